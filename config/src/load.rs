@@ -1,0 +1,209 @@
+//! All layers together: defaults < user < Trailblaze < project < environment < flags.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::document::Document;
+use crate::error::{ConfigError, Warning};
+use crate::find::{Found, find, user_file};
+use crate::key::KeyPath;
+use crate::layer::{Layer, Origins, settings, to_json};
+use crate::origin::{FileLayer, Origin};
+use crate::settings::Config;
+use crate::{check, environment, suggest, trailblaze};
+
+/// What to read.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// The folder to look for a project from; relative paths in flags and variables start here.
+    pub start: PathBuf,
+    /// A packtrain.yaml to use instead of looking for one.
+    pub project: Option<PathBuf>,
+    /// The environment. `PACKTRAIN_*` are settings; `HOME` and `XDG_CONFIG_HOME` lead to the
+    /// user's file, `TRAILBLAZE_CONFIG_DIR` to a trailblaze.yaml.
+    pub environment: Vec<(String, String)>,
+    /// Settings of the command line.
+    pub flags: Flags,
+}
+
+/// Settings of the command line; the last word.
+#[derive(Debug, Clone, Default)]
+pub struct Flags(Vec<(String, KeyPath, Value)>);
+
+impl Flags {
+    /// Sets `key` (`run.retries`, `devices.web.phone.locale`) to a value, or to a text that is
+    /// read as the setting needs it. Items of lists cannot be set, lists of texts can.
+    /// `flag` is what the person typed, for messages: `--retries`.
+    #[must_use]
+    pub fn set(mut self, flag: impl Into<String>, key: &str, value: impl Into<Value>) -> Self {
+        let key = KeyPath::from_dotted(key);
+        self.0.push((flag.into(), key, value.into()));
+        self
+    }
+}
+
+/// A configuration and how it came about.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The settings, all paths absolute (unless `start` was relative).
+    pub config: Config,
+    /// The project's folder; where the search began, when there is no project.
+    pub root: PathBuf,
+    /// The files that were read, the weakest first.
+    pub files: Vec<PathBuf>,
+    /// What was ignored but may not have been meant to be.
+    pub warnings: Vec<Warning>,
+    origins: Origins,
+}
+
+/// A setting, its value and where that comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// The setting.
+    pub key: KeyPath,
+    /// Its value.
+    pub value: Value,
+    /// Where the value comes from.
+    pub origin: Origin,
+}
+
+impl Loaded {
+    /// Where a value comes from.
+    pub fn origin(&self, key: &KeyPath) -> Origin {
+        self.origins.get(key)
+    }
+
+    /// Every setting that has a value, sorted by name; lists are one entry.
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        if let Ok(values) = to_json(&self.config) {
+            self.flatten(values, &KeyPath::default(), &mut entries);
+        }
+        entries
+    }
+
+    fn flatten(&self, value: Value, key: &KeyPath, entries: &mut Vec<Entry>) {
+        match value {
+            Value::Null => {}
+            Value::Object(map) if !map.is_empty() => {
+                for (name, value) in map {
+                    self.flatten(value, &key.child(name), entries);
+                }
+            }
+            value => entries.push(Entry {
+                key: key.clone(),
+                value,
+                origin: self.origin(key),
+            }),
+        }
+    }
+}
+
+/// Reads all layers, checks them and lays them over each other.
+pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    let found = project(sources);
+    let mut documents = Vec::new();
+    let mut layers = Vec::new();
+    let mut warnings = Vec::new();
+    if let Some(path) = user_file(&sources.environment).filter(|path| path.is_file()) {
+        let document = Document::read(&path)?;
+        layers.push(Layer::from_document(&document, FileLayer::User)?);
+        documents.push(document);
+    }
+    if let Some(path) = &found.trailblaze {
+        let workspace = trailblaze::read(path, &found.root);
+        layers.push(workspace.layer);
+        warnings.extend(workspace.warnings);
+        documents.extend(workspace.documents);
+    }
+    if let Some(path) = &found.project {
+        let document = Document::read(path)?;
+        layers.push(Layer::from_document(&document, FileLayer::Project)?);
+        documents.push(document);
+    }
+    let (set, ignored) = environment::layers(&sources.environment, &sources.start)?;
+    layers.extend(set);
+    warnings.extend(ignored);
+    layers.extend(flag_layers(&sources.flags, &sources.start)?);
+
+    let mut values = Map::new();
+    let mut origins = Origins::default();
+    for layer in layers {
+        layer.lay_over(&mut values, &mut origins);
+    }
+    let mut config: Config = serde_json::from_value(Value::Object(values))
+        .map_err(|error| ConfigError::Inconsistent(error.to_string()))?;
+    config.resolve_paths(&found.root);
+    check::check(&config, &origins, &documents)?;
+    Ok(Loaded {
+        config,
+        root: found.root,
+        files: documents
+            .into_iter()
+            .map(|document| document.path)
+            .collect(),
+        warnings,
+        origins,
+    })
+}
+
+fn project(sources: &Sources) -> Found {
+    let mut found = match &sources.project {
+        Some(path) => {
+            let path = sources.start.join(path);
+            let root = path
+                .parent()
+                .map_or_else(|| sources.start.clone(), Path::to_owned);
+            let beside = find(&root).filter(|beside| beside.root == root);
+            Found {
+                root,
+                project: Some(path),
+                trailblaze: beside.and_then(|beside| beside.trailblaze),
+            }
+        }
+        None => find(&sources.start).unwrap_or_else(|| Found {
+            root: sources.start.clone(),
+            project: None,
+            trailblaze: None,
+        }),
+    };
+    let elsewhere = sources
+        .environment
+        .iter()
+        .find(|(name, _)| name == "TRAILBLAZE_CONFIG_DIR");
+    if let Some((_, folder)) = elsewhere {
+        let path = sources.start.join(folder).join("trailblaze.yaml");
+        found.trailblaze = Some(path)
+            .filter(|path| path.is_file())
+            .or(found.trailblaze);
+    }
+    found
+}
+
+fn flag_layers(flags: &Flags, base: &Path) -> Result<Vec<Layer>, ConfigError> {
+    let settings = settings();
+    let layers = flags.0.iter().map(|(flag, key, value)| {
+        let error = |message: String, hint| ConfigError::Setting {
+            source_name: flag.clone(),
+            key: key.clone(),
+            message,
+            hint,
+        };
+        let setting = settings.iter().find(|setting| setting.covers(key));
+        let Some(setting) = setting else {
+            let names: Vec<String> = settings
+                .iter()
+                .map(|setting| setting.key.to_string())
+                .collect();
+            let meant = suggest::nearest(&key.to_string(), names.iter().map(String::as_str));
+            let hint = meant.map(|name| format!("did you mean `{name}`?"));
+            return Err(error(format!("there is no setting `{key}`"), hint));
+        };
+        let origin = Origin::Flag { name: flag.clone() };
+        Layer::from_value(setting.kind, key, value.clone(), origin, base)
+            .map_err(|message| error(message, None))
+    });
+    layers.collect()
+}

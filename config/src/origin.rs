@@ -1,0 +1,73 @@
+//! Where a value comes from.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+/// A place in a file, both counted from 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Position {
+    /// The line.
+    pub line: u64,
+    /// The character in the line.
+    pub column: u64,
+}
+
+/// A file of settings; later ones win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileLayer {
+    /// The user's own, for every project.
+    User,
+    /// Trailblaze's workspace file and its trailmaps.
+    Trailblaze,
+    /// The project's packtrain.yaml.
+    Project,
+}
+
+/// Where a value comes from, the weakest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "from")]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// A file.
+    File {
+        /// Which kind of file.
+        layer: FileLayer,
+        /// The file.
+        path: PathBuf,
+        /// Where its key is.
+        #[serde(flatten)]
+        position: Position,
+    },
+    /// An environment variable.
+    Environment {
+        /// Its name.
+        name: String,
+    },
+    /// A flag of the command line.
+    Flag {
+        /// The flag as typed: `--retries`.
+        name: String,
+    },
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, position, .. } => {
+                write!(f, "{}:{}", path.display(), position.line)
+            }
+            Self::Environment { name } | Self::Flag { name } => f.write_str(name),
+        }
+    }
+}

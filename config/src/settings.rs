@@ -1,0 +1,131 @@
+//! The configuration as plain data. Every field's comment is also its description in the
+//! schema that editors use.
+
+mod phones;
+mod run;
+mod tools;
+mod web;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use phones::{AndroidAgent, AndroidSettings, IosSettings, VirtualProfile, VirtualSettings};
+pub use run::{PlaywrightSettings, RunSettings, ScreenshotPolicy, Sharding};
+pub use tools::{McpServer, Toolset, Transport};
+pub use web::{ColorScheme, DialogAnswer, Geolocation, Isolation, ReducedMotion, WebSlot};
+
+use crate::value::one_or_many;
+
+/// What a packtrain.yaml holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(title = "packtrain.yaml")]
+pub struct Config {
+    /// The app under test unless a trail names another: a key of `targets`, or an app id.
+    pub target: Option<String>,
+    /// The folder that holds the trails.
+    pub trails_dir: PathBuf,
+    /// Apps under test, by name.
+    pub targets: BTreeMap<String, Target>,
+    /// Devices that trails run on.
+    pub devices: Devices,
+    /// Tool sources: MCP servers that contribute tools.
+    pub mcp_servers: Vec<McpServer>,
+    /// Named selections of tools, by name.
+    pub toolsets: BTreeMap<String, Toolset>,
+    /// How runs behave unless told otherwise.
+    pub run: RunSettings,
+    /// Where Playwright is found.
+    pub playwright: PlaywrightSettings,
+}
+
+/// An app under test.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Target {
+    /// Ids of the app on phones.
+    pub app_ids: AppIds,
+    /// The address a web device starts from; relative addresses in trails are resolved against
+    /// it.
+    pub base_url: Option<String>,
+}
+
+/// Ids of an app. The first is the one that is launched; the others are its variants.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct AppIds {
+    /// Android package name, or several.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "crate::value::OneOrMany")]
+    pub android: Vec<String>,
+    /// iOS bundle id, or several.
+    #[serde(deserialize_with = "one_or_many")]
+    #[schemars(with = "crate::value::OneOrMany")]
+    pub ios: Vec<String>,
+}
+
+/// Devices, by kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Devices {
+    /// Web devices: each is a browser context, named `web/<key>`.
+    pub web: BTreeMap<String, WebSlot>,
+    /// Android devices, found through adb.
+    pub android: AndroidSettings,
+    /// iPhones and simulators, by a name of your choice.
+    pub ios: BTreeMap<String, IosSettings>,
+    /// Simulated phones that need neither hardware nor emulators.
+    #[serde(rename = "virtual")]
+    pub simulated: Option<VirtualSettings>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            target: None,
+            trails_dir: "trails".into(),
+            targets: BTreeMap::new(),
+            devices: Devices::default(),
+            mcp_servers: Vec::new(),
+            toolsets: BTreeMap::new(),
+            run: RunSettings::default(),
+            playwright: PlaywrightSettings::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Makes every relative path start at `base`. Programs without a slash are left to be found
+    /// on the search path.
+    pub(crate) fn resolve_paths(&mut self, base: &Path) {
+        let file = |path: &mut PathBuf| {
+            if path.is_relative() {
+                *path = base.join(&*path);
+            }
+        };
+        let program = |path: &mut PathBuf| {
+            if path.components().count() > 1 {
+                file(path);
+            }
+        };
+        file(&mut self.trails_dir);
+        file(&mut self.run.output_dir);
+        program(&mut self.playwright.node);
+        self.playwright.cli.as_mut().map(file);
+        for slot in self.devices.web.values_mut() {
+            slot.storage_state.as_mut().map(file);
+            slot.executable.as_mut().map(program);
+        }
+        if let Some(simulated) = &mut self.devices.simulated {
+            simulated.app.as_mut().map(file);
+            simulated.faults.as_mut().map(file);
+        }
+        for server in &mut self.mcp_servers {
+            server.script.as_mut().map(file);
+            server.working_dir.as_mut().map(file);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What a person reads when a file is wrong.
+
+use super::project::Project;
+use crate::ConfigError;
+
+#[test]
+fn an_unknown_key_is_shown_with_file_line_mark_and_the_key_that_was_meant() {
+    let project = Project::new("devices:\n  web:\n    phone:\n      viewprt: 1280x800\n");
+    assert_eq!(
+        project.complaint(),
+        "packtrain.yaml:4:7: devices.web.phone.viewprt: unknown key `viewprt`\n\
+         4 |       viewprt: 1280x800\n\
+         \u{20} |       ^\n\
+         hint: did you mean `viewport`?"
+    );
+}
+
+#[test]
+fn a_key_in_the_wrong_place_is_sent_to_the_right_one() {
+    let project = Project::new("viewport: 1280x800\n");
+    assert!(
+        project
+            .complaint()
+            .ends_with("hint: `viewport` belongs in `devices.web.<name>`")
+    );
+    let project = Project::new("workingDir: x\n");
+    assert!(
+        project
+            .complaint()
+            .ends_with("hint: `workingDir` belongs in `mcpServers[]`")
+    );
+    let project = Project::new("run: {wda: 'http://x'}\n");
+    assert!(
+        project
+            .complaint()
+            .ends_with("hint: `wda` belongs in `devices.ios.<name>`")
+    );
+}
+
+#[test]
+fn a_key_like_no_other_gets_the_list_of_keys() {
+    let complaint = Project::new("devices:\n  zx: 1\n").complaint();
+    assert!(
+        complaint.ends_with("hint: known keys here: web, android, ios, virtual"),
+        "{complaint}"
+    );
+}
+
+#[test]
+fn an_unknown_word_is_shown_with_the_words_there_are() {
+    let complaint = Project::new("devices: {web: {a: {colorScheme: drak}}}\n").complaint();
+    assert_eq!(
+        complaint,
+        "packtrain.yaml:1:34: devices.web.a.colorScheme: \
+         `drak` is not one of light, dark, no-preference\n\
+         1 | devices: {web: {a: {colorScheme: drak}}}\n\
+         \u{20} |                                  ^\n\
+         hint: did you mean `dark`?"
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
+    for (yaml, words) in [
+        (
+            "run: {retries: many}",
+            "run.retries: expected a whole number, 0 or more",
+        ),
+        (
+            "run: {retries: -1}",
+            "run.retries: expected a whole number, 0 or more",
+        ),
+        (
+            "run: {failFast: perhaps}",
+            "run.failFast: expected true or false",
+        ),
+        ("target: [shop]", "target: expected a text"),
+        ("mcpServers: {name: acme}", "mcpServers: expected a list"),
+        ("devices: web", "devices: expected keys and values"),
+        ("- target", "packtrain.yaml:1:1: expected keys and values"),
+        (
+            "mcpServers: [{command: acme}]",
+            "mcpServers.0: `name` is missing",
+        ),
+        (
+            "run: {timeout: soon}",
+            "`soon` is not a span of time such as 250ms, 30s, 5m or 1h30m",
+        ),
+        ("run: {timeout: 30}", "`30` is not a span of time"),
+        ("run: {shard: some}", "run.shard:"),
+        (
+            "devices: {web: {a: {viewport: wide}}}",
+            "`wide` is not a width and a height in pixels",
+        ),
+        (
+            "devices: {android: {adb: localhost}}",
+            "`localhost` is not a host and a port",
+        ),
+        (
+            "devices: {web: {a: {geolocation: {latitude: x, longitude: 1}}}}",
+            "expected a number",
+        ),
+    ] {
+        let complaint = Project::new(yaml).complaint();
+        assert!(complaint.contains(words), "{yaml}: {complaint}");
+    }
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_pointed_at() {
+    let complaint = Project::new("target: a.b\nrun: {}\ntarget: c.d\n").complaint();
+    assert_eq!(
+        complaint,
+        "packtrain.yaml:3:1: target: `target` is there twice\n\
+         3 | target: c.d\n\
+         \u{20} | ^\n\
+         hint: keep one of them"
+    );
+}
+
+#[test]
+fn broken_yaml_names_the_line() {
+    let complaint = Project::new("target: a.b\ndevices: {web: [\n").complaint();
+    assert!(complaint.starts_with("packtrain.yaml:"), "{complaint}");
+    let complaint = Project::new("target: 'a\n").complaint();
+    assert!(complaint.starts_with("packtrain.yaml:"), "{complaint}");
+}
+
+#[test]
+fn a_mark_stands_below_its_place_behind_wide_characters() {
+    let complaint = Project::new("targets: {'größe': {baseURL: x}}\n").complaint();
+    let lines: Vec<&str> = complaint.lines().collect();
+    let place = lines[1].chars().position(|c| c == 'U').unwrap() - "base".len();
+    assert_eq!(lines[2].chars().position(|c| c == '^'), Some(place));
+}
+
+#[test]
+fn a_mistake_in_the_users_file_names_that_file() {
+    let project = Project::new("").user("targt: x\n");
+    assert!(
+        project
+            .complaint()
+            .starts_with("home/.config/packtrain/config.yaml:1:1: targt: unknown key")
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let project = Project::empty();
+    let mut sources = project.sources();
+    sources.project = Some("gone.yaml".into());
+    let error = crate::load(&sources).unwrap_err();
+    assert!(matches!(&error, ConfigError::Unreadable { path, .. } if path.ends_with("gone.yaml")));
+}
+
+#[test]
+fn a_file_of_a_megabyte_and_more_is_refused() {
+    let project = Project::new(&"# padding\n".repeat(200_000));
+    assert!(matches!(project.error(), ConfigError::TooLarge { .. }));
+}
+
+#[test]
+fn an_alias_bomb_is_refused() {
+    let mut yaml = String::from("args: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..10 {
+        let below = level - 1;
+        yaml += &format!(
+            "a{level}: &a{level} [{}]\n",
+            vec![format!("*a{below}"); 10].join(", ")
+        );
+    }
+    assert!(matches!(
+        Project::new(&yaml).error(),
+        ConfigError::Invalid(_)
+    ));
+}

@@ -1,0 +1,119 @@
+//! Rules between settings.
+
+use super::project::Project;
+
+fn complaint(yaml: &str) -> String {
+    Project::new(yaml).complaint()
+}
+
+#[test]
+fn an_unknown_target_is_refused_with_the_one_that_was_meant() {
+    assert_eq!(
+        complaint("targets:\n  shop: {}\ntarget: shp\n"),
+        "packtrain.yaml:3:1: target: there is no target `shp`\n\
+         3 | target: shp\n\
+         \u{20} | ^\n\
+         hint: did you mean `shop`?"
+    );
+    assert_eq!(
+        Project::new("target: com.example.shop\n").load().warnings,
+        []
+    );
+}
+
+#[test]
+fn a_wrong_target_from_a_flag_blames_the_flag() {
+    let project = Project::new("targets: {shop: {}}\n").flag("--target", "target", "shp");
+    assert_eq!(
+        project.complaint(),
+        "--target: there is no target `shp`\nhint: did you mean `shop`?"
+    );
+}
+
+#[test]
+fn an_ios_device_is_named_in_just_one_way() {
+    assert_eq!(
+        complaint("devices:\n  ios:\n    bench: {bundleId: a.b}\n"),
+        "packtrain.yaml:3:5: devices.ios.bench: which device is meant?\n\
+         3 |     bench: {bundleId: a.b}\n\
+         \u{20} |     ^\n\
+         hint: give `wda`, the address of its WebDriverAgent, or `udid`"
+    );
+    let both = complaint("devices: {ios: {bench: {wda: 'http://127.0.0.1:8100', udid: x}}}\n");
+    assert!(
+        both.starts_with("packtrain.yaml:1:55: devices.ios.bench.udid: "),
+        "{both}"
+    );
+}
+
+#[test]
+fn a_tool_source_is_somewhere_and_only_there() {
+    let nowhere = complaint("mcpServers:\n  - name: acme\n");
+    assert!(
+        nowhere.starts_with("packtrain.yaml:2:5: mcpServers.0: where is `acme`?"),
+        "{nowhere}"
+    );
+    let twice = complaint("mcpServers:\n  - {name: a, command: x, url: 'http://x'}\n");
+    assert!(
+        twice.contains("mcpServers.0.url: `command` and `url` exclude each other"),
+        "{twice}"
+    );
+    let same = complaint("mcpServers:\n  - {name: a, command: x}\n  - {name: a, script: y.ts}\n");
+    assert!(
+        same.starts_with("packtrain.yaml:3:6: mcpServers.1.name: a second tool source"),
+        "{same}"
+    );
+    let stdio = complaint("mcpServers: [{name: a, url: 'http://x', transport: stdio}]\n");
+    assert!(stdio.contains("talked to over http"), "{stdio}");
+    let args = complaint("mcpServers: [{name: a, url: 'http://x', args: [y]}]\n");
+    assert!(
+        args.contains("mcpServers.0.args: `args` is for sources that are started"),
+        "{args}"
+    );
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    for (yaml, words) in [
+        (
+            "devices: {web: {a: {geolocation: {latitude: 91, longitude: 0}}}}",
+            "between -90 and 90",
+        ),
+        (
+            "devices: {web: {a: {geolocation: {latitude: 0, longitude: 181}}}}",
+            "between -180 and 180",
+        ),
+        (
+            "devices: {web: {a: {geolocation: {latitude: 0, longitude: 0, accuracy: -1}}}}",
+            "0 metres or more",
+        ),
+        (
+            "devices: {web: {a: {deviceScaleFactor: 0}}}",
+            "a scale is more than 0",
+        ),
+        (
+            "devices: {web: {a/b: {}}}",
+            "`a/b` cannot be a device's name",
+        ),
+        (
+            "devices: {web: {a: {baseUrl: 'localhost:80'}}}",
+            "`localhost:80` is not an address",
+        ),
+        (
+            "targets: {shop: {baseUrl: 'ftp://x'}}",
+            "`ftp://x` is not an address",
+        ),
+        (
+            "devices: {ios: {a: {wda: '127.0.0.1:8100'}}}",
+            "is not an address",
+        ),
+        (
+            "devices: {virtual: {app: a, android: 5000}}",
+            "more than 1000 phones",
+        ),
+        ("run: {timeout: 0s}", "no trail runs in no time"),
+    ] {
+        let complaint = complaint(yaml);
+        assert!(complaint.contains(words), "{yaml}: {complaint}");
+    }
+}

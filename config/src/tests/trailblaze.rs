@@ -1,0 +1,149 @@
+//! Workspaces of Trailblaze.
+
+use super::project::{Project, key};
+use crate::{FileLayer, Origin};
+
+const ANCHOR: &str = "trails/config/trailblaze.yaml";
+
+#[test]
+fn targets_take_their_app_ids_from_the_trailmaps() {
+    let project = Project::empty()
+        .file(ANCHOR, "# anchor\ntargets:\n  - clock\n  - wiki\n")
+        .file(
+            "trails/config/trailmaps/clock/trailmap.yaml",
+            "id: clock\ndependencies: [trailblaze]\ntarget:\n  display_name: Clock\n  platforms:\n    \
+             android:\n      app_ids:\n        - com.android.deskclock\n        - com.google.clock\n    ios: {}\n    web:\n",
+        )
+        .file(
+            "trails/config/trailmaps/wiki/trailmap.yaml",
+            "target: {platforms: {web: {base_url: 'https://en.wikipedia.org', drivers: [x]}}}\n",
+        )
+        .file("trails/config/trailmaps/unlisted/trailmap.yaml", "target: {}\n");
+    let loaded = project.load();
+    let targets = &loaded.config.targets;
+    assert_eq!(targets.keys().collect::<Vec<_>>(), ["clock", "wiki"]);
+    assert_eq!(
+        targets["clock"].app_ids.android,
+        ["com.android.deskclock", "com.google.clock"]
+    );
+    assert_eq!(
+        targets["wiki"].base_url.as_deref(),
+        Some("https://en.wikipedia.org")
+    );
+    assert_eq!(loaded.config.trails_dir, project.path("trails"));
+    assert_eq!(loaded.warnings, []);
+    let Origin::File {
+        layer,
+        path,
+        position,
+    } = loaded.origin(&key("targets.clock.appIds.android"))
+    else {
+        panic!("no file");
+    };
+    assert_eq!((layer, position.line), (FileLayer::Trailblaze, 7));
+    assert_eq!(
+        path,
+        project.path("trails/config/trailmaps/clock/trailmap.yaml")
+    );
+}
+
+#[test]
+fn without_a_list_every_trailmap_is_a_target() {
+    let project = Project::empty()
+        .file(ANCHOR, "# nothing\n")
+        .file("trails/config/trailmaps/b/trailmap.yaml", "target: {}\n")
+        .file("trails/config/trailmaps/a/trailmap.yaml", "target: {}\n")
+        .file("trails/config/trailmaps/readme/x.md", "");
+    assert_eq!(
+        project.load().config.targets.keys().collect::<Vec<_>>(),
+        ["a", "b"]
+    );
+}
+
+#[test]
+fn the_default_target_and_tool_sources_are_taken_over() {
+    let project = Project::empty().file(
+        "trailblaze.yaml",
+        "target: acme\ntargets: [acme]\nmcpServers:\n  - name: acme-tools\n    command: ./gradlew\n    \
+         args: [':acme-tools:runMcp']\n    workingDir: tools\ntrailsDir: flows\n",
+    );
+    let config = project.load().config;
+    assert_eq!(config.target.as_deref(), Some("acme"));
+    assert_eq!(config.trails_dir, project.path("flows"));
+    assert_eq!(config.mcp_servers[0].command.as_deref(), Some("./gradlew"));
+    assert_eq!(
+        config.mcp_servers[0].working_dir,
+        Some(project.path("tools"))
+    );
+    let project = Project::empty().file(
+        ANCHOR,
+        "defaults: {target: acme, llm: x}\ntargets: [acme]\n",
+    );
+    assert_eq!(project.load().config.target.as_deref(), Some("acme"));
+}
+
+#[test]
+fn the_projects_own_file_wins() {
+    let project = Project::new("target: other\ntargets: {other: {}}\ntrailsDir: here\n")
+        .file(ANCHOR, "defaults: {target: acme}\ntargets: [acme]\n");
+    let config = project.load().config;
+    assert_eq!(config.target.as_deref(), Some("other"));
+    assert_eq!(config.trails_dir, project.path("here"));
+    assert_eq!(config.targets.keys().collect::<Vec<_>>(), ["acme", "other"]);
+}
+
+#[test]
+fn what_means_nothing_here_is_a_warning_with_its_line() {
+    let project = Project::empty().file(
+        ANCHOR,
+        "targets: [a]\nllm:\n  defaults: {}\nproviders: []\n",
+    );
+    let words: Vec<String> = project
+        .load()
+        .warnings
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let path = project.path(ANCHOR);
+    assert_eq!(
+        words,
+        [
+            format!("{}:2: `llm` means nothing to Packtrain", path.display()),
+            format!(
+                "{}:4: `providers` means nothing to Packtrain",
+                path.display()
+            ),
+        ]
+    );
+}
+
+#[test]
+fn a_broken_file_of_the_other_program_is_a_warning() {
+    let project = Project::new("run: {retries: 2}\n")
+        .file(ANCHOR, "targets: [a\n")
+        .file("trails/config/trailmaps/a/trailmap.yaml", "target: {}\n");
+    let loaded = project.load();
+    assert_eq!(loaded.config.run.retries, 2);
+    assert_eq!(loaded.warnings.len(), 1);
+    assert!(loaded.warnings[0].message.starts_with("not used: "));
+}
+
+#[test]
+fn a_target_id_cannot_lead_out_of_the_workspace() {
+    let project = Project::empty()
+        .file(ANCHOR, "targets: [../../../outside]\n")
+        .file(
+            "outside/trailmap.yaml",
+            "target: {platforms: {ios: {app_ids: [secret]}}}\n",
+        );
+    let target = &project.load().config.targets["../../../outside"];
+    assert!(target.app_ids.ios.is_empty());
+}
+
+#[test]
+fn a_variable_can_lead_to_another_workspace() {
+    let project = Project::empty()
+        .file("elsewhere/trailblaze.yaml", "targets: [clock]\n")
+        .variable("TRAILBLAZE_CONFIG_DIR", "elsewhere");
+    assert!(project.load().config.targets.contains_key("clock"));
+}

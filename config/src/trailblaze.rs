@@ -1,0 +1,253 @@
+//! What a Trailblaze workspace says that means something here: targets with their app ids, the
+//! default target, the trails' folder and MCP servers. The files are another program's, so what
+//! cannot be used is a warning, never an error.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
+
+use crate::document::{Content, Document};
+use crate::error::{ConfigError, Warning};
+use crate::key::KeyPath;
+use crate::layer::Layer;
+use crate::origin::{FileLayer, Origin, Position};
+use crate::settings::McpServer;
+
+/// Most trailmaps looked at.
+const MAX_TRAILMAPS: usize = 1_000;
+/// Keys of the workspace file that are used, in the order of [`WorkspaceFile`].
+const USED: [&str; 5] = ["defaults", "target", "targets", "trailsDir", "mcpServers"];
+
+/// What was read.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    pub layer: Layer,
+    pub warnings: Vec<Warning>,
+    pub documents: Vec<Document>,
+}
+
+/// trailblaze.yaml, as far as it is of use.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct WorkspaceFile {
+    defaults: Defaults,
+    target: Option<String>,
+    targets: Vec<TargetId>,
+    trails_dir: Option<PathBuf>,
+    mcp_servers: Vec<McpServer>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Defaults {
+    target: Option<String>,
+}
+
+/// An id; other forms are not used.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum TargetId {
+    Id(String),
+    Other(IgnoredAny),
+}
+
+/// trailmap.yaml, as far as it is of use.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Trailmap {
+    target: TrailmapTarget,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct TrailmapTarget {
+    platforms: Platforms,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Platforms {
+    android: Platform,
+    ios: Platform,
+    web: Platform,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Platform {
+    app_ids: Vec<String>,
+    base_url: Option<String>,
+}
+
+/// Reads a workspace file and the trailmaps beside it.
+pub(crate) fn read(path: &Path, root: &Path) -> Workspace {
+    let mut workspace = Workspace::default();
+    let Some((document, file)) = workspace.open::<WorkspaceFile>(path) else {
+        return workspace;
+    };
+    if let Content::Map(entries) = &document.content {
+        for (name, position, _) in entries
+            .iter()
+            .filter(|(name, ..)| !USED.contains(&name.as_str()))
+        {
+            workspace.warn(
+                path,
+                *position,
+                format!("`{name}` means nothing to Packtrain"),
+            );
+        }
+    }
+    let folder = path.parent().unwrap_or(root);
+    if let Some(target) = file.target {
+        workspace.set(&document, &["target"], &["target"], json!(target));
+    } else if let Some(target) = file.defaults.target {
+        workspace.set(
+            &document,
+            &["target"],
+            &["defaults", "target"],
+            json!(target),
+        );
+    }
+    let trails = file
+        .trails_dir
+        .map(|trails| folder.join(trails))
+        .or_else(|| {
+            // trails/config/trailblaze.yaml lies inside the trails.
+            Some(folder.parent()?.to_owned()).filter(|_| folder.ends_with("trails/config"))
+        });
+    if let Some(trails) = trails {
+        workspace.set(&document, &["trailsDir"], &["trailsDir"], json!(trails));
+    }
+    if !file.mcp_servers.is_empty() {
+        let mut servers = file.mcp_servers;
+        for server in &mut servers {
+            for path in [&mut server.script, &mut server.working_dir]
+                .into_iter()
+                .flatten()
+            {
+                *path = folder.join(&*path);
+            }
+        }
+        workspace.set(&document, &["mcpServers"], &["mcpServers"], json!(servers));
+    }
+    let listed = file.targets.into_iter().filter_map(|target| match target {
+        TargetId::Id(id) => Some(id),
+        TargetId::Other(_) => None,
+    });
+    let mut ids: Vec<String> = listed.collect();
+    if ids.is_empty() {
+        ids = trailmaps(folder);
+    }
+    for id in ids.into_iter().take(MAX_TRAILMAPS) {
+        workspace.set(&document, &["targets", &id], &["targets"], json!({}));
+        workspace.trailmap(
+            &folder.join("trailmaps").join(&id).join("trailmap.yaml"),
+            &id,
+        );
+    }
+    workspace.documents.push(document);
+    workspace
+}
+
+/// The trailmaps of a workspace that lists none.
+fn trailmaps(folder: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder.join("trailmaps")) else {
+        return Vec::new();
+    };
+    let mut ids: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("trailmap.yaml").is_file())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    ids.sort();
+    ids
+}
+
+impl Workspace {
+    fn trailmap(&mut self, path: &Path, id: &str) {
+        // An id may also belong to a trailmap that is built into Trailblaze.
+        if !is_plain(id) || !path.is_file() {
+            return;
+        }
+        let Some((document, map)) = self.open::<Trailmap>(path) else {
+            return;
+        };
+        let Platforms { android, ios, web } = map.target.platforms;
+        for (name, ids) in [("android", android.app_ids), ("ios", ios.app_ids)] {
+            if !ids.is_empty() {
+                let there = ["target", "platforms", name, "app_ids"];
+                self.set(
+                    &document,
+                    &["targets", id, "appIds", name],
+                    &there,
+                    json!(ids),
+                );
+            }
+        }
+        if let Some(url) = web.base_url {
+            let there = ["target", "platforms", "web", "base_url"];
+            self.set(&document, &["targets", id, "baseUrl"], &there, json!(url));
+        }
+        self.documents.push(document);
+    }
+
+    fn open<T: serde::de::DeserializeOwned>(&mut self, path: &Path) -> Option<(Document, T)> {
+        let opened = Document::read(path).and_then(|document| {
+            let parsed = document.parse()?;
+            Ok((document, parsed))
+        });
+        match opened {
+            Ok(opened) => Some(opened),
+            Err(ConfigError::Invalid(problem)) => {
+                let message = format!("not used: {}", problem.message);
+                self.warn(path, problem.position, message);
+                None
+            }
+            Err(error) => {
+                self.warn(path, Position::default(), format!("not used: {error}"));
+                None
+            }
+        }
+    }
+
+    fn warn(&mut self, path: &Path, position: Position, message: String) {
+        self.warnings.push(Warning {
+            path: Some(path.to_owned()),
+            position,
+            message,
+        });
+    }
+
+    /// Sets `key` to a value found at `there` of a document.
+    fn set(&mut self, document: &Document, key: &[&str], there: &[&str], value: Value) {
+        let key = KeyPath::new(key.iter().copied());
+        if value.is_array() {
+            self.layer.lists.push(key.clone());
+        }
+        let position = document.position(&KeyPath::new(there.iter().copied()));
+        let mut values = &mut self.layer.values;
+        if let Some((last, parents)) = key.parts().split_last() {
+            for part in parents {
+                let inner = values
+                    .entry(part.as_str())
+                    .or_insert_with(|| Value::Object(Map::new()));
+                let Value::Object(inner) = inner else { return };
+                values = inner;
+            }
+            values.insert(last.clone(), value);
+        }
+        let origin = Origin::File {
+            layer: FileLayer::Trailblaze,
+            path: document.path.clone(),
+            position,
+        };
+        self.layer.origins.push((key, origin));
+    }
+}
+
+/// Whether a name cannot lead out of its folder.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\'])
+}

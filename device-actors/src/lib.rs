@@ -1,0 +1,17 @@
+//! One actor per device, the leases it grants, and the fleet that re-creates dead devices.
+//!
+//! A device actor is the control plane: it knows who holds the device, grants, revokes, answers
+//! status at once. The data plane is the lease: it carries a fencing token and the sending end of
+//! the device's command queue; one task owns the driver and runs one command at a time. This crate
+//! knows no concrete driver, no run, no tool and no file.
+
+mod device;
+mod driver_task;
+mod fleet;
+mod gate;
+mod lease;
+mod state;
+
+pub use fleet::{Fleet, FleetError};
+pub use lease::{CommandError, Lease, LeaseError};
+pub use state::{DeviceStatus, FencingToken, Incarnation, Occupancy};

@@ -1,0 +1,353 @@
+//! u2.jar, uiautomator2's server, as an agent: it stays on the device and reads a screen in tens
+//! of milliseconds, animations or not.
+//!
+//! Source: the public interface of `android-uiautomator-server-jar` 0.4. The server is started
+//! through a shell stream and ends with it; each call is a stream of its own to its port, so
+//! there is nothing to forward and nothing to lose when adb reconnects.
+
+mod enter;
+mod launch;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{BoxFuture, DeviceEvent, Point};
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use super::process::Process;
+use super::rpc::{self, Outcome};
+use super::text::is_typeable;
+use super::{AgentError, Answer, Keycode, ShellAgent, UiAgent, http};
+use crate::phone::{Back, Phone, Repeat};
+use crate::wire::WireError;
+
+/// The longest a call takes that does not itself last.
+const CALL: Duration = Duration::from_secs(15);
+/// How often a call may start the server again.
+const RESTARTS: usize = 2;
+/// How long a tap is held. The method's own default is twice that.
+const TAP: Duration = Duration::from_millis(50);
+/// How long one step of a swipe takes on the device.
+const STEP: Duration = Duration::from_millis(5);
+/// Nesting beyond which the server cuts a dump. Its default, 50, is not enough for web views.
+const DEPTH: u32 = 400;
+/// The longest text that is typed key by key; longer ones are set as a whole.
+const TYPED: usize = 200;
+
+/// The agent that needs u2.jar.
+#[derive(Debug)]
+pub(crate) struct U2Agent {
+    phone: Arc<Phone>,
+    jar: PathBuf,
+    /// For what plain commands do as well.
+    plain: ShellAgent,
+    /// Where the server listens on the device.
+    port: AtomicU16,
+    server: Mutex<Server>,
+    clipboard: Mutex<Clipboard>,
+}
+
+/// The device's clipboard.
+#[derive(Debug, Default)]
+struct Clipboard {
+    /// What was put there for its own sake.
+    wanted: Option<String>,
+    /// Text was entered by pasting since.
+    is_clobbered: bool,
+}
+
+/// What is known of the server.
+#[derive(Debug, Default)]
+enum Server {
+    #[default]
+    Down,
+    /// Ours.
+    Up(Process),
+    /// It ran already.
+    Found,
+    /// It has not answered in time; maybe it never will.
+    Suspect(Option<Process>),
+}
+
+impl U2Agent {
+    pub(crate) fn new(phone: Arc<Phone>, jar: PathBuf) -> Self {
+        Self {
+            plain: ShellAgent::new(Arc::clone(&phone)),
+            phone,
+            jar,
+            port: AtomicU16::new(launch::PORT),
+            server: Mutex::default(),
+            clipboard: Mutex::default(),
+        }
+    }
+
+    /// Calls a method, starting the server when it is not there.
+    async fn call(
+        &self,
+        method: &str,
+        params: Value,
+        repeat: Repeat,
+        deadline: Instant,
+    ) -> Result<Value, AgentError> {
+        let body = rpc::call(method, &params);
+        for _ in 0..RESTARTS {
+            self.ensure(deadline).await?;
+            match self.attempt(method, &body, repeat, deadline).await? {
+                Some(value) => return Ok(value),
+                None => self.report_restart(method),
+            }
+        }
+        self.ensure(deadline).await?;
+        let last = self.attempt(method, &body, repeat, deadline).await?;
+        last.ok_or_else(|| AgentError::Died {
+            doing: format!("`{method}`"),
+        })
+    }
+
+    /// One call. `None` when the server is gone and the call may be repeated.
+    async fn attempt(
+        &self,
+        method: &str,
+        body: &str,
+        repeat: Repeat,
+        deadline: Instant,
+    ) -> Result<Option<Value>, AgentError> {
+        let limit = match repeat {
+            // A server that hangs leaves time for another.
+            Repeat::Freely => deadline.min(Instant::now() + CALL),
+            Repeat::IfNotBegun => deadline,
+        };
+        let error = match self.post(method, body, limit).await {
+            Ok(Outcome::Result(value)) => return Ok(Some(value)),
+            Ok(Outcome::Threw(text)) => return Err(AgentError::Refused(text)),
+            Ok(Outcome::Disconnected(text)) => {
+                tracing::debug!(text, method, "the agent lost its UI automation");
+                *self.server.lock().await = Server::Down;
+                return Ok(None);
+            }
+            Err(error) => error,
+        };
+        let may_repeat = repeat == Repeat::Freely || error.nothing_was_done();
+        match &error {
+            WireError::Timeout { .. } => {
+                self.suspect().await;
+                if may_repeat && limit < deadline {
+                    return Ok(None);
+                }
+                return Err(error.into());
+            }
+            WireError::ServiceRefused { .. } | WireError::Garbled { .. } => {}
+            error if error.is_loss() => {
+                let back = self.phone.come_back(error, deadline).await?;
+                if back == Back::Again {
+                    self.phone.report_back(error);
+                }
+            }
+            _ => return Err(error.into()),
+        }
+        *self.server.lock().await = Server::Down;
+        if may_repeat {
+            return Ok(None);
+        }
+        Err(AgentError::Died {
+            doing: format!("`{method}`"),
+        })
+    }
+
+    async fn post(
+        &self,
+        method: &str,
+        body: &str,
+        deadline: Instant,
+    ) -> Result<Outcome, WireError> {
+        let doing = format!("the agent's `{method}`");
+        let (status, answer) = self
+            .exchange("/jsonrpc/0", Some(body), &doing, deadline)
+            .await?;
+        let garbled = |reason: String| WireError::Garbled {
+            doing: doing.clone(),
+            reason,
+        };
+        if status != 200 {
+            return Err(garbled(format!("HTTP status {status}")));
+        }
+        rpc::answer(&answer).map_err(garbled)
+    }
+
+    async fn exchange(
+        &self,
+        path: &str,
+        body: Option<&str>,
+        doing: &str,
+        deadline: Instant,
+    ) -> Result<(u16, bytes::Bytes), WireError> {
+        let port = self.port.load(Ordering::Relaxed);
+        let request = http::request(path, port, body);
+        let service = format!("tcp:{port}");
+        let all = self
+            .phone
+            .converse(&service, doing, &request, deadline)
+            .await?;
+        if all.is_empty() {
+            return Err(WireError::Lost {
+                doing: doing.to_owned(),
+            });
+        }
+        http::response(&all).map_err(|reason| WireError::Garbled {
+            doing: doing.to_owned(),
+            reason,
+        })
+    }
+
+    async fn suspect(&self) {
+        let mut server = self.server.lock().await;
+        *server = match std::mem::take(&mut *server) {
+            Server::Up(process) => Server::Suspect(Some(process)),
+            Server::Found => Server::Suspect(None),
+            other => other,
+        };
+    }
+
+    fn report_restart(&self, method: &str) {
+        self.phone.report(DeviceEvent::Reconnected {
+            what: format!("the agent on the device ended during `{method}` and is started again"),
+        });
+    }
+
+    /// A method whose result says whether the device did it.
+    async fn act(&self, method: &str, params: Value, deadline: Instant) -> Result<(), AgentError> {
+        match self
+            .call(method, params, Repeat::IfNotBegun, deadline)
+            .await?
+        {
+            Value::Bool(false) => Err(AgentError::Refused(format!(
+                "the device did not take `{method}`"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    async fn dump(&self, deadline: Instant) -> Result<String, AgentError> {
+        let params = json!([false, DEPTH]);
+        let dump = self
+            .call("dumpWindowHierarchy", params, Repeat::Freely, deadline)
+            .await?;
+        match dump {
+            Value::String(text) => Ok(text),
+            other => Err(AgentError::Refused(format!(
+                "`dumpWindowHierarchy` answered {other}"
+            ))),
+        }
+    }
+}
+
+impl UiAgent for U2Agent {
+    fn name(&self) -> &'static str {
+        "u2"
+    }
+
+    fn start(&self, deadline: Instant) -> Answer<'_, ()> {
+        Box::pin(self.ensure(deadline))
+    }
+
+    fn hierarchy(&self, deadline: Instant) -> Answer<'_, String> {
+        Box::pin(self.dump(deadline))
+    }
+
+    fn waits_for_quiet(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn touch(&self, at: Point, hold: Option<Duration>, deadline: Instant) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let (x, y) = place(at);
+            let ms = millis(hold.unwrap_or(TAP));
+            self.act("click", json!([x, y, ms]), deadline).await
+        })
+    }
+
+    fn swipe(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()> {
+        Box::pin(async move { self.act("swipe", stroke(from, to, time), deadline).await })
+    }
+
+    fn drag(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()> {
+        Box::pin(async move { self.act("drag", stroke(from, to, time), deadline).await })
+    }
+
+    fn type_text<'a>(&'a self, text: &'a str, deadline: Instant) -> Answer<'a, ()> {
+        Box::pin(async move {
+            if is_typeable(text) && text.len() <= TYPED {
+                self.plain.type_text(text, deadline).await
+            } else {
+                self.enter(text, deadline).await
+            }
+        })
+    }
+
+    fn clear_field(&self, length: usize, deadline: Instant) -> Answer<'_, ()> {
+        Box::pin(self.empty(length, deadline))
+    }
+
+    fn press<'a>(&'a self, keys: &'a [Keycode], deadline: Instant) -> Answer<'a, ()> {
+        Box::pin(async move {
+            match keys {
+                [key] => self.act("pressKeyCode", json!([key.0]), deadline).await,
+                // One command for all is faster than a call for each.
+                keys => self.plain.press(keys, deadline).await,
+            }
+        })
+    }
+
+    fn set_clipboard<'a>(&'a self, text: &'a str, deadline: Instant) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.put_on_clipboard(text, deadline).await?;
+            *self.clipboard.lock().await = Clipboard {
+                wanted: Some(text.to_owned()),
+                is_clobbered: false,
+            };
+            Ok(())
+        })
+    }
+
+    fn paste(&self, deadline: Instant) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let mut clipboard = self.clipboard.lock().await;
+            if clipboard.is_clobbered
+                && let Some(wanted) = &clipboard.wanted
+            {
+                self.put_on_clipboard(wanted, deadline).await?;
+                clipboard.is_clobbered = false;
+            }
+            self.act("pasteClipboard", json!([]), deadline).await
+        })
+    }
+
+    fn stop(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // The process goes with its stream.
+            *self.server.lock().await = Server::Down;
+        })
+    }
+}
+
+fn stroke(from: Point, to: Point, time: Duration) -> Value {
+    let ((x1, y1), (x2, y2)) = (place(from), place(to));
+    let steps = (time.as_millis() / STEP.as_millis()).clamp(2, 12_000);
+    json!([x1, y1, x2, y2, u64::try_from(steps).unwrap_or(2)])
+}
+
+/// Pixels, which are whole.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a place on a screen; beyond, the largest number is as good"
+)]
+fn place(at: Point) -> (i64, i64) {
+    (at.x.round() as i64, at.y.round() as i64)
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,265 @@
+//! Getting the server to run: on the device, started, answering, told not to wait.
+
+use std::time::{Duration, Instant};
+
+use md5::{Digest as _, Md5};
+use serde_json::json;
+
+use super::{Outcome, Server, U2Agent, rpc};
+use crate::agent::AgentError;
+use crate::agent::process::Process;
+use crate::phone::Repeat;
+use crate::wire::WireError;
+
+/// Where the server listens when it is not told otherwise.
+pub(super) const PORT: u16 = 9008;
+/// Where it is tried when that port is taken.
+const OTHER_PORTS: [u16; 2] = [19008, 29008];
+/// Where the jar lies on the device: where uiautomator2 puts it too.
+const ON_DEVICE: &str = "/data/local/tmp/u2.jar";
+/// How long the server may take to answer, on the slowest of phones.
+const STARTS: Duration = Duration::from_secs(30);
+/// How long a server that runs may take to say so.
+const PONGS: Duration = Duration::from_secs(3);
+/// How often a server that starts is asked.
+const ASKS: Duration = Duration::from_millis(40);
+/// The largest jar that is pushed.
+const MAX_JAR: u64 = 64 * 1024 * 1024;
+
+/// Why a server that was started does not answer.
+enum NoStart {
+    /// Something else has the port.
+    PortTaken,
+    /// Another client has the device's UI automation.
+    Taken(String),
+    Other(String),
+}
+
+impl U2Agent {
+    /// Makes sure that the server runs.
+    pub(super) async fn ensure(&self, deadline: Instant) -> Result<(), AgentError> {
+        let mut server = self.server.lock().await;
+        match &*server {
+            Server::Up(process) if !process.has_ended() => return Ok(()),
+            Server::Found => return Ok(()),
+            Server::Suspect(_) if self.pongs(deadline).await? => {
+                *server = match std::mem::take(&mut *server) {
+                    Server::Suspect(Some(process)) => Server::Up(process),
+                    _ => Server::Found,
+                };
+                return Ok(());
+            }
+            Server::Suspect(_) => self.kill(deadline).await?,
+            Server::Up(_) | Server::Down => {}
+        }
+        // Hangs up on the old process before another is started.
+        *server = Server::Down;
+        *server = self.launch(deadline).await?;
+        self.configure(deadline).await
+    }
+
+    async fn launch(&self, deadline: Instant) -> Result<Server, AgentError> {
+        self.set_port(PORT);
+        if self.pongs(deadline).await? {
+            return Ok(Server::Found);
+        }
+        self.put_jar(deadline).await?;
+        let mut has_cleared = false;
+        let mut ports = OTHER_PORTS.into_iter();
+        loop {
+            match self.start_process(deadline).await? {
+                Ok(process) => return Ok(Server::Up(process)),
+                Err(NoStart::Taken(_)) if !has_cleared => {
+                    // Most likely a server whose client went away without saying so.
+                    has_cleared = true;
+                    self.kill(deadline).await?;
+                }
+                Err(NoStart::Taken(said)) => {
+                    return Err(AgentError::NoStart {
+                        reason: said,
+                        hint: Some(
+                            "another client uses the device's UI automation: stop Appium, \
+                             uiautomator2 or an accessibility tool on it",
+                        ),
+                    });
+                }
+                Err(NoStart::PortTaken) => match ports.next() {
+                    Some(port) => self.set_port(port),
+                    None => {
+                        return Err(AgentError::NoStart {
+                            reason: "its ports on the device are taken".to_owned(),
+                            hint: Some("reboot the device"),
+                        });
+                    }
+                },
+                Err(NoStart::Other(reason)) => {
+                    return Err(AgentError::NoStart { reason, hint: None });
+                }
+            }
+        }
+    }
+
+    fn set_port(&self, port: u16) {
+        self.port.store(port, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Whether a server answers. What else listens there does not say pong.
+    async fn pongs(&self, deadline: Instant) -> Result<bool, AgentError> {
+        let limit = deadline.min(Instant::now() + PONGS);
+        match self
+            .exchange("/ping", None, "the agent's `ping`", limit)
+            .await
+        {
+            Ok((200, body)) => Ok(&*body == b"pong"),
+            Ok(_) => Ok(false),
+            Err(error @ WireError::Lost { .. }) => {
+                // Nobody is there any more, or the whole device is gone.
+                self.phone.come_back(&error, deadline).await?;
+                Ok(false)
+            }
+            Err(error) if error.is_loss() => {
+                self.phone.come_back(&error, deadline).await?;
+                self.phone.report_back(&error);
+                Ok(false)
+            }
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Puts the jar on the device unless it is there.
+    async fn put_jar(&self, deadline: Instant) -> Result<(), AgentError> {
+        let jar = self.jar.clone();
+        let hashed = tokio::task::spawn_blocking(move || md5_of(&jar)).await;
+        let unreadable = |reason: String| AgentError::NoStart {
+            reason: format!("{}: {reason}", self.jar.display()),
+            hint: Some("`packtrain doctor --fix` installs u2.jar"),
+        };
+        let md5 = hashed
+            .map_err(|error| unreadable(error.to_string()))?
+            .map_err(|error| unreadable(error.to_string()))?;
+        let command = format!("md5sum {ON_DEVICE}");
+        let there = self.phone.shell(&command, Repeat::Freely, deadline).await?;
+        if there.exit == 0 && there.out().starts_with(&md5) {
+            return Ok(());
+        }
+        let open = || tokio::fs::File::open(&self.jar);
+        self.phone.push(ON_DEVICE, 0o644, open, deadline).await?;
+        Ok(())
+    }
+
+    /// Starts the server and waits until it answers.
+    async fn start_process(
+        &self,
+        deadline: Instant,
+    ) -> Result<Result<Process, NoStart>, AgentError> {
+        let port = self.port.load(std::sync::atomic::Ordering::Relaxed);
+        // With a terminal: its end hangs up on the process.
+        let service =
+            format!("shell:CLASSPATH={ON_DEVICE} app_process / com.wetest.uia2.Main -p {port}");
+        let limit = deadline.min(Instant::now() + STARTS);
+        let stream = self
+            .phone
+            .open(&service, "the start of the agent", deadline)
+            .await?;
+        let process = Process::of(stream);
+        loop {
+            tokio::select! {
+                () = process.ended() => return Ok(Err(reason(&process.said()))),
+                pongs = self.pongs(limit) => {
+                    if pongs? {
+                        return Ok(Ok(process));
+                    }
+                }
+            }
+            if Instant::now() >= limit {
+                let said = process.said();
+                return Ok(Err(NoStart::Other(format!(
+                    "it did not answer within {:.0} s; it said: {}",
+                    STARTS.as_secs_f64(),
+                    last_line(&said)
+                ))));
+            }
+            tokio::time::sleep(ASKS).await;
+        }
+    }
+
+    /// Ends whatever server runs on the device.
+    async fn kill(&self, deadline: Instant) -> Result<(), AgentError> {
+        // The brackets keep the command from finding itself.
+        let command = "pkill -9 -f '[c]om.wetest.uia2.Main'";
+        let output = self.phone.shell(command, Repeat::Freely, deadline).await?;
+        tracing::debug!(exit = output.exit, "ended agents on the device");
+        Ok(())
+    }
+
+    /// Tells the server not to wait: this driver does, and it knows for what.
+    async fn configure(&self, deadline: Instant) -> Result<(), AgentError> {
+        let settings = json!([{
+            "actionAcknowledgmentTimeout": 500,
+            "keyInjectionDelay": 0,
+            "scrollAcknowledgmentTimeout": 200,
+            "waitForIdleTimeout": 0,
+            "waitForSelectorTimeout": 0,
+        }]);
+        let body = rpc::call("setConfigurator", &settings);
+        match self.post("setConfigurator", &body, deadline).await? {
+            Outcome::Result(_) => Ok(()),
+            // Its defaults are the same; only a server that another client set up differs.
+            Outcome::Threw(text) | Outcome::Disconnected(text) => {
+                tracing::debug!(text, "the agent does not take settings");
+                Ok(())
+            }
+        }
+    }
+}
+
+fn reason(said: &str) -> NoStart {
+    if said.contains("already registered") {
+        NoStart::Taken("another client uses the device's UI automation".to_owned())
+    } else if said.contains("EADDRINUSE") || said.contains("BindException") {
+        NoStart::PortTaken
+    } else {
+        NoStart::Other(format!("it ended at once and said: {}", last_line(said)))
+    }
+}
+
+fn last_line(said: &str) -> String {
+    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines.find(|line| line.contains("Exception") || line.contains("Error"));
+    let line = line.or_else(|| {
+        said.lines()
+            .rev()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+    });
+    line.unwrap_or("nothing").chars().take(300).collect()
+}
+
+fn md5_of(path: &std::path::Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    file.take(MAX_JAR + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_JAR {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    let digest = Md5::digest(&bytes);
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_at_its_end_tells_what_to_do() {
+        let taken = "[server] INFO: Starting Server\njava.lang.IllegalStateException: UiAutomationService android.x@5already registered!\n";
+        assert!(matches!(reason(taken), NoStart::Taken(_)));
+        let busy = "java.net.BindException: bind failed: EADDRINUSE (Address already in use)";
+        assert!(matches!(reason(busy), NoStart::PortTaken));
+        let NoStart::Other(text) = reason("Error: could not find class 'a.B'\nAborted \n") else {
+            panic!("another reason");
+        };
+        assert!(text.ends_with("could not find class 'a.B'"), "{text}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Apps: starting, stopping, installing, and what they may do.
+
+mod address;
+mod grant;
+mod install;
+mod launch;
+mod list;
+
+use std::time::Instant;
+
+use packtrain_drivers::{AppCommand, DriverError, Observation};
+
+use crate::hand::{Hand, Result, reason, unmet};
+use crate::session::Restore;
+use crate::wire::shell::quote;
+
+/// What an app command needs beside the device.
+pub(crate) struct AppContext<'a> {
+    /// Where relative addresses lead.
+    pub(crate) base_url: Option<&'a str>,
+    /// What has to be undone at the end of the session.
+    pub(crate) restore: &'a mut Restore,
+}
+
+impl Hand {
+    /// Carries out an app command.
+    pub(crate) async fn app(
+        &self,
+        command: AppCommand,
+        ctx: AppContext<'_>,
+        deadline: Instant,
+    ) -> Result<Observation> {
+        let mut notes = Vec::new();
+        match command {
+            AppCommand::Launch { id, mode } => {
+                notes = self.launch(package(&id)?, mode, deadline).await?;
+            }
+            AppCommand::Stop(id) => self.stop_app(package(&id)?, deadline).await?,
+            AppCommand::Clear(id) => self.clear_app(package(&id)?, deadline).await?,
+            AppCommand::Install(path) => self.install(&path, deadline).await?,
+            AppCommand::Uninstall(id) => self.uninstall(package(&id)?, deadline).await?,
+            AppCommand::List { system } => {
+                return Ok(Observation::Json(self.list_apps(system, deadline).await?));
+            }
+            AppCommand::Foreground => {
+                return Ok(Observation::Json(self.foreground(deadline).await?));
+            }
+            AppCommand::OpenUrl(url) => self.open_url(&url, ctx.base_url, deadline).await?,
+            AppCommand::Grant { id, permissions } => {
+                self.grant(package(&id)?, &permissions, deadline).await?;
+            }
+            AppCommand::Network { connected } => {
+                self.network(connected, ctx.restore, deadline).await?;
+            }
+            AppCommand::Rotate { landscape } => {
+                notes = self.rotate(landscape, ctx.restore, deadline).await?;
+            }
+            AppCommand::Alert => return Ok(Observation::Json(self.alert(deadline).await?)),
+            AppCommand::AnswerAlert { accept, button } => {
+                self.answer_alert(accept, button.as_deref(), deadline)
+                    .await?;
+            }
+        }
+        Ok(Observation::Done(packtrain_drivers::ActionReport {
+            located: None,
+            notes,
+        }))
+    }
+
+    async fn stop_app(&self, id: &str, deadline: Instant) -> Result<()> {
+        // The second command has the last word: the first succeeds whatever it is given.
+        let command = format!("am force-stop {id} && ! pidof {id}");
+        let output = self.shell(&command, deadline).await?;
+        if output.exit == 0 {
+            return Ok(());
+        }
+        let why = match output.out().trim() {
+            pid if !pid.is_empty() && pid.chars().all(|c| c.is_ascii_digit() || c == ' ') => {
+                format!("process {pid} is still there")
+            }
+            _ => reason(&output),
+        };
+        Err(unmet(format!("stop {id}: {why}")))
+    }
+
+    pub(crate) async fn clear_app(&self, id: &str, deadline: Instant) -> Result<()> {
+        let output = self.shell(&format!("pm clear {id}"), deadline).await?;
+        if output.exit == 0 && output.out().trim() == "Success" {
+            return Ok(());
+        }
+        if !self.is_installed(id, deadline).await? {
+            return Err(self.not_installed(id, deadline).await);
+        }
+        Err(unmet(format!(
+            "clear the data of {id}: {}",
+            reason(&output)
+        )))
+    }
+
+    pub(crate) async fn is_installed(&self, id: &str, deadline: Instant) -> Result<bool> {
+        let output = self.shell(&format!("pm path {id}"), deadline).await?;
+        Ok(output.out().contains("package:"))
+    }
+
+    async fn foreground(&self, deadline: Instant) -> Result<serde_json::Value> {
+        let mut focus = self.focus(deadline).await?;
+        let limit = deadline.min(Instant::now() + launch::COMES);
+        while focus.is_none() && Instant::now() + launch::LOOKS < limit {
+            tokio::time::sleep(launch::LOOKS).await;
+            focus = self.focus(deadline).await?;
+        }
+        focus
+            .map(|focus| focus.to_json())
+            .ok_or_else(|| unmet("no app is in front"))
+    }
+
+    async fn open_url(&self, url: &str, base: Option<&str>, deadline: Instant) -> Result<()> {
+        let url = address::absolute(url, base)?;
+        let command = format!(
+            "am start -W -a android.intent.action.VIEW -d {}",
+            quote(&url)
+        );
+        let output = self.shell_once(&command, deadline).await?;
+        let said = output.said();
+        // `am` says what failed and may exit with 0 all the same.
+        if output.exit != 0 || said.contains("Error:") {
+            return Err(unmet(format!("open {url}: {}", reason(&output))));
+        }
+        Ok(())
+    }
+}
+
+/// A package name. Nothing else gets into a command line unquoted.
+fn package(id: &str) -> Result<&str> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
+    if !id.is_empty() && id.len() < 256 && id.chars().all(is_name) {
+        return Ok(id);
+    }
+    Err(DriverError::Invalid(format!("`{id}` is no package name")).into())
+}

@@ -1,0 +1,114 @@
+//! The way to one device as it is kept: how to connect to it as often as need be.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{
+    BoxFuture, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError, EventSink,
+    Platform,
+};
+
+use crate::driver::AdbDriver;
+use crate::fault::Trouble;
+use crate::hand::Hand;
+use crate::options::AdbOptions;
+use crate::phone::Phone;
+use crate::probe::Profile;
+use crate::wire::{DirectAddress, KeyRing, Server};
+
+/// How long a device that is away is waited for when it is connected.
+const COMES: Duration = Duration::from_secs(15);
+
+/// What all devices of a pool share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) options: AdbOptions,
+    pub(crate) keys: Arc<KeyRing>,
+}
+
+/// Where a device is.
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    /// At the adb server, under this serial.
+    Server(Server, String),
+    /// At a socket of its own.
+    Direct(DirectAddress),
+}
+
+impl Place {
+    /// The way there.
+    pub(crate) fn phone(&self, shared: &Shared, events: Option<EventSink>) -> Phone {
+        match self {
+            Self::Server(server, serial) => Phone::behind(*server, serial.clone(), events),
+            Self::Direct(address) => Phone::at(address.clone(), Arc::clone(&shared.keys), events),
+        }
+    }
+}
+
+/// Leads to one phone or tablet.
+#[derive(Debug)]
+pub(crate) struct AdbConnector {
+    shared: Arc<Shared>,
+    place: Place,
+    id: DeviceId,
+    profile: Profile,
+}
+
+impl AdbConnector {
+    pub(crate) fn new(shared: Arc<Shared>, place: Place, name: String, profile: Profile) -> Self {
+        Self {
+            shared,
+            place,
+            id: DeviceId::new(Platform::Android, name),
+            profile,
+        }
+    }
+
+    async fn open(&self, events: EventSink, deadline: Instant) -> Result<Box<dyn Driver>, Trouble> {
+        let phone = Arc::new(self.place.phone(&self.shared, Some(events.clone())));
+        let limit = deadline.min(Instant::now() + COMES);
+        phone.await_ready(limit).await?;
+        // Another device may have come under the same name.
+        let profile = Profile::ask(&phone, deadline).await?;
+        let options = &self.shared.options;
+        let hand = Hand::new(phone, options.agent, &options.files, profile.screen);
+        let info = DeviceInfo {
+            // Plans were made from these.
+            classifiers: self.describe().classifiers,
+            ..profile.info(self.id.clone())
+        };
+        Ok(Box::new(AdbDriver::new(info, hand, events)))
+    }
+}
+
+impl Connector for AdbConnector {
+    fn id(&self) -> &DeviceId {
+        &self.id
+    }
+
+    fn describe(&self) -> DeviceInfo {
+        self.profile.info(self.id.clone())
+    }
+
+    fn connect<'a>(
+        &'a self,
+        events: EventSink,
+        ctx: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
+        Box::pin(async move {
+            let opened = tokio::select! {
+                biased;
+                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
+                opened = self.open(events, ctx.deadline) => opened,
+            };
+            // Whatever went wrong, there is no device.
+            opened.map_err(|trouble| match trouble.of("connect") {
+                DriverError::Timeout { .. } | DriverError::Unmet { .. } => DriverError::Lost {
+                    cause: "the device does not answer".to_owned(),
+                    hint: Some("unplug it and plug it in again, or reboot it".to_owned()),
+                },
+                error => error,
+            })
+        })
+    }
+}

@@ -1,0 +1,149 @@
+//! A connected phone: commands in, observations out.
+
+use packtrain_drivers::{
+    ActionReport, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError, EventSink,
+    Observation,
+};
+
+use crate::app::AppContext;
+use crate::hand::{Hand, Result};
+use crate::session::Session;
+
+/// One phone, with a session at a time.
+pub(crate) struct AdbDriver {
+    info: DeviceInfo,
+    hand: Hand,
+    events: EventSink,
+    session: Option<Session>,
+}
+
+impl AdbDriver {
+    pub(crate) const fn new(info: DeviceInfo, hand: Hand, events: EventSink) -> Self {
+        Self {
+            info,
+            hand,
+            events,
+            session: None,
+        }
+    }
+
+    async fn run(
+        &mut self,
+        command: Command,
+        ctx: &CommandContext,
+    ) -> std::result::Result<Observation, DriverError> {
+        let name = command.name();
+        let limit = ctx.remaining();
+        tokio::select! {
+            biased;
+            // A command that is given up closes its streams, which ends it on the device.
+            () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
+            answer = self.dispatch(command, ctx) => answer.map_err(|trouble| trouble.of(name)),
+            () = tokio::time::sleep_until(ctx.deadline.into()) => Err(DriverError::Timeout {
+                doing: name.to_owned(),
+                after: limit,
+                log: Vec::new(),
+            }),
+        }
+    }
+
+    async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
+        let deadline = ctx.deadline;
+        match command {
+            Command::Begin(options) => {
+                self.end().await;
+                let begun = Session::begin(&mut self.hand, options, &self.events, deadline);
+                let (session, notes) = begun.await?;
+                self.session = Some(session);
+                Ok(done(notes))
+            }
+            Command::End => {
+                self.end().await;
+                Ok(done(Vec::new()))
+            }
+            Command::Snapshot(detail) => {
+                let session = session(&mut self.session)?;
+                let (screen, snapshot) = self.hand.snapshot(detail, deadline).await?;
+                session.seen = Some(screen);
+                Ok(snapshot)
+            }
+            Command::Screenshot => self.hand.picture(deadline).await,
+            Command::Settle { quiet, limit } => {
+                session(&mut self.session)?;
+                let end = std::time::Instant::now() + ctx.remaining_up_to(limit);
+                self.hand.settle(quiet, end).await
+            }
+            Command::AwaitChange { limit } => {
+                let end = std::time::Instant::now() + ctx.remaining_up_to(limit);
+                let changed = match &session(&mut self.session)?.seen {
+                    Some(seen) => self.hand.await_change(seen, end).await?,
+                    None => false,
+                };
+                Ok(Observation::Json(changed.into()))
+            }
+            Command::Input(command) => {
+                session(&mut self.session)?;
+                self.hand.input(command, deadline).await?;
+                Ok(done(Vec::new()))
+            }
+            Command::App(command) => {
+                let session = session(&mut self.session)?;
+                let ctx = AppContext {
+                    base_url: session.base_url.as_deref(),
+                    restore: &mut session.restore,
+                };
+                self.hand.app(command, ctx, deadline).await
+            }
+            Command::Android(command) => {
+                let session = session(&mut self.session)?;
+                let restore = &mut session.restore;
+                self.hand.android(command, restore, deadline).await
+            }
+            Command::Web(command) => Err(DriverError::Unsupported {
+                command: command.name().to_owned(),
+                device: "Android".to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    async fn end(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.end(&self.hand).await;
+        }
+    }
+}
+
+impl Driver for AdbDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn execute<'a>(
+        &'a mut self,
+        command: Command,
+        ctx: &'a CommandContext,
+    ) -> BoxFuture<'a, std::result::Result<Observation, DriverError>> {
+        Box::pin(self.run(command, ctx))
+    }
+
+    fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.end().await;
+            self.hand.agent.stop().await;
+        })
+    }
+}
+
+fn session(session: &mut Option<Session>) -> Result<&mut Session> {
+    session.as_mut().ok_or_else(|| {
+        DriverError::Invalid("no session was begun on this device".to_owned()).into()
+    })
+}
+
+const fn done(notes: Vec<String>) -> Observation {
+    Observation::Done(ActionReport {
+        located: None,
+        notes,
+    })
+}

@@ -1,0 +1,71 @@
+//! Why devices could not be found.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::wire::WireError;
+
+/// What went wrong with adb itself, not with one device.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AdbError {
+    /// No server runs and there is no program to start one with.
+    #[error("no adb server runs at {address} and there is no program `adb` to start one")]
+    NoProgram {
+        /// Where a server was looked for.
+        address: String,
+    },
+    /// The program does not do what it was asked.
+    #[error("{path}: {reason}")]
+    Program {
+        /// Which.
+        path: PathBuf,
+        /// Its own words.
+        reason: String,
+    },
+    /// A server from another decade.
+    #[error("the adb server at {address} is too old: version {version}")]
+    ServerTooOld {
+        /// Where it runs.
+        address: String,
+        /// Its version.
+        version: u32,
+    },
+    /// The server did not do what it was asked.
+    #[error("{request}: {reason}")]
+    Refused {
+        /// What it was asked.
+        request: String,
+        /// Its words.
+        reason: String,
+    },
+    /// The server did not answer.
+    #[error("{request} took longer than {} s", after.as_secs())]
+    Timeout {
+        /// What it was asked.
+        request: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
+    /// The way to the server, or to a device.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}
+
+impl AdbError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::NoProgram { .. } => Some(
+                "install Android's platform-tools, or put `adb` on the search path; \
+                 `packtrain doctor` shows where it looks",
+            ),
+            Self::Program { .. } => Some("run `adb start-server` by hand to see what it says"),
+            Self::ServerTooOld { .. } => {
+                Some("update Android's platform-tools, then `adb kill-server`")
+            }
+            Self::Refused { .. } | Self::Timeout { .. } => None,
+            Self::Wire(error) => error.hint(),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The device's own log of a session, written to a file; crashes in it become events.
+
+mod crash;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{DeviceEvent, EventSink};
+use tokio::io::AsyncWriteExt as _;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::phone::Phone;
+use crate::wire::{Stream, WireError};
+use crash::Crashes;
+
+/// New lines only, with time, process and tag. The terminal of `exec:` ends `logcat` with the
+/// stream.
+const SERVICE: &str = "exec:logcat -v threadtime -T 1";
+/// The most that is kept of a session's log, in bytes.
+const MAX_LOG: u64 = 64 * 1024 * 1024;
+/// The longest line.
+const MAX_LINE: usize = 16 * 1024;
+/// The pause before a log that broke off is taken up again.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long `logcat` may take to start.
+const OPENS: Duration = Duration::from_secs(10);
+/// How long the last lines may take to get to the disk.
+const CLOSES: Duration = Duration::from_secs(2);
+
+/// A log that is being kept. Dropping it stops it.
+pub(crate) struct LogCapture {
+    stop: CancellationToken,
+    task: AbortOnDropHandle<()>,
+}
+
+impl LogCapture {
+    /// Starts to keep the log in `path`, again whenever the device was away.
+    pub(crate) fn start(phone: Arc<Phone>, path: PathBuf, events: EventSink) -> Self {
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move {
+            if let Err(error) = keep(&phone, &path, &events, &stopped).await {
+                tracing::warn!(%error, path = %path.display(), "a device's log cannot be kept");
+            }
+        });
+        Self {
+            stop,
+            task: AbortOnDropHandle::new(task),
+        }
+    }
+
+    /// Stops, and waits until what came is on the disk.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        let _ = tokio::time::timeout(CLOSES, self.task).await;
+    }
+}
+
+async fn keep(
+    phone: &Phone,
+    path: &Path,
+    events: &EventSink,
+    stop: &CancellationToken,
+) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        tokio::fs::create_dir_all(folder).await?;
+    }
+    let file = tokio::fs::File::create(path).await?;
+    let mut log = Log {
+        file: tokio::io::BufWriter::new(file),
+        written: 0,
+        line: Vec::new(),
+        crashes: Crashes::default(),
+    };
+    let follow = async {
+        loop {
+            let opened = phone
+                .open(SERVICE, "the device's log", Instant::now() + OPENS)
+                .await;
+            match opened {
+                Ok(stream) => log.follow(stream, events).await?,
+                Err(error @ WireError::ServiceRefused { .. }) => {
+                    tracing::warn!(%error, "the device tells no log");
+                    return Ok(());
+                }
+                Err(error) => tracing::debug!(%error, "waiting for the device's log"),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    let result = tokio::select! {
+        result = follow => result,
+        () = stop.cancelled() => Ok(()),
+    };
+    log.file.flush().await?;
+    result
+}
+
+/// The file and what is known of the log so far.
+struct Log {
+    file: tokio::io::BufWriter<tokio::fs::File>,
+    written: u64,
+    line: Vec<u8>,
+    crashes: Crashes,
+}
+
+impl Log {
+    async fn follow(&mut self, mut stream: Stream, events: &EventSink) -> std::io::Result<()> {
+        while let Ok(bytes) = stream.read_some().await {
+            if bytes.is_empty() {
+                break;
+            }
+            if self.written < MAX_LOG {
+                self.file.write_all(&bytes).await?;
+                self.written += bytes.len() as u64;
+            }
+            self.look(&bytes, events);
+            // What was seen when a run is killed should be there.
+            self.file.flush().await?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, bytes: &[u8], events: &EventSink) {
+        for byte in bytes {
+            if *byte != b'\n' {
+                if self.line.len() < MAX_LINE {
+                    self.line.push(*byte);
+                }
+                continue;
+            }
+            let line = String::from_utf8_lossy(&self.line);
+            if let Some(what) = self.crashes.feed(line.trim_end()) {
+                events.report(DeviceEvent::Crashed { what });
+            }
+            self.line.clear();
+        }
+    }
+}

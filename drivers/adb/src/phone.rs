@@ -1,0 +1,416 @@
+//! The way to one device: opens services on it, and opens the way again when it was cut.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use packtrain_drivers::{DeviceEvent, EventSink};
+use tokio::io::AsyncRead;
+
+use crate::state::DeviceState;
+use crate::wire::link::ACCEPTS;
+use crate::wire::shell::{MAX_OUTPUT, ShellOutput, ShellProtocol};
+use crate::wire::{DirectAddress, KeyRing, Link, Server, Stream, WireError, sync, within};
+
+/// How long a device that dropped may take to come back within a command: adb finds one again in
+/// 250 ms, USB takes a few seconds, a reboot is none of a command's business.
+const RETURNS: Duration = Duration::from_secs(8);
+/// How long one attempt to greet a device may take.
+const GREETS: Duration = Duration::from_secs(10);
+/// How often a device that is away is looked for.
+const LOOKS: Duration = Duration::from_millis(50);
+
+/// Whether a piece of work may be done twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    /// It changes nothing, or the same a second time.
+    Freely,
+    /// Only when it is certain that the device has not begun with it.
+    IfNotBegun,
+}
+
+/// What became of a device that seemed lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Back {
+    /// It was never away.
+    Still,
+    /// It was, and is there again.
+    Again,
+}
+
+/// The way to one device.
+#[derive(Debug)]
+pub(crate) struct Phone {
+    route: Route,
+    protocol: Mutex<Option<Abilities>>,
+    events: Option<EventSink>,
+}
+
+#[derive(Debug)]
+enum Route {
+    Server {
+        server: Server,
+        serial: String,
+    },
+    Direct {
+        address: DirectAddress,
+        keys: Arc<KeyRing>,
+        link: tokio::sync::Mutex<Option<Arc<Link>>>,
+    },
+}
+
+/// What a device's adbd can do, of what this driver needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Abilities {
+    pub(crate) shell: ShellProtocol,
+    /// Whether system services take commands and streams: `cmd package install`.
+    pub(crate) cmd: bool,
+}
+
+impl Abilities {
+    fn of<'a>(features: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut abilities = Self {
+            shell: ShellProtocol::One,
+            cmd: false,
+        };
+        for feature in features {
+            match feature.trim() {
+                "shell_v2" => abilities.shell = ShellProtocol::Two,
+                "cmd" => abilities.cmd = true,
+                _ => {}
+            }
+        }
+        abilities
+    }
+}
+
+impl Phone {
+    /// A device that the adb server knows.
+    pub(crate) const fn behind(server: Server, serial: String, events: Option<EventSink>) -> Self {
+        Self {
+            route: Route::Server { server, serial },
+            protocol: Mutex::new(None),
+            events,
+        }
+    }
+
+    /// A device that is connected to directly.
+    pub(crate) fn at(
+        address: DirectAddress,
+        keys: Arc<KeyRing>,
+        events: Option<EventSink>,
+    ) -> Self {
+        Self {
+            route: Route::Direct {
+                address,
+                keys,
+                link: tokio::sync::Mutex::new(None),
+            },
+            protocol: Mutex::new(None),
+            events,
+        }
+    }
+
+    /// Whether the device hangs on a network that it would take away from itself by
+    /// disconnecting.
+    pub(crate) fn hangs_on_its_network(&self) -> bool {
+        let address = match &self.route {
+            Route::Server { serial, .. } => serial.parse().ok(),
+            Route::Direct { address, .. } => match address {
+                DirectAddress::Tcp(address) => Some(*address),
+                DirectAddress::Unix(_) => None,
+            },
+        };
+        address.is_some_and(|address: std::net::SocketAddr| !address.ip().is_loopback())
+    }
+
+    /// Runs a command line in the device's shell.
+    ///
+    /// # Errors
+    /// [`WireError`]; an exit code other than 0 is none.
+    pub(crate) async fn shell(
+        &self,
+        command: &str,
+        repeat: Repeat,
+        deadline: Instant,
+    ) -> Result<ShellOutput, WireError> {
+        self.carry(repeat, deadline, || self.shell_once(command, deadline))
+            .await
+    }
+
+    async fn shell_once(&self, command: &str, deadline: Instant) -> Result<ShellOutput, WireError> {
+        let protocol = self.abilities(deadline).await?.shell;
+        let service = protocol.service(command);
+        let doing = format!("`{}`", shortened(command));
+        self.served(&service, &doing, deadline, async |mut stream| {
+            protocol.read(&mut stream).await
+        })
+        .await
+    }
+
+    /// Sends bytes to a service and reads what it answers until it closes. What a loss means is
+    /// the caller's to judge: the service may have ended alone.
+    pub(crate) async fn converse(
+        &self,
+        service: &str,
+        doing: &str,
+        request: &[u8],
+        deadline: Instant,
+    ) -> Result<Bytes, WireError> {
+        self.served(service, doing, deadline, async |mut stream| {
+            if !request.is_empty() {
+                stream.write_all(request).await?;
+            }
+            stream.read_to_end(MAX_OUTPUT).await
+        })
+        .await
+    }
+
+    /// Writes a file on the device; `open` gives its content, once per attempt.
+    pub(crate) async fn push<R, F>(
+        &self,
+        path: &str,
+        mode: u32,
+        open: impl Fn() -> F,
+        deadline: Instant,
+    ) -> Result<(), WireError>
+    where
+        R: AsyncRead + Unpin,
+        F: Future<Output = std::io::Result<R>>,
+    {
+        let doing = format!("the transfer of {path}");
+        self.carry(Repeat::Freely, deadline, || async {
+            let content = open().await.map_err(|error| WireError::File {
+                path: path.to_owned(),
+                reason: error.to_string(),
+            })?;
+            self.served("sync:", &doing, deadline, async |mut stream| {
+                sync::push(&mut stream, path, mode, content).await
+            })
+            .await
+        })
+        .await
+    }
+
+    /// Opens a service that stays open.
+    pub(crate) async fn open(
+        &self,
+        service: &str,
+        doing: &str,
+        deadline: Instant,
+    ) -> Result<Stream, WireError> {
+        self.served(service, doing, deadline, async |stream| Ok(stream))
+            .await
+    }
+
+    /// What the device's adbd can do; asked once per connection.
+    pub(crate) async fn abilities(&self, deadline: Instant) -> Result<Abilities, WireError> {
+        let known = *self.protocol.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let abilities = match &self.route {
+            Route::Server { server, serial } => {
+                let doing = "ask for the device's features";
+                let features = within(deadline, doing, server.features(serial)).await?;
+                Abilities::of(features.split(','))
+            }
+            Route::Direct { .. } => {
+                let link = self.link(deadline).await?;
+                Abilities::of(link.banner().features.iter().map(String::as_str))
+            }
+        };
+        self.remember(Some(abilities));
+        Ok(abilities)
+    }
+
+    fn remember(&self, abilities: Option<Abilities>) {
+        *self.protocol.lock().unwrap_or_else(PoisonError::into_inner) = abilities;
+    }
+
+    /// Opens a service and lets `talk` use it, all before `deadline`.
+    async fn served<T>(
+        &self,
+        service: &str,
+        doing: &str,
+        deadline: Instant,
+        talk: impl AsyncFnOnce(Stream) -> Result<T, WireError>,
+    ) -> Result<T, WireError> {
+        match &self.route {
+            Route::Server { server, serial } => {
+                let work = async { talk(server.open(serial, service, doing).await?).await };
+                within(deadline, doing, work).await
+            }
+            Route::Direct { .. } => {
+                let link = self.link(deadline).await?;
+                let before = link.received();
+                let work = async {
+                    let stream = link.open(service, doing).await?;
+                    talk(Stream::of_link(stream, doing)).await
+                };
+                let result = within(deadline, doing, work).await;
+                // A device that is only slow acknowledges at least that it was asked.
+                if matches!(result, Err(WireError::Timeout { .. })) && link.received() == before {
+                    link.abandon();
+                }
+                result
+            }
+        }
+    }
+
+    async fn link(&self, deadline: Instant) -> Result<Arc<Link>, WireError> {
+        let Route::Direct {
+            address,
+            keys,
+            link,
+        } = &self.route
+        else {
+            // Only called for the other route; still an answer, not a panic.
+            return Err(WireError::NotReady(DeviceState::Absent));
+        };
+        let mut link = link.lock().await;
+        if let Some(link) = link.as_ref().filter(|link| !link.has_ended()) {
+            return Ok(Arc::clone(link));
+        }
+        let limit = deadline.min(Instant::now() + GREETS);
+        let new = Arc::new(Link::connect(address, keys, limit).await?);
+        *link = Some(Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Does `work`; when the device was lost, waits for it and does `work` once more, if it may be.
+    async fn carry<T, F>(
+        &self,
+        repeat: Repeat,
+        deadline: Instant,
+        work: impl Fn() -> F,
+    ) -> Result<T, WireError>
+    where
+        F: Future<Output = Result<T, WireError>>,
+    {
+        let error = match work().await {
+            Err(error) if error.is_loss() => error,
+            done => return done,
+        };
+        let may_repeat = match repeat {
+            Repeat::Freely => true,
+            Repeat::IfNotBegun => error.nothing_was_done(),
+        };
+        self.come_back(&error, deadline).await?;
+        self.report_back(&error);
+        if may_repeat { work().await } else { Err(error) }
+    }
+
+    /// Waits until the device can be used again after `error`.
+    ///
+    /// # Errors
+    /// `error`, or what keeps the device away now if that says more.
+    pub(crate) async fn come_back(
+        &self,
+        error: &WireError,
+        deadline: Instant,
+    ) -> Result<Back, WireError> {
+        self.remember(None);
+        let limit = deadline.min(Instant::now() + RETURNS);
+        tracing::debug!(%error, "waiting for the device");
+        match self.await_ready(limit).await {
+            Err(WireError::NotReady(DeviceState::Absent | DeviceState::Offline)) => {
+                Err(error.clone())
+            }
+            back => back,
+        }
+    }
+
+    /// Tells whoever drives the device that it was away.
+    pub(crate) fn report_back(&self, error: &WireError) {
+        self.report(DeviceEvent::Reconnected {
+            what: format!("{error}; the device came back"),
+        });
+    }
+
+    /// Tells whoever drives the device what happened on it.
+    pub(crate) fn report(&self, event: DeviceEvent) {
+        if let Some(events) = &self.events {
+            events.report(event);
+        }
+    }
+
+    /// Waits until the device can be used.
+    ///
+    /// # Errors
+    /// What keeps it away, at `deadline`, or at once when waiting does not help.
+    pub(crate) async fn await_ready(&self, deadline: Instant) -> Result<Back, WireError> {
+        let accepted = Instant::now() + ACCEPTS;
+        let mut dialled = false;
+        let mut back = Back::Still;
+        loop {
+            let error = match self.look(deadline).await {
+                Ok(Back::Still) => return Ok(back),
+                Ok(Back::Again) => return Ok(Back::Again),
+                Err(error) => error,
+            };
+            back = Back::Again;
+            let may_pass = match &error {
+                // A direct connection has already waited for the user.
+                WireError::NotReady(DeviceState::Unauthorized) => {
+                    matches!(self.route, Route::Server { .. }) && Instant::now() < accepted
+                }
+                WireError::NotReady(state) => state.may_pass(),
+                WireError::Unreachable { .. } | WireError::Lost { .. } => true,
+                _ => false,
+            };
+            if !may_pass || Instant::now() + LOOKS >= deadline {
+                return Err(error);
+            }
+            let is_absent = matches!(error, WireError::NotReady(DeviceState::Absent));
+            if is_absent && !std::mem::replace(&mut dialled, true) {
+                self.dial().await;
+            }
+            tokio::time::sleep(LOOKS).await;
+        }
+    }
+
+    /// Looks once whether the device can be used.
+    async fn look(&self, deadline: Instant) -> Result<Back, WireError> {
+        let back = match &self.route {
+            Route::Server { server, serial } => {
+                let doing = "ask for the device's state";
+                match within(deadline, doing, server.state(serial)).await? {
+                    DeviceState::Device => Back::Still,
+                    state => return Err(WireError::NotReady(state)),
+                }
+            }
+            Route::Direct { link, .. } => {
+                let link = link.lock().await;
+                match link.as_ref().is_some_and(|link| !link.has_ended()) {
+                    true => Back::Still,
+                    false => Back::Again,
+                }
+            }
+        };
+        self.remember(None);
+        self.abilities(deadline).await?;
+        Ok(back)
+    }
+
+    /// Asks the server to connect to a device it has given up: it forgets those on the network
+    /// when their port was closed for a while.
+    async fn dial(&self) {
+        if let Route::Server { server, serial } = &self.route
+            && (serial.contains(':') && !serial.contains(' '))
+        {
+            let request = format!("host:connect:{serial}");
+            let answer = tokio::time::timeout(GREETS, server.query(&request)).await;
+            tracing::debug!(?answer, serial, "asked the adb server to connect again");
+        }
+    }
+}
+
+/// A command as errors quote it.
+fn shortened(command: &str) -> String {
+    match command.char_indices().nth(80) {
+        Some((cut, _)) => format!("{}...", &command[..cut]),
+        None => command.to_owned(),
+    }
+}

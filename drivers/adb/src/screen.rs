@@ -1,0 +1,162 @@
+//! Reading the screen: as a tree, as a picture; and waiting for it to change or to come to rest.
+
+mod picture;
+mod wait;
+
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::selector::list_refs;
+use packtrain_drivers::{
+    DriverError, NodeDetail, Observation, Size, Snapshot, SnapshotDetail, Tree,
+};
+
+use crate::agent::AgentError;
+use crate::dump::{self, Dump, DumpFault, Leave};
+use crate::fault::Trouble;
+use crate::hand::{Hand, Result};
+use crate::wire::WireError;
+
+/// How long a screen that cannot be read is tried again.
+const READS: Duration = Duration::from_secs(20);
+/// The pause before it is.
+const PAUSE: Duration = Duration::from_millis(100);
+/// Dumps longer than this are parsed where they hold up nobody.
+const LONG: usize = 128 * 1024;
+
+/// What is on the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Screen {
+    pub(crate) tree: Tree,
+    /// In pixels, as the device is held.
+    pub(crate) size: Size,
+}
+
+impl Screen {
+    /// A text that differs when anything a person could see differs, bars aside.
+    pub(crate) fn print(&self) -> String {
+        let detail = SnapshotDetail {
+            bounds: true,
+            css_selectors: false,
+            offscreen: true,
+        };
+        list_refs(&self.tree, self.size, detail).text
+    }
+
+    /// The package of the largest window.
+    fn package(&self) -> Option<&str> {
+        match &self.tree.nodes().first()?.detail {
+            NodeDetail::Android(node) => node.package.as_deref(),
+            NodeDetail::Ios(_) | NodeDetail::Web(_) => None,
+        }
+    }
+}
+
+impl Hand {
+    /// Reads the screen, again while the device has no answer.
+    ///
+    /// # Errors
+    /// [`DriverError::Timeout`] with what came instead of a screen.
+    pub(crate) async fn read(&self, deadline: Instant) -> Result<Screen> {
+        let start = Instant::now();
+        let limit = deadline.min(start + READS);
+        let mut log: Vec<String> = Vec::new();
+        let give_up = |log: Vec<String>| {
+            Trouble::from(DriverError::Timeout {
+                doing: "reading the screen".to_owned(),
+                after: start.elapsed(),
+                log,
+            })
+        };
+        loop {
+            let fault = match self.agent.hierarchy(limit).await {
+                Ok(text) => match self.parse(text).await {
+                    Ok(dump) => return Ok(self.turned(dump)),
+                    Err(fault) => said(&fault),
+                },
+                Err(AgentError::Refused(reason)) => reason,
+                Err(AgentError::Wire(WireError::Timeout { doing, after })) => {
+                    log.push(format!("{doing} took longer than {} ms", after.as_millis()));
+                    return Err(give_up(log));
+                }
+                Err(error) => return Err(error.into()),
+            };
+            tracing::debug!(fault, "the screen cannot be read");
+            if log.last() != Some(&fault) {
+                log.push(fault);
+            }
+            if Instant::now() + PAUSE >= limit {
+                return Err(give_up(log));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn parse(&self, text: String) -> std::result::Result<Dump, DumpFault> {
+        let (keyboard, screen) = (self.keyboard.clone(), self.screen);
+        let is_long = text.len() > LONG;
+        let parse = move || {
+            if text.len() > dump::MAX_DUMP {
+                return Err(DumpFault::Broken("it is too long".to_owned()));
+            }
+            let leave = Leave {
+                keyboard: keyboard.as_deref(),
+                screen,
+            };
+            dump::parse(&text, leave)
+        };
+        if is_long {
+            let parsed = tokio::task::spawn_blocking(parse).await;
+            return parsed.unwrap_or_else(|error| Err(DumpFault::Broken(error.to_string())));
+        }
+        parse()
+    }
+
+    fn turned(&self, dump: Dump) -> Screen {
+        let Size { width, height } = self.screen;
+        Screen {
+            tree: dump.tree,
+            size: match dump.rotation % 2 {
+                0 => self.screen,
+                _ => Size::new(height, width),
+            },
+        }
+    }
+
+    /// The screen, and the list of what is on it.
+    pub(crate) async fn snapshot(
+        &self,
+        detail: SnapshotDetail,
+        deadline: Instant,
+    ) -> Result<(Screen, Observation)> {
+        // The second question is answered while the first one is.
+        let (screen, focus) = tokio::join!(self.read(deadline), self.focus(deadline));
+        let screen = screen?;
+        let front = match focus {
+            Ok(Some(focus)) => Some(focus.package),
+            Ok(None) | Err(_) => screen.package().map(str::to_owned),
+        };
+        let list = list_refs(&screen.tree, screen.size, detail);
+        let snapshot = Snapshot {
+            tree: screen.tree.clone(),
+            text: list.text,
+            refs: list.refs,
+            location: front,
+            title: None,
+            screen: screen.size,
+        };
+        Ok((screen, Observation::Snapshot(Box::new(snapshot))))
+    }
+}
+
+fn said(fault: &DumpFault) -> String {
+    match fault {
+        DumpFault::NotIdle => {
+            "the screen did not come to rest, which plain `uiautomator` insists on; u2.jar does not"
+                .to_owned()
+        }
+        DumpFault::Killed => {
+            "`uiautomator` was killed: another client uses the device's UI automation".to_owned()
+        }
+        other => other.to_string(),
+    }
+}

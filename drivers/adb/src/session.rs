@@ -1,0 +1,132 @@
+//! What a session holds on a phone, and what is undone at its end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{EventSink, SessionOptions};
+
+use crate::agent::Keycode;
+use crate::hand::{Hand, Result};
+use crate::logcat::LogCapture;
+use crate::screen::Screen;
+
+/// How long undoing may take.
+const UNDOES: Duration = Duration::from_secs(10);
+
+/// A session on a phone.
+pub(crate) struct Session {
+    pub(crate) base_url: Option<String>,
+    log: Option<LogCapture>,
+    pub(crate) restore: Restore,
+    /// What the last snapshot showed.
+    pub(crate) seen: Option<Screen>,
+}
+
+/// What the session changed that the next one must not find.
+#[derive(Debug, Default)]
+pub(crate) struct Restore {
+    /// The network was disconnected.
+    pub(crate) network: bool,
+    /// The status bar shows a demo.
+    pub(crate) demo_mode: bool,
+    /// `accelerometer_rotation` and `user_rotation` before the screen was turned.
+    pub(crate) rotation: Option<[String; 2]>,
+}
+
+impl Session {
+    /// Brings the phone to its home screen, awake, and starts to keep its log; answers what a
+    /// reader should know.
+    pub(crate) async fn begin(
+        hand: &mut Hand,
+        options: SessionOptions,
+        events: &EventSink,
+        deadline: Instant,
+    ) -> Result<(Self, Vec<String>)> {
+        let note = hand.start_agent(deadline).await?;
+        // Not each of them is known to every system; what counts is looked at afterwards.
+        let command = format!(
+            "(input keyevent {}; wm dismiss-keyguard; cmd statusbar collapse; \
+             input keyevent {}) >/dev/null 2>&1; settings get secure default_input_method",
+            Keycode::WAKEUP,
+            Keycode::HOME
+        );
+        let output = hand.shell(&command, deadline).await?;
+        hand.keyboard = package_of_keyboard(&output.out());
+        let mut notes: Vec<String> = note.into_iter().collect();
+        if hand.is_locked(deadline).await? {
+            notes.push("the screen is locked; remove the lock in the device's settings".to_owned());
+        }
+        let log = options
+            .device_log
+            .map(|path: PathBuf| LogCapture::start(Arc::clone(&hand.phone), path, events.clone()));
+        let session = Self {
+            base_url: options.base_url,
+            log,
+            restore: Restore::default(),
+            seen: None,
+        };
+        Ok((session, notes))
+    }
+
+    /// Undoes what the session did to the phone and closes its log.
+    pub(crate) async fn end(self, hand: &Hand) {
+        let deadline = Instant::now() + UNDOES;
+        if let Err(error) = self.restore.undo(hand, deadline).await {
+            tracing::warn!(%error, "a session's changes to a phone could not be undone");
+        }
+        if let Some(log) = self.log {
+            log.stop().await;
+        }
+    }
+}
+
+impl Restore {
+    async fn undo(&self, hand: &Hand, deadline: Instant) -> Result<()> {
+        if self.network {
+            hand.network(true, &mut Self::default(), deadline).await?;
+        }
+        if self.demo_mode {
+            hand.demo_mode(false, deadline).await?;
+        }
+        if let Some([free, turn]) = &self.rotation {
+            let command = format!(
+                "settings put system user_rotation {turn}; \
+                 settings put system accelerometer_rotation {free}"
+            );
+            hand.shell(&command, deadline).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Hand {
+    /// Whether a lock with a secret covers the screen.
+    async fn is_locked(&self, deadline: Instant) -> Result<bool> {
+        let command = "dumpsys window policy | grep -E 'mIsShowing=|showing=|mShowingLockscreen='";
+        let output = self.shell(command, deadline).await?;
+        let out = output.out();
+        Ok(["mIsShowing=true", "mShowingLockscreen=true"]
+            .iter()
+            .any(|sign| out.contains(sign)))
+    }
+}
+
+/// The package in `com.google.android.inputmethod.latin/com.android...LatinIME`.
+fn package_of_keyboard(text: &str) -> Option<String> {
+    let (package, _) = text.trim().lines().last()?.split_once('/')?;
+    Some(package.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keyboards_package_is_read_from_the_setting() {
+        let package = package_of_keyboard("com.a.keys/com.b.Ime\n");
+        assert_eq!(package.as_deref(), Some("com.a.keys"));
+        assert_eq!(package_of_keyboard("null\n"), None);
+        assert_eq!(package_of_keyboard(""), None);
+    }
+}

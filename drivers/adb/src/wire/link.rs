@@ -1,0 +1,226 @@
+//! A connection to adbd without a server in between: greeting, proof, streams.
+//!
+//! One task reads; streams are woken by it. Data is acknowledged as it is taken, one packet is
+//! under way per stream (delayed acknowledgements are not offered: they help large files only).
+
+mod greet;
+mod port;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use bytes::BytesMut;
+use tokio_util::sync::CancellationToken;
+
+use super::error::WireError;
+use super::key::KeyRing;
+use super::outbox::Outbox;
+use super::packet::{Kind, MAX_PAYLOAD, Packet};
+use super::socket::{DirectAddress, Socket};
+use super::stream::within;
+
+pub(crate) use greet::{ACCEPTS, Banner};
+pub(crate) use port::LinkStream;
+use port::Port;
+
+/// A connection to adbd. Dropping it ends it and all its streams.
+#[derive(Debug)]
+pub(crate) struct Link {
+    shared: Arc<Shared>,
+    banner: Banner,
+}
+
+/// What a link shares with its streams.
+#[derive(Debug)]
+pub(super) struct Shared {
+    socket: Socket,
+    outbox: Outbox,
+    ports: Mutex<HashMap<u32, Arc<Port>>>,
+    next_id: AtomicU32,
+    /// The most data the device takes in one packet.
+    max_payload: usize,
+    /// Packets that arrived, to tell a slow device from a dead wire.
+    received: AtomicU64,
+    ended: CancellationToken,
+}
+
+impl Link {
+    /// Connects, and proves who this computer is when asked to.
+    ///
+    /// # Errors
+    /// [`WireError::Unreachable`]; [`WireError::NotReady`] with `unauthorized` when the user has
+    /// not accepted the key by `deadline`, or with another state than `device`;
+    /// [`WireError::WantsTls`].
+    pub(crate) async fn connect(
+        address: &DirectAddress,
+        keys: &KeyRing,
+        deadline: Instant,
+    ) -> Result<Self, WireError> {
+        let socket = within(
+            deadline,
+            &format!("connect to {address}"),
+            Socket::connect(address),
+        )
+        .await?;
+        let outbox = Outbox::default();
+        let mut arrived = BytesMut::new();
+        let (banner, max_payload) =
+            greet::greet(&socket, &outbox, &mut arrived, keys, deadline).await?;
+        let shared = Arc::new(Shared {
+            socket,
+            outbox,
+            ports: Mutex::default(),
+            next_id: AtomicU32::new(1),
+            max_payload,
+            received: AtomicU64::new(0),
+            ended: CancellationToken::new(),
+        });
+        // Ends with the socket or when the last of the link's owners cancels `ended`.
+        tokio::spawn(run(Arc::clone(&shared), arrived));
+        Ok(Self { shared, banner })
+    }
+
+    /// What the device said about itself.
+    pub(crate) const fn banner(&self) -> &Banner {
+        &self.banner
+    }
+
+    /// Whether nothing can be opened any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.shared.ended.is_cancelled()
+    }
+
+    /// How many packets the device has sent by now.
+    pub(crate) fn received(&self) -> u64 {
+        self.shared.received.load(Ordering::Relaxed)
+    }
+
+    /// Gives the connection up: its streams end.
+    pub(crate) fn abandon(&self) {
+        self.shared.ended.cancel();
+    }
+
+    /// Opens a service.
+    ///
+    /// # Errors
+    /// [`WireError::ServiceRefused`], or [`WireError::Lost`] when the link ends meanwhile.
+    pub(crate) async fn open(&self, service: &str, doing: &str) -> Result<LinkStream, WireError> {
+        let mut stream = LinkStream::new(Arc::clone(&self.shared));
+        match stream.open(service).await {
+            Ok(true) => Ok(stream),
+            Ok(false) => Err(WireError::ServiceRefused {
+                service: service.to_owned(),
+            }),
+            Err(port::Ended) => Err(WireError::Lost {
+                doing: doing.to_owned(),
+            }),
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.shared.ended.cancel();
+    }
+}
+
+impl Shared {
+    fn send(&self, packet: &Packet) {
+        self.outbox.send(&self.socket, packet);
+    }
+
+    fn ports(&self) -> MutexGuard<'_, HashMap<u32, Arc<Port>>> {
+        self.ports.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new port with an id that no open stream has.
+    fn add_port(&self) -> (u32, Arc<Port>) {
+        let mut ports = self.ports();
+        loop {
+            let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+            if id != 0 && !ports.contains_key(&id) {
+                let port = Arc::new(Port::default());
+                ports.insert(id, Arc::clone(&port));
+                return (id, port);
+            }
+        }
+    }
+
+    /// Takes a packet from the device. Packets for streams that are gone are nothing unusual:
+    /// both sides may close at once.
+    fn take(&self, packet: Packet) {
+        self.received.fetch_add(1, Ordering::Relaxed);
+        // In every packet that concerns a stream, `arg1` is the receiver's id of it.
+        let port = self.ports().get(&packet.arg1).cloned();
+        match (packet.kind, port) {
+            (Kind::Okay, Some(port)) => port.acknowledged(packet.arg0),
+            (Kind::Write, Some(port)) => {
+                if port.arrived(packet.payload) {
+                    self.send(&Packet::new(
+                        Kind::Okay,
+                        packet.arg1,
+                        packet.arg0,
+                        BytesMut::new(),
+                    ));
+                }
+            }
+            (Kind::Close, Some(port)) => {
+                self.ports().remove(&packet.arg1);
+                port.closed();
+            }
+            // This side listens for nothing, so whatever the device opens is refused.
+            (Kind::Open, _) => {
+                self.send(&Packet::new(Kind::Close, 0, packet.arg0, BytesMut::new()));
+            }
+            // Granted after whoever asked had left: the service must not run on.
+            (Kind::Okay, None) => {
+                self.send(&Packet::new(
+                    Kind::Close,
+                    packet.arg1,
+                    packet.arg0,
+                    BytesMut::new(),
+                ));
+            }
+            (Kind::Write | Kind::Close, None)
+            | (Kind::Connect | Kind::Auth | Kind::StartTls, _) => {}
+        }
+    }
+}
+
+/// Reads until the device hangs up, breaks the protocol, or the link is given up.
+async fn run(shared: Arc<Shared>, arrived: BytesMut) {
+    tokio::select! {
+        () = read(&shared, arrived) => {}
+        () = shared.outbox.flush(&shared.socket) => {}
+        () = shared.ended.cancelled() => {}
+    }
+    shared.ended.cancel();
+    let ports = std::mem::take(&mut *shared.ports());
+    for port in ports.into_values() {
+        port.cut();
+    }
+}
+
+async fn read(shared: &Shared, mut arrived: BytesMut) {
+    loop {
+        loop {
+            match Packet::decode(&mut arrived, MAX_PAYLOAD) {
+                // A device that restarts its side greets again: all streams are gone.
+                Ok(Some(packet)) if packet.kind == Kind::Connect => return,
+                Ok(Some(packet)) => shared.take(packet),
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "a device broke adb's protocol");
+                    return;
+                }
+            }
+        }
+        arrived.reserve(4 * 1024);
+        match shared.socket.read(&mut arrived).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+}

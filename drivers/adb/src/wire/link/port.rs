@@ -1,0 +1,195 @@
+//! One stream of a link.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use tokio::sync::Notify;
+
+use super::Shared;
+use crate::wire::packet::{Kind, Packet};
+
+/// Bytes that may wait to be read before the device gets no acknowledgement: two full packets.
+const ROOM: usize = 2 * 1024 * 1024;
+
+/// The link is gone, or the device has closed the stream.
+#[derive(Debug)]
+pub(crate) struct Ended;
+
+/// What the reading task knows of a stream.
+#[derive(Debug, Default)]
+pub(super) struct Port {
+    inner: Mutex<Inner>,
+    /// One task uses a stream at a time, so one wake-up is enough.
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// The device's id; 0 until it has granted the stream.
+    remote: u32,
+    may_write: bool,
+    inbox: VecDeque<Bytes>,
+    waiting: usize,
+    /// An acknowledgement was held back because too much waits.
+    owes_okay: bool,
+    end: End,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum End {
+    #[default]
+    Open,
+    /// The device closed it.
+    Closed,
+    /// The link broke.
+    Cut,
+}
+
+impl Port {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn acknowledged(&self, remote: u32) {
+        let mut inner = self.lock();
+        inner.remote = remote;
+        inner.may_write = true;
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// Takes data; answers whether it is to be acknowledged at once.
+    pub(super) fn arrived(&self, payload: Bytes) -> bool {
+        let mut inner = self.lock();
+        inner.waiting += payload.len();
+        inner.inbox.push_back(payload);
+        let has_room = inner.waiting < ROOM;
+        inner.owes_okay = !has_room;
+        drop(inner);
+        self.changed.notify_one();
+        has_room
+    }
+
+    pub(super) fn closed(&self) {
+        self.end(End::Closed);
+    }
+
+    pub(super) fn cut(&self) {
+        self.end(End::Cut);
+    }
+
+    fn end(&self, end: End) {
+        let mut inner = self.lock();
+        if inner.end == End::Open {
+            inner.end = end;
+        }
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// Waits until `look` answers something.
+    async fn wait<T>(&self, mut look: impl FnMut(&mut Inner) -> Option<T>) -> T {
+        loop {
+            if let Some(found) = look(&mut self.lock()) {
+                return found;
+            }
+            // A change between the look and this keeps its permit.
+            self.changed.notified().await;
+        }
+    }
+}
+
+/// A service of a device on a link. Dropping it closes it.
+#[derive(Debug)]
+pub(crate) struct LinkStream {
+    shared: Arc<Shared>,
+    port: Arc<Port>,
+    local: u32,
+}
+
+impl LinkStream {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let (local, port) = shared.add_port();
+        Self {
+            shared,
+            port,
+            local,
+        }
+    }
+
+    /// Asks for the service; false when it is refused.
+    pub(super) async fn open(&mut self, service: &str) -> Result<bool, Ended> {
+        if self.shared.ended.is_cancelled() {
+            return Err(Ended);
+        }
+        let mut name = BytesMut::from(service.as_bytes());
+        name.extend_from_slice(&[0]);
+        self.shared
+            .send(&Packet::new(Kind::Open, self.local, 0, name));
+        let granted = self.port.wait(|inner| match (inner.may_write, inner.end) {
+            (true, _) => Some(Ok(true)),
+            (false, End::Closed) => Some(Ok(false)),
+            (false, End::Cut) => Some(Err(Ended)),
+            (false, End::Open) => None,
+        });
+        granted.await
+    }
+
+    /// Writes everything, a packet at a time.
+    pub(crate) async fn write_all(&mut self, bytes: &[u8]) -> Result<(), Ended> {
+        for chunk in bytes.chunks(self.shared.max_payload) {
+            let remote = self.port.wait(|inner| match inner.end {
+                End::Closed | End::Cut => Some(Err(Ended)),
+                End::Open if inner.may_write => {
+                    inner.may_write = false;
+                    Some(Ok(inner.remote))
+                }
+                End::Open => None,
+            });
+            let remote = remote.await?;
+            let payload = Bytes::copy_from_slice(chunk);
+            self.shared
+                .send(&Packet::new(Kind::Write, self.local, remote, payload));
+        }
+        Ok(())
+    }
+
+    /// The next data; `None` once the device has closed the stream and all was read.
+    pub(crate) async fn read(&mut self) -> Result<Option<Bytes>, Ended> {
+        let next = self
+            .port
+            .wait(|inner| match (inner.inbox.pop_front(), inner.end) {
+                (Some(bytes), _) => {
+                    inner.waiting -= bytes.len();
+                    let owed = std::mem::take(&mut inner.owes_okay).then_some(inner.remote);
+                    Some(Ok(Some((bytes, owed))))
+                }
+                (None, End::Closed) => Some(Ok(None)),
+                (None, End::Cut) => Some(Err(Ended)),
+                (None, End::Open) => None,
+            });
+        let Some((bytes, owed)) = next.await? else {
+            return Ok(None);
+        };
+        if let Some(remote) = owed {
+            self.shared
+                .send(&Packet::new(Kind::Okay, self.local, remote, Bytes::new()));
+        }
+        Ok(Some(bytes))
+    }
+}
+
+impl Drop for LinkStream {
+    fn drop(&mut self) {
+        // Gone from the table means that the device knows, or that there is no device any more.
+        if self.shared.ports().remove(&self.local).is_some() {
+            let remote = self.port.lock().remote;
+            // A service that is not granted yet is closed when it is.
+            if remote != 0 {
+                self.shared
+                    .send(&Packet::new(Kind::Close, self.local, remote, Bytes::new()));
+            }
+        }
+    }
+}

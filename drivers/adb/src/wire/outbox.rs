@@ -1,0 +1,63 @@
+//! Packets on their way to a device.
+//!
+//! Whoever has a packet writes it at once, without waiting; what does not fit is kept and written
+//! by [`Outbox::flush`]. So a caller that is dropped never leaves half a packet on the wire.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytes::{Buf as _, BytesMut};
+use tokio::sync::Notify;
+
+use super::packet::Packet;
+use super::socket::Socket;
+
+/// The writing end of a link. Flow control keeps it small: a stream has one packet under way.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    waiting: Mutex<BytesMut>,
+    refilled: Notify,
+}
+
+impl Outbox {
+    /// Sends a packet; never waits. An error of the socket shows when it is next read.
+    pub(super) fn send(&self, socket: &Socket, packet: &Packet) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_empty = waiting.is_empty();
+        packet.encode(&mut waiting);
+        if was_empty {
+            // Whoever else has bytes waits for the lock, so nothing overtakes.
+            write_some(socket, &mut waiting);
+            if !waiting.is_empty() {
+                self.refilled.notify_one();
+            }
+        }
+    }
+
+    /// Writes what did not fit, for as long as it is polled.
+    pub(super) async fn flush(&self, socket: &Socket) {
+        loop {
+            self.refilled.notified().await;
+            loop {
+                if socket.writable().await.is_err() {
+                    return;
+                }
+                let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                write_some(socket, &mut waiting);
+                if waiting.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Writes until the socket is full; drops everything when it is broken.
+fn write_some(socket: &Socket, waiting: &mut BytesMut) {
+    while !waiting.is_empty() {
+        match socket.try_write(waiting) {
+            Ok(0) => return,
+            Ok(count) => waiting.advance(count),
+            Err(_) => waiting.clear(),
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! Playwright's ARIA snapshot, read into a tree and the compact list that people and agents read.
+//! Pure.
+//!
+//! The text form is that of `ariaSnapshot`: one `- role "name" [attribute]: text` a line, children
+//! indented by two.
+
+use packtrain_drivers::tree::WebNode;
+use packtrain_drivers::{NodeDetail, Rect, SnapshotRef, Tree, TreeBuilder};
+
+use crate::locate::ROLES;
+
+/// Always listed.
+const INTERACTIVE: [&str; 13] = [
+    "button",
+    "link",
+    "textbox",
+    "combobox",
+    "searchbox",
+    "checkbox",
+    "radio",
+    "switch",
+    "tab",
+    "menuitem",
+    "option",
+    "slider",
+    "spinbutton",
+];
+/// Printed without a number, above what they hold.
+const LANDMARKS: [&str; 10] = [
+    "navigation",
+    "main",
+    "banner",
+    "contentinfo",
+    "complementary",
+    "form",
+    "dialog",
+    "region",
+    "list",
+    "table",
+];
+/// Never listed, whatever their name.
+const STRUCTURAL: [&str; 3] = ["generic", "none", "presentation"];
+
+/// Lines read at most; a page with more is cut, and the list says so.
+const LINES: usize = 20_000;
+
+/// A snapshot, read.
+#[derive(Debug, Default)]
+pub(crate) struct Aria {
+    pub(crate) tree: Tree,
+    /// One element a line: `[e1] button "Save"`.
+    pub(crate) list: String,
+    pub(crate) refs: Vec<Listed>,
+}
+
+/// An element of the compact list.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Listed {
+    pub(crate) shown: SnapshotRef,
+    /// Role and name as the list prints them.
+    pub(crate) descriptor: String,
+    /// Its place among those with the same descriptor, from 0.
+    pub(crate) nth: u32,
+}
+
+/// One line of the snapshot.
+#[derive(Debug, Default, PartialEq)]
+struct Line {
+    indent: usize,
+    role: String,
+    name: Option<String>,
+    /// Text behind the colon.
+    text: Option<String>,
+    attributes: Vec<(String, Option<String>)>,
+}
+
+/// Reads a snapshot.
+pub(crate) fn read(yaml: &str) -> Aria {
+    let mut builder = TreeBuilder::new();
+    builder.open(
+        None,
+        NodeDetail::Web(Box::new(WebNode {
+            role: Some("document".into()),
+            ..WebNode::default()
+        })),
+    );
+    let mut open: Vec<usize> = Vec::new();
+    let mut landmarks: Vec<(usize, String, bool)> = Vec::new();
+    let mut seen = std::collections::HashMap::<String, u32>::new();
+    let mut refs: Vec<Listed> = Vec::new();
+    let mut list: Vec<String> = Vec::new();
+    for (number, text) in yaml.lines().enumerate() {
+        if number == LINES {
+            list.push("(more, cut)".to_owned());
+            break;
+        }
+        let Some(line) = parse(text) else { continue };
+        while open.last().is_some_and(|&indent| indent >= line.indent) {
+            open.pop();
+            builder.close();
+        }
+        landmarks.retain(|&(indent, ..)| indent < line.indent);
+        let descriptor = line.descriptor();
+        let bounds = line.bounds();
+        let listed = line.is_listed();
+        if line.role == "text" {
+            list.push(format!("{:indent$}{descriptor}", "", indent = line.indent));
+        }
+        let reference = listed.then(|| format!("e{}", refs.len() + 1));
+        let node = builder.open(
+            bounds,
+            NodeDetail::Web(Box::new(line.node(reference.clone()))),
+        );
+        open.push(line.indent);
+        if LANDMARKS.contains(&line.role.as_str()) {
+            landmarks.push((line.indent, descriptor.clone(), false));
+        }
+        if let Some(name) = reference {
+            for (indent, label, printed) in &mut landmarks {
+                if !std::mem::replace(printed, true) {
+                    list.push(format!("{:indent$}{label}:", "", indent = *indent));
+                }
+            }
+            let states = line.states();
+            list.push(format!(
+                "{:indent$}[{name}] {descriptor}{states}",
+                "",
+                indent = line.indent
+            ));
+            let nth = seen.entry(descriptor.clone()).or_default();
+            refs.push(Listed {
+                shown: SnapshotRef {
+                    name,
+                    node: Some(node),
+                    role: line.role.clone(),
+                    label: line.label().unwrap_or_default().to_owned(),
+                    bounds,
+                },
+                descriptor,
+                nth: *nth,
+            });
+            *nth += 1;
+        }
+    }
+    let list = match list.is_empty() {
+        true => "(nothing to interact with or to read)".to_owned(),
+        false => list.join("\n"),
+    };
+    Aria {
+        tree: builder.finish(),
+        list,
+        refs,
+    }
+}
+
+impl Line {
+    /// Name, or the text behind the colon.
+    fn label(&self) -> Option<&str> {
+        self.name.as_deref().or(self.text.as_deref())
+    }
+
+    fn descriptor(&self) -> String {
+        match self.label() {
+            Some(label) if self.role == "text" => format!("text: {label}"),
+            Some(label) => format!("{} \"{label}\"", self.role),
+            None => self.role.clone(),
+        }
+    }
+
+    /// The rule decides what `e4` means in files that were recorded with such numbers: everything
+    /// interactive, and everything of a known role that has a name. Bare texts have no role.
+    fn is_listed(&self) -> bool {
+        let role = self.role.as_str();
+        INTERACTIVE.contains(&role)
+            || (self.label().is_some() && ROLES.contains(&role) && !STRUCTURAL.contains(&role))
+    }
+
+    fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes
+            .iter()
+            .find(|(key, _)| key == name)
+            .and_then(|(_, value)| value.as_deref())
+    }
+
+    fn states(&self) -> String {
+        let mut text = String::new();
+        for (key, value) in &self.attributes {
+            match value {
+                None => text.push_str(&format!(" [{key}]")),
+                Some(value) if key != "level" && key != "box" && key != "ref" => {
+                    text.push_str(&format!(" [{key}={value}]"));
+                }
+                Some(_) => {}
+            }
+        }
+        if let (Some(_), Some(value)) = (&self.name, &self.text) {
+            text.push_str(&format!(": {value}"));
+        }
+        text
+    }
+
+    /// `[box=x,y,width,height]`.
+    fn bounds(&self) -> Option<Rect> {
+        let mut parts = self.attribute("box")?.split(',').map(str::parse::<f64>);
+        let (Ok(x), Ok(y), Ok(width), Ok(height)) =
+            (parts.next()?, parts.next()?, parts.next()?, parts.next()?)
+        else {
+            return None;
+        };
+        Some(Rect::new(x, y, x + width, y + height))
+    }
+
+    fn node(&self, reference: Option<String>) -> WebNode {
+        WebNode {
+            role: Some(self.role.clone()),
+            name: self.label().map(str::to_owned),
+            level: self.attribute("level").and_then(|level| level.parse().ok()),
+            value: self.name.as_ref().and(self.text.clone()),
+            reference,
+            states: self
+                .attributes
+                .iter()
+                .filter(|(key, _)| !["level", "box", "ref"].contains(&key.as_str()))
+                .map(|(key, value)| match value {
+                    Some(value) => format!("{key}={value}"),
+                    None => key.clone(),
+                })
+                .collect(),
+            ..WebNode::default()
+        }
+    }
+}
+
+/// One line; `None` when it holds no element (a property such as `/url: ...`).
+fn parse(text: &str) -> Option<Line> {
+    let content = text.trim_start_matches(' ');
+    let indent = text.len() - content.len();
+    let content = content.strip_prefix("- ")?;
+    if content.starts_with('/') {
+        return None;
+    }
+    // A key that holds special characters is quoted as a whole: `- 'button "a: b"':`.
+    if let Some(rest) = content.strip_prefix('\'') {
+        let (key, rest) = single_quoted(rest)?;
+        return Some(head(&key, indent, rest.strip_prefix(':')));
+    }
+    let (key, rest) = split_key(content);
+    Some(head(key, indent, rest))
+}
+
+/// Where the key ends: at the first `:` outside quotes that ends the line or comes before a blank.
+fn split_key(content: &str) -> (&str, Option<&str>) {
+    let (mut quoted, mut escaped) = (false, false);
+    for (at, c) in content.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            ':' if !quoted => {
+                let rest = &content[at + 1..];
+                if rest.is_empty() || rest.starts_with(' ') {
+                    return (&content[..at], Some(rest));
+                }
+            }
+            _ => {}
+        }
+    }
+    (content, None)
+}
+
+fn head(key: &str, indent: usize, rest: Option<&str>) -> Line {
+    let mut line = Line {
+        indent,
+        text: rest
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+            .map(scalar),
+        ..Line::default()
+    };
+    let role_end = key.find(' ').unwrap_or(key.len());
+    line.role = key[..role_end].to_owned();
+    let mut rest = key[role_end..].trim_start();
+    if let Some(quoted) = rest.strip_prefix('"') {
+        let (name, behind) = double_quoted(quoted);
+        line.name = Some(name);
+        rest = behind.trim_start();
+    } else if rest.starts_with('/') {
+        // A name given as a pattern; snapshots of live pages do not have it.
+        rest = "";
+    }
+    while let Some(attribute) = rest.strip_prefix('[') {
+        let Some((inside, behind)) = attribute.split_once(']') else {
+            break;
+        };
+        line.attributes.push(match inside.split_once('=') {
+            Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+            None => (inside.to_owned(), None),
+        });
+        rest = behind.trim_start();
+    }
+    line
+}
+
+fn scalar(text: &str) -> String {
+    match text.strip_prefix('"') {
+        Some(quoted) => double_quoted(quoted).0,
+        None => match text.strip_prefix('\'').and_then(single_quoted) {
+            Some((inner, _)) => inner,
+            None => text.to_owned(),
+        },
+    }
+}
+
+/// Reads up to the closing `"`; what is behind it comes back too.
+fn double_quoted(text: &str) -> (String, &str) {
+    let mut inner = String::new();
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return (inner, &text[at + 1..]),
+            '\\' => match chars.next() {
+                Some((_, 'n')) => inner.push('\n'),
+                Some((_, 't')) => inner.push('\t'),
+                Some((_, other)) => inner.push(other),
+                None => break,
+            },
+            other => inner.push(other),
+        }
+    }
+    (inner, "")
+}
+
+/// Reads up to the closing `'`, `''` being one quote.
+fn single_quoted(text: &str) -> Option<(String, &str)> {
+    let mut inner = String::new();
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c != '\'' {
+            inner.push(c);
+        } else if chars.peek().is_some_and(|&(_, next)| next == '\'') {
+            inner.push('\'');
+            chars.next();
+        } else {
+            return Some((inner, &text[at + 1..]));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = r#"- banner:
+  - link "Home":
+    - /url: /
+- main:
+  - heading "Cart \"now\"" [level=1]
+  - list:
+    - listitem: Apple
+    - listitem:
+      - button "Add"
+    - listitem:
+      - button "Add" [disabled]
+  - 'checkbox "a: b" [checked]'
+  - textbox "Email" [box=10,20,100,30]: me@example.com
+  - text: Total 5
+"#;
+
+    #[test]
+    fn the_list_numbers_what_can_be_used_or_read() {
+        let aria = read(PAGE);
+        assert_eq!(
+            aria.list,
+            "banner:\n  [e1] link \"Home\"\nmain:\n  [e2] heading \"Cart \"now\"\"\n  list:\n    \
+             [e3] listitem \"Apple\"\n      [e4] button \"Add\"\n      [e5] button \"Add\" [disabled]\n  \
+             [e6] checkbox \"a: b\" [checked]\n  [e7] textbox \"Email\": me@example.com\n  \
+             text: Total 5"
+        );
+    }
+
+    #[test]
+    fn equal_descriptors_are_told_apart_by_place() {
+        let aria = read(PAGE);
+        let places: Vec<_> = aria
+            .refs
+            .iter()
+            .filter(|listed| listed.descriptor == "button \"Add\"")
+            .map(|listed| (listed.shown.name.as_str(), listed.nth))
+            .collect();
+        assert_eq!(places, [("e4", 0), ("e5", 1)]);
+    }
+
+    #[test]
+    fn boxes_become_bounds() {
+        let aria = read(PAGE);
+        assert_eq!(
+            aria.refs[6].shown.bounds,
+            Some(Rect::new(10.0, 20.0, 110.0, 50.0))
+        );
+    }
+
+    #[test]
+    fn no_text_makes_it_panic() {
+        for text in [
+            "- ",
+            "- '",
+            "- \"",
+            "- button \"",
+            "- a [",
+            "-",
+            "- :",
+            "- 'x' y",
+            "- é \"ü\\",
+        ] {
+            read(text);
+        }
+    }
+
+    #[test]
+    fn an_empty_page_is_said_to_be_empty() {
+        assert!(read("").list.starts_with("(nothing"));
+    }
+}

@@ -1,0 +1,269 @@
+//! A connected web device: commands in, observations out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::{
+    AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError, EventSink,
+    NavigateTo, Observation, SessionOptions, WebCommand,
+};
+
+use crate::browser::BrowserHandle;
+use crate::connector::Shared;
+use crate::session::{DialogPlan, Session};
+use crate::slot::WebSlot;
+use crate::{act, expect, read, wire};
+
+/// How much longer than the deadline Playwright may take to notice its own timeout.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long a context may take to close.
+const CLOSES: Duration = Duration::from_secs(5);
+
+/// One browser context at a time, opened by each session anew.
+pub(crate) struct WebDriver {
+    info: DeviceInfo,
+    slot: Arc<WebSlot>,
+    shared: Arc<Shared>,
+    browser: BrowserHandle,
+    events: EventSink,
+    session: Option<Session>,
+    /// The list of the last snapshot, for `AwaitChange`.
+    last_read: Option<String>,
+}
+
+impl WebDriver {
+    pub(crate) const fn new(
+        info: DeviceInfo,
+        slot: Arc<WebSlot>,
+        shared: Arc<Shared>,
+        browser: BrowserHandle,
+        events: EventSink,
+    ) -> Self {
+        Self {
+            info,
+            slot,
+            shared,
+            browser,
+            events,
+            session: None,
+            last_read: None,
+        }
+    }
+
+    async fn run(
+        &mut self,
+        command: Command,
+        ctx: &CommandContext,
+    ) -> Result<Observation, DriverError> {
+        let dead = self.shared.host.dead().clone();
+        let gone = self.browser.running.gone.clone();
+        let name = command.name();
+        let answer = tokio::select! {
+            biased;
+            () = dead.cancelled() => Err(host_died()),
+            () = gone.cancelled() => Err(browser_died()),
+            () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
+            answer = self.dispatch(command, ctx) => answer,
+            () = tokio::time::sleep(ctx.remaining() + GRACE) => Err(DriverError::Timeout {
+                doing: name.to_owned(),
+                after: ctx.remaining() + GRACE,
+                log: vec!["Playwright did not keep to its own timeout".to_owned()],
+            }),
+        };
+        match answer {
+            // A call that was given up goes on in the page; only closing it stops it.
+            Err(error @ (DriverError::Cancelled | DriverError::Timeout { .. })) => {
+                self.end().await;
+                Err(error)
+            }
+            // The connection may report a closed page before it reports the browser's end.
+            Err(error) if !error.ends_driver() && self.lost().await => {
+                Err(match dead.is_cancelled() {
+                    true => host_died(),
+                    false => browser_died(),
+                })
+            }
+            answer => answer,
+        }
+    }
+
+    async fn dispatch(
+        &mut self,
+        command: Command,
+        ctx: &CommandContext,
+    ) -> Result<Observation, DriverError> {
+        match command {
+            Command::Begin(options) => self.begin(options).await,
+            Command::End => {
+                self.end().await;
+                act::done()
+            }
+            Command::Snapshot(detail) => {
+                let answer = read::snapshot(self.session()?, detail).await?;
+                if let Observation::Snapshot(snapshot) = &answer {
+                    self.last_read = Some(snapshot.text.clone());
+                }
+                Ok(answer)
+            }
+            Command::Screenshot => read::screenshot(self.session()?, ctx).await,
+            Command::Settle { quiet, limit } => {
+                read::settle(self.session()?, quiet, ctx.remaining_up_to(limit)).await
+            }
+            Command::AwaitChange { limit } => {
+                let before = self.last_read.as_deref();
+                read::await_change(self.session()?, before, ctx.remaining_up_to(limit)).await
+            }
+            Command::Input(command) => act::input(self.session()?, &command).await,
+            Command::App(AppCommand::OpenUrl(url)) => {
+                act::navigate(self.session()?, &NavigateTo::Url(url), ctx).await
+            }
+            Command::App(command) => Err(act::unsupported(command.name())),
+            Command::Android(command) => Err(act::unsupported(command.name())),
+            Command::Web(command) => self.web(command, ctx).await,
+        }
+    }
+
+    async fn web(
+        &self,
+        command: WebCommand,
+        ctx: &CommandContext,
+    ) -> Result<Observation, DriverError> {
+        let session = self.session()?;
+        match command {
+            WebCommand::Navigate(to) => act::navigate(session, &to, ctx).await,
+            WebCommand::Click { target } => act::click(session, &target, ctx).await,
+            WebCommand::Type {
+                target,
+                text,
+                clear_first,
+            } => act::type_text(session, &target, &text, clear_first, ctx).await,
+            WebCommand::Hover { target } => act::hover(session, &target, ctx).await,
+            WebCommand::Select { target, values } => {
+                act::select(session, &target, &values, ctx).await
+            }
+            WebCommand::PressKey(key) => act::press(session, &key).await,
+            WebCommand::Scroll {
+                target,
+                direction,
+                amount,
+            } => act::scroll(session, &target, direction, amount, ctx).await,
+            WebCommand::ExpectText(text) => expect::text(session, &text, ctx).await,
+            WebCommand::ExpectVisible { target } => expect::visible(session, &target, ctx).await,
+            WebCommand::ExpectValue {
+                target,
+                kind,
+                expected,
+            } => expect::value(session, &target, &kind, &expected, ctx).await,
+            WebCommand::ExpectList { target, items } => {
+                expect::list(session, &target, &items, ctx).await
+            }
+            WebCommand::AwaitUrl { pattern, limit } => {
+                expect::url(session, &pattern, limit, ctx).await
+            }
+            WebCommand::ExpectRequest { name, limit } => {
+                expect::request(session, &name, limit, ctx).await
+            }
+            WebCommand::CurrentUrl => Ok(Observation::Text(session.page()?.url())),
+            WebCommand::Evaluate(script) => read::evaluate(session, &script).await,
+            WebCommand::AddCookies(cookies) => act::add_cookies(session, &cookies).await,
+            WebCommand::StorageState => read::storage_state(session).await,
+            WebCommand::Resize(size) => act::resize(session, size).await,
+            WebCommand::AnswerDialogs { accept, text } => {
+                session.tabs.answer_dialogs(DialogPlan { accept, text });
+                act::done()
+            }
+        }
+    }
+
+    async fn begin(&mut self, mut options: SessionOptions) -> Result<Observation, DriverError> {
+        self.end().await;
+        if options.base_url.is_none() {
+            options.base_url.clone_from(&self.slot.base_url);
+        }
+        let emulated = self
+            .slot
+            .emulate
+            .as_ref()
+            .and_then(|name| self.shared.host.playwright().devices().get(name));
+        let opened = Session::open(
+            &self.browser.running.browser,
+            &self.slot,
+            emulated,
+            options,
+            self.events.clone(),
+        )
+        .await;
+        match opened {
+            Ok(session) => {
+                self.session = Some(session);
+                act::done()
+            }
+            Err(error) if wire::is_closed(&error) => Err(browser_died()),
+            Err(error) => Err(DriverError::Lost {
+                cause: format!("open a browser context: {error}"),
+                hint: Some(
+                    "check this slot's options: locale, timezone, permissions, storage state"
+                        .to_owned(),
+                ),
+            }),
+        }
+    }
+
+    async fn end(&mut self) {
+        self.last_read = None;
+        if let Some(session) = self.session.take() {
+            let _ = tokio::time::timeout(CLOSES, session.close()).await;
+        }
+    }
+
+    fn session(&self) -> Result<&Session, DriverError> {
+        self.session
+            .as_ref()
+            .ok_or_else(|| DriverError::Invalid("no session was begun on this device".to_owned()))
+    }
+
+    /// Whether browser or driver are gone, or are found to be within a moment.
+    async fn lost(&self) -> bool {
+        if self.browser.running.browser.is_connected() && !self.shared.host.dead().is_cancelled() {
+            return false;
+        }
+        true
+    }
+}
+
+impl Driver for WebDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn execute<'a>(
+        &'a mut self,
+        command: Command,
+        ctx: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Observation, DriverError>> {
+        Box::pin(self.run(command, ctx))
+    }
+
+    fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.end().await;
+            let _ = tokio::time::timeout(CLOSES, self.browser.release()).await;
+        })
+    }
+}
+
+fn host_died() -> DriverError {
+    DriverError::Lost {
+        cause: "Playwright's driver process ended".to_owned(),
+        hint: Some(
+            "it was killed or crashed; `packtrain doctor` shows which Node it runs on".to_owned(),
+        ),
+    }
+}
+
+fn browser_died() -> DriverError {
+    DriverError::Lost {
+        cause: "the browser process ended".to_owned(),
+        hint: Some("it was killed or crashed; too little memory is the usual cause".to_owned()),
+    }
+}

@@ -1,0 +1,281 @@
+//! Finding the element a target names, and waiting for it: the selector first, the reference only
+//! when the selector matched nothing.
+
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::selector::CompiledSelector;
+use packtrain_drivers::{ActionReport, DriverError, Located, WebTarget};
+use playwright_rs::protocol::{Frame, Page};
+use serde_json::json;
+
+use crate::aria::{self, Aria};
+use crate::locate::{self, Candidate, Reference};
+use crate::related;
+use crate::session::Session;
+use crate::wire;
+
+/// How long an element may take to appear.
+pub(crate) const APPEARS: Duration = Duration::from_secs(10);
+/// A reading of the page answers at once, or the page hangs.
+const READS: Duration = Duration::from_secs(10);
+
+/// An element that is there.
+pub(crate) struct Found {
+    pub(crate) frame: Frame,
+    /// Matches that element alone.
+    pub(crate) selector: String,
+    located: Located,
+    notes: Vec<String>,
+}
+
+impl Found {
+    /// What reports say about how it was found.
+    pub(crate) fn report(self) -> ActionReport {
+        ActionReport {
+            located: Some(self.located),
+            notes: self.notes,
+        }
+    }
+
+    /// The words that led to it.
+    pub(crate) fn by(&self) -> &str {
+        &self.located.by
+    }
+
+    fn new(frame: Frame, candidate: Candidate, matched: u32, notes: Vec<String>) -> Self {
+        Self {
+            selector: first_of(&candidate.selector),
+            frame,
+            located: Located {
+                by: candidate.by,
+                matched,
+            },
+            notes,
+        }
+    }
+}
+
+/// Finds what `target` names, waiting up to `limit` for it to appear.
+pub(crate) async fn find(
+    session: &Session,
+    target: &WebTarget,
+    limit: Duration,
+) -> Result<Found, DriverError> {
+    let durable = target.selector.as_ref().and_then(locate::durable);
+    let reference = target.reference.as_deref().and_then(locate::reference);
+    let mut notes = Vec::new();
+    if let Some(selector) = target
+        .selector
+        .as_ref()
+        .filter(|selector| related::is_related(selector))
+    {
+        if let Some((candidate, matched)) = related::await_related(session, selector, limit).await?
+            && let Some((frame, _)) = await_match(session, &candidate, limit).await?
+        {
+            return Ok(Found::new(frame, candidate, matched, notes));
+        }
+        let by = CompiledSelector::new(selector)
+            .map(|selector| selector.description().to_owned())
+            .unwrap_or_default();
+        if reference.is_none() {
+            return Err(absent(session, &by, limit).await);
+        }
+        notes.push(unmatched(&by));
+    } else if let Some(candidate) = durable {
+        if let Some((frame, matched)) = await_match(session, &candidate, limit).await? {
+            return Ok(Found::new(frame, candidate, matched, notes));
+        }
+        if reference.is_none() {
+            return Err(absent(session, &candidate.by, limit).await);
+        }
+        notes.push(unmatched(&candidate.by));
+    }
+    let Some(reference) = reference else {
+        return Err(DriverError::Invalid(
+            "neither `nodeSelector` (with a `web` block) nor `ref` names an element".to_owned(),
+        ));
+    };
+    let candidate = resolve(session, reference, limit).await?;
+    match await_match(session, &candidate, limit).await? {
+        Some((frame, matched)) => Ok(Found::new(frame, candidate, matched, notes)),
+        None => Err(absent(session, &candidate.by, limit).await),
+    }
+}
+
+fn unmatched(by: &str) -> String {
+    format!("the selector ({by}) matched nothing; the reference was used instead")
+}
+
+/// Waits until `candidate` matches something on the current tab, whichever that becomes.
+pub(crate) async fn await_match(
+    session: &Session,
+    candidate: &Candidate,
+    limit: Duration,
+) -> Result<Option<(Frame, u32)>, DriverError> {
+    let doing = || format!("look for {}", candidate.by);
+    let end = Instant::now() + limit;
+    let mut tabs = session.tabs.watch();
+    loop {
+        tabs.mark_unchanged();
+        let page = session.page()?;
+        let frame = wire::frame_of(&page)
+            .await
+            .map_err(|error| wire::translate(&error, &doing()))?;
+        let now = wire::count(&frame, &candidate.selector).await;
+        match now {
+            Ok(0) => {}
+            Ok(matched) => return Ok(Some((frame, matched))),
+            // A page that is navigating has no document for a moment.
+            Err(error) if is_navigating(&error) || wire::is_closed(&error) => {}
+            Err(error) => return Err(wire::translate(&error, &doing())),
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        let first = first_of(&candidate.selector);
+        tokio::select! {
+            attached = wire::await_attached(&frame, &first, left) => match attached {
+                Ok(()) => {}
+                Err(playwright_rs::Error::Timeout(_)) => return Ok(None),
+                Err(error) if wire::is_closed(&error) => {
+                    // Another tab takes over, or none is left, which `page()` reports.
+                    if tokio::time::timeout(left, tabs.changed()).await.is_err() {
+                        return Err(wire::translate(&error, &doing()));
+                    }
+                }
+                Err(error) => return Err(wire::translate(&error, &doing())),
+            },
+            _ = tabs.changed() => {}
+        }
+    }
+}
+
+/// The current tab as an ARIA snapshot.
+pub(crate) async fn read_aria(page: &Page, boxes: bool) -> Result<Aria, DriverError> {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        snapshot: String,
+    }
+    let doing = "read the page";
+    let frame = wire::frame_of(page)
+        .await
+        .map_err(|error| wire::translate(&error, doing))?;
+    let params = json!({ "selector": ":root", "boxes": boxes });
+    let answer: Answer = wire::ask(&frame, "ariaSnapshot", params, READS)
+        .await
+        .map_err(|error| wire::translate(&error, doing))?;
+    Ok(aria::read(&answer.snapshot))
+}
+
+async fn resolve(
+    session: &Session,
+    reference: Reference,
+    limit: Duration,
+) -> Result<Candidate, DriverError> {
+    match reference {
+        Reference::Selector(candidate) => Ok(candidate),
+        Reference::Listed(name) => listed(session, &name).await,
+        Reference::OneOf(tries) => one_of(session, tries, limit).await,
+    }
+}
+
+/// An entry of the compact list, by its number in a fresh one.
+async fn listed(session: &Session, name: &str) -> Result<Candidate, DriverError> {
+    let aria = read_aria(&session.page()?, false).await?;
+    let entry = aria
+        .refs
+        .iter()
+        .find(|entry| entry.shown.name == name)
+        .ok_or_else(|| DriverError::Unmet {
+            what: format!(
+                "the page has no element {name}: its list ends at e{}",
+                aria.refs.len()
+            ),
+            log: aria.list.lines().take(40).map(str::to_owned).collect(),
+        })?;
+    let mut found = locate::descriptor(&entry.descriptor)
+        .unwrap_or_else(|| locate::by_role(&entry.shown.role, &entry.shown.label));
+    found = locate::nth_of(found, entry.nth);
+    found.by = format!("ref {name}, {}", entry.descriptor);
+    Ok(found)
+}
+
+/// The first that matches now; the last when none does, for it to be waited for.
+async fn one_of(
+    session: &Session,
+    tries: Vec<Candidate>,
+    limit: Duration,
+) -> Result<Candidate, DriverError> {
+    let union = Candidate {
+        selector: tries
+            .iter()
+            .map(|candidate| candidate.selector.clone())
+            .reduce(|all, next| format!("{all} >> internal:or={}", json!(next)))
+            .unwrap_or_default(),
+        by: tries.last().map(|last| last.by.clone()).unwrap_or_default(),
+    };
+    let Some((frame, _)) = await_match(session, &union, limit).await? else {
+        return Err(absent(session, &union.by, limit).await);
+    };
+    for candidate in &tries {
+        if matches!(wire::count(&frame, &candidate.selector).await, Ok(1..)) {
+            return Ok(candidate.clone());
+        }
+    }
+    Ok(union)
+}
+
+/// "Not found", with what the page has instead.
+async fn absent(session: &Session, by: &str, limit: Duration) -> DriverError {
+    let mut log = vec![format!("waited {:.1} s", limit.as_secs_f64())];
+    if let Ok(page) = session.page() {
+        log.push(format!("page {}", page.url()));
+        if let Ok(aria) = read_aria(&page, false).await {
+            log.extend(similar(&aria.list, by));
+        }
+    }
+    DriverError::Unmet {
+        what: format!("no element matches {by}"),
+        log,
+    }
+}
+
+/// Lines of the page that share words with what was looked for.
+pub(crate) fn similar(list: &str, wanted: &str) -> Vec<String> {
+    let words: Vec<String> = wanted
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() > 2)
+        .map(str::to_lowercase)
+        .filter(|word| {
+            !["role", "text", "css", "ref", "label", "test", "nth"].contains(&word.as_str())
+        })
+        .collect();
+    let score = |line: &str| {
+        let line = line.to_lowercase();
+        words
+            .iter()
+            .filter(|word| line.contains(word.as_str()))
+            .count()
+    };
+    let mut scored: Vec<_> = list
+        .lines()
+        .map(|line| (score(line), line.trim()))
+        .filter(|(score, _)| *score > 0)
+        .collect();
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    scored
+        .into_iter()
+        .take(5)
+        .map(|(_, line)| format!("similar: {line}"))
+        .collect()
+}
+
+fn first_of(selector: &str) -> String {
+    format!("{selector} >> nth=0")
+}
+
+fn is_navigating(error: &playwright_rs::Error) -> bool {
+    let text = error.to_string();
+    text.contains("Execution context was destroyed") || text.contains("navigat")
+}

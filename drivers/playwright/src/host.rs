@@ -1,0 +1,182 @@
+//! Playwright's driver process: one Node for all web devices of a program, in its own process
+//! group, watched so that a killed driver ends every call that waits for it.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use playwright_rs::Playwright;
+use playwright_rs::server::connection::{Connection, ConnectionExt, ConnectionLike};
+use playwright_rs::server::transport::PipeTransport;
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::install::Installation;
+
+/// How long the driver may take to close its browsers before its group is killed.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Why there is no Playwright.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum HostError {
+    /// Node or playwright-core is missing.
+    #[error("{missing} not found")]
+    Missing {
+        /// What is missing.
+        missing: &'static str,
+    },
+    /// Node could not be started.
+    #[error("start {program}: {message}")]
+    Spawn {
+        /// Which program.
+        program: String,
+        /// Why.
+        message: String,
+    },
+    /// The driver started but does not speak the protocol.
+    #[error("talk to Playwright's driver: {0}")]
+    Handshake(String),
+    /// The browser could not be started.
+    #[error("start the browser {program}: {message}")]
+    Browser {
+        /// Which program.
+        program: String,
+        /// Playwright's words.
+        message: String,
+    },
+}
+
+impl HostError {
+    /// What a person can do about it.
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } | Self::Spawn { .. } => {
+                "run `packtrain doctor`; `packtrain doctor --fix` installs what npm can install"
+            }
+            Self::Handshake(_) => {
+                "run `packtrain doctor`: the playwright-core it finds should be the tried version"
+            }
+            Self::Browser { .. } => {
+                "run `packtrain doctor`; on Debian and Ubuntu `apt-get install chromium` helps, \
+                 and a headed browser needs a display"
+            }
+        }
+    }
+}
+
+/// A running driver process.
+pub(crate) struct Host {
+    playwright: Playwright,
+    connection: Arc<Connection>,
+    dead: CancellationToken,
+    stop: CancellationToken,
+    watcher: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
+    _reader: AbortOnDropHandle<()>,
+    _stderr: AbortOnDropHandle<()>,
+}
+
+impl Host {
+    pub(crate) async fn start(installation: &Installation) -> Result<Arc<Self>, HostError> {
+        let spawn_error = |error: std::io::Error| HostError::Spawn {
+            program: installation.node.display().to_string(),
+            message: error.to_string(),
+        };
+        let mut child = CommandWrap::with_new(&installation.node, |command| {
+            command
+                .arg(&installation.cli)
+                .arg("run-driver")
+                .env("PW_LANG_NAME", "rust")
+                .env("PW_LANG_NAME_VERSION", env!("CARGO_PKG_RUST_VERSION"))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+        })
+        .wrap(KillOnDrop)
+        .wrap(ProcessGroup::leader())
+        .spawn()
+        .map_err(spawn_error)?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (
+            child.stdin().take(),
+            child.stdout().take(),
+            child.stderr().take(),
+        ) else {
+            return Err(HostError::Handshake("its pipes are missing".to_owned()));
+        };
+        let stderr = AbortOnDropHandle::new(tokio::spawn(async move {
+            let mut lines = BufReader::new(stderr).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                tracing::debug!(target: "packtrain::playwright", "{line}");
+            }
+        }));
+
+        let (transport, messages) = PipeTransport::new(stdin, stdout);
+        let (sender, receiver) = transport.into_parts();
+        let connection = Arc::new(Connection::new(sender, receiver, messages));
+        let dead = CancellationToken::new();
+        let reader = AbortOnDropHandle::new(tokio::spawn({
+            let (connection, dead) = (Arc::clone(&connection), dead.clone());
+            async move {
+                connection.run().await;
+                dead.cancel();
+            }
+        }));
+        let stop = CancellationToken::new();
+        let watcher = tokio::spawn(watch(child, stop.clone(), dead.clone()));
+
+        let handshake = async {
+            let root = connection.initialize_playwright().await?;
+            connection.get_typed::<Playwright>(root.guid()).await
+        };
+        let playwright = tokio::select! {
+            answer = handshake => answer.map_err(|error| HostError::Handshake(error.to_string())),
+            () = dead.cancelled() => Err(HostError::Handshake("it ended at once".to_owned())),
+        }?;
+        Ok(Arc::new(Self {
+            playwright,
+            connection,
+            dead,
+            stop,
+            watcher: tokio::sync::Mutex::new(Some(watcher)),
+            _reader: reader,
+            _stderr: stderr,
+        }))
+    }
+
+    pub(crate) const fn playwright(&self) -> &Playwright {
+        &self.playwright
+    }
+
+    /// Cancelled once the process is gone or its pipe broke.
+    pub(crate) const fn dead(&self) -> &CancellationToken {
+        &self.dead
+    }
+
+    /// Asks the driver to close its browsers and end; kills its group when it does not.
+    pub(crate) async fn shutdown(&self) {
+        self.connection.close_writer();
+        self.stop.cancel();
+        if let Some(watcher) = self.watcher.lock().await.take() {
+            let _ = watcher.await;
+        }
+    }
+}
+
+/// Owns the process until it is gone.
+async fn watch(mut child: Box<dyn ChildWrapper>, stop: CancellationToken, dead: CancellationToken) {
+    let ended = tokio::select! {
+        status = child.wait() => Some(status),
+        () = stop.cancelled() => None,
+    };
+    match ended {
+        Some(status) => tracing::debug!(?status, "playwright's driver ended"),
+        None => {
+            if tokio::time::timeout(CLOSING, child.wait()).await.is_err() {
+                tracing::warn!("playwright's driver did not end in time; killing its group");
+                let _ = Box::into_pin(child.kill()).await;
+            }
+        }
+    }
+    dead.cancel();
+}

@@ -1,0 +1,236 @@
+//! Finding Node, playwright-core and a browser on this computer, and installing what npm can.
+//!
+//! Reads no environment: whoever calls says where to look.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+/// The playwright-core release that the protocol client was tried with.
+pub const PLAYWRIGHT_CORE: &str = "1.64.0";
+
+/// Browser programs by the names Linux distributions give them, best first.
+const BROWSERS: [&str; 6] = [
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+];
+
+/// Where macOS keeps browsers.
+const MAC_BROWSERS: [&str; 4] = [
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    "/Applications/Brave Browser.app/Contents/MacOS/Brave Browser",
+];
+
+/// Where to look.
+#[derive(Debug, Clone, Default)]
+pub struct SearchPaths {
+    /// Folders that hold programs, as in `PATH`.
+    pub path: Vec<PathBuf>,
+    /// Node's program, when it is given.
+    pub node: Option<PathBuf>,
+    /// playwright-core's `cli.js`, when it is given.
+    pub cli: Option<PathBuf>,
+    /// Folders that may hold `node_modules/playwright-core`, first match wins; the first is where
+    /// [`install_playwright`] puts it.
+    pub modules: Vec<PathBuf>,
+    /// The browser's program, when it is given.
+    pub browser: Option<PathBuf>,
+}
+
+impl SearchPaths {
+    /// Where a program looks by default, given the environment's variables: `PATH`;
+    /// `PACKTRAIN_NODE`, `PACKTRAIN_PLAYWRIGHT_CLI` and `PACKTRAIN_BROWSER` for programs at odd
+    /// places; [`home`] for what Packtrain installed itself.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let given = |name: &str| {
+            variable(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        Self {
+            path: variable("PATH")
+                .map(|path| std::env::split_paths(&path).collect())
+                .unwrap_or_default(),
+            node: given("PACKTRAIN_NODE"),
+            cli: given("PACKTRAIN_PLAYWRIGHT_CLI"),
+            modules: home(&variable)
+                .map(|home| home.join(format!("playwright-{PLAYWRIGHT_CORE}")))
+                .into_iter()
+                .collect(),
+            browser: given("PACKTRAIN_BROWSER"),
+        }
+    }
+}
+
+/// The folder for what Packtrain installs for a user: `PACKTRAIN_HOME`, or `packtrain` below the
+/// XDG data folder.
+pub fn home(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let given = |name: &str| {
+        variable(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    given("PACKTRAIN_HOME").or_else(|| {
+        given("XDG_DATA_HOME")
+            .or_else(|| given("HOME").map(|home| home.join(".local/share")))
+            .map(|data| data.join("packtrain"))
+    })
+}
+
+/// What is there. Each part is missing on its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Node's program.
+    pub node: Option<PathBuf>,
+    /// playwright-core's `cli.js`.
+    pub cli: Option<PathBuf>,
+    /// The version of playwright-core at `cli`.
+    pub version: Option<String>,
+    /// A Chromium or Chrome.
+    pub browser: Option<PathBuf>,
+}
+
+/// Node and playwright-core, ready to start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installation {
+    /// Node's program.
+    pub node: PathBuf,
+    /// playwright-core's `cli.js`.
+    pub cli: PathBuf,
+}
+
+/// Why npm could not install playwright-core.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    /// npm is not there.
+    #[error("start npm: {0}")]
+    NoNpm(std::io::Error),
+    /// The folder cannot be made.
+    #[error("create {path}: {source}")]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// npm said no.
+    #[error("npm install failed: {0}")]
+    Npm(String),
+    /// npm was silent for too long.
+    #[error("npm install did not end within {0:?}")]
+    Timeout(Duration),
+}
+
+/// Looks for everything a web device needs. Cheap: asks the file system only.
+pub fn find(search: &SearchPaths) -> Found {
+    let node = given_or(search.node.as_deref(), || {
+        on_path(&search.path, &["node", "nodejs"])
+    });
+    let cli = given_or(search.cli.as_deref(), || {
+        search
+            .modules
+            .iter()
+            .map(|folder| folder.join("node_modules/playwright-core/cli.js"))
+            .find(|file| file.is_file())
+    });
+    let version = cli.as_deref().and_then(version_beside);
+    let browser = given_or(search.browser.as_deref(), || {
+        on_path(&search.path, &BROWSERS).or_else(|| {
+            MAC_BROWSERS
+                .iter()
+                .map(PathBuf::from)
+                .find(|file| file.is_file())
+        })
+    });
+    Found {
+        node,
+        cli,
+        version,
+        browser,
+    }
+}
+
+impl Found {
+    /// Node and playwright-core, when both are there.
+    pub fn installation(&self) -> Option<Installation> {
+        Some(Installation {
+            node: self.node.clone()?,
+            cli: self.cli.clone()?,
+        })
+    }
+
+    /// Whether `version` is the release that was tried, patch releases aside.
+    pub fn is_tried_version(&self) -> bool {
+        let minor = |version: &str| {
+            let mut parts = version.split('.');
+            Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
+        };
+        self.version.as_deref().and_then(minor) == minor(PLAYWRIGHT_CORE)
+    }
+}
+
+/// Installs playwright-core from npm below `folder`, without any browser.
+///
+/// # Errors
+/// [`InstallError`] with npm's own words.
+pub async fn install_playwright(folder: &Path, limit: Duration) -> Result<(), InstallError> {
+    std::fs::create_dir_all(folder).map_err(|source| InstallError::Folder {
+        path: folder.to_owned(),
+        source,
+    })?;
+    let npm = Command::new("npm")
+        .args([
+            "install",
+            "--no-save",
+            "--no-audit",
+            "--no-fund",
+            "--ignore-scripts",
+        ])
+        .args(["--loglevel", "error", "--prefix"])
+        .arg(folder)
+        .arg(format!("playwright-core@{PLAYWRIGHT_CORE}"))
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(limit, npm)
+        .await
+        .map_err(|_| InstallError::Timeout(limit))?
+        .map_err(InstallError::NoNpm)?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(InstallError::Npm(
+            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        ))
+    }
+}
+
+/// A given path counts even when it leads nowhere: the mistake must show, not be papered over.
+fn given_or(given: Option<&Path>, search: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
+    match given {
+        Some(path) => path.is_file().then(|| path.to_owned()),
+        None => search(),
+    }
+}
+
+fn on_path(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
+    names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)))
+        .find(|file| file.is_file())
+}
+
+fn version_beside(cli: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(cli.with_file_name("package.json")).ok()?;
+    let manifest: serde_json::Value = serde_json::from_str(&text).ok()?;
+    Some(manifest.get("version")?.as_str()?.to_owned())
+}

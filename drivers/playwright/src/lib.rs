@@ -1,0 +1,26 @@
+//! The driver for browsers, over Playwright's driver process.
+//!
+//! One Node process serves all web devices of a program; contexts with equal launch options share
+//! a browser. This crate knows nothing of runs, trails or actors.
+
+mod act;
+mod aria;
+mod browser;
+mod connector;
+mod driver;
+mod expect;
+mod find;
+mod host;
+pub mod install;
+mod locate;
+mod network;
+mod read;
+mod related;
+mod session;
+mod slot;
+mod wire;
+
+pub use browser::BrowserLaunch;
+pub use connector::{WebConnector, WebPool};
+pub use host::HostError;
+pub use slot::{ColorScheme, DialogAnswer, Geolocation, Isolation, ReducedMotion, WebSlot};

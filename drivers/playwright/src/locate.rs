@@ -1,0 +1,393 @@
+//! From a selector or a reference to a selector of Playwright's engines. Pure.
+
+use packtrain_drivers::selector::{NodeSelector, WebMatch};
+use serde_json::json;
+
+/// A selector in Playwright's words, and in the reader's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// `internal:role=button[name="Save"s]`.
+    pub(crate) selector: String,
+    /// `role button "Save"`.
+    pub(crate) by: String,
+}
+
+/// What a reference stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reference {
+    /// Something that can be looked for at once.
+    Selector(Candidate),
+    /// A number of the compact list, `e4`.
+    Listed(String),
+    /// A bare text: the first of these that matches anything.
+    OneOf(Vec<Candidate>),
+}
+
+/// Roles tried for a bare text, in order.
+const INTERACTIVE: [&str; 10] = [
+    "textbox",
+    "searchbox",
+    "combobox",
+    "button",
+    "link",
+    "checkbox",
+    "radio",
+    "tab",
+    "menuitem",
+    "option",
+];
+
+/// Roles that may stand alone or before a name.
+pub(crate) const ROLES: [&str; 82] = [
+    "alert",
+    "alertdialog",
+    "application",
+    "article",
+    "banner",
+    "blockquote",
+    "button",
+    "caption",
+    "cell",
+    "checkbox",
+    "code",
+    "columnheader",
+    "combobox",
+    "complementary",
+    "contentinfo",
+    "definition",
+    "deletion",
+    "dialog",
+    "directory",
+    "document",
+    "emphasis",
+    "feed",
+    "figure",
+    "form",
+    "generic",
+    "grid",
+    "gridcell",
+    "group",
+    "heading",
+    "img",
+    "insertion",
+    "link",
+    "list",
+    "listbox",
+    "listitem",
+    "log",
+    "main",
+    "marquee",
+    "math",
+    "menu",
+    "menubar",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "meter",
+    "navigation",
+    "none",
+    "note",
+    "option",
+    "paragraph",
+    "presentation",
+    "progressbar",
+    "radio",
+    "radiogroup",
+    "region",
+    "row",
+    "rowgroup",
+    "rowheader",
+    "scrollbar",
+    "search",
+    "searchbox",
+    "separator",
+    "slider",
+    "spinbutton",
+    "status",
+    "strong",
+    "subscript",
+    "superscript",
+    "switch",
+    "tab",
+    "table",
+    "tablist",
+    "tabpanel",
+    "term",
+    "textbox",
+    "time",
+    "timer",
+    "toolbar",
+    "tooltip",
+    "tree",
+    "treegrid",
+    "treeitem",
+];
+
+/// The durable selector, when its `web` block names something.
+pub(crate) fn durable(selector: &NodeSelector) -> Option<Candidate> {
+    let web = selector.web.as_ref()?;
+    let mut found = block(web)?;
+    if let Some(nth) = web.nth_index.or(selector.index) {
+        found = nth_of(found, nth);
+    }
+    Some(found)
+}
+
+fn block(web: &WebMatch) -> Option<Candidate> {
+    if let Some(css) = &web.css_selector {
+        return Some(Candidate {
+            selector: format!("css={css}"),
+            by: format!("css {css}"),
+        });
+    }
+    if let Some(id) = &web.data_test_id {
+        return Some(Candidate {
+            selector: format!("internal:testid=[data-testid={}s]", quoted(id)),
+            by: format!("test id {id:?}"),
+        });
+    }
+    if web.aria_role.is_none() && web.heading_level.is_none() {
+        return descriptor(&literal(web.aria_descriptor_regex.as_deref()?).0);
+    }
+    let role = web.aria_role.as_deref().unwrap_or("heading");
+    let mut selector = format!("internal:role={role}");
+    let mut by = format!("role {role}");
+    if let Some(pattern) = &web.aria_name_regex {
+        let (name, is_literal) = literal(pattern);
+        by.push_str(&format!(" {name:?}"));
+        selector.push_str(&if is_literal {
+            format!("[name={}s]", quoted(&name))
+        } else {
+            format!("[name={}]", js_regex(pattern))
+        });
+    }
+    if let Some(level) = web.heading_level {
+        selector.push_str(&format!("[level={level}]"));
+        by.push_str(&format!(" level {level}"));
+    }
+    Some(Candidate { selector, by })
+}
+
+/// What a reference stands for; `None` when it is blank.
+pub(crate) fn reference(text: &str) -> Option<Reference> {
+    let text = text.trim();
+    if text.is_empty() {
+        return None;
+    }
+    if let Some(css) = text.strip_prefix("css=") {
+        return Some(Reference::Selector(Candidate {
+            selector: text.to_owned(),
+            by: format!("css {css}"),
+        }));
+    }
+    if let Some(number) = listed(text) {
+        return Some(Reference::Listed(number.to_owned()));
+    }
+    if let Some(found) = descriptor(text) {
+        return Some(Reference::Selector(found));
+    }
+    let mut tries = Vec::new();
+    if let Some((role, name)) = text.split_once(char::is_whitespace)
+        && ROLES.contains(&role)
+    {
+        tries.push(by_role(role, unquote(name.trim())));
+    }
+    tries.extend(INTERACTIVE.iter().map(|role| by_role(role, text)));
+    tries.push(Candidate {
+        selector: format!("internal:label={}s", json!(text)),
+        by: format!("label {text:?}"),
+    });
+    tries.push(by_text(text));
+    Some(Reference::OneOf(tries))
+}
+
+/// `role "Name"` or a bare role, as the compact list prints them, trailing `[level=1]` ignored.
+pub(crate) fn descriptor(text: &str) -> Option<Candidate> {
+    let text = match text.find("\" [") {
+        Some(end) => &text[..=end],
+        None => text.split(" [").next().unwrap_or(text),
+    };
+    let text = text.trim();
+    if let Some(content) = text.strip_prefix("text: ") {
+        return Some(Candidate {
+            selector: format!("internal:text={}s", json!(content)),
+            by: format!("text {content:?}"),
+        });
+    }
+    if ROLES.contains(&text) {
+        return Some(Candidate {
+            selector: format!("internal:role={text}"),
+            by: format!("role {text}"),
+        });
+    }
+    let (role, name) = text.split_once(" \"")?;
+    let name = name.strip_suffix('"')?;
+    (!role.is_empty() && role.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .then(|| by_role(role, name))
+}
+
+/// A role and its exact name.
+pub(crate) fn by_role(role: &str, name: &str) -> Candidate {
+    Candidate {
+        selector: format!("internal:role={role}[name={}s]", quoted(name)),
+        by: format!("role {role} {name:?}"),
+    }
+}
+
+/// A case-insensitive substring, across nested elements.
+pub(crate) fn by_text(text: &str) -> Candidate {
+    Candidate {
+        selector: format!("internal:text={}i", json!(text)),
+        by: format!("text {text:?}"),
+    }
+}
+
+/// The element at a place among those that match.
+pub(crate) fn nth_of(candidate: Candidate, nth: u32) -> Candidate {
+    Candidate {
+        selector: format!("{} >> nth={nth}", candidate.selector),
+        by: format!("{}, place {nth}", candidate.by),
+    }
+}
+
+fn listed(text: &str) -> Option<&str> {
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'))
+        .unwrap_or(text);
+    let digits = bare.strip_prefix('e')?;
+    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(bare)
+}
+
+/// Recorded names are literals: bare, in `\Q..\E`, or between `^` and `$`. What is still a regular
+/// expression after that is one.
+fn literal(pattern: &str) -> (String, bool) {
+    if let Some(inner) = pattern
+        .strip_prefix("\\Q")
+        .and_then(|rest| rest.strip_suffix("\\E"))
+        && !inner.contains("\\E")
+    {
+        return (inner.to_owned(), true);
+    }
+    let bare = pattern.strip_prefix('^').unwrap_or(pattern);
+    let bare = bare.strip_suffix('$').unwrap_or(bare);
+    let is_literal = !bare.contains(|c| "\\.+*?()|[]{}^$".contains(c));
+    (bare.to_owned(), is_literal)
+}
+
+/// A whole-text match of a pattern, or of the pattern as it is written.
+fn js_regex(pattern: &str) -> String {
+    let written = regex::escape(pattern);
+    let source = match regex::Regex::new(pattern) {
+        Ok(_) => format!("^(?:{pattern})$|^{written}$"),
+        Err(_) => format!("^{written}$"),
+    };
+    format!("/{}/", source.replace('/', "\\/"))
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn unquote(text: &str) -> &str {
+    text.strip_prefix('\'')
+        .and_then(|text| text.strip_suffix('\''))
+        .unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn web(block: WebMatch) -> NodeSelector {
+        NodeSelector {
+            web: Some(block),
+            ..NodeSelector::default()
+        }
+    }
+
+    #[test]
+    fn css_beats_test_id_beats_role() {
+        let block = WebMatch {
+            css_selector: Some("#save".into()),
+            data_test_id: Some("save".into()),
+            aria_role: Some("button".into()),
+            ..WebMatch::default()
+        };
+        let found = durable(&web(block.clone())).unwrap();
+        assert_eq!(found.selector, "css=#save");
+        let found = durable(&web(WebMatch {
+            css_selector: None,
+            ..block
+        }))
+        .unwrap();
+        assert_eq!(found.selector, "internal:testid=[data-testid=\"save\"s]");
+    }
+
+    #[test]
+    fn recorded_names_are_literal_whatever_their_wrapping() {
+        for pattern in ["\\QPay (now)\\E", "Pay now", "^Pay now$"] {
+            let found = durable(&web(WebMatch {
+                aria_role: Some("button".into()),
+                aria_name_regex: Some(pattern.into()),
+                ..WebMatch::default()
+            }))
+            .unwrap();
+            let name = if pattern.starts_with('\\') {
+                "Pay (now)"
+            } else {
+                "Pay now"
+            };
+            assert_eq!(
+                found.selector,
+                format!("internal:role=button[name=\"{name}\"s]")
+            );
+        }
+    }
+
+    #[test]
+    fn a_real_regular_expression_matches_whole_names() {
+        let found = durable(&web(WebMatch {
+            aria_role: Some("link".into()),
+            aria_name_regex: Some("Item [0-9]+/2".into()),
+            ..WebMatch::default()
+        }))
+        .unwrap();
+        assert!(
+            found.selector.contains("name=/^(?:Item [0-9]+\\/2)$|^Item"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_selector_without_web_block_names_nothing() {
+        let selector = NodeSelector {
+            index: Some(2),
+            ..NodeSelector::default()
+        };
+        assert_eq!(durable(&selector), None);
+    }
+
+    #[test]
+    fn references_are_told_apart() {
+        assert_eq!(reference("[e12]"), Some(Reference::Listed("e12".into())));
+        assert_eq!(reference("e4"), Some(Reference::Listed("e4".into())));
+        assert_eq!(reference("  "), None);
+        let Some(Reference::Selector(found)) = reference("heading \"All \\ orders\" [level=1]")
+        else {
+            panic!("a descriptor");
+        };
+        assert_eq!(
+            found.selector,
+            "internal:role=heading[name=\"All \\\\ orders\"s]"
+        );
+        assert!(matches!(reference("main"), Some(Reference::Selector(_))));
+        let Some(Reference::OneOf(tries)) = reference("Search Wikipedia") else {
+            panic!("a bare text");
+        };
+        assert_eq!(
+            tries.last().unwrap().selector,
+            "internal:text=\"Search Wikipedia\"i"
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! Reading a page: as a tree, as a picture, by script; and waiting for it to change or to settle.
+
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{
+    ActionReport, CommandContext, DriverError, Observation, Screenshot, Size, Snapshot,
+    SnapshotDetail,
+};
+use playwright_rs::Error;
+use playwright_rs::protocol::Page;
+use playwright_rs::server::channel_owner::ChannelOwner;
+use serde_json::{Value, json};
+
+use crate::aria::Aria;
+use crate::find;
+use crate::locate;
+use crate::session::Session;
+use crate::wire;
+
+/// A picture of a page that still paints takes no longer.
+const PAINTS: Duration = Duration::from_secs(10);
+/// Nearly every picture is there within this.
+const PAINTS_SOON: Duration = Duration::from_millis(1500);
+
+/// Resolves once the document has been still for `quiet` ms; `false` when `limit` ms were not
+/// enough.
+const SETTLED: &str = "([quiet, limit]) => new Promise(resolve => {
+  let timer;
+  const done = still => { observer.disconnect(); clearTimeout(timer); clearTimeout(end); resolve(still); };
+  const again = () => { clearTimeout(timer); timer = setTimeout(() => done(true), quiet); };
+  const observer = new MutationObserver(again);
+  const end = setTimeout(() => done(false), limit);
+  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  again();
+})";
+
+type Result<T> = std::result::Result<T, DriverError>;
+
+pub(crate) async fn snapshot(session: &Session, detail: SnapshotDetail) -> Result<Observation> {
+    let page = session.page()?;
+    let mut aria = find::read_aria(&page, detail.bounds).await?;
+    if detail.css_selectors {
+        aria.list = with_css(&page, &aria).await?;
+    }
+    let title = page.title().await.ok().filter(|title| !title.is_empty());
+    Ok(Observation::Snapshot(Box::new(Snapshot {
+        tree: aria.tree,
+        text: aria.list,
+        refs: aria.refs.into_iter().map(|listed| listed.shown).collect(),
+        location: Some(page.url()),
+        title,
+        screen: screen(&page),
+    })))
+}
+
+/// The list with a CSS path behind each numbered element; as many as a reader takes in.
+async fn with_css(page: &Page, aria: &Aria) -> Result<String> {
+    const MOST: usize = 200;
+    const PATH: &str = "element => {
+      const parts = [];
+      for (let e = element; e && e.nodeType === 1; e = e.parentElement) {
+        if (e.id) { parts.unshift('#' + CSS.escape(e.id)); break; }
+        const alike = e.parentElement ? [...e.parentElement.children].filter(o => o.tagName === e.tagName) : [e];
+        const nth = alike.length > 1 ? `:nth-of-type(${alike.indexOf(e) + 1})` : '';
+        parts.unshift(e.tagName.toLowerCase() + nth);
+      }
+      return parts.join(' > ');
+    }";
+    let mut paths = std::collections::HashMap::new();
+    for listed in aria.refs.iter().take(MOST) {
+        let Some(found) = locate::descriptor(&listed.descriptor) else {
+            continue;
+        };
+        let found = locate::nth_of(found, listed.nth);
+        let path = page
+            .locator(found.selector)
+            .evaluate::<String, ()>(PATH, None)
+            .await;
+        // An element that is gone by now is listed without a path.
+        if let Ok(path) = path {
+            paths.insert(format!("[{}]", listed.shown.name), path);
+        }
+    }
+    let lines = aria.list.lines().map(|line| {
+        let name = line.trim_start().split(' ').next().unwrap_or_default();
+        match paths.get(name) {
+            Some(path) => format!("{line}  css={path}"),
+            None => line.to_owned(),
+        }
+    });
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+pub(crate) async fn screenshot(session: &Session, ctx: &CommandContext) -> Result<Observation> {
+    // A page that is left while its picture is taken never finishes being painted; the page that
+    // follows it does, so the first try is short.
+    let first = picture(&session.page()?, ctx.remaining_up_to(PAINTS_SOON)).await;
+    let taken = match first {
+        Err(Error::Timeout(_)) => picture(&session.page()?, ctx.remaining_up_to(PAINTS)).await,
+        answered => answered,
+    };
+    let binary = taken.map_err(|error| wire::translate(&error, "take a screenshot"))?;
+    let png = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, binary)
+        .map_err(|error| DriverError::unmet(format!("take a screenshot: {error}")))?;
+    Ok(Observation::Screenshot(Screenshot {
+        png,
+        screen: screen(&session.page()?),
+    }))
+}
+
+/// A PNG in base64, a pixel for each CSS pixel.
+async fn picture(page: &Page, limit: Duration) -> std::result::Result<String, Error> {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        binary: String,
+    }
+    let params = json!({ "type": "png", "scale": "css", "timeout": wire::millis(limit) });
+    let answer: Answer = page.channel().send("screenshot", params).await?;
+    Ok(answer.binary)
+}
+
+pub(crate) async fn evaluate(session: &Session, script: &str) -> Result<Observation> {
+    let page = session.page()?;
+    let value: Value = page
+        .evaluate::<(), Value>(script, None)
+        .await
+        .map_err(|error| wire::translate(&error, "evaluate"))?;
+    Ok(Observation::Json(value))
+}
+
+pub(crate) async fn storage_state(session: &Session) -> Result<Observation> {
+    let state: Value = session
+        .context
+        .channel()
+        .send("storageState", json!({}))
+        .await
+        .map_err(|error| wire::translate(&error, "read the storage state"))?;
+    Ok(Observation::Json(state))
+}
+
+pub(crate) async fn settle(
+    session: &Session,
+    quiet: Duration,
+    limit: Duration,
+) -> Result<Observation> {
+    let page = session.page()?;
+    let times = [wire::millis(quiet), wire::millis(limit)];
+    // A page that navigates away meanwhile has changed for certain; it settles when it has loaded,
+    // which the next command waits for anyway.
+    let still = page
+        .evaluate::<_, bool>(SETTLED, Some(&times))
+        .await
+        .unwrap_or(true);
+    let notes = match still {
+        true => Vec::new(),
+        false => vec![format!(
+            "the page was still changing after {:.1} s",
+            limit.as_secs_f64()
+        )],
+    };
+    Ok(Observation::Done(ActionReport {
+        located: None,
+        notes,
+    }))
+}
+
+/// Waits until the page reads differently from `before`.
+pub(crate) async fn await_change(
+    session: &Session,
+    before: Option<&str>,
+    limit: Duration,
+) -> Result<Observation> {
+    let end = Instant::now() + limit;
+    loop {
+        let now = find::read_aria(&session.page()?, false).await?.list;
+        match before {
+            Some(before) if before == now => {}
+            Some(_) => return Ok(Observation::Json(true.into())),
+            None => return Ok(Observation::Json(false.into())),
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(Observation::Json(false.into()));
+        }
+        await_mutation(&session.page()?, left).await;
+    }
+}
+
+/// Ends as soon as the document changes at all, is left, or `limit` has passed.
+pub(crate) async fn await_mutation(page: &Page, limit: Duration) {
+    let script = "limit => new Promise(resolve => {
+      const end = setTimeout(() => { observer.disconnect(); resolve(); }, limit);
+      const observer = new MutationObserver(() => { observer.disconnect(); clearTimeout(end); resolve(); });
+      observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    })";
+    let watched = page
+        .evaluate::<_, Value>(script, Some(&wire::millis(limit)))
+        .await;
+    if let Err(error) = watched {
+        tracing::debug!(%error, "the document went away while it was watched");
+    }
+}
+
+fn screen(page: &Page) -> Size {
+    page.viewport_size()
+        .map_or(Size::new(0.0, 0.0), |viewport| {
+            Size::new(f64::from(viewport.width), f64::from(viewport.height))
+        })
+}

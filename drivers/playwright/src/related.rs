@@ -1,0 +1,71 @@
+//! Selectors that relate elements to each other (below, childOf, ...): resolved on a snapshot of
+//! the page with bounds, then turned into role, name and place.
+
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::selector::{CompiledSelector, NodeSelector, resolve};
+use packtrain_drivers::{DriverError, NodeDetail, NodeId, Tree};
+
+use crate::find;
+use crate::locate::{self, Candidate};
+use crate::read;
+use crate::session::Session;
+
+/// Whether a selector needs more than its own block.
+pub(crate) const fn is_related(selector: &NodeSelector) -> bool {
+    selector.below.is_some()
+        || selector.above.is_some()
+        || selector.left_of.is_some()
+        || selector.right_of.is_some()
+        || selector.child_of.is_some()
+        || selector.contains_child.is_some()
+        || !selector.contains_descendants.is_empty()
+}
+
+/// The first element that matches, and how many do; `None` when none did within `limit`.
+pub(crate) async fn await_related(
+    session: &Session,
+    selector: &NodeSelector,
+    limit: Duration,
+) -> Result<Option<(Candidate, u32)>, DriverError> {
+    let compiled = CompiledSelector::new(selector)
+        .map_err(|error| DriverError::Invalid(format!("nodeSelector: {error}")))?;
+    let end = Instant::now() + limit;
+    loop {
+        let page = session.page()?;
+        let tree = find::read_aria(&page, true).await?.tree;
+        let resolution = resolve(&tree, &compiled);
+        if let Some(found) = resolution.first()
+            && let Some(mut candidate) = candidate(&tree, found)
+        {
+            candidate.by = compiled.description().to_owned();
+            let matched = u32::try_from(resolution.matches.len()).unwrap_or(u32::MAX);
+            return Ok(Some((candidate, matched)));
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(None);
+        }
+        read::await_mutation(&page, left).await;
+    }
+}
+
+/// Role, name and place among those of the same role and name, in document order.
+fn candidate(tree: &Tree, wanted: NodeId) -> Option<Candidate> {
+    let described = |id: NodeId| match &tree.get(id)?.detail {
+        NodeDetail::Web(node) => Some((node.role.as_deref()?, node.name.as_deref())),
+        NodeDetail::Android(_) | NodeDetail::Ios(_) => None,
+    };
+    let (role, name) = described(wanted)?;
+    let place = tree
+        .iter()
+        .take_while(|(id, _)| *id < wanted)
+        .filter(|(id, _)| described(*id) == Some((role, name)))
+        .count();
+    let found = match name {
+        Some(text) if role == "text" => locate::descriptor(&format!("text: {text}"))?,
+        Some(name) => locate::by_role(role, name),
+        None => locate::descriptor(role)?,
+    };
+    Some(locate::nth_of(found, u32::try_from(place).ok()?))
+}

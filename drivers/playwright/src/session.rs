@@ -1,0 +1,406 @@
+//! A browser context for the length of a session: its tabs, dialogs, downloads and network.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use packtrain_drivers::{DeviceEvent, DriverError, EventSink, SessionOptions};
+use playwright_rs::protocol::{
+    BrowserContext, BrowserContextOptions, Dialog, Download, Page, Request, ResponseObject,
+    Viewport,
+};
+use playwright_rs::server::channel_owner::ChannelOwner;
+use playwright_rs::server::connection::ConnectionExt;
+use playwright_rs::{DeviceDescriptor, Error};
+use tokio::sync::watch;
+
+use crate::network::RequestLog;
+use crate::slot::{ColorScheme, DialogAnswer, ReducedMotion, WebSlot};
+use crate::wire;
+
+/// An open context.
+pub(crate) struct Session {
+    pub(crate) context: BrowserContext,
+    pub(crate) tabs: Arc<Tabs>,
+    pub(crate) options: SessionOptions,
+}
+
+/// What the context's event handlers share with the driver.
+pub(crate) struct Tabs {
+    /// Open tabs, the current one last.
+    open: Mutex<Vec<Page>>,
+    /// Counts changes of the current tab.
+    changes: watch::Sender<u64>,
+    pub(crate) requests: RequestLog,
+    dialogs: Mutex<DialogPlan>,
+    downloads: Option<PathBuf>,
+    events: EventSink,
+}
+
+/// How dialogs are answered from now on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DialogPlan {
+    pub(crate) accept: bool,
+    pub(crate) text: Option<String>,
+}
+
+impl Session {
+    pub(crate) async fn open(
+        browser: &playwright_rs::protocol::Browser,
+        slot: &WebSlot,
+        emulated: Option<&DeviceDescriptor>,
+        options: SessionOptions,
+        events: EventSink,
+    ) -> Result<Self, Error> {
+        let base_url = options.base_url.as_ref().or(slot.base_url.as_ref());
+        let context = browser
+            .new_context_with_options(context_options(slot, emulated, base_url))
+            .await?;
+        let tabs = Arc::new(Tabs {
+            open: Mutex::new(Vec::new()),
+            changes: watch::Sender::new(0),
+            requests: RequestLog::new(),
+            dialogs: Mutex::new(DialogPlan {
+                accept: slot.dialogs == DialogAnswer::Accept,
+                text: None,
+            }),
+            downloads: options.downloads.clone(),
+            events,
+        });
+        listen(&context, &tabs).await?;
+        let first = context.new_page().await?;
+        tabs.opened(first, false).await?;
+        Ok(Self {
+            context,
+            tabs,
+            options,
+        })
+    }
+
+    /// The tab that commands go to.
+    pub(crate) fn page(&self) -> Result<Page, DriverError> {
+        self.tabs
+            .current()
+            .ok_or_else(|| DriverError::unmet("every tab of this session was closed"))
+    }
+
+    pub(crate) async fn close(self) {
+        if let Err(error) = self.context.close().await
+            && !wire::is_closed(&error)
+        {
+            tracing::debug!(%error, "closing a browser context");
+        }
+    }
+}
+
+impl Tabs {
+    pub(crate) fn current(&self) -> Option<Page> {
+        self.lock()
+            .iter()
+            .rev()
+            .find(|page| !page.is_closed())
+            .cloned()
+    }
+
+    /// Changes whenever another tab becomes the current one.
+    pub(crate) fn watch(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    pub(crate) fn answer_dialogs(&self, plan: DialogPlan) {
+        *self.dialogs.lock().unwrap_or_else(PoisonError::into_inner) = plan;
+    }
+
+    async fn opened(self: &Arc<Self>, page: Page, announce: bool) -> Result<(), Error> {
+        {
+            let mut open = self.lock();
+            if open.iter().any(|known| known.guid() == page.guid()) {
+                return Ok(());
+            }
+            open.push(page.clone());
+        }
+        let tabs = Arc::clone(self);
+        let closed = page.clone();
+        page.on_close(move || {
+            tabs.closed(&closed);
+            async { Ok(()) }
+        })
+        .await?;
+        let (tabs, crashed) = (Arc::clone(self), page.clone());
+        page.on_crash(move || {
+            tabs.events.report(DeviceEvent::Crashed {
+                what: format!("the page {} crashed", crashed.url()),
+            });
+            async { Ok(()) }
+        })
+        .await?;
+        if announce {
+            self.events
+                .report(DeviceEvent::PageOpened { url: page.url() });
+        }
+        self.changes.send_modify(|count| *count += 1);
+        Ok(())
+    }
+
+    fn closed(&self, page: &Page) {
+        let was_known = {
+            let mut open = self.lock();
+            let before = open.len();
+            open.retain(|known| known.guid() != page.guid());
+            open.len() != before
+        };
+        if was_known {
+            self.events
+                .report(DeviceEvent::PageClosed { url: page.url() });
+            self.changes.send_modify(|count| *count += 1);
+        }
+    }
+
+    async fn dialog(&self, dialog: Dialog) {
+        let plan = self
+            .dialogs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        // A page that asks whether it may be left is always left: the trail decided to.
+        let accept = plan.accept || dialog.type_() == "beforeunload";
+        let answered = if accept {
+            dialog.accept(plan.text.as_deref()).await
+        } else {
+            dialog.dismiss().await
+        };
+        self.events.report(DeviceEvent::DialogOpened {
+            dialog: dialog.type_().to_owned(),
+            message: dialog.message().to_owned(),
+            answer: match (answered, accept) {
+                (Ok(()), true) => "accepted".to_owned(),
+                (Ok(()), false) => "dismissed".to_owned(),
+                (Err(_), _) => "left open".to_owned(),
+            },
+        });
+    }
+
+    async fn download(&self, download: Download) {
+        let file = file_name(download.suggested_filename());
+        let saved = match &self.downloads {
+            Some(folder) => {
+                let path = folder.join(&file);
+                download.save_as(&path).await.map(|()| Some(path))
+            }
+            None => download.failure().await.map(|_| None),
+        };
+        let (path, error) = match saved {
+            Ok(path) => (path.map(|path| path.display().to_string()), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        self.events
+            .report(DeviceEvent::Downloaded { file, path, error });
+    }
+
+    fn response(&self, response: &ResponseObject, method: String) {
+        if response.status() >= 400 {
+            self.events.report(DeviceEvent::RequestFailed {
+                method,
+                url: response.url().to_owned(),
+                status: Some(response.status()),
+                error: None,
+            });
+        }
+    }
+
+    fn request_failed(&self, request: &Request) {
+        let error = request.failure().unwrap_or_default();
+        // Leaving a page aborts what it was still loading; nobody calls that a failure.
+        if error != "net::ERR_ABORTED" {
+            self.events.report(DeviceEvent::RequestFailed {
+                method: request.method().to_owned(),
+                url: request.url().to_owned(),
+                status: None,
+                error: Some(error),
+            });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Page>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn listen(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result<(), Error> {
+    let shared = Arc::clone(tabs);
+    context
+        .on_page(move |page| {
+            let tabs = Arc::clone(&shared);
+            async move {
+                // The first tab is opened by us and not news.
+                let announce = !tabs.lock().is_empty();
+                tabs.opened(page, announce).await
+            }
+        })
+        .await?;
+    let shared = Arc::clone(tabs);
+    context
+        .on_dialog(move |dialog| {
+            let tabs = Arc::clone(&shared);
+            async move {
+                tabs.dialog(dialog).await;
+                Ok(())
+            }
+        })
+        .await?;
+    let shared = Arc::clone(tabs);
+    context
+        .on_download(move |download| {
+            let tabs = Arc::clone(&shared);
+            async move {
+                tabs.download(download).await;
+                Ok(())
+            }
+        })
+        .await?;
+    let shared = Arc::clone(tabs);
+    context
+        .on_console(move |message| {
+            let location = message.location();
+            shared.events.report(DeviceEvent::Logged {
+                level: message.type_().to_owned(),
+                text: message.text().to_owned(),
+                source: (!location.url.is_empty())
+                    .then(|| format!("{}:{}", location.url, location.line_number + 1)),
+            });
+            async { Ok(()) }
+        })
+        .await?;
+    let shared = Arc::clone(tabs);
+    context
+        .on_weberror(move |error| {
+            shared.events.report(DeviceEvent::PageFailed {
+                error: error.error().to_owned(),
+            });
+            async { Ok(()) }
+        })
+        .await?;
+    listen_to_network(context, tabs).await
+}
+
+async fn listen_to_network(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result<(), Error> {
+    let shared = Arc::clone(tabs);
+    context
+        .on_request(move |request| {
+            let body = request.post_data_buffer();
+            shared.requests.note(request.url(), body.as_deref());
+            async { Ok(()) }
+        })
+        .await?;
+    let shared = Arc::clone(tabs);
+    context
+        .on_request_failed(move |request| {
+            shared.request_failed(&request);
+            async { Ok(()) }
+        })
+        .await?;
+    let shared = Arc::clone(tabs);
+    context
+        .on_response(move |response| {
+            let tabs = Arc::clone(&shared);
+            async move {
+                if response.status() >= 400 {
+                    let guid = response.initializer()["request"]["guid"]
+                        .as_str()
+                        .unwrap_or("");
+                    let request = response.connection().get_typed::<Request>(guid).await;
+                    let method = request.map_or_else(|_| String::new(), |r| r.method().to_owned());
+                    tabs.response(&response, method);
+                }
+                Ok(())
+            }
+        })
+        .await
+}
+
+fn context_options(
+    slot: &WebSlot,
+    emulated: Option<&DeviceDescriptor>,
+    base_url: Option<&String>,
+) -> BrowserContextOptions {
+    let viewport = |width, height| Viewport { width, height };
+    let mut options = BrowserContextOptions::default();
+    options.viewport = Some(viewport(1280, 720));
+    if let Some(device) = emulated {
+        options.viewport = Some(viewport(device.viewport.width, device.viewport.height));
+        options.screen = device
+            .screen
+            .as_ref()
+            .map(|screen| viewport(screen.width, screen.height));
+        options.user_agent = Some(device.user_agent.clone());
+        options.device_scale_factor = Some(device.device_scale_factor);
+        options.is_mobile = Some(device.is_mobile);
+        options.has_touch = Some(device.has_touch);
+    }
+    if let Some((width, height)) = slot.viewport {
+        options.viewport = Some(viewport(width, height));
+        options.screen = None;
+    }
+    if let Some(factor) = slot.device_scale_factor {
+        options.device_scale_factor = Some(factor);
+    }
+    if let Some(touch) = slot.touch {
+        options.has_touch = Some(touch);
+    }
+    if let Some(agent) = &slot.user_agent {
+        options.user_agent = Some(agent.clone());
+    }
+    options.locale.clone_from(&slot.locale);
+    options.timezone_id.clone_from(&slot.timezone);
+    options.color_scheme = slot.color_scheme.map(|scheme| {
+        match scheme {
+            ColorScheme::Light => "light",
+            ColorScheme::Dark => "dark",
+        }
+        .to_owned()
+    });
+    options.reduced_motion = slot.reduced_motion.map(|motion| {
+        match motion {
+            ReducedMotion::Reduce => "reduce",
+            ReducedMotion::NoPreference => "no-preference",
+        }
+        .to_owned()
+    });
+    options.geolocation = slot
+        .geolocation
+        .map(|place| playwright_rs::protocol::Geolocation {
+            latitude: place.latitude,
+            longitude: place.longitude,
+            accuracy: place.accuracy,
+        });
+    if !slot.permissions.is_empty() {
+        options.permissions = Some(slot.permissions.clone());
+    }
+    if slot.offline {
+        options.offline = Some(true);
+    }
+    if !slot.extra_headers.is_empty() {
+        options.extra_http_headers = Some(slot.extra_headers.clone().into_iter().collect());
+    }
+    options.storage_state_path = slot
+        .storage_state
+        .as_ref()
+        .map(|path| path.display().to_string());
+    options.base_url = base_url.cloned();
+    options
+}
+
+/// The last part of a suggested file name, without anything that leads elsewhere.
+fn file_name(suggested: &str) -> String {
+    let name: String = suggested
+        .rsplit(['/', '\\'])
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(120)
+        .collect();
+    match name.trim_matches('.') {
+        "" => "download".to_owned(),
+        _ => name,
+    }
+}

@@ -1,0 +1,172 @@
+//! Calls to Playwright's driver that its Rust client does not offer in the form needed, and the
+//! translation of its errors.
+//!
+//! Method names and parameters are those of playwright-core's protocol, `FrameExpectParams` and
+//! the like; the protocol is private to Playwright, so both sides are pinned together.
+
+use std::time::Duration;
+
+use packtrain_drivers::DriverError;
+use playwright_rs::Error;
+use playwright_rs::protocol::{Frame, Page};
+use playwright_rs::server::channel_owner::ChannelOwner;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Milliseconds as the protocol wants them; never 0, which would mean "for ever".
+pub(crate) fn millis(limit: Duration) -> f64 {
+    (limit.as_secs_f64() * 1e3).max(1.0)
+}
+
+/// The page's main frame.
+pub(crate) async fn frame_of(page: &Page) -> Result<Frame, Error> {
+    page.main_frame().await
+}
+
+/// How many elements a selector matches now.
+pub(crate) async fn count(frame: &Frame, selector: &str) -> Result<u32, Error> {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        value: u32,
+    }
+    let answer: Answer = frame
+        .channel()
+        .send("queryCount", json!({ "selector": selector }))
+        .await?;
+    Ok(answer.value)
+}
+
+/// Waits until a selector matches something.
+pub(crate) async fn await_attached(
+    frame: &Frame,
+    selector: &str,
+    limit: Duration,
+) -> Result<(), Error> {
+    call(
+        frame,
+        "waitForSelector",
+        json!({ "selector": selector, "state": "attached", "omitReturnValue": true }),
+        limit,
+    )
+    .await
+}
+
+/// Waits until an assertion holds; the driver looks again and again by itself.
+pub(crate) async fn expect(
+    frame: &Frame,
+    selector: &str,
+    expression: &str,
+    mut params: Value,
+    limit: Duration,
+) -> Result<(), Error> {
+    params["selector"] = selector.into();
+    params["expression"] = expression.into();
+    params["isNot"] = false.into();
+    call(frame, "expect", params, limit).await
+}
+
+/// A call on a frame whose answer does not matter.
+pub(crate) async fn call(
+    frame: &Frame,
+    method: &str,
+    mut params: Value,
+    limit: Duration,
+) -> Result<(), Error> {
+    params["timeout"] = millis(limit).into();
+    frame.channel().send_no_result(method, params).await
+}
+
+/// A call on a frame with an answer.
+pub(crate) async fn ask<T: DeserializeOwned>(
+    frame: &Frame,
+    method: &str,
+    mut params: Value,
+    limit: Duration,
+) -> Result<T, Error> {
+    params["timeout"] = millis(limit).into();
+    frame.channel().send(method, params).await
+}
+
+/// What Playwright's error means for the one who gave the command.
+pub(crate) fn translate(error: &Error, doing: &str) -> DriverError {
+    match error {
+        Error::Timeout(text) | Error::AssertionTimeout(text) | Error::AssertionFailed(text) => {
+            let (first, log) = split_log(text);
+            DriverError::Unmet {
+                what: format!("{doing}: {first}"),
+                log,
+            }
+        }
+        Error::NavigationTimeout { url, duration_ms } => DriverError::unmet(format!(
+            "{doing}: {url} did not load within {duration_ms} ms"
+        )),
+        Error::ElementNotFound(selector) => {
+            DriverError::unmet(format!("{doing}: nothing matches {selector}"))
+        }
+        Error::TargetClosed { .. } => {
+            DriverError::unmet(format!("{doing}: the page closed meanwhile"))
+        }
+        Error::ChannelClosed | Error::ConnectionFailed(_) | Error::TransportError(_) => {
+            DriverError::lost(format!("{doing}: the connection to Playwright broke"))
+        }
+        Error::InvalidArgument(text) => DriverError::Invalid(format!("{doing}: {text}")),
+        Error::Context(_, inner) => translate(inner, doing),
+        other => {
+            let (first, log) = split_log(&other.to_string());
+            DriverError::Unmet {
+                what: format!("{doing}: {first}"),
+                log,
+            }
+        }
+    }
+}
+
+/// Whether the error only says that page, context or browser is gone.
+pub(crate) fn is_closed(error: &Error) -> bool {
+    match error {
+        Error::TargetClosed { .. } | Error::ChannelClosed | Error::ObjectNotFound(_) => true,
+        Error::Context(_, inner) => is_closed(inner),
+        other => {
+            let text = other.to_string();
+            text.contains("Target page, context or browser has been closed")
+                || text.contains("Target crashed")
+        }
+    }
+}
+
+/// Playwright appends a call log; people read the first line, the log goes to the details.
+fn split_log(text: &str) -> (String, Vec<String>) {
+    let mut lines = text
+        .lines()
+        .map(|line| strip_ansi(line.trim()))
+        .filter(|line| !line.is_empty() && line != "Call log:");
+    let first = lines.next().unwrap_or_default();
+    let first = ["Protocol error: ", "Timeout: "]
+        .iter()
+        .fold(first.as_str(), |text, prefix| {
+            text.strip_prefix(prefix).unwrap_or(text)
+        })
+        .to_owned();
+    let log = lines
+        .map(|line| line.trim_start_matches("- ").to_owned())
+        .take(40)
+        .collect();
+    (first, log)
+}
+
+fn strip_ansi(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            for c in chars.by_ref() {
+                if c.is_ascii_alphabetic() {
+                    break;
+                }
+            }
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}

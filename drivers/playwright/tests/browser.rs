@@ -1,0 +1,118 @@
+//! A connected web device, without actors around it.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_driver_playwright::{WebPool, WebSlot, install};
+use packtrain_drivers::{
+    Command, CommandContext, DeviceEvent, Driver, DriverError, EventStream, Observation,
+    SessionOptions, event_channel,
+};
+use tokio_util::sync::CancellationToken;
+
+/// A device with its own driver process.
+pub(crate) struct Device {
+    pool: Arc<WebPool>,
+    driver: Option<Box<dyn Driver>>,
+    events: EventStream,
+}
+
+fn context(cancel: CancellationToken) -> CommandContext {
+    CommandContext {
+        deadline: Instant::now() + Duration::from_secs(60),
+        cancel,
+    }
+}
+
+impl Device {
+    pub(crate) async fn connect(slot: WebSlot) -> Self {
+        let found = install::find(&install::SearchPaths::from_environment(|name| {
+            std::env::var_os(name)
+        }));
+        assert!(
+            found.installation().is_some() && found.browser.is_some(),
+            "these tests need Node, playwright-core and Chromium; tests/run.sh installs them: {found:?}"
+        );
+        let pool = WebPool::new(found.installation(), found.browser);
+        let (sink, events) = event_channel();
+        let connector = pool.connector(WebSlot {
+            name: "test".into(),
+            ..slot
+        });
+        let driver = connector
+            .connect(sink, &context(CancellationToken::new()))
+            .await
+            .unwrap();
+        Self {
+            pool,
+            driver: Some(driver),
+            events,
+        }
+    }
+
+    pub(crate) async fn begin(&mut self, options: SessionOptions) {
+        self.ok(Command::Begin(options)).await;
+    }
+
+    pub(crate) async fn execute(&mut self, command: Command) -> Result<Observation, DriverError> {
+        let driver = self.driver.as_mut().unwrap();
+        driver
+            .execute(command, &context(CancellationToken::new()))
+            .await
+    }
+
+    pub(crate) async fn ok(&mut self, command: Command) -> Observation {
+        let name = command.name();
+        self.execute(command)
+            .await
+            .unwrap_or_else(|error| panic!("{name}: {error}\n{:#?}", error.log()))
+    }
+
+    pub(crate) async fn err(&mut self, command: Command) -> DriverError {
+        self.execute(command).await.unwrap_err()
+    }
+
+    /// Runs a command and cancels it once it waits.
+    pub(crate) async fn cancelled(&mut self, command: Command) -> DriverError {
+        let cancel = CancellationToken::new();
+        let ctx = context(cancel.clone());
+        let driver = self.driver.as_mut().unwrap();
+        let mut running = driver.execute(command, &ctx);
+        tokio::select! {
+            biased;
+            _ = &mut running => panic!("it did not wait"),
+            () = tokio::task::yield_now() => cancel.cancel(),
+        }
+        running.await.unwrap_err()
+    }
+
+    pub(crate) async fn close(mut self) {
+        self.driver.take().unwrap().close().await;
+        self.pool.shutdown().await;
+    }
+}
+
+/// Waits for an event of the device.
+pub(crate) async fn reported(device: &mut Device, wanted: impl Fn(&DeviceEvent) -> bool) {
+    let search = async {
+        while let Some(event) = device.events.next().await {
+            if wanted(&event) {
+                return;
+            }
+        }
+        panic!("the device is gone");
+    };
+    tokio::time::timeout(Duration::from_secs(30), search)
+        .await
+        .expect("the event was not reported");
+}
+
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(test);
+}

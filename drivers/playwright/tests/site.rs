@@ -1,0 +1,80 @@
+//! A small site on loopback, with the things browsers trip over.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::http::{StatusCode, header};
+use axum::response::Html;
+use axum::routing::{get, post};
+use tokio_util::task::AbortOnDropHandle;
+
+/// The site, up as long as this lives.
+pub(crate) struct Site {
+    address: SocketAddr,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Site {
+    pub(crate) async fn start() -> Self {
+        let app = Router::new()
+            .route("/", get(|| async { Html(INDEX) }))
+            .route(
+                "/second",
+                get(|| async { Html("<title>Second</title><h1>Second page</h1>") }),
+            )
+            .route(
+                "/popup",
+                get(|| async { Html("<title>Popup</title><p>In the popup</p>") }),
+            )
+            .route("/track", post(|| async { "ok" }))
+            .route(
+                "/broken",
+                get(|| async { (StatusCode::INTERNAL_SERVER_ERROR, "no") }),
+            )
+            .route(
+                "/file",
+                get(|| async {
+                    (
+                        [(
+                            header::CONTENT_DISPOSITION,
+                            "attachment; filename=\"report.txt\"",
+                        )],
+                        "content",
+                    )
+                }),
+            );
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let task = tokio::spawn(async move {
+            axum::serve(listener, app).await.unwrap();
+        });
+        Self {
+            address,
+            _task: AbortOnDropHandle::new(task),
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+}
+
+const INDEX: &str = r##"<!doctype html><meta name="viewport" content="width=device-width"><title>Index</title>
+<main>
+<h1>Shop</h1>
+<label>Email <input id="email" type="email"></label>
+<select aria-label="Size"><option value="s">Small</option><option value="l">Large</option></select>
+<ul aria-label="Fruit"><li>Apple <button>Add</button></li><li>Pear <button>Add</button></li></ul>
+<p>Current value: <span id="count">0</span></p>
+<p hidden>Secret text</p>
+<button onclick="count.textContent = +count.textContent + 1">More</button>
+<button onclick="setTimeout(() => main2.innerHTML = '<b>Arrived late</b>', 300)">Later</button>
+<button onclick="document.title = confirm('Really?') ? 'yes' : 'no'">Ask</button>
+<button onclick="fetch('/track', {method: 'POST', body: JSON.stringify({event: 'Checkout-Started'})})">Track</button>
+<button onclick="fetch('/broken'); console.error('it broke')">Break</button>
+<button onclick="setTimeout(() => { throw new Error('nobody caught me') })">Throw</button>
+<a href="/second">Second</a> <a href="/popup" target="_blank">Popup</a> <a href="/file">Download</a>
+<div id="main2"></div>
+<div id="box" style="height: 80px; overflow: auto" tabindex="0" aria-label="Box" role="region">
+<div style="height: 900px">top</div><p>Bottom of the box</p></div>
+</main>"##;

@@ -1,0 +1,78 @@
+//! The contract a wire fulfils: connect, execute one command at a time, close.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::command::Command;
+use crate::device::{DeviceId, DeviceInfo};
+use crate::error::DriverError;
+use crate::event::EventSink;
+use crate::observation::Observation;
+
+/// A boxed future, for traits that are used as objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// When a command must be done, and how it learns that nobody waits for it any more.
+#[derive(Debug, Clone)]
+pub struct CommandContext {
+    /// The latest moment at which an answer is of use. Set once, at the run; inner layers may
+    /// shorten it, never extend it.
+    pub deadline: Instant,
+    /// Cancelled when the run stops or the lease is revoked.
+    pub cancel: CancellationToken,
+}
+
+impl CommandContext {
+    /// Time until the deadline; zero when it has passed.
+    pub fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// The shorter of the remaining time and `limit`.
+    pub fn remaining_up_to(&self, limit: Duration) -> Duration {
+        self.remaining().min(limit)
+    }
+}
+
+/// A connected device. One command at a time; the caller never overlaps two.
+pub trait Driver: Send {
+    /// What the device said about itself when it was connected.
+    fn info(&self) -> &DeviceInfo;
+
+    /// Carries out one command. Must answer by `ctx.deadline` and soon after `ctx.cancel`.
+    ///
+    /// # Errors
+    /// [`DriverError`], whose [`fault`](DriverError::fault) says whether the app, the caller or
+    /// the device is to blame. [`DriverError::Lost`] ends the driver: it gets no further command.
+    fn execute<'a>(
+        &'a mut self,
+        command: Command,
+        ctx: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Observation, DriverError>>;
+
+    /// Lets go of the device and of everything that was started for it.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// How to reach one device, as often as need be: the stored spec a dead device is re-created from.
+pub trait Connector: Send + Sync {
+    /// The device this connector leads to.
+    fn id(&self) -> &DeviceId;
+
+    /// What is known of the device without connecting to it. Classifiers must be final, for
+    /// plans are made from them; model, system and size may be refined by connecting.
+    fn describe(&self) -> DeviceInfo;
+
+    /// Connects. Things that happen on the device unasked go to `events`.
+    ///
+    /// # Errors
+    /// [`DriverError::Lost`] with a cause and a hint when the device cannot be reached.
+    fn connect<'a>(
+        &'a self,
+        events: EventSink,
+        ctx: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>>;
+}

@@ -1,0 +1,28 @@
+//! The Driver contract and the command language: what every device understands, whatever wire
+//! it hangs on.
+//!
+//! A driver takes one [`Command`] at a time and answers with an [`Observation`] or a
+//! [`DriverError`]. This crate knows nothing of actors, runs, trails or any particular wire.
+
+pub mod command;
+pub mod device;
+pub mod driver;
+pub mod error;
+pub mod event;
+pub mod geometry;
+pub mod observation;
+pub mod selector;
+pub mod tree;
+
+pub use command::{
+    AndroidCommand, AppCommand, Command, Direction, InputCommand, Key, LaunchMode, NavigateTo,
+    SessionOptions, SnapshotDetail, ValueKind, WebCommand, WebTarget,
+};
+pub use device::{Classifier, DeviceId, DeviceIdError, DeviceInfo, Platform};
+pub use driver::{BoxFuture, CommandContext, Connector, Driver};
+pub use error::{DriverError, Fault};
+pub use event::{DeviceEvent, EventSink, EventStream, event_channel};
+pub use geometry::{Point, Rect, Size};
+pub use observation::{ActionReport, Located, Observation, Screenshot, Snapshot, SnapshotRef};
+pub use selector::{CompiledSelector, NodeSelector, Resolution, SelectorError};
+pub use tree::{Node, NodeDetail, NodeId, Tree, TreeBuilder};

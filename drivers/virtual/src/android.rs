@@ -1,0 +1,222 @@
+//! A virtual Android phone as adb sees it: adbd's wire, a shell, files, an agent.
+//!
+//! One [`Android`] is one device; connections share it. What its screen shows is the
+//! [`crate::world::World`] of its [`Device`].
+
+mod apk;
+mod auth;
+mod automation;
+pub mod blobs;
+mod commands;
+mod features;
+mod files;
+mod framebuffer;
+mod greeting;
+mod keys;
+mod link;
+mod logs;
+mod packages;
+mod packet;
+mod ports;
+mod processes;
+mod properties;
+mod reverse;
+mod serve;
+mod service;
+mod settings;
+mod shell;
+mod stream;
+mod sync;
+mod tree;
+mod u2;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use self::auth::{AuthPolicy, PublicKey};
+pub use self::features::Generation;
+pub use self::packet::{Limits, Packet, PacketError, Sums};
+pub use self::serve::{Address, Listening};
+
+use self::blobs::Blobs;
+use self::files::Files;
+use self::logs::Logs;
+use self::ports::Ports;
+use self::processes::Processes;
+use self::reverse::Reverses;
+use self::settings::Settings;
+use crate::device::Device;
+
+/// How a device's system was built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Build {
+    /// For developers: `adb root` works.
+    #[default]
+    Userdebug,
+    /// As sold.
+    User,
+}
+
+/// What an Android device is made of, beside its [`Device`].
+#[derive(Debug, Clone)]
+pub struct AndroidOptions {
+    /// Whom it lets in.
+    pub auth: AuthPolicy,
+    /// How new its adbd is.
+    pub generation: Generation,
+    /// How its system was built.
+    pub build: Build,
+    /// Where the contents of its files are kept.
+    pub blobs: Arc<Blobs>,
+    /// Ends all it does.
+    pub shutdown: CancellationToken,
+    /// Who waits for all it does.
+    pub tasks: TaskTracker,
+}
+
+/// One virtual Android phone.
+#[derive(Debug)]
+pub struct Android {
+    device: Arc<Device>,
+    generation: Generation,
+    build: Build,
+    auth: Mutex<AuthPolicy>,
+    keys: Mutex<HashSet<PublicKey>>,
+    blobs: Arc<Blobs>,
+    files: Mutex<Files>,
+    properties: Mutex<BTreeMap<String, String>>,
+    settings: Mutex<Settings>,
+    processes: Mutex<Processes>,
+    ports: Ports,
+    automation: automation::Automation,
+    reverses: Mutex<Reverses>,
+    logs: Logs,
+    packages: Mutex<packages::Packages>,
+    sessions: Mutex<BTreeMap<u64, Session>>,
+    root: Mutex<Privilege>,
+    state: Mutex<State>,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// The APKs of an install that is not complete yet.
+type Session = Vec<blobs::Blob>;
+
+/// As whom adbd runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Privilege {
+    Shell,
+    Root,
+}
+
+/// Small things of the phone that only commands know.
+#[derive(Debug, Default)]
+struct State {
+    airplane: bool,
+    wifi_off: bool,
+    data_off: bool,
+    stay_awake: bool,
+    size: Option<(u32, u32)>,
+    density: Option<u32>,
+    /// `mCurrentFocus` is null until then.
+    no_focus_until: std::time::Duration,
+    /// A reboot to recovery or the bootloader waits there.
+    mode: Option<&'static str>,
+}
+
+/// A lock that outlives a panic of another holder: a device must answer its other clients.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Numbers the links of the process.
+static LINKS: AtomicU64 = AtomicU64::new(1);
+
+impl Android {
+    /// A phone that was switched on now. Nothing listens yet.
+    pub fn new(device: Arc<Device>, options: AndroidOptions) -> Arc<Self> {
+        let android = Arc::new(Self {
+            processes: Mutex::new(Processes::new()),
+            generation: options.generation,
+            build: options.build,
+            auth: Mutex::new(options.auth),
+            keys: Mutex::new(HashSet::new()),
+            blobs: options.blobs,
+            files: Mutex::new(Files::default()),
+            properties: Mutex::default(),
+            settings: Mutex::new(Settings::default()),
+            ports: Ports::default(),
+            automation: automation::Automation::default(),
+            reverses: Mutex::default(),
+            logs: Logs::default(),
+            packages: Mutex::default(),
+            sessions: Mutex::default(),
+            root: Mutex::new(Privilege::Shell),
+            state: Mutex::default(),
+            shutdown: options.shutdown,
+            tasks: options.tasks,
+            device,
+        });
+        android.lay_out_packages();
+        android
+    }
+
+    /// The part of it that is not Android.
+    pub const fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Whom it lets in.
+    pub fn auth_policy(&self) -> AuthPolicy {
+        *lock(&self.auth)
+    }
+
+    /// Changes whom it lets in, from the next connection on.
+    pub fn set_auth_policy(&self, policy: AuthPolicy) {
+        *lock(&self.auth) = policy;
+    }
+
+    /// The user has accepted this key.
+    pub fn accept_key(&self, key: PublicKey) {
+        lock(&self.keys).insert(key);
+    }
+
+    fn knows_signer(&self, token: &[u8; auth::TOKEN_LENGTH], signature: &[u8]) -> bool {
+        lock(&self.keys)
+            .iter()
+            .any(|key| key.verifies(token, signature))
+    }
+
+    fn token(&self) -> [u8; auth::TOKEN_LENGTH] {
+        greeting::token_from(|| self.device.roll(u64::MAX))
+    }
+
+    fn next_link(&self) -> u64 {
+        LINKS.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn forget_link(&self, number: u64) {
+        lock(&self.reverses).forget_link(number);
+    }
+
+    /// The first word of the banner.
+    fn state_word(&self) -> &'static str {
+        lock(&self.state).mode.unwrap_or("device")
+    }
+
+    fn who(&self) -> files::Who {
+        match *lock(&self.root) {
+            Privilege::Shell => files::Who::Shell,
+            Privilege::Root => files::Who::Root,
+        }
+    }
+
+    /// Seconds since 1970 by the device's clock.
+    fn seconds(&self) -> i64 {
+        i64::try_from(self.device.clock().as_secs()).unwrap_or(i64::MAX)
+    }
+}

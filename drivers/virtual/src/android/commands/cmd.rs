@@ -1,0 +1,265 @@
+//! `cmd SERVICE …`, `svc`, `ime`, `appops` and their like: switches of the system.
+
+use crate::android::commands::{Call, Ran, am, input, pm, property, wm};
+use crate::android::lock;
+use crate::world::Theme;
+
+const KEYBOARD: &str =
+    "com.google.android.inputmethod.latin/com.android.inputmethod.latin.LatinIME";
+
+pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+    match call.name() {
+        "svc" => svc(call).await,
+        "ime" => ime(call, call.rest()).await,
+        "appops" => appops(call, call.rest()).await,
+        "bmgr" | "locksettings" => Ok(0),
+        _ => service(call).await,
+    }
+}
+
+/// The same with another program's name in front, for services that programs are short for.
+async fn as_program(call: &mut Call<'_>, name: &str, args: &[String]) -> Ran {
+    let mut all = vec![name.to_owned()];
+    all.extend_from_slice(args);
+    let mut inner = call.with(&all);
+    match name {
+        "am" => am::run(&mut inner).await,
+        _ => property::settings(&mut inner).await,
+    }
+}
+
+async fn service(call: &mut Call<'_>) -> Ran {
+    let Some(name) = call.arg(1) else {
+        call.err("cmd: No service specified; use -l to list all services\n")
+            .await?;
+        return Ok(20);
+    };
+    let args = call.args.get(2..).unwrap_or(&[]);
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let android = call.android();
+    match (name, words.as_slice()) {
+        ("package", _) => pm::package(call, args).await,
+        ("activity", _) => as_program(call, "am", args).await,
+        ("settings", _) => as_program(call, "settings", args).await,
+        ("window", _) => wm::window(call, args).await,
+        ("input", _) => input::send(call, args).await,
+        ("input_method", _) => ime(call, args).await,
+        ("appops", _) => appops(call, args).await,
+        ("uimode", ["night", rest @ ..]) => {
+            match rest.first() {
+                Some(&"yes") => android
+                    .device()
+                    .world(|w, now| w.set_theme(Theme::Dark, now)),
+                Some(&"no") => android
+                    .device()
+                    .world(|w, now| w.set_theme(Theme::Light, now)),
+                _ => {}
+            }
+            let dark = android
+                .device()
+                .world(|world, _| world.theme() == Theme::Dark);
+            call.out(format!("Night mode: {}\n", if dark { "yes" } else { "no" }))
+                .await?;
+            Ok(0)
+        }
+        ("connectivity", ["airplane-mode", rest @ ..]) => {
+            match rest.first() {
+                Some(&"enable") => lock(&android.state).airplane = true,
+                Some(&"disable") => lock(&android.state).airplane = false,
+                _ => {
+                    let on = lock(&android.state).airplane;
+                    call.out(if on { "enabled\n" } else { "disabled\n" })
+                        .await?;
+                }
+            }
+            Ok(0)
+        }
+        ("wifi", ["status", ..]) => {
+            let on = !lock(&android.state).wifi_off;
+            call.out(format!(
+                "Wifi is {}\n",
+                if on {
+                    "enabled\nWifi is connected to \"VirtualWifi\""
+                } else {
+                    "disabled"
+                }
+            ))
+            .await?;
+            Ok(0)
+        }
+        ("wifi", ["set-wifi-enabled", how, ..]) => {
+            lock(&android.state).wifi_off = *how == "disabled";
+            Ok(0)
+        }
+        ("display", ["get-displays", ..]) => {
+            let shape = android.device().shape();
+            call.out(format!(
+                "Displays:\nDisplay id 0: DisplayInfo{{\"Built-in Screen\", displayId 0, real {} x {}, state ON, density {}, uniqueId \"local:4630946861623396481\"}}\n",
+                shape.width_px,
+                shape.height_px,
+                shape.density()
+            ))
+            .await?;
+            Ok(0)
+        }
+        ("statusbar", ["get-status-icons", ..]) => {
+            call.out("clock\nwifi\nbattery\n").await?;
+            Ok(0)
+        }
+        ("battery", ["set", "level", level, ..]) => {
+            android.device().set_battery(level.parse().unwrap_or(100));
+            Ok(0)
+        }
+        ("clipboard", ["get-text" | "get", ..]) => {
+            let text = android
+                .device()
+                .world(|world, _| world.clipboard().to_owned());
+            call.out(text + "\n").await?;
+            Ok(0)
+        }
+        ("clipboard", ["set-text" | "set", text, ..]) => {
+            android.device().world(|world, _| world.set_clipboard(text));
+            Ok(0)
+        }
+        (
+            "notification",
+            [
+                "allow_listener" | "disallow_listener" | "allow_dnd" | "post",
+                ..,
+            ],
+        )
+        | ("locale", ["set-app-locales" | "set-device-locales", ..])
+        | ("overlay", ["enable" | "disable" | "enable-exclusive", ..])
+        | ("statusbar", ["expand-notifications" | "expand-settings" | "collapse", ..])
+        | ("battery" | "device_config" | "testharness" | "jobscheduler" | "dropbox", _)
+        | ("location", ["set-location-enabled" | "providers", ..])
+        | ("power", ["set-mode" | "set-adaptive-power-saver-enabled", ..])
+        | ("device_policy" | "role" | "media_session" | "vibrator_manager" | "autofill", _) => {
+            Ok(0)
+        }
+        ("locale", ["get-app-locales", package, ..]) => {
+            call.out(format!("Locales for {package} for user 0 are []\n"))
+                .await?;
+            Ok(0)
+        }
+        ("overlay", ["list", ..]) => {
+            call.out("android\n[ ] com.android.internal.systemui.navbar.threebutton\n[x] com.android.internal.systemui.navbar.gestural\n").await?;
+            Ok(0)
+        }
+        ("location", ["is-location-enabled", ..]) => {
+            call.out("true\n").await?;
+            Ok(0)
+        }
+        ("-l", _) => {
+            call.out("Currently running services:\n  activity\n  input\n  package\n  settings\n  window\n").await?;
+            Ok(0)
+        }
+        _ => {
+            call.unhandled();
+            call.err(format!("cmd: Can't find service: {name}\n"))
+                .await?;
+            Ok(20)
+        }
+    }
+}
+
+async fn svc(call: &mut Call<'_>) -> Ran {
+    let android = call.android();
+    let (what, how) = (call.arg(1).unwrap_or(""), call.arg(2).unwrap_or(""));
+    let off = how == "disable";
+    match (what, how) {
+        ("wifi", "enable" | "disable") => lock(&android.state).wifi_off = off,
+        ("data", "enable" | "disable") => lock(&android.state).data_off = off,
+        ("power", "stayon") => lock(&android.state).stay_awake = call.arg(3) != Some("false"),
+        ("power", "reboot") => android.reboot_to(call.arg(3).unwrap_or("")).await,
+        ("power" | "usb" | "nfc" | "bluetooth", _) => {}
+        _ => {
+            call.unhandled();
+            call.err("Available commands:\n    help     Show information about the subcommands\n    power    Control the power manager\n    data     Control mobile data connectivity\n    wifi     Control the Wi-Fi manager\n").await?;
+            return Ok(255);
+        }
+    }
+    Ok(0)
+}
+
+async fn ime(call: &Call<'_>, args: &[String]) -> Ran {
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let android = &call.shell.android;
+    match words.as_slice() {
+        ["list", ..] => {
+            let set = android
+                .setting("secure", "enabled_input_methods")
+                .unwrap_or_default();
+            let names: String = set.split(':').map(|name| format!("{name}\n")).collect();
+            call.out(names).await?;
+            Ok(0)
+        }
+        ["enable", id, ..] => {
+            let set = android
+                .setting("secure", "enabled_input_methods")
+                .unwrap_or_default();
+            if !set.split(':').any(|known| known == *id) {
+                android.put_setting(
+                    "secure",
+                    "enabled_input_methods",
+                    Some(&format!("{set}:{id}")),
+                );
+            }
+            call.out(format!("Input method {id}: now enabled for user #0\n"))
+                .await?;
+            Ok(0)
+        }
+        ["disable", id, ..] => {
+            let set = android
+                .setting("secure", "enabled_input_methods")
+                .unwrap_or_default();
+            let left: Vec<&str> = set.split(':').filter(|known| known != id).collect();
+            android.put_setting("secure", "enabled_input_methods", Some(&left.join(":")));
+            call.out(format!("Input method {id}: now disabled for user #0\n"))
+                .await?;
+            Ok(0)
+        }
+        ["set", id, ..] => {
+            let set = android
+                .setting("secure", "enabled_input_methods")
+                .unwrap_or_default();
+            if !set.split(':').any(|known| known == *id) {
+                call.err(format!(
+                    "Unknown input method {id} cannot be selected for user #0\n"
+                ))
+                .await?;
+                return Ok(255);
+            }
+            android.put_setting("secure", "default_input_method", Some(id));
+            call.out(format!("Input method {id} selected for user #0\n"))
+                .await?;
+            Ok(0)
+        }
+        ["reset", ..] => {
+            android.put_setting("secure", "default_input_method", Some(KEYBOARD));
+            android.put_setting("secure", "enabled_input_methods", Some(KEYBOARD));
+            call.out("Reset current and enabled IMEs for user #0\n")
+                .await?;
+            Ok(0)
+        }
+        _ => {
+            call.unhandled();
+            call.err("ime <command>:\n  list [-a] [-s]\n  enable <ID>\n  disable <ID>\n  set <ID>\n  reset\n").await?;
+            Ok(255)
+        }
+    }
+}
+
+async fn appops(call: &Call<'_>, args: &[String]) -> Ran {
+    match args.first().map(String::as_str) {
+        Some("get") => {
+            call.out("No operations.\n").await?;
+            Ok(0)
+        }
+        Some("set" | "reset" | "write-settings" | "start" | "stop") => Ok(0),
+        _ => {
+            call.err("AppOps service (appops) commands:\n").await?;
+            Ok(255)
+        }
+    }
+}

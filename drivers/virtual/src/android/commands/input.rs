@@ -1,0 +1,236 @@
+//! `input`: touches, text and keys. Source: AOSP `InputShellCommand`.
+
+use std::time::Duration;
+
+use crate::android::commands::{Call, Ran};
+use crate::android::keys::{Stroke, stroke_of, with_control};
+use crate::geometry::Point;
+use crate::world::{Gesture, Pointer};
+
+const SOURCES: &[&str] = &[
+    "dpad",
+    "gamepad",
+    "joystick",
+    "keyboard",
+    "mouse",
+    "rotaryencoder",
+    "stylus",
+    "touchnavigation",
+    "touchpad",
+    "touchscreen",
+    "trackball",
+];
+/// The longest swipe.
+const MAX_SWIPE: Duration = Duration::from_secs(600);
+
+pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+    let args = if call.name() == "keyevent" {
+        call.args
+    } else {
+        call.rest()
+    };
+    send(call, args).await
+}
+
+/// What follows `input`.
+pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> Ran {
+    let mut args = args;
+    loop {
+        match args.first().map(String::as_str) {
+            Some(source) if SOURCES.contains(&source) => args = &args[1..],
+            Some("-d") => args = args.get(2..).unwrap_or(&[]),
+            _ => break,
+        }
+    }
+    let device = call.shell.android.device().clone();
+    let latency = device.latency();
+    let time = if device.shape().api_level >= 31 {
+        latency.input
+    } else {
+        latency.old_input
+    };
+    device.takes(time).await;
+    let Some((what, args)) = args.split_first() else {
+        call.err("Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]\n")
+            .await?;
+        return Ok(255);
+    };
+    match what.as_str() {
+        "text" => text(call, args).await,
+        "keyevent" => keyevent(call, args).await,
+        "keycombination" => {
+            combination(call, args.iter().filter(|arg| !arg.starts_with('-'))).await;
+            Ok(0)
+        }
+        "tap" | "press" | "roll" => {
+            let Some([x, y]) = numbers(args)
+                .as_deref()
+                .and_then(|n| n.first_chunk().copied())
+            else {
+                return bad_number(call, what, args).await;
+            };
+            if what == "tap" {
+                device.touch(Gesture::Tap(point(call, x, y))).await;
+            }
+            Ok(0)
+        }
+        "swipe" | "draganddrop" => swipe(call, what, args).await,
+        "motionevent" => motion(call, args).await,
+        "scroll" => scroll(call, args).await,
+        other => {
+            call.out(format!("Unknown command: {other}\n")).await?;
+            Ok(255)
+        }
+    }
+}
+
+/// Pixels as the device is held, in dp.
+fn point(call: &Call<'_>, x: f64, y: f64) -> Point {
+    let scale = call.shell.android.device().shape().scale;
+    Point::new(x / scale, y / scale)
+}
+
+fn numbers(args: &[String]) -> Option<Vec<f64>> {
+    args.iter()
+        .map(|arg| arg.parse().ok().filter(|n: &f64| n.is_finite()))
+        .collect()
+}
+
+async fn bad_number(call: &Call<'_>, what: &str, args: &[String]) -> Ran {
+    let text = if args.is_empty() || numbers(args).is_some() {
+        format!(
+            "\nException occurred while executing '{what}':\njava.lang.IllegalArgumentException: Argument expected after \"{what}\"\n"
+        )
+    } else {
+        let bad = args
+            .iter()
+            .find(|arg| arg.parse::<f64>().is_err())
+            .map_or("", String::as_str);
+        format!(
+            "\nException occurred while executing '{what}':\njava.lang.NumberFormatException: For input string: \"{bad}\"\n"
+        )
+    };
+    call.err(text).await?;
+    Ok(255)
+}
+
+async fn text(call: &mut Call<'_>, args: &[String]) -> Ran {
+    let text = args.join(" ").replace("%s", " ");
+    if !text.is_ascii() {
+        // The key map has no keys for these characters.
+        call.err("\nException occurred while executing 'text':\njava.lang.NullPointerException: Attempt to get length of null array\n\tat com.android.server.input.InputShellCommand.sendText(InputShellCommand.java:301)\n").await?;
+        return Ok(255);
+    }
+    call.shell.android.device().type_text(&text).await;
+    Ok(0)
+}
+
+async fn keyevent(call: &mut Call<'_>, args: &[String]) -> Ran {
+    let mut keys = Vec::new();
+    let mut doubled = false;
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--longpress" | "--async" => {}
+            "--doubletap" => doubled = true,
+            "--delay" | "--duration" => {
+                args.next();
+            }
+            key => keys.push(key),
+        }
+    }
+    if keys.is_empty() {
+        return bad_number(call, "keyevent", &[]).await;
+    }
+    let android = call.android();
+    for key in keys {
+        for _ in 0..=usize::from(doubled) {
+            android.strike_key(stroke_of(key)).await;
+        }
+    }
+    Ok(0)
+}
+
+async fn combination(call: &mut Call<'_>, keys: impl Iterator<Item = &String>) {
+    let strokes: Vec<Stroke> = keys.map(|key| stroke_of(key)).collect();
+    let control = strokes.contains(&Stroke::Control);
+    let shift = strokes.contains(&Stroke::Shift);
+    let android = call.android();
+    for stroke in strokes {
+        let stroke = match stroke {
+            Stroke::Types(c) if shift && !control => Stroke::Types(c.to_ascii_uppercase()),
+            other if control => with_control(other),
+            other => other,
+        };
+        android.strike_key(stroke).await;
+    }
+}
+
+async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> Ran {
+    let all = numbers(args).filter(|all| matches!(all.len(), 4 | 5));
+    let Some(all) = all else {
+        return bad_number(call, what, args).await;
+    };
+    let (from, to) = (point(call, all[0], all[1]), point(call, all[2], all[3]));
+    let ms = all.get(4).copied().filter(|ms| *ms >= 0.0).unwrap_or(300.0);
+    let time = Duration::from_secs_f64(ms / 1000.0).min(MAX_SWIPE);
+    let device = call.shell.android.device().clone();
+    // The command is done when the finger has left the glass.
+    device.sleep(time).await;
+    device.touch(Gesture::of(from, to, time)).await;
+    Ok(0)
+}
+
+async fn motion(call: &mut Call<'_>, args: &[String]) -> Ran {
+    let (Some(kind), Some([x, y])) = (
+        args.first(),
+        args.get(1..3)
+            .and_then(numbers)
+            .and_then(|n| n.first_chunk().copied()),
+    ) else {
+        return bad_number(call, "motionevent", args.get(1..).unwrap_or(&[])).await;
+    };
+    let at = point(call, x, y);
+    let device = call.shell.android.device().clone();
+    match kind.to_uppercase().as_str() {
+        "DOWN" => {
+            device.pointer(Pointer::Down(at)).await;
+        }
+        "MOVE" => {
+            device.pointer(Pointer::Move(at)).await;
+        }
+        "UP" => {
+            device.pointer(Pointer::Move(at)).await;
+            device.pointer(Pointer::Up).await;
+        }
+        "CANCEL" => {
+            device.pointer(Pointer::Cancel).await;
+        }
+        other => {
+            call.err(format!("\nException occurred while executing 'motionevent':\njava.lang.IllegalArgumentException: Unknown action: {other}\n")).await?;
+            return Ok(255);
+        }
+    }
+    Ok(0)
+}
+
+/// `input scroll X Y --axis VSCROLL,VALUE`
+async fn scroll(call: &mut Call<'_>, args: &[String]) -> Ran {
+    let Some([x, y]) = args
+        .get(..2)
+        .and_then(numbers)
+        .and_then(|n| n.first_chunk().copied())
+    else {
+        return bad_number(call, "scroll", args).await;
+    };
+    let axis = args.iter().find_map(|arg| arg.strip_prefix("VSCROLL,"));
+    let notches: f64 = axis.and_then(|value| value.parse().ok()).unwrap_or(0.0);
+    let from = point(call, x, y);
+    let to = Point::new(from.x, from.y + notches * 64.0);
+    call.shell
+        .android
+        .device()
+        .touch(Gesture::Swipe { from, to })
+        .await;
+    Ok(0)
+}

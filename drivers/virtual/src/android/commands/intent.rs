@@ -1,0 +1,246 @@
+//! Intents as `am` and `cmd package` are given them.
+
+use crate::android::Android;
+use crate::app::AppId;
+use crate::world::{LAUNCHER, SETTINGS};
+
+/// An intent taken apart, with the options of `am start` around it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Intent {
+    pub action: Option<String>,
+    pub data: Option<String>,
+    pub mime: Option<String>,
+    pub categories: Vec<String>,
+    pub component: Option<(AppId, String)>,
+    pub package: Option<AppId>,
+    pub flags: Option<String>,
+    pub extras: bool,
+    /// `-W`
+    pub waits: bool,
+    /// `-S`
+    pub stops_first: bool,
+    /// `-R`
+    pub repeat: u32,
+    /// `--brief`
+    pub brief: bool,
+}
+
+/// What an intent leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Leads {
+    /// To this activity.
+    Activity(AppId, String),
+    /// To the app that claims this link.
+    Link(String),
+    /// To the home screen.
+    Home,
+    /// Nowhere: this class does not exist.
+    NoSuchClass(String),
+    /// Nowhere: nobody handles it.
+    Nobody,
+}
+
+impl Intent {
+    /// Takes `args` apart. Source: `Intent.parseCommandArgs` and `am`'s help.
+    pub fn of(args: &[String]) -> Self {
+        let mut intent = Self::default();
+        let mut args = args.iter().peekable();
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().cloned();
+            match arg.as_str() {
+                "-a" => intent.action = value(),
+                "-d" => intent.data = value(),
+                "-t" => intent.mime = value(),
+                "-c" => intent.categories.extend(value()),
+                "-n" => intent.component = value().and_then(|c| component(&c)),
+                "-p" => intent.package = value().map(AppId),
+                "-f" => intent.flags = value(),
+                "-W" => intent.waits = true,
+                "-S" => intent.stops_first = true,
+                "-R" => intent.repeat = value().and_then(|n| n.parse().ok()).unwrap_or(1),
+                "--brief" => intent.brief = true,
+                "--user"
+                | "--display"
+                | "-P"
+                | "-i"
+                | "--windowingMode"
+                | "--activityType"
+                | "--task"
+                | "--start-profiler"
+                | "--sampling"
+                | "--attach-agent"
+                | "--receiver-permission"
+                | "--query-flags" => {
+                    value();
+                }
+                "-e" | "--es" | "--ez" | "--ei" | "--el" | "--ef" | "--eu" | "--ecn" | "--eia"
+                | "--eial" | "--ela" | "--elal" | "--efa" | "--efal" | "--esa" | "--esal" => {
+                    intent.extras = true;
+                    value();
+                    value();
+                }
+                "--esn" => {
+                    intent.extras = true;
+                    value();
+                }
+                flag if flag.starts_with('-') => {}
+                other => intent.positional(other),
+            }
+        }
+        intent
+    }
+
+    /// A URI, a component or a package without a switch in front.
+    fn positional(&mut self, text: &str) {
+        if text.contains(':') {
+            self.data = Some(text.to_owned());
+            self.action
+                .get_or_insert_with(|| "android.intent.action.VIEW".to_owned());
+        } else if let Some(component) = component(text) {
+            self.component = Some(component);
+        } else {
+            self.package = Some(text.into());
+        }
+    }
+
+    /// As `Intent.toString` writes it.
+    pub fn shown(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(action) = &self.action {
+            parts.push(format!("act={action}"));
+        }
+        if !self.categories.is_empty() {
+            parts.push(format!("cat=[{}]", self.categories.join(",")));
+        }
+        if let Some(data) = &self.data {
+            parts.push(format!("dat={}", shortened(data)));
+        }
+        if let Some(mime) = &self.mime {
+            parts.push(format!("typ={mime}"));
+        }
+        if let Some(flags) = &self.flags {
+            let number = flags.strip_prefix("0x").map_or_else(
+                || flags.parse().ok(),
+                |hex| u32::from_str_radix(hex, 16).ok(),
+            );
+            parts.push(format!("flg=0x{:x}", number.unwrap_or(0)));
+        }
+        if let Some(package) = &self.package {
+            parts.push(format!("pkg={package}"));
+        }
+        if let Some((package, class)) = &self.component {
+            parts.push(format!("cmp={}", short(package, class)));
+        }
+        if self.extras {
+            parts.push("(has extras)".to_owned());
+        }
+        format!("Intent {{ {} }}", parts.join(" "))
+    }
+
+    /// Where it leads on this device.
+    pub fn leads(&self, android: &Android) -> Leads {
+        if let Some((package, class)) = &self.component {
+            let there = android
+                .device()
+                .world(|world, _| world.has_activity(package, class));
+            return if there || package.as_str() == LAUNCHER {
+                Leads::Activity(package.clone(), class.clone())
+            } else {
+                Leads::NoSuchClass(short(package, class))
+            };
+        }
+        if self
+            .categories
+            .iter()
+            .any(|c| c == "android.intent.category.HOME")
+        {
+            return Leads::Home;
+        }
+        if let Some(data) = &self.data {
+            return match &self.package {
+                None => Leads::Link(data.clone()),
+                Some(package) => main_of(android, package),
+            };
+        }
+        if let Some(package) = &self.package {
+            return main_of(android, package);
+        }
+        match self.action.as_deref() {
+            Some(action) if action.starts_with("android.settings.") => {
+                main_of(android, &SETTINGS.into())
+            }
+            _ => Leads::Nobody,
+        }
+    }
+}
+
+fn main_of(android: &Android, package: &AppId) -> Leads {
+    match android
+        .device()
+        .world(|world, _| world.installed_app(package))
+    {
+        Some(app) => Leads::Activity(app.id, app.main_activity),
+        None => Leads::Nobody,
+    }
+}
+
+/// `pkg/.Class` or `pkg/full.Class`.
+pub(super) fn component(text: &str) -> Option<(AppId, String)> {
+    let (package, class) = text.split_once('/')?;
+    let class = match class.strip_prefix('.') {
+        Some(_) => format!("{package}{class}"),
+        None => class.to_owned(),
+    };
+    Some((package.into(), class))
+}
+
+/// `pkg/.Class` where the class lies in the package.
+pub(super) fn short(package: &AppId, class: &str) -> String {
+    match class.strip_prefix(package.as_str()) {
+        Some(rest) if rest.starts_with('.') => format!("{package}/{rest}"),
+        _ => format!("{package}/{class}"),
+    }
+}
+
+/// A link as intents show it: without what may be private.
+fn shortened(data: &str) -> String {
+    match data.split_once("://") {
+        Some((scheme @ ("http" | "https"), rest)) => {
+            let host = rest.split('/').next().unwrap_or("");
+            if rest.len() > host.len() {
+                format!("{scheme}://{host}/...")
+            } else {
+                data.to_owned()
+            }
+        }
+        _ => data.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Intent {
+        let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        Intent::of(&args)
+    }
+
+    #[test]
+    fn intents_are_shown_as_android_shows_them() {
+        let intent = of(
+            "-W -a android.intent.action.MAIN -c android.intent.category.LAUNCHER -n a.b/.C -f 0x10200000 --es k v",
+        );
+        assert_eq!(
+            intent.shown(),
+            "Intent { act=android.intent.action.MAIN cat=[android.intent.category.LAUNCHER] flg=0x10200000 cmp=a.b/.C (has extras) }"
+        );
+        assert!(intent.waits);
+        assert_eq!(intent.component, Some(("a.b".into(), "a.b.C".to_owned())));
+        let link = of("-a android.intent.action.VIEW -d https://example.com/private");
+        assert_eq!(
+            link.shown(),
+            "Intent { act=android.intent.action.VIEW dat=https://example.com/... }"
+        );
+    }
+}

@@ -1,0 +1,728 @@
+//! A device's files: a fixed skeleton that all devices share, and what was written on top.
+//!
+//! Knows who may write where, and nothing of what commands do with files.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::android::blobs::Blob;
+
+/// The longest path, in bytes.
+pub const MAX_PATH: usize = 1024;
+/// The most files of one device beside the skeleton.
+const MAX_FILES: usize = 20_000;
+/// The most links that are followed for one path.
+const MAX_LINKS: usize = 16;
+
+/// The type bits of a mode.
+pub const TYPE_BITS: u32 = 0o170_000;
+/// A regular file.
+pub const REGULAR: u32 = 0o100_000;
+/// A directory.
+pub const DIRECTORY: u32 = 0o040_000;
+/// A symbolic link.
+pub const LINK: u32 = 0o120_000;
+/// A character device.
+pub const DEVICE: u32 = 0o020_000;
+
+/// Why a file operation failed, with Linux' numbers and words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Errno {
+    NoEntry,
+    Denied,
+    Exists,
+    NotDirectory,
+    IsDirectory,
+    NoSpace,
+    ReadOnly,
+    NotEmpty,
+    NameTooLong,
+    TooManyLinks,
+    Invalid,
+}
+
+impl Errno {
+    /// Linux' number, as sync answers carry it.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::NoEntry => 2,
+            Self::Denied => 13,
+            Self::Exists => 17,
+            Self::NotDirectory => 20,
+            Self::IsDirectory => 21,
+            Self::Invalid => 22,
+            Self::NoSpace => 28,
+            Self::ReadOnly => 30,
+            Self::NameTooLong => 36,
+            Self::NotEmpty => 39,
+            Self::TooManyLinks => 40,
+        }
+    }
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoEntry => "No such file or directory",
+            Self::Denied => "Permission denied",
+            Self::Exists => "File exists",
+            Self::NotDirectory => "Not a directory",
+            Self::IsDirectory => "Is a directory",
+            Self::Invalid => "Invalid argument",
+            Self::NoSpace => "No space left on device",
+            Self::ReadOnly => "Read-only file system",
+            Self::NameTooLong => "File name too long",
+            Self::NotEmpty => "Directory not empty",
+            Self::TooManyLinks => "Too many symbolic links encountered",
+        })
+    }
+}
+
+/// Who touches a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    /// adb's own user.
+    Shell,
+    /// After `adb root`.
+    Root,
+    /// An app, as `run-as` is; it has its own directory.
+    App(String),
+}
+
+/// What is known of a file without reading it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meta {
+    /// Type and permissions.
+    pub mode: u32,
+    /// Bytes.
+    pub size: u64,
+    /// Seconds since 1970.
+    pub mtime: i64,
+    /// Owner.
+    pub uid: u32,
+    /// Group.
+    pub gid: u32,
+}
+
+impl Meta {
+    /// Whether it is a directory.
+    pub const fn is_dir(&self) -> bool {
+        self.mode & TYPE_BITS == DIRECTORY
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    File { blob: Blob, mode: u32, mtime: i64 },
+    Dir { mtime: i64 },
+    Link { target: String },
+}
+
+/// The files of one device.
+#[derive(Debug, Default)]
+pub struct Files {
+    written: BTreeMap<String, Node>,
+    /// Whether `remount` made the system writable.
+    pub remounted: bool,
+}
+
+/// Seconds since 1970 of everything in the skeleton: when the system was built.
+const BUILT: i64 = 1_230_768_000;
+
+const DIRS: &[&str] = &[
+    "/",
+    "/acct",
+    "/apex",
+    "/cache",
+    "/config",
+    "/data",
+    "/data/app",
+    "/data/data",
+    "/data/local",
+    "/data/local/tmp",
+    "/data/misc",
+    "/data/user",
+    "/data/user/0",
+    "/dev",
+    "/linkerconfig",
+    "/metadata",
+    "/mnt",
+    "/odm",
+    "/oem",
+    "/proc",
+    "/product",
+    "/storage",
+    "/storage/emulated",
+    "/storage/emulated/0",
+    "/storage/emulated/0/Alarms",
+    "/storage/emulated/0/Android",
+    "/storage/emulated/0/Android/data",
+    "/storage/emulated/0/Audiobooks",
+    "/storage/emulated/0/DCIM",
+    "/storage/emulated/0/Documents",
+    "/storage/emulated/0/Download",
+    "/storage/emulated/0/Movies",
+    "/storage/emulated/0/Music",
+    "/storage/emulated/0/Notifications",
+    "/storage/emulated/0/Pictures",
+    "/storage/emulated/0/Podcasts",
+    "/storage/emulated/0/Recordings",
+    "/storage/emulated/0/Ringtones",
+    "/storage/self",
+    "/sys",
+    "/system",
+    "/system/app",
+    "/system/bin",
+    "/system/etc",
+    "/system/fonts",
+    "/system/framework",
+    "/system/lib64",
+    "/system/priv-app",
+    "/system_ext",
+    "/vendor",
+];
+
+const LINKS: &[(&str, &str)] = &[
+    ("/bin", "/system/bin"),
+    ("/d", "/sys/kernel/debug"),
+    ("/etc", "/system/etc"),
+    ("/mnt/sdcard", "/storage/self/primary"),
+    ("/sdcard", "/storage/self/primary"),
+    ("/storage/self/primary", "/storage/emulated/0"),
+];
+
+/// Files whose content the device makes up when they are read.
+const MADE_UP: &[&str] = &[
+    "/proc/cpuinfo",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/uptime",
+    "/proc/version",
+    "/system/build.prop",
+    "/system/etc/hosts",
+];
+
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/random",
+    "/dev/tty",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// Joins, then takes out `.`, `..` and doubled slashes.
+fn clean(cwd: &str, path: &str) -> String {
+    let whole = if path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("{cwd}/{path}")
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            name => parts.push(name),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// The directory something is in.
+pub fn parent_of(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        None | Some(("", _)) => "/",
+        Some((parent, _)) => parent,
+    }
+}
+
+/// The last part of a path.
+pub fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_under(path: &str, dir: &str) -> bool {
+    path == dir || (path.strip_prefix(dir)).is_some_and(|rest| rest.starts_with('/'))
+}
+
+impl Files {
+    /// The real path of `path`, links followed in all parts but, if `last` says so, the last.
+    ///
+    /// # Errors
+    /// When it is too long or its links go in circles.
+    pub fn resolve(&self, cwd: &str, path: &str, last: Last) -> Result<String, Errno> {
+        if path.len() > MAX_PATH || cwd.len() > MAX_PATH {
+            return Err(Errno::NameTooLong);
+        }
+        let mut path = clean(cwd, path);
+        for _ in 0..MAX_LINKS {
+            let Some((link, target)) = self.first_link(&path, last) else {
+                return Ok(path);
+            };
+            let rest = &path[link.len()..];
+            path = clean(parent_of(&link), &format!("{target}{rest}"));
+            if path.len() > MAX_PATH {
+                return Err(Errno::NameTooLong);
+            }
+        }
+        Err(Errno::TooManyLinks)
+    }
+
+    /// The first part of `path` that is a link, and where it leads.
+    fn first_link(&self, path: &str, last: Last) -> Option<(String, String)> {
+        let mut end = 1;
+        while end <= path.len() {
+            end = path[end..].find('/').map_or(path.len(), |i| end + i);
+            if end == path.len() && last == Last::Kept {
+                return None;
+            }
+            let part = &path[..end];
+            if let Some(target) = self.link_target(part) {
+                return Some((part.to_owned(), target.to_owned()));
+            }
+            end += 1;
+        }
+        None
+    }
+
+    /// Where the link at this real path leads.
+    pub fn link_target(&self, path: &str) -> Option<&str> {
+        match self.written.get(path) {
+            Some(Node::Link { target }) => Some(target),
+            Some(Node::File { .. } | Node::Dir { .. }) => None,
+            None => LINKS
+                .iter()
+                .find(|(link, _)| *link == path)
+                .map(|(_, target)| *target),
+        }
+    }
+
+    /// What is known of the file at this real path. `made_up` tells the size of files the device
+    /// makes up.
+    pub fn meta(&self, path: &str) -> Option<Meta> {
+        let meta = |mode, size, mtime, uid| Meta {
+            mode,
+            size,
+            mtime,
+            uid,
+            gid: uid,
+        };
+        let mine = owner_of(path);
+        match self.written.get(path) {
+            Some(Node::File { blob, mode, mtime }) => {
+                return Some(meta(REGULAR | (mode & 0o7777), blob.length(), *mtime, mine));
+            }
+            Some(Node::Dir { mtime }) => return Some(meta(DIRECTORY | 0o775, 4096, *mtime, mine)),
+            Some(Node::Link { target }) => {
+                return Some(meta(LINK | 0o777, target.len() as u64, BUILT, mine));
+            }
+            None => {}
+        }
+        if DIRS.contains(&path) {
+            let mode = if is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0")
+            {
+                0o771
+            } else {
+                0o755
+            };
+            return Some(meta(DIRECTORY | mode, 4096, BUILT, mine));
+        }
+        if let Some((_, target)) = LINKS.iter().find(|(link, _)| *link == path) {
+            return Some(meta(LINK | 0o777, target.len() as u64, BUILT, 0));
+        }
+        if DEVICES.contains(&path) {
+            return Some(meta(DEVICE | 0o666, 0, BUILT, 0));
+        }
+        if MADE_UP.contains(&path) {
+            return Some(meta(REGULAR | 0o444, 0, BUILT, 0));
+        }
+        let command = path.strip_prefix("/system/bin/")?;
+        crate::android::commands::is_known(command).then(|| meta(REGULAR | 0o755, 68_936, BUILT, 0))
+    }
+
+    /// The names in the directory at this real path, in order.
+    ///
+    /// # Errors
+    /// When it is no directory or may not be read.
+    pub fn list(&self, path: &str, who: &Who) -> Result<Vec<String>, Errno> {
+        let meta = self.meta(path).ok_or(Errno::NoEntry)?;
+        if !meta.is_dir() {
+            return Err(Errno::NotDirectory);
+        }
+        if !may_list(path, who) {
+            return Err(Errno::Denied);
+        }
+        let inside = if path == "/" {
+            "/".to_owned()
+        } else {
+            format!("{path}/")
+        };
+        let child = |candidate: &str| -> Option<String> {
+            let name = candidate.strip_prefix(&inside)?;
+            (!name.is_empty() && !name.contains('/')).then(|| name.to_owned())
+        };
+        let skeleton = (DIRS.iter())
+            .chain(LINKS.iter().map(|(link, _)| link))
+            .chain(DEVICES)
+            .chain(MADE_UP);
+        let mut names: Vec<String> = skeleton.filter_map(|p| child(p)).collect();
+        let from = self.written.range(inside.clone()..);
+        let written = from.take_while(|(p, _)| p.starts_with(&inside));
+        names.extend(written.filter_map(|(p, _)| child(p)));
+        if path == "/system/bin" {
+            names.extend(crate::android::commands::names().map(str::to_owned));
+        }
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// The content of the file at this real path; `None` when the device makes it up.
+    ///
+    /// # Errors
+    /// When there is none or it may not be read.
+    pub fn content(&self, path: &str, who: &Who) -> Result<Option<Blob>, Errno> {
+        if !may_read(path, who) {
+            return Err(Errno::Denied);
+        }
+        match self.written.get(path) {
+            Some(Node::File { blob, .. }) => Ok(Some(blob.clone())),
+            Some(Node::Dir { .. }) => Err(Errno::IsDirectory),
+            Some(Node::Link { .. }) => Err(Errno::NoEntry),
+            None => match self.meta(path) {
+                None => Err(Errno::NoEntry),
+                Some(meta) if meta.is_dir() => Err(Errno::IsDirectory),
+                Some(_) => Ok(None),
+            },
+        }
+    }
+
+    /// Whether `who` may create or change the file at this real path.
+    ///
+    /// # Errors
+    /// When not.
+    pub fn may_write(&self, path: &str, who: &Who) -> Result<(), Errno> {
+        if DEVICES.contains(&path) {
+            return Ok(());
+        }
+        let system = !is_under(path, "/data") && !is_under(path, "/storage");
+        let free = is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0");
+        let own = match who {
+            Who::App(id) => is_under(path, &format!("/data/data/{id}")),
+            Who::Root => !system || self.remounted,
+            Who::Shell => false,
+        };
+        if free || own {
+            Ok(())
+        } else if system {
+            Err(Errno::ReadOnly)
+        } else {
+            Err(Errno::Denied)
+        }
+    }
+
+    /// Writes a file at this real path. Its directory must exist.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
+    pub fn write(
+        &mut self,
+        path: &str,
+        blob: Blob,
+        mode: u32,
+        mtime: i64,
+        who: &Who,
+    ) -> Result<(), Errno> {
+        self.may_write(path, who)?;
+        if DEVICES.contains(&path) {
+            return Ok(());
+        }
+        self.needs_room(path)?;
+        match self.meta(parent_of(path)) {
+            None => return Err(Errno::NoEntry),
+            Some(meta) if !meta.is_dir() => return Err(Errno::NotDirectory),
+            Some(_) => {}
+        }
+        if self.meta(path).is_some_and(|meta| meta.is_dir()) {
+            return Err(Errno::IsDirectory);
+        }
+        self.written
+            .insert(path.to_owned(), Node::File { blob, mode, mtime });
+        Ok(())
+    }
+
+    /// Makes a directory at this real path, and with `parents` those it is in.
+    ///
+    /// # Errors
+    /// When it is there already or cannot be made.
+    pub fn make_dir(
+        &mut self,
+        path: &str,
+        mtime: i64,
+        parents: bool,
+        who: &Who,
+    ) -> Result<(), Errno> {
+        match self.meta(path) {
+            Some(meta) if meta.is_dir() && parents => return Ok(()),
+            Some(_) => return Err(Errno::Exists),
+            None => {}
+        }
+        self.may_write(path, who)?;
+        self.needs_room(path)?;
+        let above = parent_of(path).to_owned();
+        match self.meta(&above) {
+            Some(meta) if meta.is_dir() => {}
+            Some(_) => return Err(Errno::NotDirectory),
+            None if parents => self.make_dir(&above, mtime, true, who)?,
+            None => return Err(Errno::NoEntry),
+        }
+        self.written.insert(path.to_owned(), Node::Dir { mtime });
+        Ok(())
+    }
+
+    /// Makes a directory that belongs to the system itself, whoever may write there.
+    pub fn make_system_dir(&mut self, path: &str, mtime: i64) {
+        self.written.insert(path.to_owned(), Node::Dir { mtime });
+    }
+
+    /// Writes a file that belongs to the system itself, whoever may write there.
+    pub fn write_system(&mut self, path: &str, blob: Blob, mtime: i64) {
+        let mode = 0o644;
+        self.written
+            .insert(path.to_owned(), Node::File { blob, mode, mtime });
+    }
+
+    /// Makes a link at this real path.
+    ///
+    /// # Errors
+    /// When something is there already or it cannot be made.
+    pub fn make_link(&mut self, path: &str, target: &str, who: &Who) -> Result<(), Errno> {
+        if self.meta(path).is_some() {
+            return Err(Errno::Exists);
+        }
+        self.may_write(path, who)?;
+        self.needs_room(path)?;
+        let target = target.to_owned();
+        self.written.insert(path.to_owned(), Node::Link { target });
+        Ok(())
+    }
+
+    /// Removes what is at this real path; a directory must be empty unless `all`.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be removed.
+    pub fn remove(&mut self, path: &str, all: bool, who: &Who) -> Result<(), Errno> {
+        let meta = self.meta(path).ok_or(Errno::NoEntry)?;
+        self.may_write(path, who)?;
+        let inside = format!("{path}/");
+        let children: Vec<String> = (self.written.range(inside.clone()..))
+            .map(|(p, _)| p.clone())
+            .take_while(|p| p.starts_with(&inside))
+            .collect();
+        if meta.is_dir() && !all && !self.list(path, &Who::Root)?.is_empty() {
+            return Err(Errno::NotEmpty);
+        }
+        for child in children {
+            self.written.remove(&child);
+        }
+        match self.written.remove(path) {
+            Some(_) => Ok(()),
+            // What belongs to the skeleton stays, emptied.
+            None if all => Ok(()),
+            None => Err(Errno::Denied),
+        }
+    }
+
+    /// Removes what is at this path, whoever may; nothing when nothing is there.
+    pub fn remove_system(&mut self, path: &str) {
+        let inside = format!("{path}/");
+        self.written
+            .retain(|p, _| p != path && !p.starts_with(&inside));
+    }
+
+    /// Moves what is at the real path `from` to the real path `to`.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be moved there.
+    pub fn rename(&mut self, from: &str, to: &str, who: &Who) -> Result<(), Errno> {
+        self.meta(from).ok_or(Errno::NoEntry)?;
+        self.may_write(from, who)?;
+        self.may_write(to, who)?;
+        if is_under(to, from) && to != from {
+            return Err(Errno::Invalid);
+        }
+        if !self.meta(parent_of(to)).is_some_and(|meta| meta.is_dir()) {
+            return Err(Errno::NoEntry);
+        }
+        let inside = format!("{from}/");
+        let moved: Vec<String> = (self.written.range(from.to_owned()..))
+            .map(|(p, _)| p.clone())
+            .take_while(|p| p == from || p.starts_with(from))
+            .filter(|p| p == from || p.starts_with(&inside))
+            .collect();
+        for old in moved {
+            if let Some(node) = self.written.remove(&old) {
+                self.written
+                    .insert(format!("{to}{}", &old[from.len()..]), node);
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the permissions of what is at this real path.
+    ///
+    /// # Errors
+    /// When it is not there or may not be changed.
+    pub fn set_mode(&mut self, path: &str, new: u32, who: &Who) -> Result<(), Errno> {
+        self.meta(path).ok_or(Errno::NoEntry)?;
+        self.may_write(path, who)?;
+        if let Some(Node::File { mode, .. }) = self.written.get_mut(path) {
+            *mode = new & 0o7777;
+        }
+        Ok(())
+    }
+
+    fn needs_room(&self, path: &str) -> Result<(), Errno> {
+        if path.len() > MAX_PATH {
+            return Err(Errno::NameTooLong);
+        }
+        if self.written.len() >= MAX_FILES && !self.written.contains_key(path) {
+            return Err(Errno::NoSpace);
+        }
+        Ok(())
+    }
+}
+
+/// Whether links are followed in the last part of a path too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Last {
+    /// They are.
+    Followed,
+    /// The last part may be a link itself.
+    Kept,
+}
+
+fn owner_of(path: &str) -> u32 {
+    if is_under(path, "/data/local/tmp") {
+        2000
+    } else if is_under(path, "/storage/emulated") {
+        1015
+    } else if is_under(path, "/data") {
+        1000
+    } else {
+        0
+    }
+}
+
+fn may_list(path: &str, who: &Who) -> bool {
+    match who {
+        Who::Root => true,
+        Who::App(id) => is_under(path, &format!("/data/data/{id}")) || !is_under(path, "/data"),
+        Who::Shell => !is_under(path, "/data") || is_under(path, "/data/local/tmp"),
+    }
+}
+
+fn may_read(path: &str, who: &Who) -> bool {
+    match who {
+        Who::Root => true,
+        Who::App(id) => {
+            is_under(path, &format!("/data/data/{id}")) || !is_under(path, "/data/data")
+        }
+        // Apps' packages can be read by everybody, their data by nobody else.
+        Who::Shell => {
+            !is_under(path, "/data/data")
+                && !is_under(path, "/data/user")
+                && !is_under(path, "/data/misc")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::android::blobs::Blobs;
+
+    fn files() -> (Files, Blob) {
+        (
+            Files::default(),
+            Blobs::new(1 << 20).put(b"content").expect("stored"),
+        )
+    }
+
+    #[test]
+    fn the_sdcard_is_reached_through_its_links() {
+        let (mut files, blob) = files();
+        let real = files.resolve("/", "/sdcard/Download/../a.txt", Last::Followed);
+        assert_eq!(real.as_deref(), Ok("/storage/emulated/0/a.txt"));
+        files
+            .write(&real.expect("resolved"), blob, 0o644, 5, &Who::Shell)
+            .expect("written");
+        let again = files
+            .resolve("/mnt", "sdcard/a.txt", Last::Followed)
+            .expect("resolved");
+        assert_eq!(files.meta(&again).map(|m| m.size), Some(7));
+        assert_eq!(
+            files.resolve("/", "/sdcard", Last::Kept).as_deref(),
+            Ok("/sdcard")
+        );
+    }
+
+    #[test]
+    fn the_shell_writes_where_a_phone_lets_it() {
+        let (mut files, blob) = files();
+        let mut write = |path: &str, who: &Who| files.write(path, blob.clone(), 0o644, 0, who);
+        assert_eq!(write("/data/local/tmp/x", &Who::Shell), Ok(()));
+        assert_eq!(write("/system/x", &Who::Shell), Err(Errno::ReadOnly));
+        assert_eq!(write("/data/x", &Who::Shell), Err(Errno::Denied));
+        assert_eq!(write("/data/x", &Who::Root), Ok(()));
+        assert_eq!(write("/system/x", &Who::Root), Err(Errno::ReadOnly));
+        assert_eq!(
+            write("/data/local/tmp/no/x", &Who::Shell),
+            Err(Errno::NoEntry)
+        );
+    }
+
+    #[test]
+    fn directories_are_made_listed_moved_and_removed() {
+        let (mut files, blob) = files();
+        let me = Who::Shell;
+        files
+            .make_dir("/data/local/tmp/a/b", 0, true, &me)
+            .expect("made");
+        files
+            .write("/data/local/tmp/a/b/f", blob, 0o600, 0, &me)
+            .expect("written");
+        assert_eq!(
+            files.remove("/data/local/tmp/a", false, &me),
+            Err(Errno::NotEmpty)
+        );
+        files
+            .rename("/data/local/tmp/a", "/data/local/tmp/c", &me)
+            .expect("moved");
+        assert_eq!(
+            files.list("/data/local/tmp/c/b", &me),
+            Ok(vec!["f".to_owned()])
+        );
+        files
+            .remove("/data/local/tmp/c", true, &me)
+            .expect("removed");
+        assert_eq!(files.list("/data/local/tmp", &me), Ok(vec![]));
+        assert_eq!(files.list("/data/data", &me), Err(Errno::Denied));
+    }
+
+    #[test]
+    fn links_in_a_circle_are_an_error() {
+        let (mut files, _) = files();
+        files
+            .make_link("/data/local/tmp/a", "/data/local/tmp/b", &Who::Shell)
+            .expect("made");
+        files
+            .make_link("/data/local/tmp/b", "/data/local/tmp/a", &Who::Shell)
+            .expect("made");
+        let real = files.resolve("/", "/data/local/tmp/a/x", Last::Followed);
+        assert_eq!(real, Err(Errno::TooManyLinks));
+    }
+}

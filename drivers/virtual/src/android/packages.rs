@@ -1,0 +1,194 @@
+//! Installed packages on the side of Android: their APKs, codes and test runners. Which apps are
+//! installed, the world knows.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::android::apk::{Manifest, placeholder};
+use crate::android::blobs::Blob;
+use crate::android::{Android, lock};
+use crate::app::AppId;
+use crate::faults::{Event, Fault};
+use crate::world::Installed;
+
+/// What Android keeps of a package.
+#[derive(Debug, Clone, Default)]
+pub struct Package {
+    /// Its version as the system compares it.
+    pub version_code: u64,
+    /// Test runners it brings: class and the package they test.
+    pub instrumentations: Vec<(String, String)>,
+}
+
+/// The packages that were installed by clients.
+pub type Packages = BTreeMap<String, Package>;
+
+/// Why an install failed, in Android's word for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InstallError {
+    /// Its manifest cannot be read.
+    BadManifest,
+    /// It is not an APK.
+    NotAnApk,
+    /// It is installed, and nobody said that it may be replaced.
+    AlreadyExists(String),
+    /// The installed one is newer.
+    Downgrade(String),
+    /// No room is left.
+    NoSpace,
+    /// A fault said so.
+    Other(String),
+}
+
+impl InstallError {
+    /// `INSTALL_FAILED_…`, with what `pm` prints behind it.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::BadManifest => "INSTALL_PARSE_FAILED_BAD_MANIFEST: Failed to parse /data/app/base.apk: AndroidManifest.xml".to_owned(),
+            Self::NotAnApk => "INSTALL_PARSE_FAILED_NOT_APK: Failed to parse /data/app/base.apk: Failed to load asset path".to_owned(),
+            Self::AlreadyExists(package) => format!("INSTALL_FAILED_ALREADY_EXISTS: Attempt to re-install {package} without first uninstalling."),
+            Self::Downgrade(package) => format!("INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: Update version code is older than current for {package}"),
+            Self::NoSpace => "INSTALL_FAILED_INSUFFICIENT_STORAGE".to_owned(),
+            Self::Other(text) => text.clone(),
+        }
+    }
+}
+
+/// How an install is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InstallMode {
+    /// `-g`: all permissions at once.
+    pub grants: bool,
+    /// `-d`: an older version is fine too.
+    pub downgrades: bool,
+    /// No `-R`: what is there is replaced.
+    pub keeps_existing: bool,
+}
+
+impl Android {
+    /// Puts the APKs of the apps that are there from the beginning where they belong.
+    pub(super) fn lay_out_packages(&self) {
+        let apps: Vec<Installed> = self.device.world(|world, _| world.installed().collect());
+        for app in apps {
+            let apk = placeholder(app.id.as_str(), &app.version);
+            if let Ok(blob) = self.blobs.put(&apk) {
+                self.lay_out(&app, blob);
+            }
+        }
+    }
+
+    fn lay_out(&self, app: &Installed, apk: Blob) {
+        let path = apk_path(app);
+        let dir = crate::android::files::parent_of(&path).to_owned();
+        let now = self.seconds();
+        let mut files = lock(&self.files);
+        files.make_system_dir(&dir, now);
+        files.write_system(&path, apk, now);
+        files.make_system_dir(&format!("/data/data/{}", app.id), now);
+    }
+
+    /// Installs an APK; its package name.
+    ///
+    /// # Errors
+    /// In Android's words.
+    pub(super) async fn install(
+        &self,
+        apk: Blob,
+        mode: InstallMode,
+    ) -> Result<AppId, InstallError> {
+        let latency = self.device.latency();
+        self.device.takes(latency.install).await;
+        let bytes =
+            Duration::from_secs_f64(apk.length() as f64 / latency.install_rate.max(1) as f64);
+        self.device.sleep(bytes).await;
+        let is_zip = apk.read(4).is_ok_and(|head| head == *b"PK\x03\x04");
+        if !is_zip {
+            return Err(InstallError::NotAnApk);
+        }
+        let manifest = Manifest::of(&apk).ok_or(InstallError::BadManifest)?;
+        let id = AppId(manifest.package.clone());
+        for fault in self.device.strike(Event::Install(id.as_str())) {
+            match fault {
+                Fault::StorageFull => return Err(InstallError::NoSpace),
+                Fault::Fail(text) => return Err(InstallError::Other(text)),
+                Fault::Delay(time) => self.device.sleep(time.0).await,
+                _ => {}
+            }
+        }
+        if manifest.split {
+            // A part of an app changes nothing that can be seen here.
+            return Ok(id);
+        }
+        let code = manifest.version_code.unwrap_or(1);
+        let known = self.device.world(|world, _| world.installed_app(&id));
+        if known.is_some() {
+            let older =
+                (lock(&self.packages).get(id.as_str())).is_some_and(|p| p.version_code > code);
+            if mode.keeps_existing {
+                return Err(InstallError::AlreadyExists(id.0));
+            }
+            if older && !mode.downgrades {
+                return Err(InstallError::Downgrade(id.0));
+            }
+        }
+        self.device
+            .world(|world, now| world.install(&id, manifest.version.clone(), now));
+        if mode.grants {
+            self.device.world(|world, _| {
+                for permission in crate::app::Permission::ALL {
+                    world.set_permission(&id, permission, true);
+                }
+            });
+        }
+        let package = Package {
+            version_code: code,
+            instrumentations: manifest.instrumentations,
+        };
+        lock(&self.packages).insert(id.0.clone(), package);
+        if let Some(app) = self.device.world(|world, _| world.installed_app(&id)) {
+            self.lay_out(&app, apk);
+        }
+        self.log('I', "PackageManager", format!("Package {id} installed"));
+        Ok(id)
+    }
+
+    /// Removes a package; false when it is not there or is the system's.
+    pub(super) fn uninstall(&self, id: &AppId) -> bool {
+        let app = self.device.world(|world, _| world.installed_app(id));
+        let Some(app) = app.filter(|app| !app.system) else {
+            return false;
+        };
+        let path = apk_path(&app);
+        let mut files = lock(&self.files);
+        files.remove_system(crate::android::files::parent_of(&path));
+        files.remove_system(&format!("/data/data/{id}"));
+        drop(files);
+        lock(&self.packages).remove(id.as_str());
+        self.device.world(|world, now| world.uninstall(id, now))
+    }
+
+    /// What Android keeps of a package.
+    pub(super) fn package(&self, id: &AppId) -> Package {
+        let known = lock(&self.packages).get(id.as_str()).cloned();
+        known.unwrap_or(Package {
+            version_code: 1,
+            instrumentations: Vec::new(),
+        })
+    }
+}
+
+/// Where the APK of an app lies.
+pub fn apk_path(app: &Installed) -> String {
+    if app.system {
+        return format!("/system/priv-app/{}/{}.apk", app.name, app.name);
+    }
+    // As random as on a phone, and the same in every run.
+    let hash = (app.id.as_str().bytes()).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!(
+        "/data/app/~~{hash:016x}AAAAA==/{}-{:016x}BBBBB==/base.apk",
+        app.id,
+        hash.rotate_left(32)
+    )
+}

@@ -1,0 +1,171 @@
+//! The processes of a device: those of the system, which only have names, and those that run.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::android::{Android, lock};
+
+/// A process.
+#[derive(Debug, Clone)]
+pub struct Process {
+    /// Its number.
+    pub pid: u32,
+    /// Who started it.
+    pub parent: u32,
+    /// Its user's name.
+    pub user: String,
+    /// What `ps` shows.
+    pub name: String,
+    /// Its whole command line.
+    pub line: String,
+    /// Ends it; `None` for what cannot be ended.
+    pub end: Option<CancellationToken>,
+}
+
+/// The processes of one device, without those of apps, which the world knows.
+#[derive(Debug)]
+pub struct Processes {
+    next: u32,
+    running: BTreeMap<u32, Process>,
+}
+
+/// What always runs: number, parent, user, name.
+const SYSTEM: &[(u32, u32, &str, &str)] = &[
+    (1, 0, "root", "init"),
+    (2, 0, "root", "kthreadd"),
+    (312, 1, "logd", "logd"),
+    (313, 1, "system", "servicemanager"),
+    (498, 1, "system", "surfaceflinger"),
+    (512, 1, "root", "zygote64"),
+    (533, 1, "shell", "adbd"),
+    (1180, 512, "system", "system_server"),
+    (1422, 512, "u0_a120", "com.android.systemui"),
+    (1650, 512, "u0_a96", "com.google.android.inputmethod.latin"),
+    (1701, 512, "radio", "com.android.phone"),
+    (
+        1833,
+        512,
+        "u0_a101",
+        "com.google.android.apps.nexuslauncher",
+    ),
+];
+
+impl Processes {
+    /// What runs after a start.
+    pub const fn new() -> Self {
+        Self {
+            next: 9000,
+            running: BTreeMap::new(),
+        }
+    }
+}
+
+/// Keeps a process in the list for as long as it runs.
+#[derive(Debug)]
+pub struct Running {
+    android: Weak<Android>,
+    /// Its number.
+    pub pid: u32,
+    /// Cancelled when it is killed.
+    pub end: CancellationToken,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(android) = self.android.upgrade() {
+            lock(&android.processes).running.remove(&self.pid);
+        }
+    }
+}
+
+impl Android {
+    /// Starts a process; it is in the list until the guard is dropped.
+    pub(super) fn start_process(self: &Arc<Self>, parent: u32, name: &str, line: &str) -> Running {
+        let user = match self.who() {
+            crate::android::files::Who::Root => "root",
+            _ => "shell",
+        };
+        let mut processes = lock(&self.processes);
+        processes.next = if processes.next >= 32_000 {
+            9001
+        } else {
+            processes.next + 1
+        };
+        while processes.running.contains_key(&processes.next) {
+            processes.next += 1;
+        }
+        let pid = processes.next;
+        let end = CancellationToken::new();
+        let process = Process {
+            pid,
+            parent,
+            user: user.to_owned(),
+            name: name.to_owned(),
+            line: line.to_owned(),
+            end: Some(end.clone()),
+        };
+        processes.running.insert(pid, process);
+        Running {
+            android: Arc::downgrade(self),
+            pid,
+            end,
+        }
+    }
+
+    /// All processes, by number.
+    pub(super) fn processes(&self) -> Vec<Process> {
+        let system = SYSTEM.iter().map(|(pid, parent, user, name)| Process {
+            pid: *pid,
+            parent: *parent,
+            user: (*user).to_owned(),
+            name: (*name).to_owned(),
+            line: (*name).to_owned(),
+            end: None,
+        });
+        let mut all: Vec<Process> = system.collect();
+        self.device.world(|world, _| {
+            all.extend((world.installed()).filter_map(|app| {
+                Some(Process {
+                    pid: app.pid?,
+                    parent: 512,
+                    user: "u0_a200".to_owned(),
+                    name: app.id.0.clone(),
+                    line: app.id.0,
+                    end: None,
+                })
+            }));
+        });
+        all.extend(lock(&self.processes).running.values().cloned());
+        all.sort_by_key(|p| p.pid);
+        all
+    }
+
+    /// Ends the process, or the app that runs in it; false when it cannot be ended.
+    pub(super) fn kill(&self, process: &Process) -> bool {
+        if let Some(end) = &process.end {
+            end.cancel();
+            return true;
+        }
+        self.device.world(|world, now| {
+            let app = world.installed().find(|app| app.pid == Some(process.pid));
+            match app {
+                Some(app) => {
+                    world.stop(&app.id, now);
+                    true
+                }
+                None => false,
+            }
+        })
+    }
+
+    /// Ends everything that clients started, as a reboot does.
+    pub(super) fn kill_all(&self) {
+        for process in lock(&self.processes).running.values() {
+            if let Some(end) = &process.end {
+                end.cancel();
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Where a device listens: a TCP port, an address of its own on a shared port, or a socket file.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::android::Android;
+use crate::android::auth::AuthPolicy;
+use crate::android::link::{self, LinkFaults};
+use crate::device::Power;
+use crate::faults::{Event, Fault};
+
+/// What `adb connect` is given.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Address {
+    /// `host:port`
+    Tcp(SocketAddr),
+    /// `localfilesystem:/path`
+    #[cfg(unix)]
+    Unix(PathBuf),
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tcp(address) => write!(f, "{address}"),
+            #[cfg(unix)]
+            Self::Unix(path) => write!(f, "localfilesystem:{}", path.display()),
+        }
+    }
+}
+
+/// What listens, for as long as its shutdown token is not cancelled.
+#[derive(Debug, Clone)]
+pub struct Listening {
+    /// Ends it and every connection.
+    pub shutdown: CancellationToken,
+    /// Who waits for its tasks.
+    pub tasks: TaskTracker,
+}
+
+impl Listening {
+    /// Has `android` listen on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn tcp(&self, android: Arc<Android>) -> std::io::Result<Address> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        self.accept(listener, move |_| Some(android.clone()));
+        Ok(Address::Tcp(address))
+    }
+
+    /// Has all devices listen on one free port of all loopback addresses, each answering on its
+    /// own address: 127.1.0.1, 127.1.0.2 ... (Linux has them all, macOS only 127.0.0.1.)
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn per_address(&self, androids: &[Arc<Android>]) -> std::io::Result<Vec<Address>> {
+        let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).await?;
+        let port = listener.local_addr()?.port();
+        let addresses: Vec<IpAddr> = (0..androids.len()).map(own_address).collect();
+        let by_address: HashMap<IpAddr, Arc<Android>> = addresses
+            .iter()
+            .copied()
+            .zip(androids.iter().cloned())
+            .collect();
+        self.accept(listener, move |dialled| by_address.get(&dialled).cloned());
+        Ok(addresses
+            .into_iter()
+            .map(|ip| Address::Tcp(SocketAddr::new(ip, port)))
+            .collect())
+    }
+
+    /// Has `android` listen on the socket file `path`.
+    ///
+    /// # Errors
+    /// When it cannot be made there.
+    #[cfg(unix)]
+    pub fn unix(&self, android: Arc<Android>, path: &Path) -> std::io::Result<Address> {
+        let listener = tokio::net::UnixListener::bind(path)?;
+        let (shutdown, tasks) = (self.shutdown.clone(), self.tasks.clone());
+        let file = path.to_owned();
+        self.tasks.spawn(async move {
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    () = shutdown.cancelled() => break,
+                };
+                // A connection that cannot be accepted is the client's to try again.
+                if let Ok((socket, _)) = accepted {
+                    let android = android.clone();
+                    tasks.spawn(async move {
+                        if let Some(faults) = admit(&android, "unix").await.into_faults() {
+                            link::serve(&android, socket, faults).await;
+                        }
+                    });
+                }
+            }
+            // It may be gone already, with the directory of a test.
+            let _ = std::fs::remove_file(&file);
+        });
+        Ok(Address::Unix(path.to_owned()))
+    }
+
+    fn accept(
+        &self,
+        listener: TcpListener,
+        device_at: impl Fn(IpAddr) -> Option<Arc<Android>> + Send + 'static,
+    ) {
+        let (shutdown, tasks) = (self.shutdown.clone(), self.tasks.clone());
+        self.tasks.spawn(async move {
+            loop {
+                let accepted = tokio::select! {
+                    accepted = listener.accept() => accepted,
+                    () = shutdown.cancelled() => return,
+                };
+                let Ok((socket, peer)) = accepted else {
+                    // Out of descriptors: others must close theirs first.
+                    tokio::task::yield_now().await;
+                    continue;
+                };
+                let dialled = socket.local_addr().map(|address| address.ip());
+                let device = dialled.ok().and_then(&device_at);
+                let Some(android) = device else {
+                    reset(&socket);
+                    continue;
+                };
+                tasks.spawn(async move { welcome(&android, socket, peer).await });
+            }
+        });
+    }
+}
+
+/// The loopback address of the device number `index`.
+fn own_address(index: usize) -> IpAddr {
+    let number = index + 1;
+    let part = |shift: usize| u8::try_from(number >> shift & 0xff).unwrap_or(u8::MAX);
+    // 127.1.x.y leaves 127.0.0.1 to others.
+    IpAddr::V4(Ipv4Addr::new(127, 1 + part(16), part(8), part(0)))
+}
+
+async fn welcome(android: &Arc<Android>, socket: TcpStream, peer: SocketAddr) {
+    // Small packets must not wait for others.
+    let _ = socket.set_nodelay(true);
+    match admit(android, &peer.to_string()).await {
+        Admitted::Yes(faults) => link::serve(android, socket, faults).await,
+        Admitted::Refused => {}
+        Admitted::Reset => reset(&socket),
+    }
+}
+
+/// Closes with RST, as a kernel does for which nobody listens any more. A device that is down
+/// and accepts without answering would be `offline` for its host for good.
+fn reset(socket: &TcpStream) {
+    // Without it the client sees a plain end, which is as good.
+    let _ = socket.set_zero_linger();
+}
+
+enum Admitted {
+    Yes(LinkFaults),
+    Refused,
+    Reset,
+}
+
+impl Admitted {
+    fn into_faults(self) -> Option<LinkFaults> {
+        match self {
+            Self::Yes(faults) => Some(faults),
+            Self::Refused | Self::Reset => None,
+        }
+    }
+}
+
+async fn admit(android: &Arc<Android>, peer: &str) -> Admitted {
+    let device = android.device();
+    if device.power() != Power::Up {
+        return Admitted::Reset;
+    }
+    let mut link = LinkFaults::default();
+    for fault in device.strike(Event::Connect(peer)) {
+        match fault {
+            Fault::Refuse => return Admitted::Refused,
+            Fault::Reset => return Admitted::Reset,
+            Fault::NeverCnxn => link.silent = true,
+            Fault::Unauthorized => link.auth = Some(AuthPolicy::Pending),
+            Fault::AcceptAfter(time) => link.auth = Some(AuthPolicy::AcceptAfter(time.0)),
+            Fault::Slow { bytes_per_second } => link.bytes_per_second = Some(bytes_per_second),
+            Fault::DropAfter { bytes } => link.drop_after = Some(bytes),
+            Fault::Flap(time) => link.flap = Some(time.0),
+            Fault::Delay(time) => device.sleep(time.0).await,
+            _ => {}
+        }
+    }
+    Admitted::Yes(link)
+}

@@ -1,0 +1,158 @@
+//! What a shell remembers between commands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::android::Android;
+use crate::android::files::Who;
+use crate::android::shell::syntax::Command;
+
+/// The most variables of one shell.
+const MAX_VARIABLES: usize = 4096;
+/// The most bytes of one variable.
+const MAX_VALUE: usize = 1024 * 1024;
+
+/// What the commands of one client's session share.
+#[derive(Debug)]
+pub struct Session {
+    /// The terminal, if there is one, so that `/dev/tty` can be opened. Not an owner: what only
+    /// could open it does not keep it open.
+    pub terminal: Weak<super::io::Client>,
+    /// Cancelled when the client hangs up.
+    pub hangup: CancellationToken,
+}
+
+/// Whether hanging up ends what runs.
+#[derive(Debug, Clone, Default)]
+pub struct Immunity(Arc<AtomicBool>);
+
+impl Immunity {
+    /// From now on hanging up does nothing.
+    pub fn grant(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether hanging up does nothing.
+    pub fn is_granted(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// One shell, or a copy of it in brackets.
+#[derive(Debug, Clone)]
+pub struct Shell {
+    pub android: Arc<Android>,
+    pub session: Arc<Session>,
+    pub who: Who,
+    pub pid: u32,
+    pub cwd: String,
+    variables: BTreeMap<String, String>,
+    exported: BTreeSet<String>,
+    pub functions: BTreeMap<String, Command>,
+    /// `$1` and on.
+    pub arguments: Vec<String>,
+    /// `$?`
+    pub status: i32,
+    /// `$!`
+    pub last_background: Option<u32>,
+    /// Whether a failing command ends the shell. (`set -e`)
+    pub exit_on_error: bool,
+    /// How deep calls of functions, brackets and `eval` are nested.
+    pub depth: u32,
+    pub immunity: Immunity,
+}
+
+impl Shell {
+    /// A fresh shell as adbd starts it.
+    pub fn new(android: Arc<Android>, session: Arc<Session>, pid: u32) -> Self {
+        let who = android.who();
+        let user = if who == Who::Root { "root" } else { "shell" };
+        let mut shell = Self {
+            who,
+            session,
+            pid,
+            cwd: "/".to_owned(),
+            variables: BTreeMap::new(),
+            exported: BTreeSet::new(),
+            functions: BTreeMap::new(),
+            arguments: Vec::new(),
+            status: 0,
+            last_background: None,
+            exit_on_error: false,
+            depth: 0,
+            immunity: Immunity::default(),
+            android,
+        };
+        let preset = [
+            (
+                "PATH",
+                "/product/bin:/apex/com.android.runtime/bin:/system/bin:/system/xbin:/vendor/bin",
+            ),
+            ("HOME", "/"),
+            ("SHELL", "/bin/sh"),
+            ("USER", user),
+            ("LOGNAME", user),
+            ("HOSTNAME", shell.android.device().shape().product),
+            ("ANDROID_ROOT", "/system"),
+            ("ANDROID_DATA", "/data"),
+            ("ANDROID_STORAGE", "/storage"),
+            ("EXTERNAL_STORAGE", "/sdcard"),
+            ("TMPDIR", "/data/local/tmp"),
+            ("TERM", "xterm-256color"),
+        ];
+        for (name, value) in preset {
+            shell.set(name, value);
+            shell.export(name);
+        }
+        shell
+    }
+
+    /// The value of a variable.
+    pub fn get(&self, name: &str) -> Option<String> {
+        if name == "PWD" {
+            return Some(self.cwd.clone());
+        }
+        self.variables.get(name).cloned()
+    }
+
+    /// Sets a variable; nothing when there are too many or it is too long.
+    pub fn set(&mut self, name: &str, value: &str) {
+        let known = self.variables.contains_key(name);
+        if (known || self.variables.len() < MAX_VARIABLES) && value.len() <= MAX_VALUE {
+            self.variables.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    /// Removes a variable.
+    pub fn unset(&mut self, name: &str) {
+        self.variables.remove(name);
+        self.exported.remove(name);
+        self.functions.remove(name);
+    }
+
+    /// Commands see this variable from now on.
+    pub fn export(&mut self, name: &str) {
+        self.exported.insert(name.to_owned());
+    }
+
+    /// Whether commands see this variable.
+    pub fn is_exported(&self, name: &str) -> bool {
+        self.exported.contains(name)
+    }
+
+    /// The variables commands see, by name.
+    pub fn exported(&self) -> impl Iterator<Item = (&str, &str)> {
+        (self.exported.iter())
+            .filter_map(|name| Some((name.as_str(), self.variables.get(name)?.as_str())))
+    }
+
+    /// All variables by name.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}

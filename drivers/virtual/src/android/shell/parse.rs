@@ -1,0 +1,859 @@
+//! From text to [`List`]. Text is hostile: its length and nesting are bounded.
+
+use crate::android::shell::syntax::{
+    Command, Item, Join, Kind, List, Operation, Piece, Pipeline, Redirect, Target, Word,
+};
+
+/// The longest text, in bytes.
+const MAX_TEXT: usize = 256 * 1024;
+/// The deepest nesting of brackets, quotes and keywords.
+const MAX_DEPTH: usize = 48;
+
+/// Why a text is no command line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SyntaxError {
+    /// This stands where it cannot.
+    #[error("syntax error: unexpected '{0}'")]
+    Unexpected(String),
+    /// A quote or bracket is not closed.
+    #[error("no closing quote")]
+    Unclosed,
+    /// Too long or nested too deep.
+    #[error("syntax error: too complex")]
+    TooComplex,
+}
+
+impl SyntaxError {
+    /// Whether more text could make it a command line.
+    pub fn needs_more(&self) -> bool {
+        match self {
+            Self::Unclosed => true,
+            Self::Unexpected(what) => what == "EOF",
+            Self::TooComplex => false,
+        }
+    }
+}
+
+type Parsed<T> = Result<T, SyntaxError>;
+
+/// Reads a whole text.
+pub fn parse(text: &str) -> Parsed<List> {
+    if text.len() > MAX_TEXT {
+        return Err(SyntaxError::TooComplex);
+    }
+    let mut parser = Parser {
+        chars: text.chars().collect(),
+        at: 0,
+        depth: 0,
+        here: Vec::new(),
+        bodies: Vec::new(),
+    };
+    let mut list = parser.list(&[])?;
+    match parser.peek() {
+        Some(c) => Err(SyntaxError::Unexpected(c.to_string())),
+        None => {
+            fill_here(&mut list, &parser.bodies);
+            Ok(list)
+        }
+    }
+}
+
+struct Parser {
+    chars: Vec<char>,
+    at: usize,
+    depth: usize,
+    /// Here-documents whose bodies begin after this line: number, end, whether expanded.
+    here: Vec<(String, bool)>,
+    /// Bodies in the order of their redirections.
+    bodies: Vec<Word>,
+}
+
+const KEYWORDS: [&str; 12] = [
+    "then", "elif", "else", "fi", "do", "done", "esac", "}", "if", "while", "until", "for",
+];
+
+impl Parser {
+    fn peek(&self) -> Option<char> {
+        self.chars.get(self.at).copied()
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let matches = text
+            .chars()
+            .enumerate()
+            .all(|(i, c)| self.peek_at(i) == Some(c));
+        if matches {
+            self.at += text.chars().count();
+        }
+        matches
+    }
+
+    /// Spaces, comments and continued lines.
+    fn blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t' | '\r') => self.at += 1,
+                Some('\\') if self.peek_at(1) == Some('\n') => self.at += 2,
+                Some('#') => {
+                    while self.peek().is_some_and(|c| c != '\n') {
+                        self.at += 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn newlines(&mut self) -> Parsed<()> {
+        loop {
+            self.blanks();
+            if self.peek() != Some('\n') {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    /// Takes a line's end, and the bodies of here-documents that begin after it.
+    fn newline(&mut self) -> Parsed<()> {
+        self.at += 1;
+        for (end, expanded) in std::mem::take(&mut self.here) {
+            let mut body = String::new();
+            loop {
+                let mut line = String::new();
+                while let Some(c) = self.peek().filter(|c| *c != '\n') {
+                    line.push(c);
+                    self.at += 1;
+                }
+                let more = self.peek().is_some();
+                self.at += usize::from(more);
+                if line == end || !more {
+                    break;
+                }
+                body.push_str(&line);
+                body.push('\n');
+            }
+            let word = if expanded {
+                let mut inner = Self {
+                    chars: body.chars().collect(),
+                    at: 0,
+                    depth: self.depth + 1,
+                    here: Vec::new(),
+                    bodies: Vec::new(),
+                };
+                Word(inner.double_quoted(None)?)
+            } else {
+                quoted(&body)
+            };
+            self.bodies.push(word);
+        }
+        Ok(())
+    }
+
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(SyntaxError::TooComplex);
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Commands up to the end, a closing bracket or one of the keywords `ends`.
+    fn list(&mut self, ends: &[&str]) -> Parsed<List> {
+        let mut items = Vec::new();
+        loop {
+            self.newlines()?;
+            match self.peek() {
+                None | Some(')') => break,
+                Some(';') if self.peek_at(1) == Some(';') => break,
+                _ if self.keyword().is_some_and(|k| ends.contains(&k.as_str())) => break,
+                _ => {}
+            }
+            let mut item = self.item()?;
+            self.blanks();
+            match self.peek() {
+                Some('&') => {
+                    self.at += 1;
+                    item.background = true;
+                }
+                Some(';') if self.peek_at(1) != Some(';') => self.at += 1,
+                Some('\n') => self.newline()?,
+                None | Some(')' | ';') => {}
+                // `fi` and its like may follow a bracket directly.
+                Some(c) => {
+                    let known = self.keyword().is_some_and(|k| ends.contains(&k.as_str()));
+                    if !known {
+                        return Err(SyntaxError::Unexpected(c.to_string()));
+                    }
+                }
+            }
+            items.push(item);
+        }
+        Ok(List(items))
+    }
+
+    fn item(&mut self) -> Parsed<Item> {
+        let first = self.pipeline()?;
+        let mut rest = Vec::new();
+        loop {
+            self.blanks();
+            let join = if self.eat("&&") {
+                Join::And
+            } else if self.eat("||") {
+                Join::Or
+            } else {
+                break;
+            };
+            self.newlines()?;
+            rest.push((join, self.pipeline()?));
+        }
+        Ok(Item {
+            first,
+            rest,
+            background: false,
+        })
+    }
+
+    fn pipeline(&mut self) -> Parsed<Pipeline> {
+        self.blanks();
+        let mut negated = false;
+        while self.peek() == Some('!') && self.peek_at(1).is_none_or(char::is_whitespace) {
+            self.at += 1;
+            negated = !negated;
+            self.blanks();
+        }
+        let mut commands = vec![self.command()?];
+        loop {
+            self.blanks();
+            if self.peek() != Some('|') || self.peek_at(1) == Some('|') {
+                break;
+            }
+            self.at += 1;
+            self.newlines()?;
+            commands.push(self.command()?);
+        }
+        Ok(Pipeline { negated, commands })
+    }
+
+    /// The keyword that begins here, without taking it.
+    fn keyword(&self) -> Option<String> {
+        let word: String = (self.chars[self.at.min(self.chars.len())..].iter())
+            .take_while(|c| c.is_ascii_lowercase() || **c == '}' || **c == '{' || **c == '!')
+            .take(8)
+            .collect();
+        let next = self.peek_at(word.chars().count());
+        let ended = next.is_none_or(|c| c.is_whitespace() || ";&|()<>".contains(c));
+        (ended && !word.is_empty()).then_some(word)
+    }
+
+    fn expect(&mut self, word: &str) -> Parsed<()> {
+        self.newlines()?;
+        if self.keyword().as_deref() == Some(word) {
+            self.at += word.chars().count();
+            return Ok(());
+        }
+        Err(self.unexpected())
+    }
+
+    fn unexpected(&self) -> SyntaxError {
+        let next = self
+            .keyword()
+            .or_else(|| self.peek().map(|c| c.to_string()));
+        SyntaxError::Unexpected(next.unwrap_or_else(|| "EOF".to_owned()))
+    }
+
+    fn command(&mut self) -> Parsed<Command> {
+        self.blanks();
+        let kind = match (self.peek(), self.keyword().as_deref()) {
+            (Some('('), _) => {
+                self.at += 1;
+                let list = self.nested(|p| p.list(&[]))?;
+                if !self.eat(")") {
+                    return Err(self.unexpected());
+                }
+                Kind::Subshell(list)
+            }
+            (_, Some("{")) => {
+                self.at += 1;
+                let list = self.nested(|p| p.list(&["}"]))?;
+                self.expect("}")?;
+                Kind::Group(list)
+            }
+            (_, Some("if")) => self.nested(Self::if_command)?,
+            (_, Some(word @ ("while" | "until"))) => {
+                let until = word == "until";
+                self.at += 5;
+                self.nested(|p| {
+                    let condition = p.list(&["do"])?;
+                    p.expect("do")?;
+                    let body = p.list(&["done"])?;
+                    p.expect("done")?;
+                    Ok(Kind::Loop {
+                        condition,
+                        body,
+                        until,
+                    })
+                })?
+            }
+            (_, Some("for")) => self.nested(Self::for_command)?,
+            (_, Some("case")) => self.nested(Self::case_command)?,
+            (_, Some(word)) if KEYWORDS.contains(&word) => return Err(self.unexpected()),
+            _ => return self.simple(),
+        };
+        let mut redirects = Vec::new();
+        while let Some(redirect) = self.redirect()? {
+            redirects.push(redirect);
+        }
+        Ok(Command { kind, redirects })
+    }
+
+    fn if_command(&mut self) -> Parsed<Kind> {
+        let mut branches = Vec::new();
+        let mut otherwise = None;
+        self.at += 2;
+        loop {
+            let condition = self.list(&["then"])?;
+            self.expect("then")?;
+            let body = self.list(&["elif", "else", "fi"])?;
+            branches.push((condition, body));
+            match self.keyword().as_deref() {
+                Some("elif") => self.at += 4,
+                Some("else") => {
+                    self.at += 4;
+                    otherwise = Some(self.list(&["fi"])?);
+                    break;
+                }
+                _ => break,
+            }
+        }
+        self.expect("fi")?;
+        Ok(Kind::If {
+            branches,
+            otherwise,
+        })
+    }
+
+    fn for_command(&mut self) -> Parsed<Kind> {
+        self.at += 3;
+        self.blanks();
+        let variable = self.name();
+        if variable.is_empty() {
+            return Err(self.unexpected());
+        }
+        self.newlines()?;
+        let mut words = None;
+        if self.keyword().as_deref() == Some("in") {
+            self.at += 2;
+            let mut all = Vec::new();
+            loop {
+                self.blanks();
+                match self.word()? {
+                    Some(word) => all.push(word),
+                    None => break,
+                }
+            }
+            words = Some(all);
+        }
+        self.blanks();
+        self.eat(";");
+        self.expect("do")?;
+        let body = self.list(&["done"])?;
+        self.expect("done")?;
+        Ok(Kind::For {
+            variable,
+            words,
+            body,
+        })
+    }
+
+    fn case_command(&mut self) -> Parsed<Kind> {
+        self.at += 4;
+        self.blanks();
+        let word = self.word()?.ok_or_else(|| self.unexpected())?;
+        self.expect("in")?;
+        let mut arms = Vec::new();
+        loop {
+            self.newlines()?;
+            if self.keyword().as_deref() == Some("esac") {
+                break;
+            }
+            self.eat("(");
+            let mut patterns = Vec::new();
+            loop {
+                self.blanks();
+                patterns.push(self.word()?.ok_or_else(|| self.unexpected())?);
+                self.blanks();
+                if !self.eat("|") {
+                    break;
+                }
+            }
+            if !self.eat(")") {
+                return Err(self.unexpected());
+            }
+            arms.push((patterns, self.list(&["esac"])?));
+            if !self.eat(";;") {
+                break;
+            }
+        }
+        self.expect("esac")?;
+        Ok(Kind::Case { word, arms })
+    }
+
+    fn name(&mut self) -> String {
+        let mut name = String::new();
+        while let Some(c) = self.peek() {
+            let fits =
+                c == '_' || c.is_ascii_alphabetic() || (!name.is_empty() && c.is_ascii_digit());
+            if !fits {
+                break;
+            }
+            name.push(c);
+            self.at += 1;
+        }
+        name
+    }
+
+    fn simple(&mut self) -> Parsed<Command> {
+        let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            self.blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+                continue;
+            }
+            if words.is_empty() {
+                let start = self.at;
+                let name = self.name();
+                if !name.is_empty() && self.eat("=") {
+                    assignments.push((name, self.word()?.unwrap_or_default()));
+                    continue;
+                }
+                if !name.is_empty() && assignments.is_empty() && self.eat("()") {
+                    self.newlines()?;
+                    let body = Box::new(self.nested(Self::command)?);
+                    return Ok(Command {
+                        kind: Kind::Function { name, body },
+                        redirects,
+                    });
+                }
+                self.at = start;
+            }
+            match self.word()? {
+                Some(word) => words.push(word),
+                None => break,
+            }
+        }
+        if words.is_empty() && assignments.is_empty() && redirects.is_empty() {
+            return Err(self.unexpected());
+        }
+        Ok(Command {
+            kind: Kind::Simple { assignments, words },
+            redirects,
+        })
+    }
+
+    fn redirect(&mut self) -> Parsed<Option<Redirect>> {
+        self.blanks();
+        let start = self.at;
+        let mut digits = String::new();
+        while let Some(c) = self.peek().filter(char::is_ascii_digit) {
+            digits.push(c);
+            self.at += 1;
+        }
+        let both = digits.is_empty() && self.peek() == Some('&') && self.peek_at(1) == Some('>');
+        if both {
+            self.at += 2;
+            self.blanks();
+            let word = self.word()?.ok_or_else(|| self.unexpected())?;
+            let target = Target::Both(word);
+            return Ok(Some(Redirect { fd: None, target }));
+        }
+        type Make = fn(Word) -> Target;
+        let kinds: [(&str, Make); 7] = [
+            (">>", Target::Append),
+            (">&", Target::CopyOf),
+            (">|", Target::Write),
+            ("<<", Target::Here),
+            ("<&", Target::CopyOf),
+            (">", Target::Write),
+            ("<", Target::Read),
+        ];
+        for (sign, make) in kinds {
+            if !self.eat(sign) {
+                continue;
+            }
+            let dash = sign == "<<" && self.eat("-");
+            self.blanks();
+            let word = self.word()?.ok_or_else(|| self.unexpected())?;
+            if sign == "<<" || dash {
+                let expanded = word.plain().is_some();
+                let end: String = (word.0.iter())
+                    .filter_map(|piece| match piece {
+                        Piece::Literal { text, .. } => Some(text.as_str()),
+                        _ => None,
+                    })
+                    .collect();
+                self.here.push((end, expanded));
+            }
+            let fd = digits.parse().ok().or(sign.starts_with('<').then_some(0));
+            let target = make(word);
+            return Ok(Some(Redirect { fd, target }));
+        }
+        self.at = start;
+        Ok(None)
+    }
+
+    /// One word; `None` where none begins.
+    fn word(&mut self) -> Parsed<Option<Word>> {
+        let mut pieces = Vec::new();
+        let mut plain = String::new();
+        let start = self.at;
+        while let Some(c) = self.peek() {
+            match c {
+                c if c.is_whitespace() || ";&|()<>".contains(c) => break,
+                '\\' => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some('\n') => {}
+                        Some(c) => {
+                            flush(&mut plain, &mut pieces);
+                            pieces.push(literal(&c.to_string(), true));
+                        }
+                        None => plain.push('\\'),
+                    }
+                    self.at += 1;
+                }
+                '\'' => {
+                    flush(&mut plain, &mut pieces);
+                    self.at += 1;
+                    let mut text = String::new();
+                    loop {
+                        match self.peek() {
+                            None => return Err(SyntaxError::Unclosed),
+                            Some('\'') => break,
+                            Some(c) => text.push(c),
+                        }
+                        self.at += 1;
+                    }
+                    self.at += 1;
+                    pieces.push(literal(&text, true));
+                }
+                '"' => {
+                    flush(&mut plain, &mut pieces);
+                    self.at += 1;
+                    let inner = self.nested(|p| p.double_quoted(Some('"')))?;
+                    // An empty pair of quotes is a word too.
+                    pieces.push(literal("", true));
+                    pieces.extend(inner);
+                }
+                '$' | '`' => {
+                    flush(&mut plain, &mut pieces);
+                    let piece = self.nested(|p| p.expansion(false))?;
+                    pieces.push(piece);
+                }
+                c => {
+                    plain.push(c);
+                    self.at += 1;
+                }
+            }
+        }
+        flush(&mut plain, &mut pieces);
+        Ok((self.at > start).then_some(Word(pieces)))
+    }
+
+    /// Up to `end`, which is taken, or to the end of the text.
+    fn double_quoted(&mut self, end: Option<char>) -> Parsed<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        loop {
+            match self.peek() {
+                None if end.is_none() => break,
+                None => return Err(SyntaxError::Unclosed),
+                Some(c) if Some(c) == end => {
+                    self.at += 1;
+                    break;
+                }
+                Some('\\') => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some(c @ ('$' | '`' | '"' | '\\')) => text.push(c),
+                        Some('\n') => {}
+                        Some(c) => {
+                            text.push('\\');
+                            text.push(c);
+                        }
+                        None => text.push('\\'),
+                    }
+                    self.at += 1;
+                }
+                Some('$' | '`') => {
+                    if !text.is_empty() {
+                        pieces.push(literal(&std::mem::take(&mut text), true));
+                    }
+                    let piece = self.nested(|p| p.expansion(true))?;
+                    pieces.push(piece);
+                }
+                Some(c) => {
+                    text.push(c);
+                    self.at += 1;
+                }
+            }
+        }
+        if !text.is_empty() {
+            pieces.push(literal(&text, true));
+        }
+        Ok(pieces)
+    }
+
+    /// What a `$` or a backtick begins.
+    fn expansion(&mut self, quoted: bool) -> Parsed<Piece> {
+        if self.eat("`") {
+            let mut inner = String::new();
+            loop {
+                match self.peek() {
+                    None => return Err(SyntaxError::Unclosed),
+                    Some('`') => break,
+                    Some('\\') if self.peek_at(1).is_some_and(|c| "`\\$".contains(c)) => {
+                        self.at += 1;
+                        inner.extend(self.peek());
+                    }
+                    Some(c) => inner.push(c),
+                }
+                self.at += 1;
+            }
+            self.at += 1;
+            let list = parse(&inner)?;
+            return Ok(Piece::Command { list, quoted });
+        }
+        self.at += 1;
+        if self.eat("((") {
+            return self.arithmetic(quoted);
+        }
+        if self.eat("(") {
+            let list = self.list(&[])?;
+            if !self.eat(")") {
+                return Err(SyntaxError::Unclosed);
+            }
+            return Ok(Piece::Command { list, quoted });
+        }
+        if self.eat("{") {
+            return self.braced(quoted);
+        }
+        let name = match self.peek() {
+            Some(c) if c.is_ascii_digit() || "?$!#@*-".contains(c) => {
+                self.at += 1;
+                c.to_string()
+            }
+            _ => self.name(),
+        };
+        if name.is_empty() {
+            return Ok(literal("$", quoted));
+        }
+        Ok(Piece::Parameter {
+            name,
+            operation: None,
+            length: false,
+            quoted,
+        })
+    }
+
+    fn arithmetic(&mut self, quoted: bool) -> Parsed<Piece> {
+        let mut open = 0_usize;
+        let mut inner = String::new();
+        loop {
+            match self.peek() {
+                None => return Err(SyntaxError::Unclosed),
+                Some(')') if open == 0 => break,
+                Some(c) => {
+                    open += usize::from(c == '(');
+                    open -= usize::from(c == ')' && open > 0);
+                    inner.push(c);
+                }
+            }
+            self.at += 1;
+        }
+        if !self.eat("))") {
+            return Err(SyntaxError::Unclosed);
+        }
+        let mut parser = Self {
+            chars: inner.chars().collect(),
+            at: 0,
+            depth: self.depth,
+            here: Vec::new(),
+            bodies: Vec::new(),
+        };
+        let expression = Word(parser.nested(|p| p.double_quoted(None))?);
+        Ok(Piece::Arithmetic { expression, quoted })
+    }
+
+    fn braced(&mut self, quoted: bool) -> Parsed<Piece> {
+        let length = self.peek() == Some('#') && self.peek_at(1) != Some('}') && self.eat("#");
+        let name = match self.peek() {
+            Some(c) if "?$!#@*-".contains(c) => {
+                self.at += 1;
+                c.to_string()
+            }
+            Some(c) if c.is_ascii_digit() => {
+                let mut digits = String::new();
+                while let Some(c) = self.peek().filter(char::is_ascii_digit) {
+                    digits.push(c);
+                    self.at += 1;
+                }
+                digits
+            }
+            _ => self.name(),
+        };
+        if name.is_empty() {
+            return Err(SyntaxError::Unexpected("{".to_owned()));
+        }
+        let operations = [
+            (":-", Operation::Default { colon: true }),
+            (":=", Operation::Assign { colon: true }),
+            (":?", Operation::Error { colon: true }),
+            (":+", Operation::Alternative { colon: true }),
+            ("-", Operation::Default { colon: false }),
+            ("=", Operation::Assign { colon: false }),
+            ("?", Operation::Error { colon: false }),
+            ("+", Operation::Alternative { colon: false }),
+            ("##", Operation::CutPrefix { longest: true }),
+            ("#", Operation::CutPrefix { longest: false }),
+            ("%%", Operation::CutSuffix { longest: true }),
+            ("%", Operation::CutSuffix { longest: false }),
+        ];
+        let mut operation = None;
+        for (sign, kind) in operations {
+            if self.eat(sign) {
+                operation = Some(kind);
+                break;
+            }
+        }
+        let operation = match operation {
+            Some(kind) => Some((kind, Word(self.nested(|p| p.double_quoted(Some('}')))?))),
+            None if self.eat("}") => None,
+            None => return Err(SyntaxError::Unclosed),
+        };
+        Ok(Piece::Parameter {
+            name,
+            operation,
+            length,
+            quoted,
+        })
+    }
+}
+
+fn literal(text: &str, quoted: bool) -> Piece {
+    Piece::Literal {
+        text: text.to_owned(),
+        quoted,
+    }
+}
+
+fn quoted(text: &str) -> Word {
+    Word(vec![literal(text, true)])
+}
+
+fn flush(plain: &mut String, pieces: &mut Vec<Piece>) {
+    if !plain.is_empty() {
+        pieces.push(literal(&std::mem::take(plain), false));
+    }
+}
+
+/// Puts the bodies of here-documents in the place of their end words, in order.
+fn fill_here(list: &mut List, bodies: &[Word]) {
+    let mut bodies = bodies.iter();
+    visit(list, &mut |redirect| {
+        if let Target::Here(word) = &mut redirect.target {
+            *word = bodies.next().cloned().unwrap_or_default();
+        }
+    });
+}
+
+fn visit(list: &mut List, act: &mut dyn FnMut(&mut Redirect)) {
+    for item in &mut list.0 {
+        let pipelines =
+            std::iter::once(&mut item.first).chain(item.rest.iter_mut().map(|r| &mut r.1));
+        for command in pipelines.flat_map(|p| &mut p.commands) {
+            visit_command(command, act);
+        }
+    }
+}
+
+fn visit_command(command: &mut Command, act: &mut dyn FnMut(&mut Redirect)) {
+    match &mut command.kind {
+        Kind::Simple { .. } => {}
+        Kind::Subshell(list) | Kind::Group(list) => visit(list, act),
+        Kind::If {
+            branches,
+            otherwise,
+        } => {
+            for (condition, body) in branches {
+                visit(condition, act);
+                visit(body, act);
+            }
+            if let Some(list) = otherwise {
+                visit(list, act);
+            }
+        }
+        Kind::Loop {
+            condition, body, ..
+        } => {
+            visit(condition, act);
+            visit(body, act);
+        }
+        Kind::For { body, .. } => visit(body, act),
+        Kind::Case { arms, .. } => arms.iter_mut().for_each(|(_, body)| visit(body, act)),
+        Kind::Function { body, .. } => visit_command(body, act),
+    }
+    command.redirects.iter_mut().for_each(act);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "[-a-z \"'`$(){}|&;<>#!=\\\\\n\\[\\]*?0-9]{0,120}") {
+            let _ = parse(&text);
+        }
+
+        #[test]
+        fn quoted_text_is_one_word(text in "[^'\u{0}]{0,60}") {
+            let list = parse(&format!("echo '{text}'")).expect("parsed");
+            let Kind::Simple { words, .. } = &list.0[0].first.commands[0].kind else {
+                panic!("a simple command");
+            };
+            prop_assert_eq!(words.len(), 2);
+            prop_assert_eq!(&words[1], &quoted(&text));
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_crash() {
+        for open in ["(", "$(", "\"$(", "{ ", "if "] {
+            assert!(parse(&open.repeat(100_000)).is_err());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        assert_eq!(parse("echo 'a"), Err(SyntaxError::Unclosed));
+        assert_eq!(
+            parse("a; ) b"),
+            Err(SyntaxError::Unexpected(")".to_owned()))
+        );
+        assert_eq!(parse("fi"), Err(SyntaxError::Unexpected("fi".to_owned())));
+        assert_eq!(
+            parse("if true; then"),
+            Err(SyntaxError::Unexpected("EOF".to_owned()))
+        );
+    }
+}

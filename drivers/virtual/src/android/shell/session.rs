@@ -1,0 +1,282 @@
+//! A client's session: from `shell:` and `exec:` to a shell with input and output.
+//! Source: adb's `daemon/shell_service.cpp` and `shell_protocol.h`.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::android::Android;
+use crate::android::features::Generation;
+use crate::android::shell::environment::{Session, Shell};
+use crate::android::shell::io::{Client, Input, Io, Output, Style, pipe, shell_packet};
+use crate::android::stream::Stream;
+
+/// Packets of shell v2.
+const STDIN: u8 = 0;
+const STDOUT: u8 = 1;
+const STDERR: u8 = 2;
+const EXIT: u8 = 3;
+const CLOSE_STDIN: u8 = 4;
+const WINDOW_SIZE: u8 = 5;
+
+/// The longest packet a client may send, in bytes.
+const MAX_PACKET: usize = 1024 * 1024;
+
+/// From the end of a client's stream to the signal that ends its command: a command that only
+/// waited for the end of its input is done by then.
+const SIGNAL_DELAY: Duration = Duration::from_millis(100);
+
+/// How a session is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Shell v2 without a terminal: separate standard error, an exit code.
+    Packets,
+    /// Shell v2 with a terminal.
+    PacketTerminal,
+    /// A terminal that changes nothing: standard error is mixed in, no exit code. This is what
+    /// `exec:` and the old `shell:` get, although nobody asked for a terminal.
+    RawTerminal,
+    /// A terminal for a human.
+    Terminal,
+}
+
+impl Mode {
+    /// The mode of a service `shell[,v2][,TERM=x][,raw|pty]:COMMAND`.
+    pub fn of_shell(service: &str, command: &str, generation: Generation) -> Self {
+        let mut parts = service.split(',').skip(1);
+        let has = |word: &str| service.split(',').skip(1).any(|part| part == word);
+        let v2 = parts.any(|part| part == "v2") && generation == Generation::Current;
+        let terminal = if has("raw") {
+            false
+        } else {
+            has("pty") || command.is_empty()
+        };
+        match (v2, terminal) {
+            (true, false) => Self::Packets,
+            (true, true) => Self::PacketTerminal,
+            (false, false) => Self::RawTerminal,
+            (false, true) => Self::Terminal,
+        }
+    }
+
+    const fn is_v2(self) -> bool {
+        matches!(self, Self::Packets | Self::PacketTerminal)
+    }
+
+    const fn is_for_human(self) -> bool {
+        matches!(self, Self::PacketTerminal | Self::Terminal)
+    }
+}
+
+/// Runs `command`, or an interactive shell when it is empty, until it ends.
+pub(in crate::android) async fn run(
+    android: &Arc<Android>,
+    stream: Stream,
+    mode: Mode,
+    command: &str,
+) {
+    let writer = stream.writer();
+    let (hold, mut held) = mpsc::channel(1);
+    let client = |packet| {
+        let style = Style {
+            packet: mode.is_v2().then_some(packet),
+            cooked: mode.is_for_human(),
+        };
+        Client::new(writer.clone(), style, hold.clone())
+    };
+    let stdout = client(STDOUT);
+    // A terminal shows both alike.
+    let stderr = match mode {
+        Mode::Packets => client(STDERR),
+        Mode::PacketTerminal | Mode::RawTerminal | Mode::Terminal => stdout.clone(),
+    };
+    drop(hold);
+    let hangup = CancellationToken::new();
+    let (terminal, _hangs_up) = match mode {
+        Mode::Packets => (Weak::new(), None),
+        // A terminal that goes away hangs up on what still runs in it.
+        Mode::PacketTerminal | Mode::RawTerminal | Mode::Terminal => {
+            (Arc::downgrade(&stdout), Some(hangup.clone().drop_guard()))
+        }
+    };
+    let has_terminal = mode != Mode::Packets;
+    let session = Arc::new(Session {
+        terminal,
+        hangup: hangup.clone(),
+    });
+    let process = android.start_process(533, "sh", &format!("sh -c {command}"));
+    let mut shell = Shell::new(android.clone(), session, process.pid);
+    let (keys, stdin) = pipe();
+    let io = Io {
+        stdin,
+        stdout: Output::Client(stdout),
+        stderr: Output::Client(stderr),
+    };
+    let code = {
+        let listening = listen(stream, keys, mode, io.stdout.clone());
+        let running = async {
+            if command.is_empty() {
+                interact(&mut shell, &io, mode).await
+            } else {
+                shell.run_text(command, &io).await
+            }
+        };
+        tokio::select! {
+            biased;
+            code = running => code,
+            () = listening => 129,
+            () = process.end.cancelled() => 137,
+        }
+    };
+    drop((io, shell));
+    if has_terminal {
+        hangup.cancel();
+    }
+    // Something in the background may still hold the output open, and with it the session.
+    let _ = held.recv().await;
+    if mode.is_v2() {
+        let code = u8::try_from(code & 0xff).unwrap_or(255);
+        // A client that hung up needs no answer.
+        let _ = writer.send(shell_packet(EXIT, &[code])).await;
+    }
+}
+
+/// Hands on what the client types. Ends only when the client hangs up.
+async fn listen(mut stream: Stream, keys: mpsc::Sender<Bytes>, mode: Mode, echo: Output) {
+    let mut keys = Some(keys);
+    let mut buffer = BytesMut::new();
+    let ended = stream.ended();
+    while let Some(data) = stream.receive().await {
+        if !mode.is_v2() {
+            tokio::select! {
+                biased;
+                () = type_in(&mut keys, data, mode, &echo) => continue,
+                () = ended.cancelled() => break,
+            }
+        }
+        buffer.extend_from_slice(&data);
+        while buffer.len() >= 5 {
+            let length = [buffer[1], buffer[2], buffer[3], buffer[4]];
+            let length = usize::try_from(u32::from_le_bytes(length)).unwrap_or(usize::MAX);
+            if length > MAX_PACKET {
+                return;
+            }
+            if buffer.len() < 5 + length {
+                break;
+            }
+            let packet = buffer.split_to(5 + length).freeze();
+            match packet[0] {
+                STDIN => tokio::select! {
+                    biased;
+                    () = type_in(&mut keys, packet.slice(5..), mode, &echo) => {}
+                    // A command that does not read is not waited for.
+                    () = ended.cancelled() => break,
+                },
+                CLOSE_STDIN => keys = None,
+                WINDOW_SIZE => {}
+                // Others are for the host; a device ignores them.
+                _ => {}
+            }
+        }
+    }
+    // The input ends at once, the signal follows.
+    drop(keys);
+    tokio::time::sleep(SIGNAL_DELAY).await;
+}
+
+async fn type_in(keys: &mut Option<mpsc::Sender<Bytes>>, data: Bytes, mode: Mode, echo: &Output) {
+    if !mode.is_for_human() {
+        // A command that does not read holds nobody up: the pipe takes what fits.
+        if let Some(open) = keys
+            && open.send(data).await.is_err()
+        {
+            *keys = None;
+        }
+        return;
+    }
+    let mut line = BytesMut::new();
+    let mut ends = false;
+    for byte in &data {
+        match byte {
+            b'\r' | b'\n' => {
+                line.extend_from_slice(b"\n");
+            }
+            // Ctrl-C and Ctrl-D.
+            3 | 4 => ends = true,
+            other => line.extend_from_slice(&[*other]),
+        }
+    }
+    let shown = String::from_utf8_lossy(&line).replace('\n', "\r\n");
+    // Whoever hung up sees no echo.
+    let _ = echo.write(shown.into_bytes()).await;
+    if let Some(open) = keys {
+        // The shell may have ended.
+        let _ = open.send(line.freeze()).await;
+    }
+    if ends {
+        *keys = None;
+    }
+}
+
+/// Reads commands line by line until the input ends or says `exit`.
+async fn interact(shell: &mut Shell, io: &Io, mode: Mode) -> i32 {
+    use crate::android::shell::run::Flow;
+    let input: Input = io.stdin.clone();
+    loop {
+        if mode.is_for_human() {
+            let host = shell.android.device().shape().product;
+            let sign = if shell.get("USER").as_deref() == Some("root") {
+                '#'
+            } else {
+                '$'
+            };
+            let prompt = format!("{host}:{} {sign} ", shell.cwd);
+            if io.stdout.write(prompt).await.is_err() {
+                return 129;
+            }
+        }
+        let Some(line) = input.line().await else {
+            return shell.status;
+        };
+        let mut text = String::from_utf8_lossy(&line).into_owned();
+        // A command that is not complete goes on in the next line.
+        while let Err(error) = crate::android::shell::parse::parse(&text)
+            && error.needs_more()
+            && let Some(more) = input.line().await
+        {
+            text.push('\n');
+            text.push_str(&String::from_utf8_lossy(&more));
+        }
+        match shell.evaluate(&text, io).await {
+            Ok(_) | Err(Flow::Break(_) | Flow::Continue(_)) => {}
+            Err(Flow::Exit(code) | Flow::Return(code)) => return code,
+        }
+    }
+}
+
+/// Runs a line of a program on the device: its standard output, standard error and exit code.
+pub(in crate::android) async fn capture(
+    android: &Arc<Android>,
+    line: &str,
+) -> (String, String, i32) {
+    let process = android.start_process(1, "sh", line);
+    let session = Arc::new(Session {
+        terminal: Weak::new(),
+        hangup: CancellationToken::new(),
+    });
+    let mut shell = Shell::new(android.clone(), session, process.pid);
+    let (stdout, stderr) = (Arc::default(), Arc::default());
+    let io = Io {
+        stdin: Input::empty(),
+        stdout: Output::Capture(Arc::clone(&stdout)),
+        stderr: Output::Capture(Arc::clone(&stderr)),
+    };
+    let code = shell.run_text(line, &io).await;
+    let text = |buffer: &std::sync::Mutex<Vec<u8>>| {
+        String::from_utf8_lossy(&crate::android::lock(buffer)).into_owned()
+    };
+    (text(&stdout), text(&stderr), code)
+}

@@ -1,0 +1,436 @@
+//! JSON-RPC: methods by their names and parameters.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::android::commands::truncate;
+use crate::android::keys::{Stroke, stroke_of, stroke_of_code, with_control};
+use crate::android::lock;
+use crate::android::tree::{Style, Tree, trees, write_xml};
+use crate::android::u2::Server;
+use crate::android::u2::objects::{device_info, object};
+use crate::android::u2::selector::{Place, Selector};
+use crate::faults::{Event, Fault};
+use crate::world::{Key, NodeKey, Rotation, World};
+
+/// What the server remembers between calls.
+#[derive(Debug)]
+pub(in crate::android) struct State {
+    /// `Configurator`, as the client set it.
+    configurator: Value,
+    /// Objects that were handed out as ids.
+    objects: Vec<u64>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            configurator: json!({
+                "actionAcknowledgmentTimeout": 3000,
+                "keyInjectionDelay": 0,
+                "scrollAcknowledgmentTimeout": 200,
+                "uiAutomationFlags": 0,
+                "waitForIdleTimeout": 0,
+                "waitForSelectorTimeout": 0,
+            }),
+            objects: Vec::new(),
+        }
+    }
+}
+
+/// Why a call failed.
+#[derive(Debug)]
+pub(super) enum CallError {
+    /// There is no such method, or not with these parameters.
+    NoMethod,
+    /// The view is not there.
+    NotFound(String),
+    /// Something else, with its text.
+    Other(String),
+}
+
+pub(super) type Called = Result<Value, CallError>;
+
+impl CallError {
+    fn json(&self) -> Value {
+        match self {
+            Self::NoMethod => json!({ "code": -32601, "message": "method not found" }),
+            Self::NotFound(selector) => {
+                let message =
+                    format!("androidx.test.uiautomator.UiObjectNotFoundException: {selector}");
+                json!({ "code": -32001, "message": message, "data": message })
+            }
+            Self::Other(text) => json!({ "code": -32001, "message": text, "data": text }),
+        }
+    }
+}
+
+/// The longest wait a client can ask for.
+const MAX_WAIT: u64 = 3_600_000;
+
+impl Server {
+    /// Answers one request.
+    pub(super) async fn call(&self, body: &[u8]) -> Value {
+        let Ok(request) = serde_json::from_slice::<Value>(body) else {
+            let error = json!({ "code": -32700, "message": "JSON parse error" });
+            return json!({ "jsonrpc": "2.0", "id": null, "error": error });
+        };
+        let id = request.get("id").cloned().unwrap_or(Value::Null);
+        let method = request.get("method").and_then(Value::as_str).unwrap_or("");
+        let params = match request.get("params") {
+            Some(Value::Array(params)) => params.clone(),
+            Some(Value::Null) | None => Vec::new(),
+            // A client without parameters sends an empty object.
+            Some(Value::Object(named)) => named.values().cloned().collect(),
+            Some(one) => vec![one.clone()],
+        };
+        let result = match self.struck(&format!("jsonrpc {method}")).await {
+            Ok(faults) => self.dispatch(method, &params, faults).await,
+            Err(text) => Err(CallError::Other(text)),
+        };
+        match result {
+            Ok(value) => json!({ "jsonrpc": "2.0", "id": id, "result": value }),
+            Err(error) => {
+                if matches!(error, CallError::NoMethod) {
+                    let line = format!("u2 {method}({} parameters)", params.len());
+                    self.android.device().note_unhandled(&line);
+                }
+                json!({ "jsonrpc": "2.0", "id": id, "error": error.json() })
+            }
+        }
+    }
+
+    async fn dispatch(&self, method: &str, params: &[Value], faults: Vec<Fault>) -> Called {
+        let device = self.android.device();
+        let latency = device.latency();
+        let dumps = method == "dumpWindowHierarchy";
+        device
+            .takes(if dumps {
+                latency.agent_dump
+            } else {
+                latency.agent_call
+            })
+            .await;
+        if let Some(result) = self.touch(method, params).await {
+            return result;
+        }
+        match (method, params) {
+            ("ping", []) => Ok("pong".into()),
+            ("deviceInfo", []) => Ok(device_info(&self.android)),
+            ("dumpWindowHierarchy", [compressed, rest @ ..]) => {
+                self.dump(compressed, rest.get(1), faults).await
+            }
+            ("exist", [selector]) => Ok((!self.find(selector)?.1.is_empty()).into()),
+            ("count", [selector]) => Ok(self.find(selector)?.1.len().into()),
+            ("objInfo", [selector]) => {
+                let (all, place) = self.one(selector)?;
+                Ok(object(&all, place))
+            }
+            ("objInfoOfAllInstances", [selector]) => {
+                let (all, places) = self.find(selector)?;
+                Ok(places
+                    .into_iter()
+                    .map(|place| object(&all, place))
+                    .collect())
+            }
+            ("getText", [selector]) => {
+                let (all, (tree, place)) = self.one(selector)?;
+                Ok(all[tree].0[place].text.clone().into())
+            }
+            ("setText", [selector, Value::String(text)]) => self.set_text(selector, text),
+            ("clearTextField", [selector]) => self.set_text(selector, "").map(|_| Value::Null),
+            ("clearInputText", []) => {
+                device.press(Key::SelectAll).await;
+                device.press(Key::Backspace).await;
+                Ok(Value::Null)
+            }
+            ("waitForExists", [selector, ms]) => self.wait(selector, ms, true).await,
+            ("waitUntilGone", [selector, ms]) => self.wait(selector, ms, false).await,
+            ("waitForIdle", [ms]) => {
+                self.wait_for(ms, |world, now| world.quiet_since(now).map(|_| ()))
+                    .await;
+                Ok(Value::Null)
+            }
+            ("waitForWindowUpdate", [_, ms]) => {
+                let before = device.world(|world, _| world.revision());
+                let seen = self
+                    .wait_for(ms, |w, _| (w.revision() != before).then_some(()))
+                    .await;
+                Ok(seen.is_some().into())
+            }
+            ("pressKey", [Value::String(name)]) => self.press_key(name).await,
+            ("pressKeyCode", [code, rest @ ..]) => self.press_code(code, rest.first()).await,
+            ("takeScreenshot", [.., scale, _]) => {
+                let scale = scale.as_f64().unwrap_or(1.0);
+                let png = device.screenshot(scale).await;
+                let png = png.map_err(|error| CallError::Other(error.to_string()))?;
+                use base64::Engine as _;
+                Ok(base64::engine::general_purpose::STANDARD.encode(png).into())
+            }
+            ("getClipboard", []) => {
+                Ok(device.world(|world, _| world.clipboard().to_owned()).into())
+            }
+            ("setClipboard", [_, Value::String(text)]) => {
+                device.world(|world, _| world.set_clipboard(text));
+                Ok(Value::Null)
+            }
+            ("pasteClipboard", []) => {
+                device.press(Key::Paste).await;
+                Ok(Value::Null)
+            }
+            ("wakeUp", []) => {
+                device.press(Key::Wake).await;
+                Ok(Value::Null)
+            }
+            ("sleep", []) => {
+                device.press(Key::Sleep).await;
+                Ok(Value::Null)
+            }
+            ("isScreenOn", []) => Ok(device_info(&self.android)["screenOn"].clone()),
+            ("setOrientation", [Value::String(name)]) => {
+                let rotation = match name.chars().next() {
+                    Some('l') => Rotation::Left,
+                    Some('r') => Rotation::Right,
+                    Some('u') => Rotation::UpsideDown,
+                    _ => Rotation::Upright,
+                };
+                device.world(|world, now| world.rotate(rotation, now));
+                Ok(Value::Null)
+            }
+            ("getConfigurator", []) => Ok(lock(&self.state).configurator.clone()),
+            ("setConfigurator", [new]) => {
+                let mut state = lock(&self.state);
+                if let (Some(all), Some(new)) =
+                    (state.configurator.as_object_mut(), new.as_object())
+                {
+                    all.extend(new.clone());
+                }
+                Ok(state.configurator.clone())
+            }
+            ("launchApp", [Value::String(id)]) => {
+                Ok(device.launch(&id.as_str().into()).await.is_ok().into())
+            }
+            ("executeShellCommand", [Value::String(line), ms]) => self.shell(line, ms).await,
+            ("getUiObject", [selector]) => {
+                let (all, (tree, place)) = self.one(selector)?;
+                Ok(self.hand_out(all[tree].0[place].key))
+            }
+            ("getUiObjects", []) => Ok(lock(&self.state)
+                .objects
+                .iter()
+                .map(ToString::to_string)
+                .collect()),
+            ("removeUiObject", [Value::String(id)]) => {
+                lock(&self.state)
+                    .objects
+                    .retain(|known| known.to_string() != *id);
+                Ok(Value::Null)
+            }
+            (
+                "childByText" | "childByDescription",
+                [container, pattern, Value::String(text), ..],
+            ) => self.child_by(container, pattern, text, method == "childByText"),
+            ("childByInstance", [container, pattern, number]) => {
+                let (all, below) = self.below(container, pattern)?;
+                let number = number
+                    .as_u64()
+                    .and_then(|n| usize::try_from(n).ok())
+                    .unwrap_or(0);
+                let (tree, place) = below
+                    .get(number)
+                    .copied()
+                    .ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
+                Ok(self.hand_out(all[tree].0[place].key))
+            }
+            ("openNotification" | "openQuickSettings", []) => Ok(true.into()),
+            ("freezeRotation", [_])
+            | (
+                "clearLastToast"
+                | "clearLastTraversedText"
+                | "resetWatcherTriggers"
+                | "runWatchers",
+                [],
+            )
+            | ("removeWatcher", [_])
+            | ("registerClickUiObjectWatcher" | "registerPressKeyskWatcher", [_, _, _]) => {
+                Ok(Value::Null)
+            }
+            ("getLastToast" | "getLastTraversedText", []) => Ok(Value::Null),
+            ("getWatchers", []) => Ok(json!([])),
+            ("hasAnyWatcherTriggered", []) | ("hasWatcherTriggered", [_]) => Ok(false.into()),
+            _ => Err(CallError::NoMethod),
+        }
+    }
+
+    /// The trees of all windows, those on top first.
+    pub(super) fn trees(&self) -> Vec<Tree> {
+        trees(
+            &self.android.device().snapshot(),
+            self.android.device().shape().scale,
+        )
+    }
+
+    pub(super) fn find(&self, selector: &Value) -> Result<(Vec<Tree>, Vec<Place>), CallError> {
+        let selector = Selector::of(selector).ok_or(CallError::NoMethod)?;
+        let all = self.trees();
+        let places = selector.find(&all);
+        Ok((all, places))
+    }
+
+    /// The first view a selector means.
+    pub(super) fn one(&self, selector: &Value) -> Result<(Vec<Tree>, Place), CallError> {
+        let (all, places) = self.find(selector)?;
+        match places.first() {
+            Some(place) => Ok((all, *place)),
+            None => {
+                let shown = Selector::of(selector).map_or_else(String::new, |s| s.shown());
+                Err(CallError::NotFound(shown))
+            }
+        }
+    }
+
+    async fn dump(&self, compressed: &Value, active: Option<&Value>, faults: Vec<Fault>) -> Called {
+        let device = self.android.device();
+        let mut all = device.strike(Event::Tree("u2"));
+        all.extend(faults);
+        for fault in &all {
+            if let Fault::Delay(time) = fault {
+                device.sleep(time.0).await;
+            }
+        }
+        if all.contains(&Fault::NullRoot) {
+            return Err(CallError::Other(
+                "java.lang.NullPointerException: null root node".to_owned(),
+            ));
+        }
+        let snapshot = self.android.faulty_snapshot(&all);
+        let mut found = trees(&snapshot, device.shape().scale);
+        if active.and_then(Value::as_bool) == Some(true) {
+            found.truncate(1);
+        }
+        if all.contains(&Fault::EmptyTree) {
+            found.clear();
+        }
+        let compressed = compressed.as_bool().unwrap_or(false);
+        let mut xml = write_xml(&found, snapshot.rotation.number(), Style::Agent, compressed);
+        truncate(&mut xml, &all);
+        Ok(xml.into())
+    }
+
+    fn set_text(&self, selector: &Value, text: &str) -> Called {
+        let (all, (tree, place)) = self.one(selector)?;
+        let key = all[tree].0[place].key;
+        let device = self.android.device();
+        Ok(device
+            .world(|world, now| world.set_text(key, text, now))
+            .into())
+    }
+
+    async fn wait_for<R>(
+        &self,
+        ms: &Value,
+        look: impl FnMut(&mut World, Duration) -> Option<R>,
+    ) -> Option<R> {
+        let device = self.android.device();
+        let ms = ms.as_f64().unwrap_or(0.0).clamp(0.0, MAX_WAIT as f64);
+        let deadline = device.now() + Duration::from_secs_f64(ms / 1000.0);
+        device.wait_for(deadline, look).await
+    }
+
+    async fn wait(&self, selector: &Value, ms: &Value, exists: bool) -> Called {
+        let selector = Selector::of(selector).ok_or(CallError::NoMethod)?;
+        let scale = self.android.device().shape().scale;
+        let seen = self
+            .wait_for(ms, |world, now| {
+                let all = trees(&world.snapshot(now), scale);
+                (selector.find(&all).is_empty() != exists).then_some(())
+            })
+            .await;
+        Ok(seen.is_some().into())
+    }
+
+    async fn press_key(&self, name: &str) -> Called {
+        let stroke = match name {
+            "left" | "right" | "up" | "down" | "menu" | "recent" | "camera" => {
+                Stroke::Does(Key::Other)
+            }
+            "center" => Stroke::Does(Key::Enter),
+            "delete" | "del" => Stroke::Does(Key::Backspace),
+            other => stroke_of(other),
+        };
+        self.android.strike_key(stroke).await;
+        Ok(true.into())
+    }
+
+    async fn press_code(&self, code: &Value, meta: Option<&Value>) -> Called {
+        const CONTROL: u64 = 0x1000;
+        const SHIFT: u64 = 0x1;
+        let code = code
+            .as_u64()
+            .and_then(|code| u32::try_from(code).ok())
+            .unwrap_or(0);
+        let meta = meta.and_then(Value::as_u64).unwrap_or(0);
+        let stroke = match stroke_of_code(code) {
+            stroke if meta & CONTROL != 0 => with_control(stroke),
+            Stroke::Types(c) if meta & SHIFT != 0 => Stroke::Types(c.to_ascii_uppercase()),
+            stroke => stroke,
+        };
+        self.android.strike_key(stroke).await;
+        Ok(true.into())
+    }
+
+    async fn shell(&self, line: &str, ms: &Value) -> Called {
+        let limit = Duration::from_millis(ms.as_u64().unwrap_or(60_000).min(MAX_WAIT));
+        let run = crate::android::shell::session::capture(&self.android, line);
+        match tokio::time::timeout(limit, run).await {
+            Ok((stdout, stderr, code)) => {
+                Ok(json!({ "stdout": stdout, "stderr": stderr, "returnCode": code }))
+            }
+            Err(_) => Err(CallError::Other(
+                "java.util.concurrent.TimeoutException".to_owned(),
+            )),
+        }
+    }
+
+    fn hand_out(&self, key: NodeKey) -> Value {
+        let mut state = lock(&self.state);
+        if state.objects.len() < 4096 && !state.objects.contains(&key.0) {
+            state.objects.push(key.0);
+        }
+        key.0.to_string().into()
+    }
+
+    /// The views like `pattern` below the one `container` means.
+    fn below(
+        &self,
+        container: &Value,
+        pattern: &Value,
+    ) -> Result<(Vec<Tree>, Vec<Place>), CallError> {
+        let (all, (tree, root)) = self.one(container)?;
+        let inside = all[tree].below(root);
+        let pattern = Selector::of(pattern).ok_or(CallError::NoMethod)?;
+        let found = (pattern.find(&all).into_iter())
+            .filter(|(t, place)| *t == tree && *place != root && inside.contains(place))
+            .collect();
+        Ok((all, found))
+    }
+
+    fn child_by(&self, container: &Value, pattern: &Value, text: &str, by_text: bool) -> Called {
+        let (all, found) = self.below(container, pattern)?;
+        let says = |(tree, place): &&Place| {
+            (all[*tree].below(*place).into_iter()).any(|at| {
+                let view = &all[*tree].0[at];
+                if by_text {
+                    view.text == text
+                } else {
+                    view.description == text
+                }
+            })
+        };
+        match found.iter().find(says) {
+            Some((tree, place)) => Ok(self.hand_out(all[*tree].0[*place].key)),
+            None => Err(CallError::NotFound(format!("text={text}"))),
+        }
+    }
+}

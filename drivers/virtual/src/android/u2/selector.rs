@@ -1,0 +1,287 @@
+//! uiautomator2's selectors: which views they mean.
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::android::tree::{Tree, View};
+use crate::world::NodeKey;
+
+/// The deepest chain of children and siblings.
+const MAX_CHAIN: usize = 16;
+
+/// A selector, or a view that was found before.
+#[derive(Debug, Clone)]
+pub(super) enum Selector {
+    Found(NodeKey),
+    Like(Box<Like>),
+}
+
+/// What a view must be like. The fields are those of the client's `Selector`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Like {
+    tests: Vec<Test>,
+    index: Option<usize>,
+    instance: Option<usize>,
+    chain: Vec<(Step, Like)>,
+    /// For error texts, as `UiSelector` shows itself.
+    shown: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Child,
+    Sibling,
+}
+
+#[derive(Debug, Clone)]
+enum Test {
+    Is(Field, String),
+    Contains(Field, String),
+    Starts(Field, String),
+    Matches(Field, Regex),
+    Flag(&'static str, bool),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Field {
+    Text,
+    Class,
+    Description,
+    Package,
+    Resource,
+}
+
+/// A view of one of several trees.
+pub(super) type Place = (usize, usize);
+
+const FLAGS: [&str; 9] = [
+    "checkable",
+    "checked",
+    "clickable",
+    "longClickable",
+    "scrollable",
+    "enabled",
+    "focusable",
+    "focused",
+    "selected",
+];
+
+/// The bits of `mask` in the order of the client's fields.
+const MASK: [&str; 25] = [
+    "text",
+    "textContains",
+    "textMatches",
+    "textStartsWith",
+    "className",
+    "classNameMatches",
+    "description",
+    "descriptionContains",
+    "descriptionMatches",
+    "descriptionStartsWith",
+    "checkable",
+    "checked",
+    "clickable",
+    "longClickable",
+    "scrollable",
+    "enabled",
+    "focusable",
+    "focused",
+    "selected",
+    "packageName",
+    "packageNameMatches",
+    "resourceId",
+    "resourceIdMatches",
+    "index",
+    "instance",
+];
+
+impl Selector {
+    /// Reads a selector; `None` when it is none.
+    pub fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(id) => id.parse().ok().map(|key| Self::Found(NodeKey(key))),
+            _ => Some(Self::Like(Box::new(Like::of(value, 0)?))),
+        }
+    }
+
+    /// The views it means, in order, of those that can be seen.
+    pub fn find(&self, trees: &[Tree]) -> Vec<Place> {
+        match self {
+            Self::Found(key) => {
+                let hit = |(t, tree): (usize, &Tree)| {
+                    let place = tree.0.iter().rposition(|view| view.key == *key)?;
+                    Some((t, place))
+                };
+                trees.iter().enumerate().find_map(hit).into_iter().collect()
+            }
+            Self::Like(like) => {
+                let everything = |(t, tree): (usize, &Tree)| -> Vec<Place> {
+                    (0..tree.0.len()).map(|place| (t, place)).collect()
+                };
+                let all: Vec<Place> = trees.iter().enumerate().flat_map(everything).collect();
+                like.find(trees, &all)
+            }
+        }
+    }
+
+    /// As `UiSelector` shows itself in errors.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Found(key) => format!("UiObject {}", key.0),
+            Self::Like(like) => format!("UiSelector[{}]", like.shown.join(", ")),
+        }
+    }
+}
+
+impl Like {
+    fn of(value: &Value, depth: usize) -> Option<Self> {
+        let fields = value.as_object()?;
+        let mask = fields.get("mask").and_then(Value::as_u64);
+        let mut like = Self::default();
+        for (bit, name) in MASK.iter().enumerate() {
+            // Without a mask, what is there counts.
+            let wanted = mask.is_none_or(|mask| mask & (1 << bit) != 0);
+            let Some(value) = fields.get(*name).filter(|v| wanted && !v.is_null()) else {
+                continue;
+            };
+            like.shown
+                .push(format!("{}={}", name.to_uppercase(), bare(value)));
+            like.field(name, value)?;
+        }
+        let list = |name: &str| {
+            fields
+                .get(name)
+                .and_then(Value::as_array)
+                .cloned()
+                .unwrap_or_default()
+        };
+        let steps = list("childOrSibling");
+        for (step, selector) in steps.iter().zip(list("childOrSiblingSelector")) {
+            if depth >= MAX_CHAIN || like.chain.len() >= MAX_CHAIN {
+                return None;
+            }
+            let step = match step.as_str()? {
+                "child" => Step::Child,
+                _ => Step::Sibling,
+            };
+            let next = Self::of(&selector, depth + 1)?;
+            like.shown
+                .push(format!("{step:?}[{}]", next.shown.join(", ")));
+            like.chain.push((step, next));
+        }
+        Some(like)
+    }
+
+    fn field(&mut self, name: &str, value: &Value) -> Option<()> {
+        if let Some(flag) = FLAGS.iter().find(|flag| **flag == name) {
+            self.tests.push(Test::Flag(flag, value.as_bool()?));
+            return Some(());
+        }
+        match name {
+            "index" => self.index = Some(usize::try_from(value.as_u64()?).ok()?),
+            "instance" => self.instance = Some(usize::try_from(value.as_u64()?).ok()?),
+            _ => {
+                let text = value.as_str()?.to_owned();
+                let (field, how) = split(name)?;
+                self.tests.push(match how {
+                    "Contains" => Test::Contains(field, text),
+                    "StartsWith" => Test::Starts(field, text),
+                    "Matches" => {
+                        // Java matches the whole text, and `.` no line end.
+                        let whole = Regex::new(&format!("^(?:{text})$")).ok()?;
+                        Test::Matches(field, whole)
+                    }
+                    _ => Test::Is(field, text),
+                });
+            }
+        }
+        Some(())
+    }
+
+    fn find(&self, trees: &[Tree], among: &[Place]) -> Vec<Place> {
+        let fits = |place: &&Place| {
+            let view = &trees[place.0].0[place.1];
+            self.index.is_none_or(|index| view.index == index)
+                && self.tests.iter().all(|test| test.holds(view))
+        };
+        let mut found: Vec<Place> = among.iter().filter(fits).copied().collect();
+        if let Some(instance) = self.instance {
+            found = found.get(instance).copied().into_iter().collect();
+        }
+        for (step, next) in &self.chain {
+            let mut among = Vec::new();
+            for (t, place) in &found {
+                let tree = &trees[*t];
+                let root = match step {
+                    Step::Child => Some(*place),
+                    Step::Sibling => tree.0[*place].parent,
+                };
+                let Some(root) = root else {
+                    continue;
+                };
+                // Below it, without itself.
+                let below = tree.below(root).into_iter().filter(|at| *at != root);
+                among.extend(below.map(|at| (*t, at)));
+            }
+            let mut seen = std::collections::HashSet::new();
+            among.retain(|place| seen.insert(*place));
+            found = next.find(trees, &among);
+        }
+        found
+    }
+}
+
+/// `textContains` is the field `text` and how it is compared.
+fn split(name: &str) -> Option<(Field, &str)> {
+    let fields = [
+        ("className", Field::Class),
+        ("description", Field::Description),
+        ("packageName", Field::Package),
+        ("resourceId", Field::Resource),
+        ("text", Field::Text),
+    ];
+    fields
+        .into_iter()
+        .find_map(|(prefix, field)| Some((field, name.strip_prefix(prefix)?)))
+}
+
+fn bare(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+impl Test {
+    fn holds(&self, view: &View) -> bool {
+        let text = |field: &Field| -> &str {
+            match field {
+                Field::Text => &view.text,
+                Field::Class => view.class,
+                Field::Description => &view.description,
+                Field::Package => &view.package,
+                Field::Resource => &view.resource,
+            }
+        };
+        match self {
+            Self::Is(field, wanted) => text(field) == wanted,
+            Self::Contains(field, part) => text(field).contains(part),
+            Self::Starts(field, start) => text(field).starts_with(start),
+            Self::Matches(field, regex) => regex.is_match(text(field)),
+            Self::Flag(name, wanted) => {
+                let flags = &view.flags;
+                let is = match *name {
+                    "checkable" => flags.checkable,
+                    "checked" => flags.checked,
+                    "clickable" => flags.clickable,
+                    "longClickable" => flags.long_clickable,
+                    "scrollable" => flags.scrollable,
+                    "enabled" => flags.enabled,
+                    "focusable" => flags.focusable,
+                    "focused" => flags.focused,
+                    _ => flags.selected,
+                };
+                is == *wanted
+            }
+        }
+    }
+}

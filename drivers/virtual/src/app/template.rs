@@ -1,0 +1,327 @@
+//! Texts with `${…}` in them.
+//!
+//! A path is `name`, `name.count`, `name.sum.field` for a list in the state, `item.field`,
+//! `index` (from 0) and `n` (from 1) inside a list row, `permission.NAME`, `url` and `url.rest`
+//! in a link's rules. Two operands may be joined by ` + `, ` - ` or ` * `. `|money` shows a
+//! number with two decimals.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::Deserializer;
+use serde_saphyr::Spanned;
+
+use crate::app::loose::{Loose, Nothing};
+use crate::app::value::Value;
+use crate::document::Place;
+use crate::shape::Platform;
+
+/// A text with placeholders, taken apart once when the file is read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Template {
+    parts: Vec<Part>,
+    /// Where it was written.
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Part {
+    Literal(String),
+    Value {
+        sum: Sum,
+        money: bool,
+    },
+    /// Cannot be read; the check of the whole file reports it with its place.
+    Broken(&'static str),
+}
+
+/// One operand, or two with a sign between them.
+#[derive(Debug, Clone, PartialEq)]
+struct Sum {
+    left: Operand,
+    right: Option<(Sign, Operand)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Operand {
+    Path(String),
+    Number(f64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sign {
+    Plus,
+    Minus,
+    Times,
+}
+
+impl Sum {
+    fn parse(text: &str) -> Self {
+        for (sign, kind) in [
+            (" + ", Sign::Plus),
+            (" - ", Sign::Minus),
+            (" * ", Sign::Times),
+        ] {
+            if let Some((left, right)) = text.split_once(sign) {
+                return Self {
+                    left: Operand::parse(left),
+                    right: Some((kind, Operand::parse(right))),
+                };
+            }
+        }
+        Self {
+            left: Operand::parse(text),
+            right: None,
+        }
+    }
+
+    fn value(&self, value_of: &dyn Fn(&str) -> Value) -> Value {
+        let left = self.left.value(value_of);
+        let Some((sign, right)) = &self.right else {
+            return left;
+        };
+        let number = |value: Value| value.number().unwrap_or(0.0);
+        let (a, b) = (number(left), number(right.value(value_of)));
+        Value::Number(match sign {
+            Sign::Plus => a + b,
+            Sign::Minus => a - b,
+            Sign::Times => a * b,
+        })
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let right = self.right.as_ref().map(|(_, operand)| operand);
+        [Some(&self.left), right]
+            .into_iter()
+            .flatten()
+            .filter_map(|operand| match operand {
+                Operand::Path(path) => Some(path.as_str()),
+                Operand::Number(_) => None,
+            })
+    }
+}
+
+impl Operand {
+    fn parse(text: &str) -> Self {
+        let text = text.trim();
+        match text.parse() {
+            Ok(number) => Self::Number(number),
+            Err(_) => Self::Path(text.to_owned()),
+        }
+    }
+
+    fn value(&self, value_of: &dyn Fn(&str) -> Value) -> Value {
+        match self {
+            Self::Path(path) => value_of(path),
+            Self::Number(n) => Value::Number(*n),
+        }
+    }
+}
+
+impl Template {
+    /// Takes `text` apart.
+    pub fn new(text: &str, place: Place) -> Self {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some(start) = rest.find("${") {
+            if start > 0 {
+                parts.push(Part::Literal(rest[..start].to_owned()));
+            }
+            let Some(length) = rest[start..].find('}') else {
+                parts.push(Part::Broken("`${` without its `}`"));
+                rest = "";
+                break;
+            };
+            parts.push(Part::value(rest[start + 2..start + length].trim()));
+            rest = &rest[start + length + 1..];
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Literal(rest.to_owned()));
+        }
+        Self { parts, place }
+    }
+
+    /// The text with every placeholder replaced by what `value_of` says of its path.
+    pub fn fill(&self, value_of: &dyn Fn(&str) -> Value) -> String {
+        let mut out = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(text) => out.push_str(text),
+                Part::Value { sum, money } => match (sum.value(value_of), money) {
+                    (Value::Number(n), true) => out.push_str(&format!("{n:.2}")),
+                    (value, _) => out.push_str(&value.to_string()),
+                },
+                Part::Broken(_) => {}
+            }
+        }
+        out
+    }
+
+    /// The value itself when the text is one placeholder and nothing else, so that `${n}` stays
+    /// a number; the filled text otherwise.
+    pub fn value(&self, value_of: &dyn Fn(&str) -> Value) -> Value {
+        match self.parts.as_slice() {
+            [Part::Value { sum, money: false }] => sum.value(value_of),
+            _ => Value::Text(self.fill(value_of)),
+        }
+    }
+
+    /// The paths it names, and what is wrong with it.
+    pub(super) fn paths(&self) -> Vec<Result<&str, &'static str>> {
+        let mut paths = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(_) => {}
+                Part::Value { sum, .. } => paths.extend(sum.paths().map(Ok)),
+                Part::Broken(why) => paths.push(Err(*why)),
+            }
+        }
+        paths
+    }
+}
+
+impl Part {
+    fn value(inner: &str) -> Self {
+        let (path, filter) = match inner.split_once('|') {
+            Some((path, filter)) => (path.trim(), filter.trim()),
+            None => (inner, ""),
+        };
+        if path.is_empty() {
+            return Self::Broken("`${}` names nothing");
+        }
+        let money = match filter {
+            "" => false,
+            "money" => true,
+            _ => return Self::Broken("the only filter is `|money`"),
+        };
+        Self::Value {
+            sum: Sum::parse(path),
+            money,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Template {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Spanned::<String>::deserialize(deserializer)?;
+        Ok(Self::new(&text.value, Place::from(text.referenced)))
+    }
+}
+
+impl JsonSchema for Template {
+    fn schema_name() -> Cow<'static, str> {
+        "Template".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "description": "a text; `${name}` stands for a value" })
+    }
+}
+
+/// A text that may differ per platform.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Words {
+    /// The same on both.
+    Same(Template),
+    /// One per platform.
+    PerPlatform {
+        /// On Android.
+        android: Template,
+        /// On iOS.
+        ios: Template,
+    },
+}
+
+impl Words {
+    /// The text for `platform`.
+    pub const fn on(&self, platform: Platform) -> &Template {
+        match (self, platform) {
+            (Self::Same(text), _)
+            | (Self::PerPlatform { android: text, .. }, Platform::Android)
+            | (Self::PerPlatform { ios: text, .. }, Platform::Ios) => text,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Both {
+            android: Template,
+            ios: Template,
+        }
+        let words = Spanned::<Loose<Both, Nothing>>::deserialize(deserializer)?;
+        Ok(match words.value {
+            Loose::Text(text) => Self::Same(Template::new(&text, Place::from(words.referenced))),
+            Loose::Map(Both { android, ios }) => Self::PerPlatform { android, ios },
+            Loose::Seq(nothing) => match nothing {},
+        })
+    }
+}
+
+impl JsonSchema for Words {
+    fn schema_name() -> Cow<'static, str> {
+        "Words".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": ["string", "number", "boolean"] },
+            {
+                "type": "object",
+                "properties": { "android": { "type": "string" }, "ios": { "type": "string" } },
+                "required": ["android", "ios"],
+                "additionalProperties": false
+            }
+        ]})
+    }
+}
+
+/// What is assigned to a variable: a constant, or a text with placeholders.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Expression {
+    /// Always the same.
+    Constant(Value),
+    /// Filled when it is used.
+    Filled(Template),
+}
+
+impl Expression {
+    /// What it comes to.
+    pub fn value(&self, value_of: &dyn Fn(&str) -> Value) -> Value {
+        match self {
+            Self::Constant(value) => value.clone(),
+            Self::Filled(template) => template.value(value_of),
+        }
+    }
+
+    /// The template, when it is one.
+    pub(super) const fn template(&self) -> Option<&Template> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Filled(template) => Some(template),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Expression {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Spanned::<Value>::deserialize(deserializer)?;
+        Ok(match value.value {
+            Value::Text(text) => Self::Filled(Template::new(&text, Place::from(value.referenced))),
+            constant => Self::Constant(constant),
+        })
+    }
+}
+
+impl JsonSchema for Expression {
+    fn schema_name() -> Cow<'static, str> {
+        "Expression".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Value>()
+    }
+}

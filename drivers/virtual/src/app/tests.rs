@@ -1,0 +1,106 @@
+use super::*;
+
+const SHOP: &str = include_str!("../../../../examples/shop/app.yaml");
+
+fn fault(text: &str) -> String {
+    App::parse(text, "app.yaml")
+        .expect_err("broken")
+        .to_string()
+}
+
+#[test]
+fn the_example_shop_is_a_valid_app() {
+    let shop = App::parse(SHOP, "app.yaml").expect("valid");
+    assert_eq!(shop.app.name, "Shop");
+    assert_eq!(shop.id(Platform::Ios).as_str(), "com.example.shop");
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_shown_with_a_caret_and_a_guess() {
+    let text = "app: {id: a.b, name: A, start: home}\nscreens:\n  home:\n    elements:\n      - tap: {goto: hoome}\n";
+    let expected = "\
+app.yaml:5:21: no screen is named `hoome`
+  |
+5 |       - tap: {goto: hoome}
+  |                     ^
+hint: did you mean `home`?";
+    assert_eq!(fault(text), expected);
+}
+
+#[test]
+fn an_unknown_key_deep_inside_is_shown_where_it_stands() {
+    let text = "app: {id: a.b, name: A, start: home}\nscreens:\n  home:\n    elements:\n      - {role: button, tap: {goto: home, sett: {}}}\n";
+    let shown = fault(text);
+    assert!(shown.starts_with("app.yaml:5:"), "{shown}");
+    assert!(shown.contains("`sett`"), "{shown}");
+    assert!(shown.ends_with('^'), "{shown}");
+}
+
+#[test]
+fn a_variable_in_a_text_must_exist() {
+    let text = "app: {id: a.b, name: A, start: home}\nstate: {error: ''}\nscreens:\n  home:\n    elements:\n      - text: \"${eror}\"\n";
+    let shown = fault(text);
+    assert!(
+        shown.starts_with("app.yaml:6:15: no variable is named `eror`"),
+        "{shown}"
+    );
+    assert!(shown.contains("did you mean `error`?"), "{shown}");
+}
+
+#[test]
+fn a_file_may_hold_several_apps() {
+    let one = "app: {id: a.b, name: A, start: home}\nscreens: {home: {}}\n";
+    let apps = App::parse_all(&format!("{one}---\n{one}"), "apps.yaml").expect("two apps");
+    assert_eq!(apps.len(), 2);
+}
+
+#[test]
+fn conditions_compare_texts_numbers_and_lists() {
+    let read = |yaml: &str| serde_saphyr::from_str::<Condition>(yaml).expect("a condition");
+    let values = |path: &str| match path {
+        "name" => Value::Text("Ann".into()),
+        "count" => Value::Number(3.0),
+        "ready" => Value::Bool(true),
+        _ => Value::Null,
+    };
+    for holds in [
+        "name",
+        "'!missing'",
+        "{name: Ann, count: 3}",
+        "{count: {over: 2, under: 4}}",
+        "{ready: true}",
+        "{name: {contains: aN}}",
+        "[name, {count: 3}]",
+        "{any: [missing, name]}",
+    ] {
+        assert!(read(holds).holds(&values), "{holds}");
+    }
+    for fails in [
+        "'!name'",
+        "{name: Bob}",
+        "{count: {over: 3}}",
+        "[name, missing]",
+    ] {
+        assert!(!read(fails).holds(&values), "{fails}");
+    }
+}
+
+#[test]
+fn templates_calculate_and_show_money() {
+    let values = |path: &str| match path {
+        "price" => Value::Number(2.5),
+        "quantity" => Value::Number(3.0),
+        _ => Value::Null,
+    };
+    let fill = |text: &str| Template::new(text, crate::document::Place::default()).fill(&values);
+    assert_eq!(fill("$${price * quantity|money}!"), "$7.50!");
+    assert_eq!(fill("${quantity} x"), "3 x");
+    assert_eq!(fill("${quantity - 1}"), "2");
+}
+
+#[test]
+fn the_schema_describes_the_file() {
+    let schema = App::schema();
+    assert_eq!(schema["properties"]["screens"]["type"], "object");
+    assert!(schema["$defs"]["Element"]["properties"]["visible_if"].is_object());
+}

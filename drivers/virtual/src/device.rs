@@ -1,0 +1,381 @@
+//! One virtual device as its connections share it: its world in real time, its faults, its
+//! pictures, and a list of what clients asked that it could not do.
+//!
+//! Knows no wire.
+
+mod acts;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
+use crate::latency::{Dice, Lasting, Latency};
+use crate::paint::{PaintError, Painter};
+use crate::shape::Shape;
+use crate::world::{Catalog, OpenDialog, Snapshot, World, WorldOptions};
+
+/// The most different requests a device remembers that it could not do.
+const MAX_UNHANDLED: usize = 256;
+/// The most snapshots kept for trees that are told late.
+const MAX_STALE: usize = 16;
+
+/// What a device is made of; the `Arc`s are shared by a fleet.
+#[derive(Debug, Clone)]
+pub struct DeviceOptions {
+    /// Serial or udid.
+    pub serial: String,
+    /// Its number in the fleet, from 0.
+    pub index: usize,
+    /// Its body.
+    pub shape: &'static Shape,
+    /// The apps there are.
+    pub catalog: Arc<Catalog>,
+    /// How long things take.
+    pub latency: Arc<Latency>,
+    /// What goes wrong.
+    pub faults: Arc<Faults>,
+    /// What the dice of the fleet start from.
+    pub seed: u64,
+    /// Who paints its screen.
+    pub painter: Arc<Painter>,
+}
+
+/// Whether a device answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Power {
+    /// It does.
+    Up,
+    /// It does not before this time of the device.
+    Down(Duration),
+}
+
+/// One virtual device.
+#[derive(Debug)]
+pub struct Device {
+    serial: Mutex<String>,
+    index: usize,
+    shape: &'static Shape,
+    latency: Arc<Latency>,
+    painter: Arc<Painter>,
+    born: Instant,
+    world: Mutex<World>,
+    changed: Notify,
+    faults: Mutex<FaultState>,
+    dice: Mutex<Dice>,
+    skew: Mutex<i64>,
+    battery: Mutex<u8>,
+    unhandled: Mutex<BTreeMap<String, u64>>,
+    history: Mutex<VecDeque<Snapshot>>,
+    power: watch::Sender<Power>,
+    /// Counts how often all connections were cut.
+    cuts: watch::Sender<u64>,
+}
+
+/// A lock that outlives a panic of another holder: a device must answer its other clients.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Device {
+    /// A device that was switched on now.
+    pub fn new(options: DeviceOptions) -> Self {
+        let seed = Dice::new(options.seed ^ (options.index as u64).rotate_left(32)).roll();
+        let world = World::new(WorldOptions {
+            shape: options.shape,
+            catalog: options.catalog,
+            latency: options.latency.clone(),
+            seed,
+        });
+        let faults = FaultState::new(&options.faults, &options.serial, options.index);
+        Self {
+            serial: Mutex::new(options.serial),
+            index: options.index,
+            shape: options.shape,
+            latency: options.latency,
+            painter: options.painter,
+            born: Instant::now(),
+            world: Mutex::new(world),
+            changed: Notify::new(),
+            faults: Mutex::new(faults),
+            dice: Mutex::new(Dice::new(seed.rotate_left(17))),
+            skew: Mutex::new(0),
+            battery: Mutex::new(100),
+            unhandled: Mutex::new(BTreeMap::new()),
+            history: Mutex::new(VecDeque::new()),
+            power: watch::Sender::new(Power::Up),
+            cuts: watch::Sender::new(0),
+        }
+    }
+
+    /// Serial or udid.
+    pub fn serial(&self) -> String {
+        lock(&self.serial).clone()
+    }
+
+    /// Its number in the fleet, from 0.
+    pub const fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Its body.
+    pub const fn shape(&self) -> &'static Shape {
+        self.shape
+    }
+
+    /// How long things take.
+    pub fn latency(&self) -> &Latency {
+        &self.latency
+    }
+
+    /// The time since the device was made.
+    pub fn now(&self) -> Duration {
+        self.born.elapsed()
+    }
+
+    /// What the device's own clock says.
+    pub fn clock(&self) -> Duration {
+        let real = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let skew = *lock(&self.skew);
+        let by = Duration::from_millis(skew.unsigned_abs());
+        if skew < 0 {
+            real.saturating_sub(by)
+        } else {
+            real + by
+        }
+    }
+
+    /// Charge of the battery in percent.
+    pub fn battery(&self) -> u8 {
+        *lock(&self.battery)
+    }
+
+    /// Sets the charge of the battery, in percent.
+    pub fn set_battery(&self, percent: u8) {
+        *lock(&self.battery) = percent.min(100);
+    }
+
+    /// Looks at the world or changes it; who waits for a change is woken. `act` must not block.
+    pub fn world<R>(&self, act: impl FnOnce(&mut World, Duration) -> R) -> R {
+        let mut world = lock(&self.world);
+        let before = world.revision();
+        let now = self.now();
+        world.advance(now);
+        let result = act(&mut world, now);
+        let changed = world.revision() != before;
+        drop(world);
+        if changed {
+            self.changed.notify_waiters();
+        }
+        result
+    }
+
+    /// What can be seen now.
+    pub fn snapshot(&self) -> Snapshot {
+        self.world(World::snapshot)
+    }
+
+    /// Waits until `look` finds something, at most until the device's time is `deadline`.
+    pub async fn wait_for<R>(
+        &self,
+        deadline: Duration,
+        mut look: impl FnMut(&mut World, Duration) -> Option<R>,
+    ) -> Option<R> {
+        loop {
+            // Registered before looking, or a change in between would be missed.
+            let mut changed = std::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            let (found, now, due) = self.world(|world, now| {
+                let found = look(world, now);
+                (found, now, world.next_due())
+            });
+            if found.is_some() || now >= deadline {
+                return found;
+            }
+            let wake = due.map_or(deadline, |due| due.min(deadline));
+            tokio::select! {
+                () = changed => {}
+                () = tokio::time::sleep_until(self.born + wake) => {}
+            }
+        }
+    }
+
+    /// Lets the time pass that something takes.
+    pub async fn takes(&self, lasting: Lasting) {
+        let time = lasting.pick(&mut lock(&self.dice));
+        if !time.is_zero() {
+            tokio::time::sleep(time).await;
+        }
+    }
+
+    /// Lets this time pass.
+    pub async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+
+    /// A number of the device's dice, from 0 to `limit`.
+    pub fn roll(&self, limit: u64) -> u64 {
+        lock(&self.dice).up_to(limit)
+    }
+
+    /// The screen as a PNG, as large as the screen times `scale`.
+    ///
+    /// # Errors
+    /// When the runtime goes down meanwhile.
+    pub async fn screenshot(&self, scale: f64) -> Result<Bytes, PaintError> {
+        let (snapshot, width, height) = self.picture(scale);
+        self.painter.png(snapshot, width, height).await
+    }
+
+    /// The screen as pixels.
+    ///
+    /// # Errors
+    /// When the runtime goes down meanwhile.
+    pub async fn pixels(&self) -> Result<crate::paint::Canvas, PaintError> {
+        let (snapshot, width, height) = self.picture(1.0);
+        self.painter.canvas(snapshot, width, height).await
+    }
+
+    fn picture(&self, scale: f64) -> (Snapshot, u32, u32) {
+        let snapshot = self.snapshot();
+        let (width, height) = (snapshot.rotation).turn(self.shape.width_px, self.shape.height_px);
+        let scale = scale.clamp(0.01, 1.0);
+        let scaled = |length: u32| ((f64::from(length) * scale).round() as u32).max(1);
+        (snapshot, scaled(width), scaled(height))
+    }
+
+    /// Whether nothing can go wrong, so that events need not be described.
+    pub fn has_no_faults(&self) -> bool {
+        lock(&self.faults).is_empty()
+    }
+
+    /// What goes wrong at this event. What concerns the device as a whole has happened when this
+    /// returns; the rest is for the caller.
+    pub fn strike(&self, event: Event<'_>) -> Vec<Fault> {
+        let mut faults = lock(&self.faults);
+        if faults.is_empty() {
+            return Vec::new();
+        }
+        let struck = faults.strike(event, self.now());
+        drop(faults);
+        (struck.into_iter())
+            .filter(|fault| !self.befalls(fault))
+            .collect()
+    }
+
+    /// Does what a fault of the device or its screen does; false when it is another's.
+    fn befalls(&self, fault: &Fault) -> bool {
+        match fault {
+            Fault::ClockSkew(ms) => *lock(&self.skew) = *ms,
+            Fault::Battery(percent) => self.set_battery(*percent),
+            Fault::Serial(serial) => {
+                lock(&self.serial).clone_from(serial);
+                self.cut();
+            }
+            // Who was struck must know that it goes no further.
+            Fault::Reboot(time) => {
+                self.reboot(time.0);
+                return false;
+            }
+            Fault::Drop => {
+                self.cut();
+                return false;
+            }
+            Fault::Dialog {
+                title,
+                text,
+                buttons,
+            } => {
+                let dialog = OpenDialog::Sudden {
+                    title: title.clone(),
+                    text: text.clone(),
+                    buttons: buttons.clone(),
+                };
+                self.world(|world, now| world.show_system_dialog(dialog, now));
+            }
+            Fault::Keyboard => self.world(World::force_keyboard),
+            Fault::Crash => self.world(|world, now| world.crash(&world.front(), now)),
+            Fault::Anr => self.world(|world, now| {
+                let front = world.front();
+                world.show_system_dialog(OpenDialog::Hangs(front), now);
+            }),
+            _ => return false,
+        }
+        true
+    }
+
+    /// One more rule for this device.
+    pub fn inject(&self, rule: FaultRule) {
+        lock(&self.faults).inject(Arc::new(rule));
+    }
+
+    /// No fault rule applies any more.
+    pub fn clear_faults(&self) {
+        lock(&self.faults).clear();
+    }
+
+    /// Keeps `snapshot` as the newest and returns the one of `by` reads before, or the oldest.
+    pub fn told_late(&self, snapshot: Snapshot, by: usize) -> Snapshot {
+        let mut history = lock(&self.history);
+        history.push_front(snapshot.clone());
+        let late = history.get(by).or_else(|| history.back()).cloned();
+        history.truncate(MAX_STALE);
+        late.unwrap_or(snapshot)
+    }
+
+    /// Cuts all connections to the device.
+    pub fn cut(&self) {
+        self.cuts.send_modify(|cuts| *cuts += 1);
+    }
+
+    /// Tells of every cut.
+    pub fn cuts(&self) -> watch::Receiver<u64> {
+        self.cuts.subscribe()
+    }
+
+    /// Switches the device off and on: all connections are cut, nothing answers for `time`.
+    pub fn reboot(&self, time: Duration) {
+        self.world(World::reboot);
+        let until = self.now() + time;
+        self.power.send_replace(Power::Down(until));
+        self.cut();
+    }
+
+    /// How long a start takes, by the dice.
+    pub fn boot_time(&self) -> Duration {
+        self.latency.boot.pick(&mut lock(&self.dice))
+    }
+
+    /// Whether the device answers now.
+    pub fn power(&self) -> Power {
+        match *self.power.borrow() {
+            Power::Down(until) if self.now() < until => Power::Down(until),
+            Power::Down(_) | Power::Up => Power::Up,
+        }
+    }
+
+    /// Notes a request of a client that the device has no answer for.
+    pub fn note_unhandled(&self, request: &str) {
+        let mut all = lock(&self.unhandled);
+        if let Some(count) = all.get_mut(request) {
+            *count += 1;
+        } else if all.len() < MAX_UNHANDLED {
+            let cut: String = request.chars().take(400).collect();
+            all.insert(cut, 1);
+        }
+    }
+
+    /// The requests the device had no answer for, and how often each came.
+    pub fn unhandled(&self) -> Vec<(String, u64)> {
+        let all = lock(&self.unhandled);
+        all.iter()
+            .map(|(request, count)| (request.clone(), *count))
+            .collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! Touching a device, whatever wire the wish came over, so that faults strike alike on all.
+
+use crate::app::AppId;
+use crate::device::Device;
+use crate::faults::{Event, Fault};
+use crate::geometry::Point;
+use crate::world::{Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, Touched, WindowKind};
+
+/// Whether an act goes on after the faults that struck it.
+#[derive(Debug, PartialEq, Eq)]
+enum Goes {
+    On,
+    Nowhere,
+}
+
+impl Device {
+    /// Touches the screen; points are dp or pt as the device is held.
+    pub async fn touch(&self, gesture: Gesture) -> Touched {
+        let (kind, at) = match gesture {
+            Gesture::Tap(at) => ("tap", at),
+            Gesture::LongPress(at) => ("long_press", at),
+            Gesture::Swipe { from, .. } => ("swipe", from),
+        };
+        let words = || format!("{kind} {}", what_is_at(&self.snapshot(), at));
+        if self.struck(words).await == Goes::Nowhere {
+            return Touched::Nothing;
+        }
+        self.world(|world, now| world.gesture(gesture, now))
+    }
+
+    /// Follows one movement of a finger.
+    pub async fn pointer(&self, movement: Pointer) -> Option<Touched> {
+        let words = || match movement {
+            Pointer::Down(at) => format!("tap {}", what_is_at(&self.snapshot(), at)),
+            Pointer::Move(_) | Pointer::Up | Pointer::Cancel => "move".to_owned(),
+        };
+        if self.struck(words).await == Goes::Nowhere {
+            return None;
+        }
+        self.world(|world, now| world.pointer(movement, now))
+    }
+
+    /// Types into the field with the focus; false when there is none.
+    pub async fn type_text(&self, text: &str) -> bool {
+        if self.struck(|| format!("text {text}")).await == Goes::Nowhere {
+            return true;
+        }
+        self.world(|world, now| world.type_text(text, now))
+    }
+
+    /// Presses a key.
+    pub async fn press(&self, key: Key) {
+        let words = || format!("key {key:?}").to_lowercase();
+        if self.struck(words).await == Goes::On {
+            self.world(|world, now| world.key(key, now));
+        }
+    }
+
+    /// Brings an app to the front.
+    ///
+    /// # Errors
+    /// When it is not on the device.
+    pub async fn launch(&self, id: &AppId) -> Result<Launched, NotInstalled> {
+        let mut ignored = false;
+        for fault in self.strike(Event::Launch(id.as_str())) {
+            match fault {
+                Fault::Delay(time) => self.sleep(time.0).await,
+                Fault::IgnoreLaunch => ignored = true,
+                _ => {}
+            }
+        }
+        if ignored {
+            return self.world(|world, now| {
+                world
+                    .installed_app(id)
+                    .ok_or_else(|| NotInstalled(id.clone()))?;
+                Ok(Launched {
+                    kind: crate::world::LaunchKind::Cold,
+                    ready_at: now,
+                })
+            });
+        }
+        self.world(|world, now| world.launch(id, now))
+    }
+
+    async fn struck(&self, words: impl FnOnce() -> String) -> Goes {
+        if self.has_no_faults() {
+            return Goes::On;
+        }
+        let mut goes = Goes::On;
+        for fault in self.strike(Event::Touch(&words())) {
+            match fault {
+                Fault::Delay(time) => self.sleep(time.0).await,
+                Fault::Swallow => goes = Goes::Nowhere,
+                _ => {}
+            }
+        }
+        goes
+    }
+}
+
+/// The id or text of what lies topmost at a point; its coordinates when nothing has either.
+fn what_is_at(snapshot: &Snapshot, at: Point) -> String {
+    let window = (snapshot.windows.iter().rev())
+        .find(|w| w.bounds.contains(at) || w.kind != WindowKind::Keyboard);
+    let named = window.and_then(|w| {
+        let mut nodes = w.nodes.iter().rev();
+        nodes.find(|n| n.visible.contains(at) && !(n.id.is_empty() && n.text.is_empty()))
+    });
+    match named {
+        Some(node) if node.id.is_empty() => node.text.clone(),
+        Some(node) => node.id.clone(),
+        None => format!("{:.0},{:.0}", at.x, at.y),
+    }
+}

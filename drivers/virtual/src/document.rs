@@ -1,0 +1,160 @@
+//! Reading the YAML files of this crate: values that remember where they were written, and one
+//! error that shows file, line, column, the source line and a caret.
+//!
+//! Knows nothing of what the files mean.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer};
+use serde_saphyr::{MessageFormatter, Spanned, UserMessageFormatter};
+
+/// The longest file that is read, in bytes.
+const MAX_FILE: usize = 4 * 1024 * 1024;
+
+/// A place in a file, both counted from 1; 0 when unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: u32,
+    /// The column, in characters.
+    pub column: u32,
+}
+
+/// A value and where it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct At<T> {
+    /// What was written.
+    pub value: T,
+    /// Where.
+    pub place: Place,
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<T>::deserialize(deserializer)?;
+        Ok(Self {
+            place: Place::from(spanned.referenced),
+            value: spanned.value,
+        })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for At<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+impl From<serde_saphyr::Location> for Place {
+    fn from(location: serde_saphyr::Location) -> Self {
+        Self {
+            line: u32::try_from(location.line()).unwrap_or(u32::MAX),
+            column: u32::try_from(location.column()).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// What is wrong with a file, and where. `Display` is the whole picture with the caret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentError {
+    /// The name the caller gave the text, usually its path.
+    pub source_name: String,
+    /// Where; line 0 when the file as a whole is meant.
+    pub place: Place,
+    /// What is wrong, in lower case, without a full stop.
+    pub message: String,
+    /// What may help, when there is something.
+    pub hint: Option<String>,
+    /// The line that is wrong, as it stands in the file.
+    pub source_line: String,
+}
+
+impl std::error::Error for DocumentError {}
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place { line, column } = self.place;
+        if line == 0 {
+            write!(f, "{}: {}", self.source_name, self.message)?;
+        } else {
+            let number = line.to_string();
+            let margin = " ".repeat(number.len());
+            let before = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
+            // A tab in the source must stay a tab in front of the caret, or it points elsewhere.
+            let indent: String = (self.source_line.chars().chain(std::iter::repeat(' ')))
+                .take(before.min(4096))
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            writeln!(f, "{}:{line}:{column}: {}", self.source_name, self.message)?;
+            writeln!(f, "{margin} |")?;
+            writeln!(f, "{number} | {}", self.source_line)?;
+            write!(f, "{margin} | {indent}^")?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A text with the name it goes by, from which errors are made.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// What errors call it.
+    pub name: &'a str,
+    /// The whole text.
+    pub text: &'a str,
+}
+
+impl Source<'_> {
+    /// Reads every YAML document of the text.
+    ///
+    /// # Errors
+    /// The first thing that is not well formed or not of the expected shape.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<Vec<T>, DocumentError> {
+        if self.text.len() > MAX_FILE {
+            return Err(self.error(Place::default(), "the file is larger than 4 MiB", None));
+        }
+        serde_saphyr::from_multiple(self.text).map_err(|error| {
+            let error = error.without_snippet();
+            let place = error.location().map(Place::from).unwrap_or_default();
+            self.error(place, UserMessageFormatter.format_message(error), None)
+        })
+    }
+
+    /// An error at `place`.
+    pub fn error(
+        &self,
+        place: Place,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> DocumentError {
+        let index = usize::try_from(place.line).unwrap_or(0).wrapping_sub(1);
+        DocumentError {
+            source_name: self.name.to_owned(),
+            place,
+            message: message.into(),
+            hint,
+            source_line: self.text.lines().nth(index).unwrap_or("").to_owned(),
+        }
+    }
+}
+
+/// "did you mean" for a name that is not among `known`.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let (score, best) = (known.into_iter())
+        .map(|k| (strsim::jaro_winkler(name, k), k))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (score > 0.75).then(|| format!("did you mean `{best}`?"))
+}

@@ -1,0 +1,190 @@
+//! What goes wrong, told as rules: at which event, when, and what. A device has its own dice and
+//! counters, so that a run that failed replays exactly.
+//!
+//! Knows nothing of the platforms: they report their events with [`FaultState::strike`] and do
+//! what it answers.
+
+mod rule;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+pub use self::rule::{Fault, FaultRule, Matches, Millis, Pattern, When};
+use crate::document::{DocumentError, Place, Source};
+use crate::latency::Dice;
+
+/// The rules of a fleet.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// What the dice of the devices start from.
+    pub seed: u64,
+    /// The rules; all that match an event apply, in order.
+    pub rules: Vec<Arc<FaultRule>>,
+}
+
+impl Faults {
+    /// Reads the rules of a fleet. `source_name` is what errors call the text.
+    ///
+    /// # Errors
+    /// What is wrong, with file, line, column, the source line and a caret.
+    pub fn parse(text: &str, source_name: &str) -> Result<Self, DocumentError> {
+        let source = Source {
+            name: source_name,
+            text,
+        };
+        let mut all: Vec<Self> = source.read()?;
+        let faults = match (all.pop(), all.is_empty()) {
+            (Some(faults), true) => faults,
+            (None, _) => Self::default(),
+            (Some(_), false) => {
+                return Err(source.error(Place::default(), "one document was expected", None));
+            }
+        };
+        for rule in &faults.rules {
+            if rule.matches.value.count() != 1 {
+                let message = "a rule matches exactly one kind of event";
+                let hint = Some(format!("one of {}", Matches::KINDS.join(", ")));
+                return Err(source.error(rule.matches.place, message, hint));
+            }
+        }
+        Ok(faults)
+    }
+
+    /// The JSON schema of a file of rules.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+}
+
+/// Something that happens on a device, at which a fault can strike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A client connects; its address.
+    Connect(&'a str),
+    /// Android: a client opens a service, named as adbd sees it.
+    Service(&'a str),
+    /// Android: a command line of a shell.
+    Command(&'a str),
+    /// A request to an agent: `POST /session`, `jsonrpc click`.
+    Route(&'a str),
+    /// A touch or key, whatever it came through: `tap sign_in`, `swipe`, `text`, `key back`.
+    Touch(&'a str),
+    /// An app is launched; its id.
+    Launch(&'a str),
+    /// Somebody reads the tree; through what: `uiautomator`, `u2`, `wda`.
+    Tree(&'a str),
+    /// An app is installed; its id.
+    Install(&'a str),
+    /// A file is pushed; its path.
+    Push(&'a str),
+}
+
+impl<'a> Event<'a> {
+    const fn text(self) -> &'a str {
+        match self {
+            Self::Connect(t)
+            | Self::Service(t)
+            | Self::Command(t)
+            | Self::Route(t)
+            | Self::Touch(t)
+            | Self::Launch(t)
+            | Self::Tree(t)
+            | Self::Install(t)
+            | Self::Push(t) => t,
+        }
+    }
+}
+
+/// The faults of one device: its rules, how often each was met, and its dice.
+#[derive(Debug)]
+pub struct FaultState {
+    serial: String,
+    rules: Vec<Armed>,
+    seed: u64,
+    /// How many rules there ever were, so that an injected one gets dice of its own.
+    made: u64,
+}
+
+#[derive(Debug)]
+struct Armed {
+    rule: Arc<FaultRule>,
+    met: u64,
+    fired: u64,
+    dice: Dice,
+}
+
+impl FaultState {
+    /// The faults of the device `serial`, number `index` of its fleet.
+    pub fn new(faults: &Faults, serial: &str, index: usize) -> Self {
+        let mut state = Self {
+            serial: serial.to_owned(),
+            rules: Vec::new(),
+            seed: Dice::new(faults.seed ^ (index as u64).rotate_left(32)).roll(),
+            made: 0,
+        };
+        for rule in &faults.rules {
+            state.inject(rule.clone());
+        }
+        state
+    }
+
+    /// One more rule for this device.
+    pub fn inject(&mut self, rule: Arc<FaultRule>) {
+        self.made += 1;
+        self.rules.push(Armed {
+            rule,
+            met: 0,
+            fired: 0,
+            dice: Dice::new(
+                self.seed
+                    .wrapping_add(self.made.wrapping_mul(0xA076_1D64_78BD_642F)),
+            ),
+        });
+    }
+
+    /// No rule applies any more.
+    pub fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    /// Whether there are no rules, so that events need not be described.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// What goes wrong at this event, `now` since the device was made.
+    pub fn strike(&mut self, event: Event<'_>, now: Duration) -> Vec<Fault> {
+        let serial = &self.serial;
+        (self.rules.iter_mut())
+            .filter(|armed| armed.rule.meets(serial, event))
+            .filter_map(|armed| armed.fires(now).then(|| armed.rule.fault.clone()))
+            .collect()
+    }
+}
+
+impl Armed {
+    fn fires(&mut self, now: Duration) -> bool {
+        self.met += 1;
+        let when = &self.rule.when;
+        let in_window = when.from.is_none_or(|from| now >= from.0)
+            && when.until.is_none_or(|until| now < until.0);
+        // The dice roll at every event that is met, so that one rule's window does not shift
+        // the others' luck.
+        let lucky = when.probability.is_none_or(|p| self.dice.happens(p));
+        let fires = in_window
+            && lucky
+            && when.nth.is_none_or(|nth| self.met == nth)
+            && when
+                .every
+                .is_none_or(|every| self.met.is_multiple_of(every.max(1)))
+            && when.times.is_none_or(|times| self.fired < times);
+        self.fired += u64::from(fires);
+        fires
+    }
+}
+
+#[cfg(test)]
+mod tests;

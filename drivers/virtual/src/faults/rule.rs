@@ -1,0 +1,317 @@
+//! One rule of a fault file.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use regex::Regex;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::{self, Deserializer};
+
+use crate::document::At;
+use crate::faults::Event;
+
+/// At which event, when, and what goes wrong.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FaultRule {
+    /// At which event.
+    #[serde(rename = "match")]
+    pub matches: At<Matches>,
+    /// When; always if nothing is said.
+    #[serde(default)]
+    pub when: When,
+    /// What.
+    #[serde(rename = "do")]
+    pub fault: Fault,
+}
+
+/// A regular expression for each kind of event; a rule names one of them, and maybe devices.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Matches {
+    /// Only on devices whose serial or udid matches.
+    pub device: Option<Pattern>,
+    /// See [`Event::Connect`].
+    pub connect: Option<Pattern>,
+    /// See [`Event::Service`].
+    pub service: Option<Pattern>,
+    /// See [`Event::Command`].
+    pub command: Option<Pattern>,
+    /// See [`Event::Route`].
+    pub route: Option<Pattern>,
+    /// See [`Event::Touch`].
+    pub touch: Option<Pattern>,
+    /// See [`Event::Launch`].
+    pub launch: Option<Pattern>,
+    /// See [`Event::Tree`].
+    pub tree: Option<Pattern>,
+    /// See [`Event::Install`].
+    pub install: Option<Pattern>,
+    /// See [`Event::Push`].
+    pub push: Option<Pattern>,
+}
+
+/// When a rule fires, of the events it matches. All that is said must hold.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct When {
+    /// At the nth, counted from 1.
+    pub nth: Option<u64>,
+    /// At every nth.
+    pub every: Option<u64>,
+    /// With this probability, 0 to 1.
+    pub probability: Option<f64>,
+    /// From this time of the device on.
+    pub from: Option<Millis>,
+    /// Before this time of the device.
+    pub until: Option<Millis>,
+    /// At most so often.
+    pub times: Option<u64>,
+}
+
+/// What goes wrong. Faults of the device and of its screen can be told of any event; the others
+/// mean something only where their comment says.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// Any event: it takes this much longer.
+    Delay(Millis),
+    /// Command or route: it fails with this text.
+    Fail(String),
+    /// Command: it prints this and exits so, without doing anything.
+    Answer {
+        /// Standard output.
+        #[serde(default)]
+        stdout: String,
+        /// Standard error.
+        #[serde(default)]
+        stderr: String,
+        /// Exit code.
+        #[serde(default)]
+        exit: u8,
+    },
+
+    /// Connect: the connection is closed at once.
+    Refuse,
+    /// Connect: the connection is reset at once, as while rebooting.
+    Reset,
+    /// Connect, Android: the greeting is never answered; clients show `offline`.
+    NeverCnxn,
+    /// Connect, Android: the user never accepts the key.
+    Unauthorized,
+    /// Connect, Android: the user accepts the key after this time.
+    AcceptAfter(Millis),
+    /// Any event: the connection is cut.
+    Drop,
+    /// Connect or service: the connection is cut after the device has sent so many bytes more.
+    DropAfter {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// Service: what the client sends is never acknowledged.
+    HalfOpen,
+    /// Connect: the device sends no faster than this.
+    Slow {
+        /// Bytes per second.
+        bytes_per_second: u64,
+    },
+    /// Connect: the connection is cut after this time, again and again.
+    Flap(Millis),
+
+    /// The device is away for this time, then starts afresh.
+    Reboot(Millis),
+    /// The device restarts again as soon as it is up, for ever, every so often.
+    BootLoop(Millis),
+    /// The device comes back under another serial.
+    Serial(String),
+    /// Push or install: no room is left.
+    StorageFull,
+    /// The device's clock is wrong by so many milliseconds.
+    ClockSkew(i64),
+    /// The battery is at so many percent.
+    Battery(u8),
+
+    /// Tree: the screen does not come to rest.
+    NotIdle,
+    /// Tree: there is no root.
+    NullRoot,
+    /// Tree: there is nothing in it.
+    EmptyTree,
+    /// Tree: it ends after so many bytes.
+    Truncate(usize),
+    /// Tree: it is that of so many reads before.
+    Stale(usize),
+    /// A dialog of the system lies on top.
+    Dialog {
+        /// In bold.
+        #[serde(default)]
+        title: String,
+        /// The message.
+        text: String,
+        /// The answers.
+        #[serde(default = "ok")]
+        buttons: Vec<String>,
+    },
+    /// The keyboard comes up.
+    Keyboard,
+    /// The app in front crashes.
+    Crash,
+    /// The app in front does not answer.
+    Anr,
+    /// Launch: nothing happens.
+    IgnoreLaunch,
+    /// Touch: it has no effect.
+    Swallow,
+    /// Android: no window has the focus for this time.
+    NoFocus(Millis),
+
+    /// The agent's process ends.
+    AgentDies,
+    /// Command, Android: the agent cannot listen, its port is taken.
+    PortBusy,
+    /// Command, Android: `UiAutomationService already registered`.
+    UiAutomationTaken,
+    /// Route: no answer comes.
+    NoAnswer,
+    /// Connect or route, iOS: what comes is rubbish.
+    Garbage,
+
+    /// Route, iOS: the element is gone.
+    StaleElement,
+    /// Route, iOS: another client took the session.
+    SessionKilled,
+    /// iOS: WebDriverAgent is down for this time.
+    WdaCrash(Millis),
+    /// iOS: the cable is out for this time.
+    Detach(Millis),
+    /// Connect, iOS: lockdown answers `PasswordProtected`.
+    PasswordProtected,
+    /// Connect, iOS: lockdown answers `InvalidHostID`.
+    InvalidHostId,
+}
+
+fn ok() -> Vec<String> {
+    vec!["OK".to_owned()]
+}
+
+impl Matches {
+    /// The kinds of event a rule can name.
+    pub const KINDS: [&str; 9] = [
+        "connect", "service", "command", "route", "touch", "launch", "tree", "install", "push",
+    ];
+
+    pub(super) fn count(&self) -> usize {
+        [
+            &self.connect,
+            &self.service,
+            &self.command,
+            &self.route,
+            &self.touch,
+            &self.launch,
+            &self.tree,
+            &self.install,
+            &self.push,
+        ]
+        .into_iter()
+        .flatten()
+        .count()
+    }
+}
+
+impl FaultRule {
+    pub(super) fn meets(&self, serial: &str, event: Event<'_>) -> bool {
+        let all = &self.matches.value;
+        if (all.device.as_ref()).is_some_and(|device| !device.0.is_match(serial)) {
+            return false;
+        }
+        let pattern = match event {
+            Event::Connect(_) => &all.connect,
+            Event::Service(_) => &all.service,
+            Event::Command(_) => &all.command,
+            Event::Route(_) => &all.route,
+            Event::Touch(_) => &all.touch,
+            Event::Launch(_) => &all.launch,
+            Event::Tree(_) => &all.tree,
+            Event::Install(_) => &all.install,
+            Event::Push(_) => &all.push,
+        };
+        pattern.as_ref().is_some_and(|p| p.0.is_match(event.text()))
+    }
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub struct Pattern(pub Regex);
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.as_str() == other.0.as_str()
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Regex::new(&text).map(Self).map_err(|error| {
+            // The crate draws a picture over several lines; its last line says what is wrong.
+            let all = error.to_string();
+            let last = all
+                .lines()
+                .last()
+                .unwrap_or("")
+                .trim_start_matches("error: ");
+            de::Error::custom(format!("`{text}` is not a regular expression: {last}"))
+        })
+    }
+}
+
+impl JsonSchema for Pattern {
+    fn schema_name() -> Cow<'static, str> {
+        "Pattern".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "regex" })
+    }
+}
+
+/// A duration, written as milliseconds or with a unit: `250`, `250ms`, `2s`, `1m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Millis(pub Duration);
+
+impl<'de> Deserialize<'de> for Millis {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::read(&text).ok_or_else(|| {
+            de::Error::custom(format!("`{text}` is no duration; write 250ms, 2s or 1m"))
+        })
+    }
+}
+
+impl Millis {
+    fn read(text: &str) -> Option<Self> {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let number: u64 = digits.trim().parse().ok()?;
+        let each = match &text[digits.len()..] {
+            "" | "ms" => 1,
+            "s" => 1000,
+            "m" => 60_000,
+            _ => return None,
+        };
+        Some(Self(Duration::from_millis(number.checked_mul(each)?)))
+    }
+}
+
+impl JsonSchema for Millis {
+    fn schema_name() -> Cow<'static, str> {
+        "Duration".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "integer", "minimum": 0 },
+            { "type": "string", "pattern": "^[0-9]+(ms|s|m)?$" }
+        ]})
+    }
+}

@@ -1,0 +1,292 @@
+//! A fleet of virtual devices in this process.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::android::blobs::Blobs;
+use crate::android::{Address, Android, AndroidOptions, AuthPolicy, Build, Generation, Listening};
+use crate::app::{App, AppError};
+use crate::device::{Device, DeviceOptions};
+use crate::faults::{FaultRule, Faults};
+use crate::ios::{Iphone, Iphones, udid};
+use crate::latency::Latency;
+use crate::paint::{PaintLimits, Painter};
+use crate::shape;
+use crate::world::Catalog;
+
+/// Where the Android devices listen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Listen {
+    /// Each on a free port of 127.0.0.1.
+    #[default]
+    Tcp,
+    /// All on one port, each on a loopback address of its own. Linux only.
+    PerDeviceIp,
+    /// Each on a socket file in this directory.
+    #[cfg(unix)]
+    Unix(PathBuf),
+}
+
+/// What a fleet consists of.
+#[derive(Debug, Clone)]
+pub struct FleetOptions {
+    /// The apps the devices have beside the system's.
+    pub apps: Vec<App>,
+    /// How many Android phones.
+    pub android: usize,
+    /// How many iPhones.
+    pub ios: usize,
+    /// How long things take.
+    pub latency: Latency,
+    /// What goes wrong.
+    pub faults: Faults,
+    /// What all dice start from.
+    pub seed: u64,
+    /// Where the Android phones listen.
+    pub listen: Listen,
+    /// Whom they let in.
+    pub auth: AuthPolicy,
+    /// How new their adbd is.
+    pub generation: Generation,
+    /// How their system was built.
+    pub build: Build,
+    /// How much is spent on pictures.
+    pub paint: PaintLimits,
+    /// Bytes of files kept in memory; more goes to a temporary file.
+    pub files_in_memory: usize,
+}
+
+impl Default for FleetOptions {
+    fn default() -> Self {
+        Self {
+            apps: Vec::new(),
+            android: 0,
+            ios: 0,
+            latency: Latency::phone(),
+            faults: Faults::default(),
+            seed: 0,
+            listen: Listen::default(),
+            auth: AuthPolicy::default(),
+            generation: Generation::default(),
+            build: Build::default(),
+            paint: PaintLimits::default(),
+            files_in_memory: 64 * 1024 * 1024,
+        }
+    }
+}
+
+/// Why a fleet could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetError {
+    /// The system's own apps cannot be read.
+    #[error(transparent)]
+    App(#[from] AppError),
+    /// A device cannot listen.
+    #[error("listening for device {index}: {source}")]
+    Listen {
+        /// Its number.
+        index: usize,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The iPhones or their usbmuxd cannot listen.
+    #[error("listening for the iPhones: {0}")]
+    Iphones(#[source] std::io::Error),
+}
+
+/// An Android phone of a fleet.
+#[derive(Debug, Clone)]
+pub struct AndroidHandle {
+    android: Arc<Android>,
+    address: Address,
+}
+
+impl AndroidHandle {
+    /// Its serial number, as `getprop ro.serialno` tells it. adb names it by its address.
+    pub fn serial(&self) -> String {
+        self.android.device().serial()
+    }
+
+    /// What people call it: `Pixel 9`.
+    pub fn model(&self) -> &'static str {
+        self.android.device().shape().model
+    }
+
+    /// Where it listens; its `Display` is what `adb connect` takes and how adb names the device.
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The device behind the wire: its world, its faults, its clock.
+    pub fn device(&self) -> &Arc<Device> {
+        self.android.device()
+    }
+
+    /// The phone itself.
+    pub const fn android(&self) -> &Arc<Android> {
+        &self.android
+    }
+
+    /// What clients asked that it had no answer for, and how often.
+    pub fn unhandled(&self) -> Vec<(String, u64)> {
+        self.android.device().unhandled()
+    }
+
+    /// One more thing that goes wrong, on this device only.
+    pub fn inject(&self, rule: FaultRule) {
+        self.android.device().inject(rule);
+    }
+}
+
+/// A fleet that runs. Dropping it ends it without waiting; [`Fleet::shutdown`] waits.
+#[derive(Debug)]
+pub struct Fleet {
+    android: Vec<AndroidHandle>,
+    iphones: Option<Iphones>,
+    blobs: Arc<Blobs>,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Fleet {
+    /// Starts all devices; they listen when this returns.
+    ///
+    /// # Errors
+    /// When one cannot listen.
+    pub async fn start(options: FleetOptions) -> Result<Self, FleetError> {
+        let catalog = Arc::new(Catalog::new(options.apps.clone())?);
+        let painter = Arc::new(Painter::new(options.paint));
+        let (latency, faults) = (Arc::new(options.latency), Arc::new(options.faults));
+        let blobs = Blobs::new(options.files_in_memory);
+        let shutdown = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        // Ends what was started when something below fails.
+        let guard = shutdown.clone().drop_guard();
+        let androids: Vec<Arc<Android>> = (0..options.android)
+            .map(|index| {
+                let device = Device::new(DeviceOptions {
+                    serial: format!("VIRTUAL{index:05}"),
+                    index,
+                    shape: &shape::ANDROID[index % shape::ANDROID.len()],
+                    catalog: catalog.clone(),
+                    latency: latency.clone(),
+                    faults: faults.clone(),
+                    seed: options.seed,
+                    painter: painter.clone(),
+                });
+                let options = AndroidOptions {
+                    auth: options.auth,
+                    generation: options.generation,
+                    build: options.build,
+                    blobs: blobs.clone(),
+                    shutdown: shutdown.clone(),
+                    tasks: tasks.clone(),
+                };
+                Android::new(Arc::new(device), options)
+            })
+            .collect();
+        let listening = Listening {
+            shutdown: shutdown.clone(),
+            tasks: tasks.clone(),
+        };
+        let addresses = listen(&listening, &androids, &options.listen).await?;
+        let iphones = (0..options.ios).map(|index| {
+            Arc::new(Device::new(DeviceOptions {
+                serial: udid(index).0,
+                index,
+                shape: &shape::IOS[index % shape::IOS.len()],
+                catalog: catalog.clone(),
+                latency: latency.clone(),
+                faults: faults.clone(),
+                seed: options.seed,
+                painter: painter.clone(),
+            }))
+        });
+        let iphones = match options.ios {
+            0 => None,
+            _ => Some(
+                Iphones::start(iphones, shutdown.clone(), tasks.clone())
+                    .await
+                    .map_err(FleetError::Iphones)?,
+            ),
+        };
+        guard.disarm();
+        let android = (androids.into_iter().zip(addresses))
+            .map(|(android, address)| AndroidHandle { android, address })
+            .collect();
+        Ok(Self {
+            android,
+            iphones,
+            blobs,
+            shutdown,
+            tasks,
+        })
+    }
+
+    /// The Android phones, in order.
+    pub fn android(&self) -> &[AndroidHandle] {
+        &self.android
+    }
+
+    /// The iPhones, in order.
+    pub fn ios(&self) -> &[Arc<Iphone>] {
+        self.iphones.as_ref().map_or(&[], Iphones::phones)
+    }
+
+    /// Where the usbmuxd of the iPhones listens, in the form `USBMUXD_SOCKET_ADDRESS` takes;
+    /// `None` without iPhones.
+    pub fn usbmuxd_address(&self) -> Option<SocketAddr> {
+        self.iphones.as_ref().map(Iphones::usbmuxd_address)
+    }
+
+    /// The iPhones with their usbmuxd; `None` without any.
+    pub const fn iphones(&self) -> Option<&Iphones> {
+        self.iphones.as_ref()
+    }
+
+    /// Bytes of files that are kept in memory for all devices together.
+    pub fn files_in_memory(&self) -> usize {
+        self.blobs.in_memory()
+    }
+
+    /// Ends all devices and waits until nothing of them runs any more.
+    pub async fn shutdown(self) {
+        self.shutdown.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        self.shutdown.cancel();
+    }
+}
+
+async fn listen(
+    listening: &Listening,
+    androids: &[Arc<Android>],
+    how: &Listen,
+) -> Result<Vec<Address>, FleetError> {
+    let failed = |index| move |source| FleetError::Listen { index, source };
+    if *how == Listen::PerDeviceIp {
+        return listening.per_address(androids).await.map_err(failed(0));
+    }
+    let mut addresses = Vec::with_capacity(androids.len());
+    for (index, android) in androids.iter().enumerate() {
+        let address = match how {
+            #[cfg(unix)]
+            Listen::Unix(dir) => {
+                let path = dir.join(format!("{index}.sock"));
+                listening.unix(android.clone(), &path)
+            }
+            Listen::Tcp | Listen::PerDeviceIp => listening.tcp(android.clone()).await,
+        };
+        addresses.push(address.map_err(failed(index))?);
+    }
+    Ok(addresses)
+}

@@ -1,0 +1,44 @@
+//! The apps of a phone as lockdownd's services list them.
+
+use std::sync::Arc;
+
+use crate::app::AppId;
+use crate::device::Device;
+use crate::lockdown::{InstalledApp, Inventory, Origin};
+
+/// Under which id the app is installed whose process is WebDriverAgent.
+const RUNNER: &str = "com.facebook.WebDriverAgentRunner.xctrunner";
+
+/// What is installed in a device's world, and the app WebDriverAgent came in.
+pub(super) struct Apps(pub(super) Arc<Device>);
+
+impl Inventory for Apps {
+    fn apps(&self) -> Vec<InstalledApp> {
+        let mut apps: Vec<InstalledApp> = self.0.world(|world, _| {
+            let installed = world.installed();
+            installed
+                .map(|app| InstalledApp {
+                    bundle_id: app.id.to_string(),
+                    name: app.name,
+                    version: app.version,
+                    origin: match app.system {
+                        true => Origin::System,
+                        false => Origin::User,
+                    },
+                })
+                .collect()
+        });
+        apps.push(InstalledApp {
+            bundle_id: RUNNER.to_owned(),
+            name: "WebDriverAgentRunner-Runner".to_owned(),
+            version: "1.0".to_owned(),
+            origin: Origin::User,
+        });
+        apps
+    }
+
+    fn uninstall(&self, bundle_id: &str) -> bool {
+        let id = AppId::from(bundle_id);
+        self.0.world(|world, now| world.uninstall(&id, now))
+    }
+}

@@ -1,0 +1,322 @@
+//! One virtual iPhone: what answers on its ports, its cable, and what brings it back after a
+//! fault.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::inventory::Apps;
+use super::port::Door;
+use crate::device::{Device, Power};
+use crate::faults::{Event, Fault, FaultRule};
+use crate::lockdown::{Facts, Identity, Lockdown, Refusal};
+use crate::usbmux::line::{Line, Trouble};
+use crate::usbmux::{Attachable, BoxFuture, DevicePort, Service, Udid, Usbmuxd};
+use crate::wda::{self, PhoneTrouble, Running, Wda};
+
+/// How many troubles may wait to be undone.
+const MAX_TROUBLES: usize = 128;
+
+/// One virtual iPhone.
+pub struct Iphone {
+    udid: Udid,
+    name: String,
+    device: Arc<Device>,
+    lockdown: Lockdown,
+    wda: Wda,
+    wda_address: SocketAddr,
+    /// Whether that address takes connections.
+    listening: watch::Sender<Running>,
+    usbmuxd: Arc<Usbmuxd>,
+    shutdown: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Iphone {
+    pub(super) fn start(
+        device: Arc<Device>,
+        identity: Arc<Identity>,
+        usbmuxd: Arc<Usbmuxd>,
+        shutdown: CancellationToken,
+        tasks: TaskTracker,
+    ) -> io::Result<Arc<Self>> {
+        let facts = facts(&device);
+        let (troubles, incoming) = mpsc::channel(MAX_TROUBLES);
+        let wda = Wda::new(
+            device.clone(),
+            &facts.name,
+            facts.ordinal,
+            tasks.clone(),
+            troubles,
+        );
+        let (door, wda_address) = Door::open_anywhere()?;
+        let phone = Arc::new(Self {
+            udid: facts.udid.clone(),
+            name: facts.name.clone(),
+            lockdown: Lockdown::new(facts, identity, Arc::new(Apps(device.clone()))),
+            wda,
+            wda_address,
+            listening: watch::Sender::new(Running::Up),
+            usbmuxd,
+            shutdown,
+            tasks,
+            device,
+        });
+        let record = phone
+            .lockdown
+            .pair_with(&phone.udid, phone.usbmuxd.system_buid());
+        phone.usbmuxd.save_pair_record(&phone.udid, record);
+        phone.usbmuxd.attach(phone.clone());
+        phone.spawn(phone.clone().take_connections(door));
+        phone.spawn(phone.clone().undo(incoming));
+        phone.spawn(phone.clone().follow_power());
+        phone.tasks.spawn(phone.clone().leave_at_shutdown());
+        Ok(phone)
+    }
+
+    /// The name clients know it by.
+    pub const fn udid(&self) -> &Udid {
+        &self.udid
+    }
+
+    /// What its owner calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its WebDriverAgent answers without usbmuxd.
+    pub const fn wda_address(&self) -> SocketAddr {
+        self.wda_address
+    }
+
+    /// Ends WebDriverAgent as a crash does; when this returns, its address refuses connections.
+    pub async fn stop_wda(&self) {
+        self.wda.stop();
+        self.address_is(Running::Down).await;
+    }
+
+    /// Starts WebDriverAgent again; when this returns, its address takes connections.
+    pub async fn start_wda(&self) {
+        self.wda.start();
+        self.address_is(Running::Up).await;
+    }
+
+    async fn address_is(&self, wanted: Running) {
+        let mut listening = self.listening.subscribe();
+        // The sender lives as long as the phone, so there is always an end to wait for.
+        let _ = listening.wait_for(|listening| *listening == wanted).await;
+    }
+
+    /// Its world and its faults.
+    pub const fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// What people call its model: `iPhone 13`.
+    pub fn model(&self) -> &'static str {
+        self.device.shape().model
+    }
+
+    /// One more thing that goes wrong, on this phone only.
+    pub fn inject(&self, rule: FaultRule) {
+        self.device.inject(rule);
+    }
+
+    /// The requests it had no answer for, and how often each came.
+    pub fn unhandled(&self) -> Vec<(String, u64)> {
+        self.device.unhandled()
+    }
+
+    /// Pulls the cable: connections through usbmuxd end. WebDriverAgent's own address still
+    /// answers.
+    pub fn unplug(&self) {
+        self.usbmuxd.detach(&self.udid);
+    }
+
+    /// Plugs it in again.
+    pub fn plug_in(self: &Arc<Self>) {
+        self.usbmuxd.attach(self.clone());
+    }
+
+    /// Runs until it ends or the fleet is shut down.
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn(async move {
+            shutdown.run_until_cancelled_owned(work).await;
+        });
+    }
+
+    /// Lets go of all that runs in tasks of its own and of the usbmuxd, which knows this phone.
+    async fn leave_at_shutdown(self: Arc<Self>) {
+        self.shutdown.cancelled().await;
+        self.wda.stop();
+        self.unplug();
+    }
+
+    /// Serves WebDriverAgent's own address, which refuses connections while it is down.
+    async fn take_connections(self: Arc<Self>, mut door: Door) {
+        loop {
+            let moved = match &door {
+                Door::Open(listener) => {
+                    let accepted = tokio::select! {
+                        accepted = listener.accept() => Some(accepted),
+                        () = self.wda.becomes(Running::Down) => None,
+                    };
+                    match accepted {
+                        Some(accepted) => {
+                            self.take_connection(accepted).await;
+                            continue;
+                        }
+                        None => door.shut(self.wda_address),
+                    }
+                }
+                Door::Shut { .. } => {
+                    self.wda.becomes(Running::Up).await;
+                    door.open(self.wda_address)
+                }
+            };
+            if let Err(error) = moved {
+                tracing::warn!(%error, udid = %self.udid, "WebDriverAgent's port is gone");
+                return;
+            }
+            self.listening.send_replace(match door {
+                Door::Open(_) => Running::Up,
+                Door::Shut { .. } => Running::Down,
+            });
+        }
+    }
+
+    async fn take_connection(self: &Arc<Self>, accepted: io::Result<(TcpStream, SocketAddr)>) {
+        match accepted {
+            Ok((stream, _)) => {
+                // Answers are written at once; Nagle would only hold them back.
+                let _ = stream.set_nodelay(true);
+                let phone = self.clone();
+                self.spawn(async move { phone.wda.serve(Box::new(stream)).await });
+            }
+            Err(error) => {
+                // Out of file descriptors, usually: let others close some.
+                tracing::warn!(%error, udid = %self.udid, "a connection was not accepted");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+
+    /// Brings back what faults took away for a while.
+    async fn undo(self: Arc<Self>, mut troubles: mpsc::Receiver<PhoneTrouble>) {
+        while let Some(trouble) = troubles.recv().await {
+            let phone = self.clone();
+            self.spawn(async move {
+                match trouble {
+                    PhoneTrouble::WdaDown(time) => {
+                        phone.device.sleep(time.0).await;
+                        phone.wda.start();
+                    }
+                    PhoneTrouble::Unplugged(time) => {
+                        phone.unplug();
+                        phone.device.sleep(time.0).await;
+                        phone.plug_in();
+                    }
+                }
+            });
+        }
+    }
+
+    /// A phone that restarts is off the cable and without WebDriverAgent meanwhile.
+    async fn follow_power(self: Arc<Self>) {
+        let mut cuts = self.device.cuts();
+        while cuts.changed().await.is_ok() {
+            let Power::Down(until) = self.device.power() else {
+                continue;
+            };
+            self.unplug();
+            self.wda.stop();
+            let rest = until.saturating_sub(self.device.now());
+            self.device.sleep(rest).await;
+            self.wda.start();
+            self.plug_in();
+        }
+    }
+
+    async fn open(&self, port: DevicePort) -> Option<Service> {
+        if let Power::Down(_) = self.device.power() {
+            return None;
+        }
+        if port == wda::PORT {
+            // WebDriverAgent asks for its own faults.
+            if self.wda.running() == Running::Down {
+                return None;
+            }
+            let wda = self.wda.clone();
+            return Some(Box::new(move |stream| {
+                Box::pin(async move { wda.serve(stream).await })
+            }));
+        }
+        let mut cuts = self.device.cuts();
+        let mut refusal = None;
+        let trouble = Arc::new(Trouble::default());
+        for fault in self.device.strike(Event::Connect("lockdown")) {
+            match fault {
+                Fault::Refuse | Fault::Reset => return None,
+                Fault::Delay(time) => self.device.sleep(time.0).await,
+                Fault::PasswordProtected => refusal = Some(Refusal::PasswordProtected),
+                Fault::InvalidHostId => refusal = Some(Refusal::InvalidHostId),
+                other => trouble.befall(&other),
+            }
+        }
+        let service = self.lockdown.open(port, refusal)?;
+        Some(Box::new(move |stream| {
+            Box::pin(async move {
+                let line = Line::new(stream, trouble);
+                tokio::select! {
+                    () = service(Box::new(line)) => {}
+                    _ = cuts.changed() => {}
+                }
+            })
+        }))
+    }
+}
+
+impl std::fmt::Debug for Iphone {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Iphone")
+            .field("udid", &self.udid)
+            .field("name", &self.name)
+            .field("wda_address", &self.wda_address)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Attachable for Iphone {
+    fn udid(&self) -> &Udid {
+        &self.udid
+    }
+
+    fn open(&self, port: DevicePort) -> BoxFuture<'_, Option<Service>> {
+        Box::pin(self.open(port))
+    }
+}
+
+fn facts(device: &Device) -> Facts {
+    let shape = device.shape();
+    let ordinal = u32::try_from(device.index())
+        .unwrap_or(u32::MAX)
+        .saturating_add(1);
+    let [_, a, b, c] = ordinal.to_be_bytes();
+    Facts {
+        udid: Udid(device.serial()),
+        name: format!("{} {ordinal}", shape.model),
+        product_type: shape.product.to_owned(),
+        product_version: shape.os_version.to_owned(),
+        screen_pixels: (shape.width_px, shape.height_px),
+        screen_scale: shape.scale as u32,
+        ordinal,
+        wifi_address: format!("a4:83:e7:{a:02x}:{b:02x}:{c:02x}"),
+    }
+}

@@ -1,0 +1,189 @@
+//! How long things take on a virtual device. `phone` looks like a phone, `fast` is for unit tests.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::document::{DocumentError, Source};
+
+/// A duration that varies: `ms` plus up to `jitter` milliseconds by the device's seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lasting {
+    /// Milliseconds, at least.
+    pub ms: u64,
+    /// Milliseconds more, at most.
+    #[serde(default)]
+    pub jitter: u64,
+}
+
+impl Lasting {
+    /// Exactly `ms` milliseconds.
+    pub const fn ms(ms: u64) -> Self {
+        Self { ms, jitter: 0 }
+    }
+
+    /// Between `from` and `to` milliseconds.
+    pub const fn between(from: u64, to: u64) -> Self {
+        Self {
+            ms: from,
+            jitter: to.saturating_sub(from),
+        }
+    }
+
+    /// The duration for one draw of a device's dice.
+    pub fn pick(self, dice: &mut Dice) -> Duration {
+        Duration::from_millis(self.ms.saturating_add(dice.up_to(self.jitter)))
+    }
+}
+
+/// The times of a device. Defaults are those of `phone`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Latency {
+    /// `uiautomator dump`: the quiet it waits for before it looks.
+    pub dump_quiet: Lasting,
+    /// `uiautomator dump`: how long it waits for quiet before it gives up.
+    pub dump_patience: Lasting,
+    /// `uiautomator dump`: starting the runtime and writing the file.
+    pub dump: Lasting,
+    /// `input` from Android 12 on.
+    pub input: Lasting,
+    /// `input` before, when it started a runtime.
+    pub old_input: Lasting,
+    /// `screencap`.
+    pub screencap: Lasting,
+    /// A tree from an agent that stays on the device.
+    pub agent_dump: Lasting,
+    /// Any other call to such an agent.
+    pub agent_call: Lasting,
+    /// From starting the agent to its first answer.
+    pub agent_start: Lasting,
+    /// WebDriverAgent: a tree.
+    pub source: Lasting,
+    /// WebDriverAgent: an action, beside the time of its gesture.
+    pub action: Lasting,
+    /// Starting an app that did not run.
+    pub cold_start: Lasting,
+    /// Bringing one to the front that did.
+    pub warm_start: Lasting,
+    /// Installing, beside the transfer.
+    pub install: Lasting,
+    /// Bytes per second an install takes in.
+    pub install_rate: u64,
+    /// From a reboot to the first answer.
+    pub boot: Lasting,
+    /// How long the screen moves after a change of screen, dialog or keyboard.
+    pub transition: Lasting,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self::phone()
+    }
+}
+
+impl Latency {
+    /// Times as on a phone of the middle class.
+    pub const fn phone() -> Self {
+        Self {
+            dump_quiet: Lasting::ms(1000),
+            dump_patience: Lasting::ms(10_000),
+            dump: Lasting::between(850, 950),
+            input: Lasting::between(25, 35),
+            old_input: Lasting::between(650, 750),
+            screencap: Lasting::between(150, 400),
+            agent_dump: Lasting::between(20, 60),
+            agent_call: Lasting::between(5, 15),
+            agent_start: Lasting::between(800, 1200),
+            source: Lasting::between(100, 400),
+            action: Lasting::ms(100),
+            cold_start: Lasting::between(600, 2000),
+            warm_start: Lasting::between(150, 300),
+            install: Lasting::ms(1000),
+            install_rate: 30_000_000,
+            boot: Lasting::ms(20_000),
+            transition: Lasting::ms(250),
+        }
+    }
+
+    /// No waiting but where the order of things needs some.
+    pub const fn fast() -> Self {
+        const NONE: Lasting = Lasting::ms(0);
+        Self {
+            dump_quiet: NONE,
+            dump_patience: Lasting::ms(200),
+            dump: NONE,
+            input: NONE,
+            old_input: NONE,
+            screencap: NONE,
+            agent_dump: NONE,
+            agent_call: NONE,
+            agent_start: NONE,
+            source: NONE,
+            action: NONE,
+            cold_start: NONE,
+            warm_start: NONE,
+            install: NONE,
+            install_rate: u64::MAX,
+            boot: Lasting::ms(200),
+            transition: NONE,
+        }
+    }
+
+    /// The profile of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "phone" => Some(Self::phone()),
+            "fast" => Some(Self::fast()),
+            _ => None,
+        }
+    }
+
+    /// Reads a profile; times that are not named are those of `phone`.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where.
+    pub fn parse(text: &str, source_name: &str) -> Result<Self, DocumentError> {
+        let source = Source {
+            name: source_name,
+            text,
+        };
+        let mut all: Vec<Self> = source.read()?;
+        Ok(all.pop().unwrap_or_default())
+    }
+}
+
+/// A device's dice: the same seed gives the same numbers, on every machine. (SplitMix64)
+#[derive(Debug, Clone)]
+pub struct Dice(u64);
+
+impl Dice {
+    /// Dice for one device.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub const fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = self.0;
+        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number from 0 to `limit`, both possible.
+    pub const fn up_to(&mut self, limit: u64) -> u64 {
+        match limit.checked_add(1) {
+            Some(n) => self.roll() % n,
+            None => self.roll(),
+        }
+    }
+
+    /// Whether something of that probability happens now.
+    pub fn happens(&mut self, probability: f64) -> bool {
+        (self.roll() >> 11) as f64 / ((1_u64 << 53) as f64) < probability
+    }
+}

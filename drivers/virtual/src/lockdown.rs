@@ -1,0 +1,109 @@
+//! lockdownd: the iPhone's front door, on device port 62078. It tells what the device is, pairs
+//! with hosts, and starts the other services.
+//!
+//! Wire: <https://github.com/libimobiledevice/libimobiledevice> (`src/lockdown.c`). Answers are in
+//! the form iOS 5 and later give them: no `Result`, an `Error` when something failed. Started are
+//! the services that a phone without a developer disk image offers and that clients ask for;
+//! everything else is `InvalidService`. This module does not know what apps do.
+
+mod channel;
+mod conversation;
+mod facts;
+mod frame;
+mod identity;
+mod pairing;
+mod service;
+mod values;
+
+use std::sync::Arc;
+
+pub use self::facts::Facts;
+pub use self::identity::Identity;
+use self::pairing::Pairings;
+use self::service::Ports;
+pub use self::service::{InstalledApp, Inventory, Origin};
+use crate::usbmux::{DevicePort, Service, SystemBuid, Udid};
+
+/// The port of lockdownd on every device.
+pub const PORT: DevicePort = DevicePort(62_078);
+
+/// What lockdownd can be told to answer instead of doing what was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// The phone is locked with a passcode nobody has typed since it booted.
+    PasswordProtected,
+    /// The phone does not know this host, or no longer.
+    InvalidHostId,
+}
+
+impl Refusal {
+    /// The word in `Error`.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::PasswordProtected => "PasswordProtected",
+            Self::InvalidHostId => "InvalidHostID",
+        }
+    }
+
+    /// Whether it is the answer to a request of that name.
+    fn answers(self, request: &str) -> bool {
+        match self {
+            Self::PasswordProtected => ["Pair", "ValidatePair", "StartSession"].contains(&request),
+            Self::InvalidHostId => ["ValidatePair", "StartSession"].contains(&request),
+        }
+    }
+}
+
+/// The lockdownd of one device.
+#[derive(Clone)]
+pub struct Lockdown {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    facts: Facts,
+    identity: Arc<Identity>,
+    inventory: Arc<dyn Inventory>,
+    pairings: Pairings,
+    ports: Ports,
+}
+
+impl Lockdown {
+    /// A lockdownd that no host has paired with.
+    pub fn new(facts: Facts, identity: Arc<Identity>, inventory: Arc<dyn Inventory>) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                facts,
+                identity,
+                inventory,
+                pairings: Pairings::default(),
+                ports: Ports::default(),
+            }),
+        }
+    }
+
+    /// Pairs with the host `buid` as if someone had tapped "Trust", and answers the record that
+    /// host keeps.
+    pub fn pair_with(&self, udid: &Udid, buid: &SystemBuid) -> Vec<u8> {
+        let identity = &self.inner.identity;
+        self.inner
+            .pairings
+            .add(identity.host_id(), identity.own_pairing());
+        identity.pair_record(udid, buid, &self.inner.facts.wifi_address)
+    }
+
+    /// What answers on `port`: lockdownd itself, which may refuse what it is asked there, or a
+    /// service it started.
+    pub fn open(&self, port: DevicePort, refusal: Option<Refusal>) -> Option<Service> {
+        let inner = self.inner.clone();
+        if port == PORT {
+            return Some(Box::new(move |stream| {
+                Box::pin(conversation::serve(inner, refusal, stream))
+            }));
+        }
+        let started = inner.ports.take(port)?;
+        Some(Box::new(move |stream| {
+            Box::pin(service::serve(inner, started, stream))
+        }))
+    }
+}

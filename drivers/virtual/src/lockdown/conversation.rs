@@ -1,0 +1,187 @@
+//! One client of lockdownd: requests in, answers out, and TLS in between.
+
+use std::io;
+use std::sync::Arc;
+
+use super::channel::Channel;
+use super::frame::FrameError;
+use super::pairing::{HostId, Pairing, host_id};
+use super::service::Kind;
+use super::{Inner, Refusal, values};
+use crate::plist::{Dictionary, Value, dictionary, text};
+use crate::usbmux::BoxStream;
+
+/// What to do with the channel once the answer is out.
+enum Then {
+    GoOn,
+    Secure(Pairing),
+    OpenUp,
+    HangUp,
+}
+
+/// A failed request: the word in `Error`.
+struct Failed(&'static str);
+
+/// Serves one client until it leaves.
+pub(super) async fn serve(phone: Arc<Inner>, refusal: Option<Refusal>, stream: BoxStream) {
+    let client = Client {
+        phone,
+        refusal,
+        session: None,
+    };
+    if let Err(error) = client.converse(Channel::Plain(stream)).await {
+        tracing::debug!(%error, "a lockdownd client was dropped");
+    }
+}
+
+struct Client {
+    phone: Arc<Inner>,
+    refusal: Option<Refusal>,
+    session: Option<HostId>,
+}
+
+impl Client {
+    async fn converse(mut self, mut channel: Channel) -> Result<(), FrameError> {
+        while let Some(request) = channel.read().await? {
+            let name = text(&request, "Request").unwrap_or_default().to_owned();
+            let (mut answer, then) = match self.answer(&name, &request) {
+                Ok(answered) => answered,
+                Err(Failed(word)) => (dictionary([("Error", word.into())]), Then::GoOn),
+            };
+            answer.insert("Request".to_owned(), name.into());
+            channel.write(answer).await?;
+            channel = match self.proceed(channel, then).await? {
+                Some(channel) => channel,
+                None => return Ok(()),
+            };
+        }
+        Ok(())
+    }
+
+    async fn proceed(&self, channel: Channel, then: Then) -> io::Result<Option<Channel>> {
+        match then {
+            Then::GoOn => Ok(Some(channel)),
+            Then::Secure(pairing) => {
+                let tls = self.phone.identity.tls(&pairing);
+                channel.secure(tls).await.map(Some)
+            }
+            Then::OpenUp => channel.open_up().await.map(Some),
+            Then::HangUp => Ok(None),
+        }
+    }
+
+    fn answer(&mut self, name: &str, request: &Dictionary) -> Result<(Dictionary, Then), Failed> {
+        if let Some(refusal) = self.refusal.filter(|refusal| refusal.answers(name)) {
+            return Err(Failed(refusal.word()));
+        }
+        let answer = match name {
+            "QueryType" => dictionary([("Type", "com.apple.mobile.lockdown".into())]),
+            "GetValue" => self.get_value(request)?,
+            "SetValue" => return Err(Failed("SetProhibited")),
+            "RemoveValue" => return Err(Failed("RemoveProhibited")),
+            "Pair" => self.pair(request)?,
+            "ValidatePair" => self.validate_pair(request)?,
+            "Unpair" => self.unpair(request)?,
+            "StartSession" => return self.start_session(request),
+            "StopSession" => return self.stop_session(request),
+            "StartService" => self.start_service(request)?,
+            "Goodbye" => return Ok((Dictionary::new(), Then::HangUp)),
+            _ => return Err(Failed("InvalidRequest")),
+        };
+        Ok((answer, Then::GoOn))
+    }
+
+    fn get_value(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
+        let (domain, key) = (text(request, "Domain"), text(request, "Key"));
+        let reach = match self.session {
+            Some(_) => values::Reach::Everything,
+            None => values::Reach::Public,
+        };
+        let value = values::get(&self.phone.facts, &self.phone.identity, reach, domain, key)
+            .ok_or(Failed("MissingValue"))?;
+        let mut answer = dictionary([("Value", value)]);
+        for (name, asked) in [("Domain", domain), ("Key", key)] {
+            if let Some(asked) = asked {
+                answer.insert(name.to_owned(), asked.into());
+            }
+        }
+        Ok(answer)
+    }
+
+    fn pair(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
+        let (host, pairing) = pair_record(request)
+            .ok_or(Failed("MissingPairRecord"))
+            .and_then(|record| Pairing::read(record).ok_or(Failed("InvalidPairRecord")))?;
+        self.phone.pairings.add(host, pairing);
+        Ok(dictionary([("EscrowBag", Value::Data(vec![0x5a; 32]))]))
+    }
+
+    fn validate_pair(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
+        let host = pair_record(request)
+            .and_then(host_id)
+            .ok_or(Failed("MissingPairRecord"))?;
+        match self.phone.pairings.get(&host) {
+            Some(_) => Ok(Dictionary::new()),
+            None => Err(Failed("InvalidHostID")),
+        }
+    }
+
+    fn unpair(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
+        let host = pair_record(request)
+            .and_then(host_id)
+            .ok_or(Failed("MissingPairRecord"))?;
+        match self.phone.pairings.remove(&host) {
+            true => Ok(Dictionary::new()),
+            false => Err(Failed("InvalidHostID")),
+        }
+    }
+
+    fn start_session(&mut self, request: &Dictionary) -> Result<(Dictionary, Then), Failed> {
+        if self.session.is_some() {
+            return Err(Failed("SessionActive"));
+        }
+        let host = host_id(request).ok_or(Failed("MissingHostID"))?;
+        let pairing = self.phone.pairings.get(&host);
+        let pairing = pairing.ok_or(Failed("InvalidHostID"))?;
+        self.session = Some(host.clone());
+        let answer = dictionary([
+            ("EnableSessionSSL", true.into()),
+            ("SessionID", session_id(&host).into()),
+        ]);
+        Ok((answer, Then::Secure(pairing)))
+    }
+
+    fn stop_session(&mut self, request: &Dictionary) -> Result<(Dictionary, Then), Failed> {
+        let host = self.session.as_ref().ok_or(Failed("NoRunningSession"))?;
+        let named = text(request, "SessionID").ok_or(Failed("MissingSessionID"))?;
+        if named != session_id(host) {
+            return Err(Failed("InvalidSessionID"));
+        }
+        self.session = None;
+        Ok((Dictionary::new(), Then::OpenUp))
+    }
+
+    fn start_service(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
+        let name = text(request, "Service").ok_or(Failed("MissingService"))?;
+        let host = self.session.as_ref().ok_or(Failed("NoRunningSession"))?;
+        let kind = Kind::named(name).ok_or(Failed("InvalidService"))?;
+        let port = self.phone.ports.start(kind, host.clone());
+        Ok(dictionary([
+            ("EnableServiceSSL", true.into()),
+            ("Port", Value::from(port.0)),
+            ("Service", name.into()),
+        ]))
+    }
+}
+
+fn pair_record(request: &Dictionary) -> Option<&Dictionary> {
+    request.get("PairRecord").and_then(Value::as_dictionary)
+}
+
+/// One connection has one session at most, so the host's own name serves for its name.
+fn session_id(host: &HostId) -> String {
+    host.0.clone()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! The services lockdownd starts, and the ports they wait on.
+
+mod heartbeat;
+mod image_mounter;
+mod installation_proxy;
+mod notification_proxy;
+mod syslog_relay;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Inner;
+use super::channel::{Channel, handshake};
+use super::frame::FrameError;
+use super::pairing::HostId;
+use crate::usbmux::{BoxStream, DevicePort};
+
+/// The first port a phone gives away.
+const FIRST_PORT: u16 = 49_152;
+/// How many started services may wait for their client; the oldest goes first.
+const MAX_WAITING: usize = 256;
+
+/// The services a phone without a developer disk image has and clients ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Heartbeat,
+    ImageMounter,
+    InstallationProxy,
+    NotificationProxy,
+    SyslogRelay,
+}
+
+impl Kind {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "com.apple.mobile.heartbeat" => Self::Heartbeat,
+            "com.apple.mobile.mobile_image_mounter" => Self::ImageMounter,
+            "com.apple.mobile.installation_proxy" => Self::InstallationProxy,
+            "com.apple.mobile.notification_proxy"
+            | "com.apple.mobile.insecure_notification_proxy" => Self::NotificationProxy,
+            "com.apple.syslog_relay" => Self::SyslogRelay,
+            _ => return None,
+        })
+    }
+}
+
+/// An installed app, as installation_proxy lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InstalledApp {
+    /// `com.example.shop`.
+    pub bundle_id: String,
+    /// What stands under its icon.
+    pub name: String,
+    /// `2.4.1`.
+    pub version: String,
+    /// Whether it came with the system.
+    pub origin: Origin,
+}
+
+/// Where an app came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Part of iOS.
+    System,
+    /// Installed by someone.
+    User,
+}
+
+/// The apps on a phone.
+pub trait Inventory: Send + Sync {
+    /// What is installed.
+    fn apps(&self) -> Vec<InstalledApp>;
+
+    /// Removes an app that somebody installed; `false` when there is none of that id.
+    fn uninstall(&self, bundle_id: &str) -> bool;
+}
+
+/// A service that was started for a host and waits for its one client.
+#[derive(Debug)]
+pub(super) struct Started {
+    kind: Kind,
+    host: HostId,
+}
+
+/// The ports of services that wait for a client.
+#[derive(Default)]
+pub(super) struct Ports(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    given: u16,
+    services: VecDeque<(DevicePort, Started)>,
+}
+
+impl Ports {
+    /// Starts a service and answers where.
+    pub(super) fn start(&self, kind: Kind, host: HostId) -> DevicePort {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let port = DevicePort(FIRST_PORT + waiting.given);
+        waiting.given = (waiting.given + 1) % (u16::MAX - FIRST_PORT);
+        waiting.services.retain(|(taken, _)| *taken != port);
+        if waiting.services.len() == MAX_WAITING {
+            waiting.services.pop_front();
+        }
+        waiting.services.push_back((port, Started { kind, host }));
+        port
+    }
+
+    /// Hands over the service that waits on `port`.
+    pub(super) fn take(&self, port: DevicePort) -> Option<Started> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = waiting.services.iter().position(|(at, _)| *at == port)?;
+        waiting.services.remove(place).map(|(_, started)| started)
+    }
+}
+
+/// Serves the one client of a started service.
+pub(super) async fn serve(phone: Arc<Inner>, started: Started, stream: BoxStream) {
+    if let Err(error) = talk(&phone, &started, stream).await {
+        tracing::debug!(%error, kind = ?started.kind, "a service's client was dropped");
+    }
+}
+
+async fn talk(phone: &Inner, started: &Started, stream: BoxStream) -> Result<(), FrameError> {
+    // The host may have been forgotten since; a phone closes the connection then.
+    let Some(pairing) = phone.pairings.get(&started.host) else {
+        return Ok(());
+    };
+    let stream = handshake(stream, phone.identity.tls(&pairing)).await?;
+    let channel = Channel::Secure(Box::new(stream));
+    match started.kind {
+        Kind::Heartbeat => heartbeat::serve(channel).await,
+        Kind::ImageMounter => image_mounter::serve(channel).await,
+        Kind::InstallationProxy => {
+            installation_proxy::serve(channel, phone.inventory.as_ref()).await
+        }
+        Kind::NotificationProxy => notification_proxy::serve(channel).await,
+        Kind::SyslogRelay => syslog_relay::serve(channel).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_takes_one_client() {
+        let ports = Ports::default();
+        let port = ports.start(Kind::Heartbeat, HostId("host".to_owned()));
+        assert!(ports.take(port).is_some());
+        assert!(ports.take(port).is_none());
+    }
+
+    #[test]
+    fn services_that_nobody_fetches_do_not_pile_up() {
+        let ports = Ports::default();
+        let host = || HostId("host".to_owned());
+        let first = ports.start(Kind::Heartbeat, host());
+        for _ in 0..MAX_WAITING {
+            ports.start(Kind::Heartbeat, host());
+        }
+        assert!(ports.take(first).is_none());
+    }
+}

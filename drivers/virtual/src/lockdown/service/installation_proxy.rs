@@ -1,0 +1,169 @@
+//! `com.apple.mobile.installation_proxy`: which apps are installed, and removing one.
+
+use super::{InstalledApp, Inventory, Origin};
+use crate::lockdown::channel::Channel;
+use crate::lockdown::frame::FrameError;
+use crate::plist::{Dictionary, Value, dictionary, text};
+
+/// How many apps go into one answer to `Browse`.
+const BATCH: usize = 20;
+
+pub(super) async fn serve(
+    mut channel: Channel,
+    inventory: &dyn Inventory,
+) -> Result<(), FrameError> {
+    while let Some(request) = channel.read().await? {
+        for answer in answers(&request, inventory) {
+            channel.write(answer).await?;
+        }
+    }
+    Ok(())
+}
+
+fn answers(request: &Dictionary, inventory: &dyn Inventory) -> Vec<Dictionary> {
+    let none = Dictionary::new();
+    let options = request
+        .get("ClientOptions")
+        .and_then(Value::as_dictionary)
+        .unwrap_or(&none);
+    match text(request, "Command").unwrap_or_default() {
+        "Browse" => browse(options, &inventory.apps()),
+        "Lookup" => vec![lookup(options, &inventory.apps())],
+        "Uninstall" => uninstall(request, inventory),
+        "LookupArchives" => vec![dictionary([
+            ("LookupResult", Value::Dictionary(Dictionary::new())),
+            ("Status", "Complete".into()),
+        ])],
+        // They take a file that came through AFC, which this phone does not have.
+        "Install" | "Upgrade" => vec![failure(
+            "PackageExtractionFailed",
+            "a virtual phone installs no packages",
+        )],
+        _ => vec![failure("UnknownCommand", "the command is not known")],
+    }
+}
+
+fn browse(options: &Dictionary, apps: &[InstalledApp]) -> Vec<Dictionary> {
+    let listed: Vec<Value> = apps
+        .iter()
+        .filter(|app| asked_for(options, app))
+        .map(|app| Value::Dictionary(describe(options, app)))
+        .collect();
+    let mut answers = Vec::new();
+    for (number, batch) in listed.chunks(BATCH).enumerate() {
+        answers.push(dictionary([
+            ("CurrentAmount", Value::from(batch.len() as u64)),
+            ("CurrentIndex", Value::from((number * BATCH) as u64)),
+            ("CurrentList", Value::Array(batch.to_vec())),
+            ("Status", "BrowsingApplications".into()),
+            ("Total", Value::from(listed.len() as u64)),
+        ]));
+    }
+    answers.push(dictionary([("Status", "Complete".into())]));
+    answers
+}
+
+fn lookup(options: &Dictionary, apps: &[InstalledApp]) -> Dictionary {
+    let ids = options.get("BundleIDs").and_then(Value::as_array);
+    let named = |app: &&InstalledApp| {
+        ids.is_none_or(|ids| {
+            ids.iter()
+                .any(|id| id.as_string() == Some(app.bundle_id.as_str()))
+        })
+    };
+    let found: Dictionary = apps
+        .iter()
+        .filter(named)
+        .filter(|app| asked_for(options, app))
+        .map(|app| {
+            let about = Value::Dictionary(describe(options, app));
+            (app.bundle_id.clone(), about)
+        })
+        .collect();
+    dictionary([
+        ("LookupResult", Value::Dictionary(found)),
+        ("Status", "Complete".into()),
+    ])
+}
+
+fn uninstall(request: &Dictionary, inventory: &dyn Inventory) -> Vec<Dictionary> {
+    let id = text(request, "ApplicationIdentifier").unwrap_or_default();
+    let system = inventory
+        .apps()
+        .iter()
+        .any(|app| app.bundle_id == id && app.origin == Origin::System);
+    if system {
+        return vec![failure("ApplicationVerificationFailed", "part of iOS")];
+    }
+    // An app that is not there is removed with success, on a phone, too.
+    inventory.uninstall(id);
+    let progress = dictionary([
+        ("PercentComplete", Value::from(50_u64)),
+        ("Status", "RemovingApplication".into()),
+    ]);
+    vec![progress, dictionary([("Status", "Complete".into())])]
+}
+
+fn failure(error: &str, description: &str) -> Dictionary {
+    dictionary([
+        ("Error", error.into()),
+        ("ErrorDescription", description.into()),
+    ])
+}
+
+fn asked_for(options: &Dictionary, app: &InstalledApp) -> bool {
+    match text(options, "ApplicationType") {
+        Some("User") => app.origin == Origin::User,
+        Some("System") => app.origin == Origin::System,
+        _ => true,
+    }
+}
+
+fn describe(options: &Dictionary, app: &InstalledApp) -> Dictionary {
+    let (kind, folder) = match app.origin {
+        Origin::System => ("System", "/Applications".to_owned()),
+        Origin::User => (
+            "User",
+            format!(
+                "/private/var/containers/Bundle/Application/{}",
+                app.bundle_id
+            ),
+        ),
+    };
+    let executable: String = app.name.split_whitespace().collect();
+    let container = format!("/private/var/mobile/Containers/Data/{}", app.bundle_id);
+    let mut about = dictionary([
+        ("ApplicationDSID", Value::from(0_u64)),
+        ("ApplicationType", kind.into()),
+        ("CFBundleDisplayName", app.name.as_str().into()),
+        ("CFBundleExecutable", executable.as_str().into()),
+        ("CFBundleIdentifier", app.bundle_id.as_str().into()),
+        ("CFBundleInfoDictionaryVersion", "6.0".into()),
+        ("CFBundleName", app.name.as_str().into()),
+        ("CFBundlePackageType", "APPL".into()),
+        ("CFBundleShortVersionString", app.version.as_str().into()),
+        (
+            "CFBundleSupportedPlatforms",
+            Value::Array(vec!["iPhoneOS".into()]),
+        ),
+        ("CFBundleVersion", app.version.as_str().into()),
+        ("Container", container.as_str().into()),
+        ("DTPlatformName", "iphoneos".into()),
+        ("DynamicDiskUsage", Value::from(1_048_576_u64)),
+        ("IsUpgradeable", true.into()),
+        ("LSRequiresIPhoneOS", true.into()),
+        ("MinimumOSVersion", "14.0".into()),
+        ("Path", format!("{folder}/{executable}.app").into()),
+        (
+            "SignerIdentity",
+            "Apple iPhone OS Application Signing".into(),
+        ),
+        ("StaticDiskUsage", Value::from(20_971_520_u64)),
+        ("UIDeviceFamily", Value::Array(vec![Value::from(1_u64)])),
+    ]);
+    let wanted = options.get("ReturnAttributes").and_then(Value::as_array);
+    if let Some(wanted) = wanted {
+        about.retain(|key, _| wanted.iter().any(|name| name.as_string() == Some(key)));
+    }
+    about
+}

@@ -1,0 +1,142 @@
+//! What usbmuxd remembers: who is plugged in, who listens, and the pair records.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use super::message::{self, SystemBuid};
+use super::{Attachable, Udid};
+use crate::plist::Dictionary;
+
+/// A device's number on this host; a new one every time it is plugged in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeviceId(pub u32);
+
+/// How many events a slow listener may be behind. One who is further behind is disconnected and
+/// starts over with the whole list.
+const EVENT_BACKLOG: usize = 1_024;
+/// How many pair records clients may store.
+const MAX_PAIR_RECORDS: usize = 4_096;
+
+pub(super) struct Hub {
+    buid: SystemBuid,
+    state: Mutex<State>,
+    events: broadcast::Sender<Dictionary>,
+}
+
+#[derive(Default)]
+struct State {
+    last_id: u32,
+    attached: BTreeMap<DeviceId, Attached>,
+    pair_records: HashMap<String, Vec<u8>>,
+}
+
+/// One plugged in device.
+#[derive(Clone)]
+pub(super) struct Attached {
+    pub(super) device: Arc<dyn Attachable>,
+    /// Fires when the cable is pulled.
+    pub(super) gone: CancellationToken,
+}
+
+impl Default for Hub {
+    fn default() -> Self {
+        Self {
+            buid: SystemBuid("30303030-5061-636B-7472-61696E303030".to_owned()),
+            state: Mutex::default(),
+            events: broadcast::Sender::new(EVENT_BACKLOG),
+        }
+    }
+}
+
+impl Hub {
+    pub(super) fn system_buid(&self) -> &SystemBuid {
+        &self.buid
+    }
+
+    pub(super) fn attach(&self, device: Arc<dyn Attachable>) -> DeviceId {
+        let mut state = self.state();
+        self.detach_in(&mut state, device.udid());
+        state.last_id += 1;
+        let id = DeviceId(state.last_id);
+        // Nobody listening is no error.
+        let _ = self.events.send(message::attached(id, device.udid()));
+        let gone = CancellationToken::new();
+        state.attached.insert(id, Attached { device, gone });
+        id
+    }
+
+    pub(super) fn detach(&self, udid: &Udid) -> bool {
+        self.detach_in(&mut self.state(), udid)
+    }
+
+    fn detach_in(&self, state: &mut State, udid: &Udid) -> bool {
+        let Some(id) = state.id_of(udid) else {
+            return false;
+        };
+        if let Some(attached) = state.attached.remove(&id) {
+            attached.gone.cancel();
+        }
+        let _ = self.events.send(message::detached(id));
+        true
+    }
+
+    pub(super) fn find(&self, id: DeviceId) -> Option<Attached> {
+        self.state().attached.get(&id).cloned()
+    }
+
+    /// What is plugged in now, as `Attached` messages.
+    pub(super) fn list(&self) -> Vec<Dictionary> {
+        self.state().list()
+    }
+
+    /// What is plugged in now and every event from then on, without a gap between the two.
+    pub(super) fn listen(&self) -> (Vec<Dictionary>, broadcast::Receiver<Dictionary>) {
+        let state = self.state();
+        (state.list(), self.events.subscribe())
+    }
+
+    pub(super) fn pair_record(&self, id: &str) -> Option<Vec<u8>> {
+        self.state().pair_records.get(id).cloned()
+    }
+
+    /// Stores a record; `false` when there are too many.
+    pub(super) fn save_pair_record(&self, id: &str, record: Vec<u8>) -> bool {
+        let mut state = self.state();
+        if state.pair_records.len() >= MAX_PAIR_RECORDS && !state.pair_records.contains_key(id) {
+            return false;
+        }
+        state.pair_records.insert(id.to_owned(), record);
+        if let Some(id) = state.id_of(&Udid(id.to_owned())) {
+            let _ = self.events.send(message::paired(id));
+        }
+        true
+    }
+
+    pub(super) fn delete_pair_record(&self, id: &str) -> bool {
+        self.state().pair_records.remove(id).is_some()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change above is complete at each step, so a panic elsewhere leaves it usable.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn id_of(&self, udid: &Udid) -> Option<DeviceId> {
+        self.attached
+            .iter()
+            .find(|(_, attached)| attached.device.udid() == udid)
+            .map(|(&id, _)| id)
+    }
+
+    fn list(&self) -> Vec<Dictionary> {
+        self.attached
+            .iter()
+            .map(|(&id, attached)| message::attached(id, attached.device.udid()))
+            .collect()
+    }
+}

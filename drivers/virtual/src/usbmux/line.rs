@@ -1,0 +1,168 @@
+//! A connection that can go wrong: it breaks after so many bytes, is slow, or sends rubbish.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Sleep;
+
+use super::BoxStream;
+use crate::faults::Fault;
+
+/// How often a slow connection sends some.
+const BEAT: Duration = Duration::from_millis(50);
+/// What rubbish looks like: it is no HTTP.
+const RUBBISH: &[u8] = b"\x00\xffGARBAGE\r\n\r\n";
+
+/// What is wrong with a connection; may change while it is used.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    /// Bytes still sent before it breaks.
+    left: AtomicU64,
+    /// Bytes sent in a beat.
+    per_beat: AtomicU64,
+    garbled: AtomicBool,
+}
+
+impl Default for Trouble {
+    fn default() -> Self {
+        Self {
+            left: AtomicU64::new(u64::MAX),
+            per_beat: AtomicU64::new(u64::MAX),
+            garbled: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Trouble {
+    /// Takes on what a fault says of a connection; others say nothing.
+    pub(crate) fn befall(&self, fault: &Fault) {
+        match fault {
+            Fault::DropAfter { bytes } => self.left.store(*bytes, Ordering::Relaxed),
+            Fault::Slow { bytes_per_second } => {
+                let beats = 1_000 / u64::try_from(BEAT.as_millis()).unwrap_or(1);
+                let per_beat = (bytes_per_second / beats).max(1);
+                self.per_beat.store(per_beat, Ordering::Relaxed);
+            }
+            Fault::Garbage => self.garbled.store(true, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+}
+
+/// A connection with its troubles.
+pub(crate) struct Line {
+    stream: BoxStream,
+    trouble: Arc<Trouble>,
+    pause: Option<Pin<Box<Sleep>>>,
+}
+
+impl Line {
+    pub(crate) fn new(stream: BoxStream, trouble: Arc<Trouble>) -> Self {
+        Self {
+            stream,
+            trouble,
+            pause: None,
+        }
+    }
+}
+
+impl AsyncRead for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Line {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if let Some(pause) = &mut self.pause {
+            ready!(pause.as_mut().poll(cx));
+            self.pause = None;
+        }
+        let left = self.trouble.left.load(Ordering::Relaxed);
+        let per_beat = self.trouble.per_beat.load(Ordering::Relaxed);
+        if left == 0 {
+            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        }
+        let most = usize::try_from(left.min(per_beat)).unwrap_or(usize::MAX);
+        let part = buf.get(..most).unwrap_or(buf);
+        let wrote = if self.trouble.garbled.load(Ordering::Relaxed) {
+            let rubbish: Vec<u8> = RUBBISH.iter().copied().cycle().take(part.len()).collect();
+            ready!(Pin::new(&mut self.stream).poll_write(cx, &rubbish))?
+        } else {
+            ready!(Pin::new(&mut self.stream).poll_write(cx, part))?
+        };
+        if left != u64::MAX {
+            let rest = left.saturating_sub(wrote as u64);
+            self.trouble.left.store(rest, Ordering::Relaxed);
+        }
+        if per_beat != u64::MAX {
+            self.pause = Some(Box::pin(tokio::time::sleep(BEAT)));
+        }
+        Poll::Ready(Ok(wrote))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    async fn send(fault: Fault, bytes: &[u8]) -> (io::Result<()>, Vec<u8>) {
+        let (near, mut far) = tokio::io::duplex(1 << 16);
+        let trouble = Arc::new(Trouble::default());
+        trouble.befall(&fault);
+        let mut line = Line::new(Box::new(near), trouble);
+        let sent = line.write_all(bytes).await;
+        drop(line);
+        let mut got = Vec::new();
+        far.read_to_end(&mut got).await.unwrap();
+        (sent, got)
+    }
+
+    #[tokio::test]
+    async fn a_connection_breaks_after_so_many_bytes() {
+        let (sent, got) = send(Fault::DropAfter { bytes: 4 }, b"abcdefgh").await;
+        assert!(sent.is_err());
+        assert_eq!(got, b"abcd");
+    }
+
+    #[tokio::test]
+    async fn rubbish_is_as_long_as_what_it_replaces() {
+        let (sent, got) = send(Fault::Garbage, b"HTTP/1.1 200 OK").await;
+        assert!(sent.is_ok());
+        assert_eq!((got.len(), &got[..3]), (15, b"\x00\xffG".as_slice()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_connection_takes_its_time() {
+        let slow = Fault::Slow {
+            bytes_per_second: 100,
+        };
+        let start = tokio::time::Instant::now();
+        let (_, got) = send(slow, &[7; 50]).await;
+        assert_eq!(got, [7; 50]);
+        assert!(start.elapsed() >= Duration::from_millis(400));
+    }
+}

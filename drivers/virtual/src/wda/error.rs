@@ -1,0 +1,141 @@
+//! How a request can fail: WebDriver's words and the HTTP codes WebDriverAgent gives them.
+//!
+//! Source: `FBCommandStatus.m` and `FBExceptionHandler.m` of
+//! <https://github.com/appium/WebDriverAgent>.
+
+use hyper::StatusCode;
+
+use super::attribute::UnknownAttribute;
+use super::class_chain::ClassChainError;
+use super::predicate::PredicateError;
+use super::xpath::XPathError;
+
+/// What kind of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    InvalidArgument,
+    InvalidElementState,
+    InvalidSelector,
+    InvalidSessionId,
+    NoSuchAlert,
+    NoSuchElement,
+    SessionNotCreated,
+    StaleElementReference,
+    Timeout,
+    UnableToCaptureScreen,
+    UnknownCommand,
+    UnknownError,
+    UnsupportedOperation,
+}
+
+impl ErrorKind {
+    /// The word in `error`.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "invalid argument",
+            Self::InvalidElementState => "invalid element state",
+            Self::InvalidSelector => "invalid selector",
+            Self::InvalidSessionId => "invalid session id",
+            Self::NoSuchAlert => "no such alert",
+            Self::NoSuchElement => "no such element",
+            Self::SessionNotCreated => "session not created",
+            Self::StaleElementReference => "stale element reference",
+            Self::Timeout => "timeout",
+            Self::UnableToCaptureScreen => "unable to capture screen",
+            Self::UnknownCommand => "unknown command",
+            Self::UnknownError => "unknown error",
+            Self::UnsupportedOperation => "unsupported operation",
+        }
+    }
+
+    /// The code of the answer.
+    pub(crate) const fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidArgument | Self::InvalidElementState | Self::InvalidSelector => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::InvalidSessionId
+            | Self::NoSuchAlert
+            | Self::NoSuchElement
+            | Self::StaleElementReference
+            | Self::UnknownCommand => StatusCode::NOT_FOUND,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::SessionNotCreated
+            | Self::UnableToCaptureScreen
+            | Self::UnknownError
+            | Self::UnsupportedOperation => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+/// A failed request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", kind.word())]
+pub(crate) struct WdaError {
+    pub(crate) kind: ErrorKind,
+    /// For people.
+    pub(crate) message: String,
+}
+
+impl WdaError {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn invalid_argument(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    pub(crate) fn invalid_state(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidElementState, message)
+    }
+
+    pub(crate) fn unknown(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::UnknownError, message)
+    }
+
+    pub(crate) fn no_alert() -> Self {
+        Self::new(
+            ErrorKind::NoSuchAlert,
+            "An attempt was made to operate on a modal dialog when one was not open",
+        )
+    }
+}
+
+/// Exceptions of Foundation that nobody translates: all are unknown errors.
+impl From<PredicateError> for WdaError {
+    fn from(error: PredicateError) -> Self {
+        Self::unknown(error.to_string())
+    }
+}
+
+impl From<UnknownAttribute> for WdaError {
+    fn from(error: UnknownAttribute) -> Self {
+        Self::unknown(error.to_string())
+    }
+}
+
+impl From<ClassChainError> for WdaError {
+    fn from(error: ClassChainError) -> Self {
+        match error {
+            ClassChainError::Syntax { .. } => {
+                Self::new(ErrorKind::InvalidSelector, error.to_string())
+            }
+            ClassChainError::Predicate(error) => error.into(),
+        }
+    }
+}
+
+impl From<XPathError> for WdaError {
+    fn from(error: XPathError) -> Self {
+        let kind = match error {
+            XPathError::Invalid { .. } => ErrorKind::InvalidSelector,
+            XPathError::NoElements(_) => ErrorKind::UnknownError,
+            XPathError::TooLong => ErrorKind::Timeout,
+        };
+        Self::new(kind, error.to_string())
+    }
+}

@@ -1,0 +1,89 @@
+//! W3C actions, carried out in their time.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Handler;
+use crate::geometry::Point;
+use crate::wda::error::{ErrorKind, WdaError};
+use crate::wda::w3c::{self, Deed, Origins, Plan, Touch};
+use crate::world::{Finger, Gesture, Pointer};
+
+/// The elements a request starts from, located before anything moves.
+struct Located(HashMap<String, (Point, Point)>);
+
+impl Origins for Located {
+    fn locate(&self, uid: &str) -> Result<(Point, Point), String> {
+        let found = self.0.get(uid).copied();
+        found.ok_or_else(|| format!("the element '{uid}' cannot be located"))
+    }
+}
+
+impl Handler<'_> {
+    pub(super) async fn actions(&mut self) -> Result<Value, WdaError> {
+        self.active_app()?;
+        let actions = self.arguments.get("actions").cloned();
+        let mut located = Located(HashMap::new());
+        for uid in w3c::origins(actions.as_ref().unwrap_or(&Value::Null)) {
+            if located.0.contains_key(&uid) {
+                continue;
+            }
+            let (tree, at) = self.element_of(&uid).await?;
+            let Some(element) = tree.get(at) else {
+                continue;
+            };
+            if element.frame.is_empty() {
+                return Err(WdaError::unknown(format!(
+                    "The element '{uid}' is not visible on the screen and thus is not interactable"
+                )));
+            }
+            let hit = self.touch_point(element).filter(|_| element.flags.hittable);
+            let point = hit.unwrap_or(element.frame.centre());
+            located.0.insert(uid, (point, element.frame.centre()));
+        }
+        let plan = w3c::plan(actions.as_ref(), &located).map_err(WdaError::unknown)?;
+        self.carry_out(plan).await?;
+        Ok(Value::Null)
+    }
+
+    async fn carry_out(&self, plan: Plan) -> Result<(), WdaError> {
+        let fingers: HashSet<usize> = plan
+            .deeds
+            .iter()
+            .filter_map(|(_, deed)| match deed {
+                Deed::Finger(number, _) => Some(*number),
+                Deed::Type(_) => None,
+            })
+            .collect();
+        let mut finger = Finger::default();
+        let mut passed = Duration::ZERO;
+        for (at, deed) in plan.deeds {
+            self.spend(at.saturating_sub(passed)).await;
+            passed = passed.max(at);
+            match deed {
+                Deed::Type(text) => self.type_text(&text, ErrorKind::UnknownError).await?,
+                // Nothing here answers to several fingers; they only take their time.
+                Deed::Finger(..) if fingers.len() > 1 => {}
+                Deed::Finger(_, touch) => {
+                    let pointer = match touch {
+                        Touch::Down(point) => Pointer::Down(point),
+                        Touch::Move(point) => Pointer::Move(point),
+                        Touch::Up => Pointer::Up,
+                    };
+                    if let Some(gesture) = finger.follow(pointer, at) {
+                        self.gesture(gesture).await;
+                    }
+                }
+            }
+        }
+        self.spend(plan.ends.saturating_sub(passed)).await;
+        Ok(())
+    }
+
+    /// A gesture whose time has passed already.
+    async fn gesture(&self, gesture: Gesture) {
+        self.touch(gesture, Duration::ZERO).await;
+    }
+}

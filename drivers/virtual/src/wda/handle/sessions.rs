@@ -1,0 +1,283 @@
+//! Sessions: making and ending the one there is, its settings, and what WebDriverAgent says of
+//! itself.
+
+use serde_json::{Map, Value, json};
+
+use super::Handler;
+use crate::wda::error::{ErrorKind, WdaError};
+use crate::wda::request::unrecognized;
+use crate::wda::session::{AtEnd, ElementCache, Quiescence, Session, SessionId, TestedApp};
+use crate::wda::settings::{Settings, truthy};
+
+/// The version of WebDriverAgent this one behaves like.
+pub(crate) const VERSION: &str = "16.7.0";
+
+/// Capabilities of W3C, which Appium's prefix must not stand before.
+const STANDARD: [&str; 9] = [
+    "acceptInsecureCerts",
+    "browserName",
+    "browserVersion",
+    "pageLoadStrategy",
+    "platformName",
+    "proxy",
+    "setWindowRect",
+    "timeouts",
+    "unhandledPromptBehavior",
+];
+
+impl Handler<'_> {
+    pub(super) async fn create_session(&mut self) -> Result<Value, WdaError> {
+        self.end_session();
+        let capabilities = match self.arguments.get("capabilities") {
+            Some(Value::Object(capabilities)) => merge(capabilities)?,
+            _ => {
+                return Err(not_created(
+                    "'capabilities' is mandatory to create a new session",
+                ));
+            }
+        };
+        self.state.settings = Settings::default();
+        let known = [
+            "shouldUseCompactResponses",
+            "elementResponseAttributes",
+            "maxTypingFrequency",
+            "waitForIdleTimeout",
+            "defaultAlertAction",
+        ];
+        let of_settings = known
+            .into_iter()
+            .filter_map(|key| Some((key.to_owned(), capabilities.get(key)?.clone())));
+        self.state.settings.apply(&of_settings.collect())?;
+        let on = |key: &str| capabilities.get(key).is_none_or(truthy);
+        let tested = self.start_tested(&capabilities).await?;
+        self.state.session = Some(Session {
+            id: self.new_id(),
+            tested,
+            quiescence: match on("shouldWaitForQuiescence") {
+                true => Quiescence::Awaited,
+                false => Quiescence::Ignored,
+            },
+            at_end: match on("shouldTerminateApp") {
+                true => AtEnd::TerminateApp,
+                false => AtEnd::LeaveApp,
+            },
+            elements: ElementCache::default(),
+        });
+        Ok(self.session_information())
+    }
+
+    /// Starts the app the session is for, as the capabilities say.
+    async fn start_tested(
+        &mut self,
+        capabilities: &Map<String, Value>,
+    ) -> Result<Option<TestedApp>, WdaError> {
+        let url = capabilities.get("initialUrl").and_then(Value::as_str);
+        let created = |error: WdaError| not_created(&error.message);
+        let Some(id) = capabilities.get("bundleId").and_then(Value::as_str) else {
+            if let Some(url) = url {
+                self.open_link(url).await.map_err(created)?;
+            }
+            return Ok(None);
+        };
+        let afresh = capabilities.get("forceAppLaunch").is_none_or(truthy);
+        let starts = !self.runs(id) || afresh;
+        if starts {
+            self.terminate(id);
+        }
+        match url {
+            Some(url) => self.open_link(url).await.map_err(created)?,
+            None => self.launch(id).await.map_err(created)?,
+        }
+        if !self.runs(id) {
+            return Err(not_created(&format!(
+                "Cannot launch {id} application. Make sure the correct bundle identifier has been provided in capabilities and check the device log for possible crash report occurrences"
+            )));
+        }
+        if starts {
+            let told = |name, none| capabilities.get(name).cloned().unwrap_or(none);
+            let process = json!({
+                "args": told("arguments", json!([])),
+                "env": told("environment", json!({})),
+            });
+            self.state.processes.insert(id.to_owned(), process);
+        }
+        Ok(Some(TestedApp {
+            bundle_id: id.to_owned(),
+            expected_to_run: true,
+        }))
+    }
+
+    pub(super) fn delete_session(&mut self) -> Value {
+        self.end_session();
+        Value::Null
+    }
+
+    /// Ends the session there is, and its app with it.
+    fn end_session(&mut self) {
+        let Some(session) = self.state.session.take() else {
+            return;
+        };
+        if let Some(tested) = session.tested
+            && session.at_end == AtEnd::TerminateApp
+        {
+            self.terminate(&tested.bundle_id);
+        }
+    }
+
+    pub(super) fn session_information(&self) -> Value {
+        let id = self
+            .state
+            .session
+            .as_ref()
+            .map(|session| session.id.0.clone());
+        json!({
+            "sessionId": id,
+            "capabilities": {
+                "device": "iphone",
+                "sdkVersion": self.device().shape().os_version,
+            },
+        })
+    }
+
+    fn new_id(&self) -> SessionId {
+        SessionId(uuid(
+            self.device().roll(u64::MAX),
+            self.device().roll(u64::MAX),
+        ))
+    }
+
+    pub(super) fn set_settings(&mut self) -> Result<Value, WdaError> {
+        match self.arguments.get("settings") {
+            None => {}
+            Some(Value::Object(settings)) => {
+                let settings = settings.clone();
+                self.state.settings.apply(&settings)?;
+            }
+            Some(_) => return Err(WdaError::invalid_argument("settings must be a dictionary")),
+        }
+        Ok(self.state.settings.all())
+    }
+
+    pub(super) fn status(&self) -> Value {
+        let version = self.device().shape().os_version;
+        json!({
+            "ready": true,
+            "message": "WebDriverAgent is ready to accept commands",
+            "state": "success",
+            "os": {
+                "name": "iOS",
+                "version": version,
+                "sdkVersion": "17.5",
+                "testmanagerdVersion": 65_535,
+            },
+            "ios": {"ip": "127.0.0.1"},
+            "build": {
+                "time": "Aug 21 2026 10:00:00",
+                "productBundleIdentifier": "com.facebook.WebDriverAgentRunner",
+                "version": VERSION,
+            },
+            "device": "iphone",
+        })
+    }
+}
+
+/// A UUID of these bits.
+pub(crate) fn uuid(high: u64, low: u64) -> String {
+    format!(
+        "{:08X}-{:04X}-4{:03X}-A{:03X}-{:012X}",
+        high >> 32,
+        (high >> 16) & 0xffff,
+        high & 0xfff,
+        low >> 52,
+        low & 0xffff_ffff_ffff
+    )
+}
+
+fn not_created(message: &str) -> WdaError {
+    WdaError::new(ErrorKind::SessionNotCreated, message)
+}
+
+/// Merges `alwaysMatch` with the first of `firstMatch` that does not contradict it.
+fn merge(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaError> {
+    let always = match capabilities.get("alwaysMatch") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(always)) => stripped(always)?,
+        Some(_) => return Err(unrecognized("mutableCopy")),
+    };
+    let first = match capabilities.get("firstMatch") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(first)) => first.clone(),
+        Some(_) => return Err(unrecognized("count")),
+    };
+    if first.is_empty() {
+        return Ok(always);
+    }
+    for candidate in first {
+        let Value::Object(candidate) = candidate else {
+            return Err(unrecognized("hasPrefix:"));
+        };
+        let candidate = stripped(&candidate)?;
+        if candidate.keys().all(|key| !always.contains_key(key)) {
+            return Ok(always.into_iter().chain(candidate).collect());
+        }
+    }
+    Err(not_created("Could not find matching capabilities"))
+}
+
+/// Takes Appium's prefix away.
+fn stripped(capabilities: &Map<String, Value>) -> Result<Map<String, Value>, WdaError> {
+    let mut stripped = Map::new();
+    for (name, value) in capabilities {
+        let short = name.strip_prefix("appium:");
+        if let Some(short) = short.filter(|short| STANDARD.contains(short)) {
+            return Err(not_created(&format!(
+                "The capabilities ({short}) are standard and should not have the 'appium:' prefix"
+            )));
+        }
+        if !value.is_null() {
+            stripped.insert(short.unwrap_or(name).to_owned(), value.clone());
+        }
+    }
+    Ok(stripped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(capabilities: Value) -> Result<Value, WdaError> {
+        merge(capabilities.as_object().unwrap()).map(Value::Object)
+    }
+
+    #[test]
+    fn capabilities_are_merged_without_their_prefix() {
+        let capabilities = json!({
+            "alwaysMatch": {"appium:bundleId": "com.example.shop"},
+            "firstMatch": [{"bundleId": "com.example.other"}, {"platformName": "ios"}],
+        });
+        let wanted = json!({"bundleId": "com.example.shop", "platformName": "ios"});
+        assert_eq!(merged(capabilities), Ok(wanted));
+    }
+
+    #[test]
+    fn capabilities_that_contradict_each_other_make_no_session() {
+        let twice = json!({"alwaysMatch": {"a": 1}, "firstMatch": [{"a": 1}]});
+        assert_eq!(
+            merged(twice).unwrap_err().kind,
+            ErrorKind::SessionNotCreated
+        );
+        let prefixed = json!({"firstMatch": [{"appium:platformName": "ios"}]});
+        assert_eq!(
+            merged(prefixed).unwrap_err().kind,
+            ErrorKind::SessionNotCreated
+        );
+    }
+
+    #[test]
+    fn ids_look_like_uuids() {
+        assert_eq!(
+            uuid(0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210),
+            "01234567-89AB-4DEF-AFED-BA9876543210"
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! Text and keys.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Handler;
+use crate::faults::{Event, Fault};
+use crate::wda::element_type::ElementType;
+use crate::wda::error::{ErrorKind, WdaError};
+use crate::wda::request::unrecognized;
+use crate::wda::tree::RawValue;
+use crate::world::Key;
+
+impl Handler<'_> {
+    pub(super) async fn set_value(&mut self) -> Result<Value, WdaError> {
+        let (tree, at) = self.element().await?;
+        let text = self
+            .arguments
+            .get("value")
+            .or_else(|| self.arguments.get("text"))
+            .ok_or_else(|| {
+                WdaError::invalid_argument("Neither 'value' nor 'text' parameter is provided")
+            })?;
+        let text = match text {
+            Value::Array(parts) => joined(parts)?,
+            Value::String(text) => text.clone(),
+            _ => return Err(unrecognized("length")),
+        };
+        let focused = tree
+            .subtree(at)
+            .filter_map(|inner| tree.get(inner))
+            .any(|inner| inner.flags.keyboard_focus);
+        if !focused {
+            self.tap_element(&tree, at).await;
+        }
+        self.type_text(&text, ErrorKind::InvalidElementState)
+            .await?;
+        Ok(Value::Null)
+    }
+
+    pub(super) async fn clear(&mut self) -> Result<Value, WdaError> {
+        let (tree, at) = self.element().await?;
+        let Some(element) = tree.get(at) else {
+            return Ok(Value::Null);
+        };
+        match &element.value {
+            RawValue::None => return Ok(Value::Null),
+            RawValue::Text(_) => {}
+            RawValue::Flag(_) => {
+                return Err(WdaError::invalid_state(format!(
+                    "The value of '{}' is not a string and thus cannot be edited",
+                    element.kind.name()
+                )));
+            }
+        }
+        if !element.flags.keyboard_focus {
+            self.tap_element(&tree, at).await;
+        }
+        self.act().await;
+        let emptied = element.node.is_some_and(|node| {
+            self.world(|world, now| world.keyboard_shown() && world.set_text(node, "", now))
+        });
+        match emptied {
+            true => Ok(Value::Null),
+            false => Err(no_keyboard(ErrorKind::InvalidElementState)),
+        }
+    }
+
+    pub(super) async fn keys(&mut self) -> Result<Value, WdaError> {
+        let text = match self.arguments.get("value") {
+            Some(Value::Array(parts)) => joined(parts)?,
+            Some(_) => return Err(unrecognized("componentsJoinedByString:")),
+            None => String::new(),
+        };
+        self.type_text(&text, ErrorKind::InvalidElementState)
+            .await?;
+        Ok(Value::Null)
+    }
+
+    pub(super) async fn keyboard_input(&mut self) -> Result<Value, WdaError> {
+        // "0" stands for the app.
+        if self.found.uuid.as_deref() != Some("0") {
+            self.element().await?;
+        }
+        Err(WdaError::new(
+            ErrorKind::UnsupportedOperation,
+            "typeKey API is only supported since Xcode15 and iPadOS 17",
+        ))
+    }
+
+    pub(super) async fn dismiss_keyboard(&mut self) -> Result<Value, WdaError> {
+        let shown = self.world(|world, _| world.keyboard_shown());
+        if !shown {
+            return Ok(Value::Null);
+        }
+        let names: Vec<String> = match self.arguments.get("keyNames") {
+            Some(Value::Array(names)) => names
+                .iter()
+                .filter_map(|name| name.as_str().map(str::to_owned))
+                .collect(),
+            _ => Vec::new(),
+        };
+        let tree = self.tree().await?;
+        let keys: Vec<usize> = tree
+            .iter()
+            .filter(|(at, element)| {
+                let of_keyboard = tree
+                    .ancestors(*at)
+                    .filter_map(|above| tree.get(above))
+                    .any(|above| above.kind == ElementType::KEYBOARD);
+                of_keyboard && names.contains(&element.label)
+            })
+            .map(|(at, _)| at)
+            .collect();
+        for key in keys {
+            self.tap_element(&tree, key).await;
+            if !self.world(|world, _| world.keyboard_shown()) {
+                return Ok(Value::Null);
+            }
+        }
+        self.spend(Duration::from_secs(3)).await;
+        match self.world(|world, _| world.keyboard_shown()) {
+            false => Ok(Value::Null),
+            true => Err(WdaError::invalid_state(
+                "Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your application under test.",
+            )),
+        }
+    }
+
+    /// Types into whatever has the focus, at the speed the settings allow.
+    pub(super) async fn type_text(&self, text: &str, failure: ErrorKind) -> Result<(), WdaError> {
+        self.act().await;
+        let named = self
+            .arguments
+            .number("frequency")
+            .filter(|speed| *speed >= 1.0);
+        let allowed = self
+            .state
+            .settings
+            .seconds("maxTypingFrequency")
+            .as_secs_f64();
+        let speed = named.unwrap_or(allowed).clamp(1.0, 1_000.0);
+        let letters = text.chars().count() as f64;
+        let typing = Duration::from_secs_f64((letters / speed).min(600.0));
+        self.spend(typing).await;
+        let struck = self.device().strike(Event::Touch("text"));
+        for fault in &struck {
+            if let Fault::Delay(time) = fault {
+                self.device().sleep(time.0).await;
+            }
+        }
+        if struck.contains(&Fault::Swallow) {
+            return Ok(());
+        }
+        match self.world(|world, now| strike_keys(world, now, text)) {
+            true => Ok(()),
+            false => Err(no_keyboard(failure)),
+        }
+    }
+}
+
+/// Types letter by letter; control characters are keys. False when nobody listens.
+fn strike_keys(world: &mut crate::world::World, now: Duration, text: &str) -> bool {
+    if !world.keyboard_shown() {
+        return false;
+    }
+    let mut letters = String::new();
+    let mut heard = true;
+    let flush = |world: &mut crate::world::World, letters: &mut String| {
+        let typed = std::mem::take(letters);
+        typed.is_empty() || world.type_text(&typed, now)
+    };
+    for letter in text.chars() {
+        let key = match letter {
+            '\u{8}' => Key::Backspace,
+            '\u{7f}' => Key::Delete,
+            '\t' => Key::Tab,
+            '\r' | '\n' => Key::Enter,
+            '\u{1b}' => Key::Escape,
+            // Keys without a letter, as WebDriver numbers them; a phone's keyboard has none.
+            '\u{e000}'..='\u{f8ff}' => continue,
+            _ => {
+                letters.push(letter);
+                continue;
+            }
+        };
+        heard &= flush(world, &mut letters);
+        world.key(key, now);
+    }
+    flush(world, &mut letters) && heard
+}
+
+fn joined(parts: &[Value]) -> Result<String, WdaError> {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Value::String(part) => text.push_str(part),
+            Value::Number(number) => text.push_str(&number.to_string()),
+            _ => return Err(unrecognized("description")),
+        }
+    }
+    Ok(text)
+}
+
+fn no_keyboard(kind: ErrorKind) -> WdaError {
+    WdaError::new(
+        kind,
+        "Error Domain=com.facebook.WebDriverAgent Code=1 \"The on-screen keyboard must be present to send keys\"",
+    )
+}

@@ -1,0 +1,123 @@
+//! A request as the handlers see it: query and body by name, whatever a client sent.
+
+use serde_json::{Map, Value};
+
+use super::error::WdaError;
+use super::settings::double;
+
+/// What a client sent along with a route.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Arguments {
+    query: Vec<(String, String)>,
+    body: Map<String, Value>,
+}
+
+impl Arguments {
+    /// Reads query and body. A body that is no JSON counts as none, as on a phone.
+    ///
+    /// # Errors
+    /// When the body is JSON, but not an object.
+    pub(crate) fn read(query: &str, body: &[u8]) -> Result<Self, WdaError> {
+        let body = match serde_json::from_slice(body) {
+            Ok(Value::Object(body)) => body,
+            Ok(Value::Null) | Err(_) => Map::new(),
+            Ok(_) => return Err(unrecognized("objectForKeyedSubscript:")),
+        };
+        let query = query
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| {
+                let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                (decode(name), decode(value))
+            })
+            .collect();
+        Ok(Self { query, body })
+    }
+
+    /// A parameter of the query.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        let found = self.query.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// A value of the body; `null` counts as none.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.body.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text of the body; nothing else is one.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Value::as_str)
+    }
+
+    /// A number of the body, or a text of digits.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.get(name)
+            .map(double)
+            .filter(|number| number.is_finite())
+    }
+
+    /// A text that must be there.
+    pub(crate) fn required(&self, name: &str) -> Result<&str, WdaError> {
+        self.text(name)
+            .ok_or_else(|| WdaError::invalid_argument(format!("'{name}' must be set to a string")))
+    }
+}
+
+/// What Foundation says when something is of the wrong class.
+pub(crate) fn unrecognized(selector: &str) -> WdaError {
+    WdaError::unknown(format!(
+        "-[NSObject {selector}]: unrecognized selector sent to instance"
+    ))
+}
+
+/// Takes percent signs and pluses apart. A sign that stands for nothing stays.
+pub(crate) fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = |at: usize| after.get(at).and_then(|&c| char::from(c).to_digit(16));
+        rest = after;
+        match (first, hex(0), hex(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push(u8::try_from(high * 16 + low).unwrap_or_default());
+                rest = after.get(2..).unwrap_or_default();
+            }
+            (b'+', ..) => bytes.push(b' '),
+            _ => bytes.push(first),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn query_and_body_are_read_by_name() {
+        let body = br#"{"x": "12.5", "y": 3, "name": null}"#;
+        let arguments = Arguments::read("format=json&scope=a%20b+c&format=xml", body).unwrap();
+        assert_eq!(arguments.query("format"), Some("xml"));
+        assert_eq!(arguments.query("scope"), Some("a b c"));
+        assert_eq!(arguments.number("x"), Some(12.5));
+        assert_eq!(arguments.number("y"), Some(3.0));
+        assert_eq!(arguments.get("name"), None);
+    }
+
+    #[test]
+    fn a_body_that_is_no_json_counts_as_none() {
+        let arguments = Arguments::read("", b"{\"x\": ").unwrap();
+        assert_eq!(arguments.get("x"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_answered_without_panic(query in "\\PC{0,40}", body in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Arguments::read(&query, &body);
+            let _ = decode(&query);
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The settings of a session, with WebDriverAgent's defaults.
+//!
+//! Source: `FBSettings.m`, `FBSettingsHandler.m` and `FBConfiguration.m` of
+//! <https://github.com/appium/WebDriverAgent>. A setting that changes nothing on a virtual phone
+//! is kept and told, no more.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::class_chain::ClassChain;
+use super::error::WdaError;
+
+/// The settings of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Settings(Map<String, Value>);
+
+/// Those that `null` empties; the others stay as they are.
+const EMPTIED_BY_NULL: [&str; 4] = [
+    "acceptAlertButtonSelector",
+    "autoClickAlertSelector",
+    "defaultAlertAction",
+    "dismissAlertButtonSelector",
+];
+
+/// The ways a screenshot can be turned.
+const ORIENTATIONS: [&str; 5] = [
+    "auto",
+    "portrait",
+    "portraitUpsideDown",
+    "landscapeRight",
+    "landscapeLeft",
+];
+
+impl Default for Settings {
+    fn default() -> Self {
+        let Value::Object(defaults) = json!({
+            "acceptAlertButtonSelector": "",
+            "activeAppDetectionPoint": "64.00,64.00",
+            "animationCoolOffTimeout": 2,
+            "autoClickAlertSelector": "",
+            "boundElementsByIndex": false,
+            "defaultActiveApplication": "auto",
+            "defaultAlertAction": "",
+            "dismissAlertButtonSelector": "",
+            "elementResponseAttributes": "type,label",
+            "enforceCustomSnapshots": false,
+            "includeCustomActionsInPageSource": false,
+            "includeHittableInPageSource": false,
+            "includeMinMaxValueInPageSource": false,
+            "includeNativeAccessibilityElementInPageSource": false,
+            "includeNativeFrameInPageSource": false,
+            "keyboardAutocorrection": 0,
+            "keyboardPrediction": 0,
+            "limitXPathContextScope": true,
+            "maxTypingFrequency": 60,
+            "mjpegFixOrientation": false,
+            "mjpegScalingFactor": 100,
+            "mjpegServerFramerate": 10,
+            "mjpegServerScreenshotQuality": 25,
+            "reduceMotion": false,
+            "respectSystemAlerts": false,
+            "screenshotOrientation": "auto",
+            "screenshotQuality": 3,
+            "shouldUseCompactResponses": true,
+            "snapshotMaxChildren": 2_147_483_647,
+            "snapshotMaxDepth": 50,
+            "useClearTextShortcut": true,
+            "useFirstMatch": false,
+            "waitForIdleTimeout": 10,
+        }) else {
+            return Self(Map::new());
+        };
+        Self(defaults)
+    }
+}
+
+impl Settings {
+    /// All of them.
+    pub(crate) fn all(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+
+    /// Changes those that are known; others are overlooked.
+    ///
+    /// # Errors
+    /// When a value means nothing for its setting.
+    pub(crate) fn apply(&mut self, changes: &Map<String, Value>) -> Result<(), WdaError> {
+        for (key, value) in changes {
+            let Some(old) = self.0.get(key) else {
+                continue;
+            };
+            let value = match (old, value) {
+                (_, Value::Null) if EMPTIED_BY_NULL.contains(&key.as_str()) => json!(""),
+                (_, Value::Null) => continue,
+                (Value::Bool(_), value) => json!(truthy(value)),
+                (Value::Number(_), value) => json_number(value),
+                (_, value) => text(value)?,
+            };
+            let value = self.checked(key, value)?;
+            self.0.insert(key.clone(), value);
+        }
+        Ok(())
+    }
+
+    fn checked(&self, key: &str, value: Value) -> Result<Value, WdaError> {
+        let text = value.as_str().unwrap_or_default();
+        match key {
+            "defaultAlertAction" => Ok(text.to_lowercase().into()),
+            "autoClickAlertSelector" if !text.is_empty() => {
+                ClassChain::parse(text)?;
+                Ok(value)
+            }
+            "activeAppDetectionPoint" => {
+                let numbers = text.split(',').map(|part| part.trim().parse::<f64>());
+                match numbers.collect::<Result<Vec<_>, _>>() {
+                    Ok(numbers) if numbers.len() == 2 => Ok(value),
+                    _ => Err(WdaError::invalid_argument(format!(
+                        "Both screen coordinates should be valid numbers. Got '{text}' instead"
+                    ))),
+                }
+            }
+            "screenshotOrientation" => {
+                let known = |known: &&&str| known.eq_ignore_ascii_case(text);
+                match ORIENTATIONS.iter().find(known) {
+                    Some(orientation) => Ok((*orientation).into()),
+                    None => Err(WdaError::invalid_argument(format!(
+                        "The orientation value '{text}' is not known"
+                    ))),
+                }
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// A setting that is on or off.
+    pub(crate) fn flag(&self, key: &str) -> bool {
+        self.0.get(key).is_some_and(truthy)
+    }
+
+    /// A setting that is a text.
+    pub(crate) fn text(&self, key: &str) -> &str {
+        self.0.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A setting in seconds, an hour at most.
+    pub(crate) fn seconds(&self, key: &str) -> Duration {
+        let seconds = self.0.get(key).and_then(Value::as_f64).unwrap_or_default();
+        Duration::from_secs_f64(seconds.clamp(0.0, 3_600.0))
+    }
+
+    /// How deep trees go.
+    pub(crate) fn max_depth(&self) -> usize {
+        let depth = self.0.get("snapshotMaxDepth").and_then(Value::as_u64);
+        depth
+            .and_then(|depth| usize::try_from(depth).ok())
+            .unwrap_or(50)
+    }
+}
+
+/// What `boolValue` makes of a value.
+pub(crate) fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Bool(on) => *on,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => {
+            let first = text.trim_start().trim_start_matches(['+', '-', '0']);
+            first.starts_with([
+                '1', '2', '3', '4', '5', '6', '7', '8', '9', 'Y', 'y', 'T', 't',
+            ])
+        }
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+/// What `doubleValue` makes of a value.
+pub(crate) fn double(value: &Value) -> f64 {
+    match value {
+        Value::Bool(on) => f64::from(u8::from(*on)),
+        Value::Number(number) => number.as_f64().unwrap_or_default(),
+        Value::String(text) => text.trim().parse().unwrap_or_default(),
+        Value::Null | Value::Array(_) | Value::Object(_) => 0.0,
+    }
+}
+
+fn json_number(value: &Value) -> Value {
+    super::source::number(double(value))
+}
+
+fn text(value: &Value) -> Result<Value, WdaError> {
+    match value {
+        Value::String(text) if text.len() <= 4_096 => Ok(json!(text)),
+        _ => Err(WdaError::unknown(
+            "-[__NSCFNumber length]: unrecognized selector sent to instance",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wda::error::ErrorKind;
+
+    fn apply(changes: Value) -> Result<Settings, WdaError> {
+        let mut settings = Settings::default();
+        settings.apply(changes.as_object().unwrap())?;
+        Ok(settings)
+    }
+
+    #[test]
+    fn values_are_taken_as_foundation_takes_them() {
+        let settings = apply(json!({
+            "snapshotMaxDepth": "20", "respectSystemAlerts": 1, "waitForIdleTimeout": 0.5,
+            "defaultAlertAction": "ACCEPT", "unheardOf": true, "useFirstMatch": null,
+        }))
+        .unwrap();
+        assert_eq!(settings.max_depth(), 20);
+        assert!(settings.flag("respectSystemAlerts") && !settings.flag("useFirstMatch"));
+        assert_eq!(
+            settings.seconds("waitForIdleTimeout"),
+            Duration::from_millis(500)
+        );
+        assert_eq!(settings.text("defaultAlertAction"), "accept");
+        assert!(settings.all().get("unheardOf").is_none());
+    }
+
+    #[test]
+    fn null_empties_what_can_be_empty() {
+        let mut settings = apply(json!({"defaultAlertAction": "accept"})).unwrap();
+        let null = json!({"defaultAlertAction": null, "elementResponseAttributes": null});
+        settings.apply(null.as_object().unwrap()).unwrap();
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn values_without_meaning_are_refused() {
+        let kind = |changes| apply(changes).unwrap_err().kind;
+        let selector = json!({"autoClickAlertSelector": "Button"});
+        assert_eq!(kind(selector), ErrorKind::InvalidSelector);
+        let point = json!({"activeAppDetectionPoint": "middle"});
+        assert_eq!(kind(point), ErrorKind::InvalidArgument);
+        let orientation = json!({"screenshotOrientation": "sideways"});
+        assert_eq!(kind(orientation), ErrorKind::InvalidArgument);
+    }
+}

@@ -1,0 +1,242 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+struct OneElement;
+
+impl Origins for OneElement {
+    fn locate(&self, uid: &str) -> Result<(Point, Point), String> {
+        match uid {
+            "E1" => Ok((Point::new(100.0, 200.0), Point::new(110.0, 210.0))),
+            _ => Err(format!("{uid} is stale")),
+        }
+    }
+}
+
+fn touch(items: Value) -> Value {
+    json!([{"type": "pointer", "id": "f", "parameters": {"pointerType": "touch"}, "actions": items}])
+}
+
+fn plan_of(actions: Value) -> Result<Plan, String> {
+    plan(Some(&actions), &OneElement)
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+#[test]
+fn a_tap_is_a_finger_that_comes_and_goes() {
+    let plan = plan_of(touch(json!([
+        {"type": "pointerMove", "duration": 0, "x": 10, "y": 20},
+        {"type": "pointerDown", "button": 0},
+        {"type": "pause", "duration": 100},
+        {"type": "pointerUp", "button": 0},
+    ])))
+    .unwrap();
+    assert_eq!(
+        plan.deeds,
+        [
+            (ms(0), Deed::Finger(0, Touch::Down(Point::new(10.0, 20.0)))),
+            (ms(100), Deed::Finger(0, Touch::Up)),
+        ]
+    );
+    assert_eq!(plan.ends, ms(100));
+}
+
+#[test]
+fn a_swipe_arrives_when_its_move_has_taken_its_time() {
+    let plan = plan_of(touch(json!([
+        {"type": "pointerMove", "x": 10, "y": 20},
+        {"type": "pointerDown"},
+        {"type": "pointerMove", "duration": 300, "origin": "pointer", "x": 0, "y": -15.5},
+        {"type": "pointerUp"},
+    ])))
+    .unwrap();
+    assert_eq!(
+        plan.deeds[1],
+        (ms(300), Deed::Finger(0, Touch::Move(Point::new(10.0, 4.5))))
+    );
+    assert_eq!(plan.deeds[2], (ms(300), Deed::Finger(0, Touch::Up)));
+}
+
+#[test]
+fn an_element_is_touched_where_it_can_be_or_from_its_middle() {
+    let to = |item: Value| {
+        let plan = plan_of(touch(
+            json!([item, {"type": "pointerDown"}, {"type": "pointerUp"}]),
+        ))
+        .unwrap();
+        plan.deeds[0].1.clone()
+    };
+    let w3c = json!({"element-6066-11e4-a52e-4f735466cecf": "E1"});
+    let down = |x, y| Deed::Finger(0, Touch::Down(Point::new(x, y)));
+    assert_eq!(
+        to(json!({"type": "pointerMove", "origin": w3c})),
+        down(100.0, 200.0)
+    );
+    assert_eq!(
+        to(json!({"type": "pointerMove", "origin": "E1", "x": 5, "y": 0})),
+        down(115.0, 210.0)
+    );
+    assert_eq!(
+        origins(&touch(
+            json!([{"origin": w3c}, {"origin": "viewport"}, {"origin": "E2"}])
+        )),
+        ["E1", "E2"]
+    );
+}
+
+#[test]
+fn a_finger_left_on_the_glass_is_lifted_at_the_end() {
+    let plan = plan_of(touch(json!([
+        {"type": "pointerMove", "x": 1, "y": 1}, {"type": "pointerDown"}, {"type": "pause", "duration": 50},
+    ])))
+    .unwrap();
+    assert_eq!(
+        plan.deeds.last(),
+        Some(&(ms(50), Deed::Finger(0, Touch::Up)))
+    );
+}
+
+#[test]
+fn keys_type_when_they_are_released() {
+    let press = |key: &str| {
+        [
+            json!({"type": "keyDown", "value": key}),
+            json!({"type": "keyUp", "value": key}),
+        ]
+    };
+    let mut items = Vec::new();
+    items.extend(press("a"));
+    items.extend(press("ß"));
+    items.push(json!({"type": "pause", "duration": 20}));
+    items.extend(press("\u{e007}"));
+    let plan = plan_of(json!([{"type": "key", "id": "k", "actions": items}])).unwrap();
+    assert_eq!(
+        plan.deeds,
+        [
+            (ms(0), Deed::Type("aß".to_owned())),
+            (ms(20), Deed::Type("\n".to_owned()))
+        ]
+    );
+}
+
+#[test]
+fn two_fingers_share_one_time() {
+    let finger = |id: &str, x: u32| {
+        json!({
+            "type": "pointer", "id": id, "parameters": {"pointerType": "touch"}, "actions": [
+                {"type": "pointerMove", "x": x, "y": 0}, {"type": "pointerDown"},
+                {"type": "pause", "duration": x}, {"type": "pointerUp"},
+            ],
+        })
+    };
+    let plan = plan_of(json!([finger("a", 20), finger("b", 10)])).unwrap();
+    let order: Vec<_> = plan
+        .deeds
+        .iter()
+        .map(|(at, deed)| (at.as_millis(), deed.clone()))
+        .collect();
+    assert!(matches!(
+        order.as_slice(),
+        [
+            (0, Deed::Finger(0, Touch::Down(_))),
+            (0, Deed::Finger(1, Touch::Down(_))),
+            (10, Deed::Finger(1, Touch::Up)),
+            (20, Deed::Finger(0, Touch::Up)),
+        ]
+    ));
+}
+
+#[test]
+fn a_cancelled_item_did_not_happen() {
+    let plan = plan_of(touch(json!([
+        {"type": "pointerMove", "x": 1, "y": 1}, {"type": "pointerDown"}, {"type": "pointerCancel"},
+        {"type": "pause", "duration": 1},
+    ])))
+    .unwrap();
+    assert_eq!(plan.deeds, []);
+}
+
+#[test]
+fn what_webdriveragent_refuses_is_refused() {
+    let mouse = json!([{"type": "pointer", "id": "f", "actions": [{"type": "pointerMove", "x": 1, "y": 1}]}]);
+    let long = "x".repeat(3);
+    for (actions, words) in [
+        (Value::Null, "cannot be empty"),
+        (json!([]), "cannot be empty"),
+        (mouse, "Only pointer type 'touch'"),
+        (touch(json!([{"type": "pointerDown"}])), "must be preceded"),
+        (
+            touch(json!([{"type": "pointerMove", "x": 1}])),
+            "Both 'x' and 'y'",
+        ),
+        (touch(json!([{"type": "pointerMove"}])), "Both 'x' and 'y'"),
+        (
+            touch(json!([{"type": "pointerMove", "origin": "pointer"}])),
+            "no previous item",
+        ),
+        (
+            touch(json!([{"type": "pointerMove", "origin": long}])),
+            "is stale",
+        ),
+        (
+            touch(json!([{"type": "pointerMove", "origin": 5}])),
+            "Unsupported origin",
+        ),
+        (
+            touch(json!([{"type": "pointerMove", "x": 1, "y": 1, "duration": -1}])),
+            "positive number",
+        ),
+        (touch(json!([{"type": "scroll"}])), "is not supported"),
+        (touch(json!(["x"])), "must be a dictionary"),
+        (
+            json!([{"type": "wheel", "id": "w", "actions": [{}]}]),
+            "Only actions of",
+        ),
+        (
+            json!([{"type": "key", "actions": [{}]}]),
+            "id field is missing",
+        ),
+        (json!([{"type": "key", "id": "k"}]), "at least one item"),
+        (
+            json!([{"type": "key", "id": "k", "actions": [{"type": "keyUp", "value": "a"}]}]),
+            "not balanced",
+        ),
+        (
+            json!([{"type": "key", "id": "k", "actions": [{"type": "keyDown", "value": "a"}]}]),
+            "closing Key Up",
+        ),
+        (
+            json!([{"type": "key", "id": "k", "actions": [{"type": "keyDown"}]}]),
+            "non-empty string",
+        ),
+        (
+            json!([{"type": "key", "id": "k", "actions": [{"type": "pause"}]}]),
+            "Duration must be present",
+        ),
+    ] {
+        let error = plan(Some(&actions), &OneElement).unwrap_err();
+        assert!(error.contains(words), "{actions}: {error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_items_are_answered_without_panic(
+        items in proptest::collection::vec(
+            prop_oneof![
+                Just(json!({"type": "pointerMove", "x": 1, "y": 1})), Just(json!({"type": "pointerMove", "origin": "pointer"})),
+                Just(json!({"type": "pointerDown"})), Just(json!({"type": "pointerUp"})), Just(json!({"type": "pointerCancel"})),
+                Just(json!({"type": "pause", "duration": 1e9})), Just(json!({"type": "pause", "duration": "5"})), Just(json!(null)),
+                Just(json!({"type": "keyDown", "value": "a"})), Just(json!({"type": "keyUp", "value": "a"})), Just(json!({})),
+            ],
+            0..8,
+        ),
+        kind in prop_oneof![Just("pointer"), Just("key"), Just("none")],
+    ) {
+        let _ = plan_of(json!([{"type": kind, "id": "x", "parameters": {"pointerType": "touch"}, "actions": items}]));
+    }
+}

@@ -1,0 +1,290 @@
+//! XPath 1.0 over elements, as if they were the XML of `/source`: the tags are kinds, the
+//! attributes those that WebDriverAgent writes. The evaluator is the `xpath-eval` crate, compared
+//! with libxml2 (which WebDriverAgent uses) on the expressions of the tests; this module lends it
+//! the tree and keeps a client's expression within bounds. The XPath 2.0 functions that
+//! WebDriverAgent learnt in May 2026 are not there.
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+
+use xpath_eval::{EvaluationContext, ExpandedName, NodeKind, Value, evaluate, parse};
+
+use super::source::{self, XmlOptions};
+use super::tree::ElementTree;
+
+/// The longest expression a client may send, in bytes.
+const MAX_LENGTH: usize = 16 * 1024;
+/// How deep parentheses and predicates may nest. The evaluator calls itself for each level and
+/// for each operator; a debug build needs two megabytes of stack for five times as many.
+const MAX_DEPTH: usize = 16;
+/// How many operators an expression may have.
+const MAX_OPERATORS: usize = 128;
+/// How many steps from node to node one evaluation may take.
+const MAX_STEPS: u64 = 2_000_000;
+
+/// Why an expression finds nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum XPathError {
+    /// It is none.
+    #[error("cannot evaluate results for XPath expression \"{expression}\": {why}")]
+    Invalid {
+        /// The whole expression.
+        expression: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It selects attributes, which are no elements.
+    #[error("cannot evaluate results for XPath expression \"{0}\"")]
+    NoElements(String),
+    /// It takes more time than anybody has.
+    #[error("the XPath expression takes more than {MAX_STEPS} steps")]
+    TooLong,
+}
+
+/// What `expression` finds, in document order. `root` is the document's only element, and the one
+/// to start from.
+///
+/// # Errors
+/// When it is no expression, or not one of elements.
+pub(crate) fn find(
+    tree: &ElementTree,
+    root: usize,
+    expression: &str,
+) -> Result<Vec<usize>, XPathError> {
+    let invalid = |why: String| XPathError::Invalid {
+        expression: expression.chars().take(200).collect(),
+        why,
+    };
+    // XCTest's word for "any kind".
+    let expression = &expression.replace("XCUIElementTypeAny", "*");
+    admit(expression).map_err(&invalid)?;
+    let parsed = parse(expression).map_err(|error| invalid(error.to_string()))?;
+    let document = Document::new(tree, root);
+    let start = Node {
+        document: &document,
+        place: Place::Element(root),
+    };
+    let value = evaluate(&parsed, &EvaluationContext::new(start));
+    if document.steps.get() > MAX_STEPS {
+        return Err(XPathError::TooLong);
+    }
+    let nodes = match value.map_err(|error| invalid(error.to_string()))? {
+        Value::NodeSet(nodes) => nodes,
+        // libxml2 has no nodes to give for a number or a text, which finds nothing.
+        Value::Boolean(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    };
+    nodes
+        .into_iter()
+        .filter(|node| node.place != Place::Root)
+        .map(|node| match node.place {
+            Place::Element(at) => Ok(at),
+            Place::Root | Place::Attribute(..) => {
+                Err(XPathError::NoElements(expression.to_owned()))
+            }
+        })
+        .collect()
+}
+
+/// Bounds what the evaluator does by recursion.
+fn admit(expression: &str) -> Result<(), String> {
+    if expression.len() > MAX_LENGTH {
+        return Err(format!("it is longer than {MAX_LENGTH} bytes"));
+    }
+    let (mut depth, mut operators, mut quote) = (0_usize, 0, None);
+    for (at, letter) in expression.char_indices() {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, '|' | '+' | '-' | '*' | '=' | '<' | '>') => operators += 1,
+            (None, ' ') if begins_with_operator(&expression[at + 1..]) => operators += 1,
+            (None, '(' | '[') => depth += 1,
+            (None, ')' | ']') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+        if depth > MAX_DEPTH {
+            return Err(format!("it nests deeper than {MAX_DEPTH} levels"));
+        }
+        if operators > MAX_OPERATORS {
+            return Err(format!("it has more than {MAX_OPERATORS} operators"));
+        }
+    }
+    Ok(())
+}
+
+fn begins_with_operator(rest: &str) -> bool {
+    ["and", "or", "div", "mod"]
+        .iter()
+        .any(|word| rest.starts_with(word))
+}
+
+/// The elements with their attributes as XML has them.
+struct Document<'t> {
+    tree: &'t ElementTree,
+    root: usize,
+    tags: Vec<String>,
+    attributes: Vec<Vec<(&'static str, String)>>,
+    steps: Cell<u64>,
+}
+
+impl<'t> Document<'t> {
+    fn new(tree: &'t ElementTree, root: usize) -> Self {
+        let options = XmlOptions::everything();
+        let elements = || tree.iter().take(tree.subtree(root).end);
+        Self {
+            tree,
+            root,
+            tags: elements().map(|(_, element)| element.kind.name()).collect(),
+            attributes: elements()
+                .map(|(at, _)| match tree.subtree(root).contains(&at) {
+                    true => source::xml_attributes(tree, at, &options),
+                    false => Vec::new(),
+                })
+                .collect(),
+            steps: Cell::new(0),
+        }
+    }
+
+    /// Counts a step; once there were too many, the tree seems empty and the evaluation ends.
+    fn step(&self) -> bool {
+        self.steps.set(self.steps.get().saturating_add(1));
+        self.steps.get() <= MAX_STEPS
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Node<'d> {
+    document: &'d Document<'d>,
+    place: Place,
+}
+
+/// Ordered as in the document: an element's attributes come before its children.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Root,
+    Element(usize),
+    Attribute(usize, usize),
+}
+
+impl PartialEq for Node<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
+}
+
+impl Eq for Node<'_> {}
+
+impl Node<'_> {
+    fn order(self) -> (usize, usize) {
+        match self.place {
+            Place::Root => (0, 0),
+            Place::Element(at) => (at + 1, 0),
+            Place::Attribute(at, number) => (at + 1, number + 1),
+        }
+    }
+}
+
+impl<'d> xpath_eval::Node<'d> for Node<'d> {
+    fn kind(self) -> NodeKind {
+        match self.place {
+            Place::Root => NodeKind::Root,
+            Place::Element(_) => NodeKind::Element,
+            Place::Attribute(..) => NodeKind::Attribute,
+        }
+    }
+
+    fn parent(self) -> Option<Self> {
+        let place = match self.place {
+            Place::Root => return None,
+            Place::Element(at) if at == self.document.root => Place::Root,
+            Place::Element(at) => Place::Element(self.document.tree.get(at)?.parent?),
+            Place::Attribute(at, _) => Place::Element(at),
+        };
+        self.document.step().then_some(Self { place, ..self })
+    }
+
+    fn children(self) -> impl Iterator<Item = Self> + 'd {
+        let document = self.document;
+        let (root, inner) = match self.place {
+            Place::Root => (Some(document.root), None),
+            Place::Element(at) => (None, Some(document.tree.children(at))),
+            Place::Attribute(..) => (None, None),
+        };
+        root.into_iter()
+            .chain(inner.into_iter().flatten())
+            .take_while(|_| document.step())
+            .map(move |at| Self {
+                place: Place::Element(at),
+                ..self
+            })
+    }
+
+    fn attributes(self) -> impl Iterator<Item = Self> + 'd {
+        let document = self.document;
+        let (at, count) = match self.place {
+            Place::Element(at) => (at, document.attributes.get(at).map_or(0, Vec::len)),
+            Place::Root | Place::Attribute(..) => (0, 0),
+        };
+        (0..count)
+            .take_while(|_| document.step())
+            .map(move |number| Self {
+                place: Place::Attribute(at, number),
+                ..self
+            })
+    }
+
+    fn namespaces(self) -> impl Iterator<Item = Self> + 'd {
+        std::iter::empty()
+    }
+
+    fn expanded_name(self) -> Option<ExpandedName> {
+        let local_name = match self.place {
+            Place::Root => return None,
+            Place::Element(at) => self.document.tags.get(at)?.clone(),
+            Place::Attribute(at, number) => {
+                self.document.attributes.get(at)?.get(number)?.0.to_owned()
+            }
+        };
+        Some(ExpandedName {
+            namespace_uri: None,
+            local_name,
+        })
+    }
+
+    fn has_expanded_name(self, namespace_uri: Option<&str>, local_name: &str) -> bool {
+        let name = match self.place {
+            Place::Root => None,
+            Place::Element(at) => self.document.tags.get(at).map(String::as_str),
+            Place::Attribute(at, number) => {
+                let attributes = self.document.attributes.get(at);
+                attributes
+                    .and_then(|all| all.get(number))
+                    .map(|(name, _)| *name)
+            }
+        };
+        namespace_uri.is_none() && name == Some(local_name)
+    }
+
+    fn string_value(self) -> String {
+        self.with_string_value(str::to_owned)
+    }
+
+    fn with_string_value<R>(self, f: impl FnOnce(&str) -> R) -> R {
+        match self.place {
+            Place::Attribute(at, number) => {
+                let attributes = self.document.attributes.get(at);
+                let value = attributes.and_then(|all| all.get(number));
+                f(value.map_or("", |(_, value)| value))
+            }
+            // There is no text between the tags.
+            Place::Root | Place::Element(_) => f(""),
+        }
+    }
+
+    fn document_order(self, other: Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+#[cfg(test)]
+mod tests;

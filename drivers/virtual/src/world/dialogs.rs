@@ -1,0 +1,336 @@
+//! Dialogs: of the app file, of the system that asks for a permission, of an app that broke, and
+//! those a fault puts on top.
+
+use std::time::Duration;
+
+use crate::app::{AppId, Ask, Permission, Rules};
+use crate::geometry::Rect;
+use crate::shape::Platform;
+use crate::world::World;
+use crate::world::catalog::SPRINGBOARD;
+use crate::world::layout::{Laid, Target, plain};
+use crate::world::place::{named, step};
+use crate::world::snapshot::{Node, NodeRole, Window, WindowKind};
+
+/// A dialog that is open.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OpenDialog {
+    /// One of the app file.
+    Named {
+        /// The app it belongs to.
+        app: AppId,
+        /// Its name there.
+        name: String,
+    },
+    /// The system asks for a permission.
+    Asks {
+        /// For whom.
+        app: AppId,
+        /// For what, and what follows.
+        ask: Ask,
+    },
+    /// An app crashed.
+    Crashed(AppId),
+    /// An app does not answer.
+    Hangs(AppId),
+    /// A fault put it there; its buttons only close it.
+    Sudden {
+        /// In bold.
+        title: String,
+        /// The message.
+        text: String,
+        /// The answers.
+        buttons: Vec<String>,
+    },
+}
+
+/// What a dialog shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DialogView {
+    /// In bold; may be empty.
+    pub title: String,
+    /// The message; may be empty.
+    pub text: String,
+    /// The answers, in reading order.
+    pub buttons: Vec<String>,
+    /// The permission it asks for, when it does.
+    pub permission: Option<Permission>,
+    /// Whether back or a tap beside it closes it.
+    pub cancelable: bool,
+    /// Whether it is the system's.
+    pub system: bool,
+}
+
+/// What follows from an answer.
+enum Answer {
+    Nothing,
+    Rules(AppId, Rules),
+    Granted(AppId, Ask),
+    Refused(AppId, Ask),
+    Stop(AppId),
+}
+
+impl World {
+    /// The topmost dialog, as iOS alerts and Android dialogs are handled.
+    pub fn dialog(&self) -> Option<DialogView> {
+        self.top_dialog().map(|dialog| self.view(dialog))
+    }
+
+    /// Gives the topmost dialog its answer number `index`; false when there is none such.
+    pub fn answer(&mut self, index: usize, now: Duration) -> bool {
+        self.advance(now);
+        let Some(view) = self.dialog() else {
+            return false;
+        };
+        if index >= view.buttons.len() {
+            return false;
+        }
+        let Some(dialog) = self.close_top_dialog() else {
+            return false;
+        };
+        match self.meaning(&dialog, index) {
+            Answer::Nothing => {}
+            Answer::Rules(app, rules) => self.carry_out(&app, &rules, None),
+            Answer::Granted(app, ask) => {
+                self.permit(&app, ask.permission);
+                self.carry_out(&app, &ask.allow, None);
+            }
+            Answer::Refused(app, ask) => {
+                if let Some(install) = self.installed.get_mut(&app) {
+                    *install.refusals.entry(ask.permission).or_default() += 1;
+                }
+                self.carry_out(&app, &ask.deny, None);
+            }
+            Answer::Stop(app) => self.stop(&app, self.now),
+        }
+        true
+    }
+
+    /// Puts a dialog of the system on top.
+    pub fn show_system_dialog(&mut self, dialog: OpenDialog, now: Duration) {
+        self.advance(now);
+        self.system_dialogs.push(dialog);
+        self.moved();
+    }
+
+    /// The topmost dialog is closed without an answer when it allows that.
+    pub(super) fn cancel_dialog(&mut self) -> bool {
+        let cancelable = self.dialog().is_some_and(|d| d.cancelable);
+        cancelable && self.close_top_dialog().is_some()
+    }
+
+    pub(super) fn top_dialog(&self) -> Option<&OpenDialog> {
+        let of_app = || {
+            let run = self.front_run().filter(|run| run.ready_at <= self.now)?;
+            run.dialogs.last()
+        };
+        self.system_dialogs.last().or_else(of_app)
+    }
+
+    fn close_top_dialog(&mut self) -> Option<OpenDialog> {
+        let dialog = match self.system_dialogs.pop() {
+            Some(dialog) => Some(dialog),
+            None => self.front_run_mut()?.dialogs.pop(),
+        };
+        self.moved();
+        dialog
+    }
+
+    fn meaning(&self, dialog: &OpenDialog, index: usize) -> Answer {
+        match dialog {
+            OpenDialog::Named { app, name } => {
+                let definition = (self.running.get(app)).and_then(|r| r.app.dialogs.get(name));
+                let button = definition.and_then(|d| d.buttons.get(index));
+                button.map_or(Answer::Nothing, |b| {
+                    Answer::Rules(app.clone(), b.tap.clone())
+                })
+            }
+            // Android offers consent first, iOS refusal.
+            OpenDialog::Asks { app, ask } => {
+                let first_allows = self.shape.platform == Platform::Android;
+                if (index == 0) == first_allows {
+                    Answer::Granted(app.clone(), ask.clone())
+                } else {
+                    Answer::Refused(app.clone(), ask.clone())
+                }
+            }
+            OpenDialog::Hangs(app) if index == 0 => Answer::Stop(app.clone()),
+            OpenDialog::Hangs(_) | OpenDialog::Crashed(_) | OpenDialog::Sudden { .. } => {
+                Answer::Nothing
+            }
+        }
+    }
+
+    fn view(&self, dialog: &OpenDialog) -> DialogView {
+        let mut view = DialogView {
+            title: String::new(),
+            text: String::new(),
+            buttons: Vec::new(),
+            permission: None,
+            cancelable: false,
+            system: true,
+        };
+        match dialog {
+            OpenDialog::Named { app, name } => {
+                let run = self.running.get(app);
+                let definition = run.and_then(|r| Some((r, r.app.dialogs.get(name)?)));
+                if let Some((run, definition)) = definition {
+                    let scope = self.scope(run);
+                    view.title = scope.words(definition.title.as_ref());
+                    view.text = scope.words(definition.text.as_ref());
+                    let labels = definition
+                        .buttons
+                        .iter()
+                        .map(|b| scope.words(Some(&b.text)));
+                    view.buttons = labels.collect();
+                    view.cancelable = definition.cancelable;
+                    view.system = definition.system;
+                }
+            }
+            OpenDialog::Asks { app, ask } => self.view_ask(&mut view, app, ask),
+            OpenDialog::Crashed(app) => {
+                view.title = format!("{} keeps stopping", self.name_of(app));
+                view.buttons = vec!["App info".to_owned(), "Close app".to_owned()];
+            }
+            OpenDialog::Hangs(app) => {
+                view.title = format!("{} isn't responding", self.name_of(app));
+                view.buttons = vec!["Close app".to_owned(), "Wait".to_owned()];
+            }
+            OpenDialog::Sudden {
+                title,
+                text,
+                buttons,
+            } => {
+                view.title.clone_from(title);
+                view.text.clone_from(text);
+                view.buttons.clone_from(buttons);
+            }
+        }
+        view
+    }
+
+    fn view_ask(&self, view: &mut DialogView, app: &AppId, ask: &Ask) {
+        let name = self.name_of(app);
+        let own = match (&ask.text, self.running.get(app)) {
+            (Some(words), Some(run)) => Some(self.scope(run).words(Some(words))),
+            _ => None,
+        };
+        view.permission = Some(ask.permission);
+        match self.shape.platform {
+            Platform::Android => {
+                view.text = own.unwrap_or_else(|| ask.permission.android_question(&name));
+                view.buttons = vec!["Allow".to_owned(), "Don’t allow".to_owned()];
+            }
+            Platform::Ios => {
+                view.title = own.unwrap_or_else(|| ask.permission.ios_question(&name));
+                view.buttons = vec!["Don’t Allow".to_owned(), "Allow".to_owned()];
+            }
+        }
+    }
+
+    fn name_of(&self, app: &AppId) -> String {
+        (self.installed.get(app)).map_or_else(|| app.to_string(), |i| i.app.app.name.clone())
+    }
+
+    /// The package that shows a dialog of the system.
+    fn shown_by(&self, dialog: &OpenDialog) -> AppId {
+        match (self.shape.platform, dialog) {
+            (_, OpenDialog::Named { app, .. }) if !self.view(dialog).system => app.clone(),
+            (Platform::Ios, _) => SPRINGBOARD.into(),
+            (Platform::Android, OpenDialog::Asks { .. }) => {
+                "com.google.android.permissioncontroller".into()
+            }
+            (Platform::Android, _) => "android".into(),
+        }
+    }
+
+    pub(super) fn dialog_window(&self, dialog: &OpenDialog, kind: WindowKind) -> Laid<'_> {
+        let view = self.view(dialog);
+        let app = self.shown_by(dialog);
+        let (width, height) = (self.width(), self.height());
+        let card_w = f64::min(296.0, width - 48.0);
+        let lines = |text: &str, per_line: f64| match text.chars().count() {
+            0 => 0.0,
+            n => (n as f64 * 8.5 / per_line).ceil(),
+        };
+        let inner_w = card_w - 48.0;
+        let (title_h, text_h) = (
+            lines(&view.title, inner_w) * 28.0,
+            lines(&view.text, inner_w) * 24.0,
+        );
+        let stacked = view.permission.is_some() || view.buttons.len() > 2;
+        let rows = if stacked { view.buttons.len() } else { 1 };
+        let card_h = 24.0 + title_h + 8.0 + text_h + 16.0 + rows as f64 * 52.0 + 8.0;
+        let x = (width - card_w) / 2.0;
+        let y = ((height - card_h) / 2.0).max(0.0);
+        let card = Rect::new(x, y, card_w, card_h);
+
+        let key = step(named(app.as_str()), named(&view.title) ^ named(&view.text));
+        let mut root = plain(NodeRole::Root, key, None, card, "");
+        root.key.0 = step(key, 99);
+        let mut nodes = vec![root];
+        let mut targets = vec![Target::Nothing];
+        let label = if view.title.is_empty() {
+            &view.text
+        } else {
+            &view.title
+        };
+        let mut add = |node: Node, target| {
+            nodes.push(node);
+            targets.push(target);
+        };
+        add(
+            plain(NodeRole::Dialog, key, Some(0), card, label),
+            Target::Nothing,
+        );
+        let mut top = y + 24.0;
+        let texts = [
+            (NodeRole::DialogTitle, &view.title, title_h),
+            (NodeRole::DialogText, &view.text, text_h),
+        ];
+        for (i, (role, text, tall)) in texts.into_iter().enumerate() {
+            if text.is_empty() {
+                continue;
+            }
+            let place = Rect::new(x + 24.0, top, inner_w, tall);
+            add(
+                plain(role, step(key, 1 + i as u64), Some(1), place, text),
+                Target::Nothing,
+            );
+            top += tall + 8.0;
+        }
+        top += 8.0;
+        let count = view.buttons.len().max(1) as f64;
+        for (i, text) in view.buttons.iter().enumerate() {
+            let place = if stacked {
+                Rect::new(x + 16.0, top + i as f64 * 52.0, card_w - 32.0, 48.0)
+            } else {
+                let each = (card_w - 32.0) / count;
+                Rect::new(x + 16.0 + i as f64 * each, top, each - 4.0, 48.0)
+            };
+            let role = NodeRole::DialogButton(u8::try_from(i).unwrap_or(u8::MAX));
+            let mut node = plain(role, step(key, 10 + i as u64), Some(1), place, text);
+            node.flags.clickable = true;
+            node.flags.focusable = true;
+            add(node, Target::Answer(i));
+        }
+        let activity = match dialog {
+            OpenDialog::Asks { .. } => {
+                "com.android.permissioncontroller.permission.ui.GrantPermissionsActivity".to_owned()
+            }
+            _ => self
+                .front_run()
+                .map_or_else(String::new, |run| self.activity_of(run)),
+        };
+        let window = Window {
+            kind,
+            app,
+            title: label.clone(),
+            activity,
+            screen: String::new(),
+            bounds: card,
+            nodes,
+        };
+        Laid { window, targets }
+    }
+}

@@ -1,0 +1,247 @@
+//! What a touch does.
+
+use std::time::Duration;
+
+use crate::app::{AppId, Role, Rules, Value};
+use crate::geometry::Point;
+use crate::shape::Platform;
+use crate::world::effects::OwnedRow;
+use crate::world::finger::{Gesture, Pointer};
+use crate::world::keyboard::Cap;
+use crate::world::layout::{Laid, Target};
+use crate::world::snapshot::{Node, NodeKey, WindowKind};
+use crate::world::{Display, World};
+
+/// A touch that begins this close to an edge is for the system.
+const EDGE: f64 = 16.0;
+
+/// What a touch met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touched {
+    /// A node that does something.
+    Node(NodeKey),
+    /// Nothing that does something.
+    Nothing,
+}
+
+/// A hit, freed from the layout it was found in.
+struct Hit {
+    key: NodeKey,
+    act: Act,
+}
+
+enum Act {
+    Back,
+    Answer(usize),
+    Cap(Cap),
+    Icon(AppId),
+    Element {
+        role: Role,
+        bind: Option<String>,
+        tap: Rules,
+        long_press: Rules,
+        change: Rules,
+        row: Option<OwnedRow>,
+    },
+}
+
+impl World {
+    /// Follows one movement of a finger; what it touched when the movement ended a gesture.
+    pub fn pointer(&mut self, movement: Pointer, now: Duration) -> Option<Touched> {
+        self.advance(now);
+        let gesture = self.finger.follow(movement, self.now)?;
+        Some(self.gesture(gesture, now))
+    }
+
+    /// Touches the screen; points are dp or pt as the device is held.
+    pub fn gesture(&mut self, gesture: Gesture, now: Duration) -> Touched {
+        self.advance(now);
+        if self.display == Display::Off {
+            return Touched::Nothing;
+        }
+        match gesture {
+            Gesture::Tap(at) => self.touch(at, false),
+            Gesture::LongPress(at) => self.touch(at, true),
+            Gesture::Swipe { from, to } => self.swipe(from, to),
+        }
+    }
+
+    fn touch(&mut self, at: Point, long: bool) -> Touched {
+        let hit = match self.find_hit(at, long) {
+            Aim::Hit(hit) => hit,
+            Aim::Beside => {
+                self.cancel_dialog();
+                return Touched::Nothing;
+            }
+            Aim::Nothing => return Touched::Nothing,
+        };
+        let Some(app) = self.front.clone() else {
+            return self.touch_home(hit);
+        };
+        match hit.act {
+            Act::Back => self.go_back(&app),
+            Act::Answer(index) => {
+                self.answer(index, self.now);
+            }
+            Act::Cap(cap) => self.press_cap(cap),
+            Act::Icon(_) => {}
+            Act::Element {
+                role,
+                bind,
+                tap,
+                long_press,
+                change,
+                row,
+            } => {
+                if role.is_input() {
+                    self.focus(&app, hit.key);
+                }
+                if long {
+                    self.carry_out(&app, &long_press, row.as_ref());
+                } else {
+                    if role.is_toggle() {
+                        self.flip(&app, bind.as_deref(), &change, row.as_ref());
+                    }
+                    self.carry_out(&app, &tap, row.as_ref());
+                }
+            }
+        }
+        Touched::Node(hit.key)
+    }
+
+    fn touch_home(&mut self, hit: Hit) -> Touched {
+        match hit.act {
+            Act::Icon(app) => {
+                // An icon is there only for what is installed.
+                let _ = self.launch(&app, self.now);
+            }
+            Act::Answer(index) => {
+                self.answer(index, self.now);
+            }
+            Act::Cap(_) | Act::Back | Act::Element { .. } => {}
+        }
+        Touched::Node(hit.key)
+    }
+
+    fn flip(&mut self, app: &AppId, bind: Option<&str>, change: &Rules, row: Option<&OwnedRow>) {
+        let Some(run) = self.running.get_mut(app) else {
+            return;
+        };
+        if let Some(name) = bind {
+            let on = run.variable(name).is_some_and(Value::is_truthy);
+            run.assign(name, Value::Bool(!on));
+        }
+        self.changed();
+        self.carry_out(app, change, row);
+    }
+
+    pub(super) fn focus(&mut self, app: &AppId, key: NodeKey) {
+        let Some(run) = self.running.get_mut(app) else {
+            return;
+        };
+        if run.focus == Some(key) && !run.keyboard_hidden {
+            return;
+        }
+        run.leave_field();
+        run.focus = Some(key);
+        self.moved();
+        self.bring_into_view(key);
+    }
+
+    fn press_cap(&mut self, cap: Cap) {
+        match cap {
+            Cap::Types(c) => {
+                self.type_text(&c.to_string(), self.now);
+            }
+            Cap::Presses(key) => self.key(key, self.now),
+            Cap::Hides => {
+                self.hide_keyboard(self.now);
+            }
+        }
+    }
+
+    fn find_hit(&self, at: Point, long: bool) -> Aim {
+        for laid in self.lay_out().iter().rev() {
+            let inside = laid.window.bounds.contains(at);
+            match laid.window.kind {
+                WindowKind::Keyboard if !inside => {}
+                WindowKind::Dialog | WindowKind::SystemDialog if !inside => return Aim::Beside,
+                WindowKind::Starting => return Aim::Nothing,
+                _ => return hit_in(laid, at, long).map_or(Aim::Nothing, Aim::Hit),
+            }
+        }
+        Aim::Nothing
+    }
+
+    fn swipe(&mut self, from: Point, to: Point) -> Touched {
+        let (width, height) = (self.width(), self.height());
+        let no_dialog = self.top_dialog().is_none();
+        if self.shape.platform == Platform::Ios && no_dialog {
+            if from.y > height - EDGE && from.y - to.y > height * 0.2 {
+                self.go_home();
+                return Touched::Nothing;
+            }
+            let deep = self.front_run().is_some_and(|run| run.screens.len() > 1);
+            if from.x < EDGE
+                && to.x - from.x > width * 0.3
+                && deep
+                && let Some(app) = self.front.clone()
+            {
+                self.go_back(&app);
+                return Touched::Nothing;
+            }
+        }
+        self.scroll_at(from, from.y - to.y)
+    }
+}
+
+/// What a point aims at.
+enum Aim {
+    Hit(Hit),
+    /// Outside of a dialog that must be answered first.
+    Beside,
+    Nothing,
+}
+
+/// The deepest node at that point which does something.
+fn hit_in(laid: &Laid<'_>, at: Point, long: bool) -> Option<Hit> {
+    let nodes = laid.window.nodes.iter().zip(&laid.targets);
+    let mut found = None;
+    for (node, target) in nodes {
+        if !node.visible.contains(at) {
+            continue;
+        }
+        if acts(node, target, long) {
+            found = Some((node, target));
+        }
+    }
+    let (node, target) = found?;
+    // What is disabled still keeps the touch from what lies below it.
+    if !node.flags.enabled {
+        return None;
+    }
+    let act = match target {
+        Target::Nothing => return None,
+        Target::Back => Act::Back,
+        Target::Answer(index) => Act::Answer(*index),
+        Target::Cap(cap) => Act::Cap(*cap),
+        Target::Icon(app) => Act::Icon(app.clone()),
+        Target::Element(element, row) => Act::Element {
+            role: element.role,
+            bind: element.bind.as_ref().map(|b| b.value.clone()),
+            tap: element.tap.clone(),
+            long_press: element.long_press.clone(),
+            change: element.change.clone(),
+            row: row.map(OwnedRow::from),
+        },
+    };
+    Some(Hit { key: node.key, act })
+}
+
+fn acts(node: &Node, target: &Target<'_>, long: bool) -> bool {
+    match target {
+        Target::Nothing => false,
+        Target::Back | Target::Answer(_) | Target::Cap(_) | Target::Icon(_) => true,
+        Target::Element(..) => node.flags.clickable || (long && node.flags.long_clickable),
+    }
+}

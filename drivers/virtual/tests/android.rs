@@ -1,0 +1,12 @@
+//! What Android's own tools find.
+
+mod auth;
+mod connect;
+mod direct;
+mod fault;
+mod files;
+mod forward;
+mod install;
+mod python;
+mod shell;
+mod ui;

@@ -1,0 +1,62 @@
+//! `adbutils` and `uiautomator2`, unmodified.
+
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use packtrain_virtual::fleet::Fleet;
+use tokio::process::Command;
+
+use crate::lab::{adb_of_adbutils, one_phone, python, start_server};
+
+/// Runs a script against one phone, with an adb server of its own on a port, which is the only
+/// thing these clients can talk to.
+async fn run(name: &str, script: &str) {
+    let fleet = Fleet::start(one_phone()).await.expect("started");
+    let dir = tempfile::tempdir().expect("a directory");
+    let port = {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        free.local_addr().expect("an address").port().to_string()
+    };
+    let mut command = Command::new("sh");
+    command
+        .env("HOME", dir.path())
+        .env("TMPDIR", dir.path())
+        .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553")
+        .env("ADB_MDNS_AUTO_CONNECT", "0")
+        .env("ADB_USB", "0");
+    let adb = adb_of_adbutils();
+    let (mut server, group) = start_server(&mut command, &adb, &["-P", &port]).await;
+    let output = Command::new(python())
+        .args(["-c", script, &fleet.android()[0].address().to_string()])
+        .env("HOME", dir.path())
+        .env("TMPDIR", dir.path())
+        .env("ANDROID_ADB_SERVER_PORT", &port)
+        .env("ANDROID_ADB_SERVER_HOST", "127.0.0.1")
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output()
+        .await
+        .expect("Python can be run");
+    drop(group);
+    // Reaped, so that nothing is left of it.
+    server.wait().await.expect("ended");
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(output.status.success(), "{name}: {text}");
+    let unhandled = fleet.android()[0].unhandled();
+    assert!(unhandled.is_empty(), "{name}: {unhandled:?}");
+    fleet.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn adbutils_takes_the_phone_for_real() {
+    run("adbutils", include_str!("python/adbutils_device.py")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn uiautomator2_shops_from_the_login_to_the_order() {
+    run("uiautomator2", include_str!("python/u2_shop.py")).await;
+}

@@ -1,0 +1,12 @@
+//! The promises of the virtual iPhones.
+
+mod alerts;
+mod bench;
+mod elements;
+mod facebook_wda;
+mod faults;
+mod http;
+mod lockdown;
+mod sessions;
+mod touches;
+mod usbmux;

@@ -1,0 +1,359 @@
+//! A fleet and an adb server of its own, both gone with the test.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use packtrain_virtual::app::App;
+use packtrain_virtual::faults::Faults;
+use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions};
+use packtrain_virtual::latency::Latency;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+/// The id of the example app.
+pub const SHOP: &str = "com.example.shop";
+/// A command of a client that takes longer than this has hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The example app, without waiting and with one phone.
+pub fn one_phone() -> FleetOptions {
+    let text = include_str!("../../../examples/shop/app.yaml");
+    FleetOptions {
+        apps: App::parse_all(text, "examples/shop/app.yaml").expect("valid"),
+        android: 1,
+        latency: Latency::fast(),
+        ..FleetOptions::default()
+    }
+}
+
+/// As [`one_phone`], with these faults.
+pub fn with_faults(rules: &str) -> FleetOptions {
+    FleetOptions {
+        faults: Faults::parse(rules, "faults").unwrap_or_else(|error| panic!("{error}")),
+        ..one_phone()
+    }
+}
+
+/// A client `adb`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Adb {
+    /// Debian's, of 2018's protocol.
+    Old,
+    /// The one inside of `adbutils`.
+    New,
+}
+
+impl Adb {
+    /// Both, for promises that hold for every client.
+    pub const BOTH: [Self; 2] = [Self::Old, Self::New];
+
+    /// Where it is.
+    fn path(self) -> PathBuf {
+        match self {
+            Self::Old => find_on_path("adb").expect(
+                "these tests need Android's `adb` on PATH: `apt install adb`, or Android's platform-tools",
+            ),
+            Self::New => {
+                static FOUND: OnceLock<PathBuf> = OnceLock::new();
+                FOUND.get_or_init(adb_of_adbutils).clone()
+            }
+        }
+    }
+}
+
+fn find_on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|dir| dir.join(name))
+        .find(|file| file.is_file())
+}
+
+/// The Python to run scripts with.
+pub fn python() -> PathBuf {
+    let python = std::env::var_os("PACKTRAIN_TEST_PYTHON").expect(
+        "PACKTRAIN_TEST_PYTHON is not set: make a venv, `pip install adbutils uiautomator2`, and set it to the venv's bin/python",
+    );
+    PathBuf::from(python)
+}
+
+/// The `adb` inside of the Python package `adbutils`.
+pub fn adb_of_adbutils() -> PathBuf {
+    let script = "import adbutils, pathlib; print(pathlib.Path(adbutils.__file__).parent / 'binaries' / 'adb')";
+    let output = std::process::Command::new(python())
+        .args(["-c", script])
+        .output()
+        .expect("PACKTRAIN_TEST_PYTHON can be run");
+    assert!(
+        output.status.success(),
+        "PACKTRAIN_TEST_PYTHON has no adbutils: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+}
+
+/// What a client said.
+#[derive(Debug)]
+pub struct Said {
+    pub stdout: String,
+    pub bytes: Vec<u8>,
+    pub stderr: String,
+    pub code: i32,
+}
+
+impl Said {
+    /// Standard output and error together.
+    pub fn all(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+
+    /// The output, after making sure that the client was content.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{self:?}");
+        self.stdout
+    }
+}
+
+/// A fleet, and an adb server that belongs to this test.
+pub struct Lab {
+    adb: PathBuf,
+    server: Option<Child>,
+    /// The server's process, which leads its own group.
+    group: Option<Group>,
+    socket: String,
+    fleet: Option<Fleet>,
+    dir: TempDir,
+    burst: bool,
+}
+
+impl Lab {
+    /// A fleet, and a server whose devices are not connected yet.
+    pub async fn new(adb: Adb, options: FleetOptions) -> Self {
+        Self::with_burst(adb, options, false).await
+    }
+
+    /// As [`Lab::new`]; with `burst` the client offers delayed acks.
+    pub async fn with_burst(adb: Adb, options: FleetOptions, burst: bool) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let socket = format!("localfilesystem:{}", dir.path().join("adb.sock").display());
+        let fleet = Fleet::start(options).await.expect("the fleet starts");
+        let mut lab = Self {
+            adb: adb.path(),
+            server: None,
+            group: None,
+            socket,
+            fleet: Some(fleet),
+            dir,
+            burst,
+        };
+        lab.start_server().await;
+        lab
+    }
+
+    /// A fleet and a server with all its devices connected.
+    pub async fn connected(adb: Adb, options: FleetOptions) -> Self {
+        let lab = Self::new(adb, options).await;
+        for phone in lab.phones() {
+            let said = lab.adb(["connect", &phone.address().to_string()]).await;
+            assert!(said.stdout.starts_with("connected to"), "{said:?}");
+        }
+        lab
+    }
+
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env("HOME", self.dir.path())
+            .env("TMPDIR", self.dir.path())
+            .env("ANDROID_USER_HOME", self.dir.path().join(".android"))
+            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553")
+            .env("ADB_MDNS_AUTO_CONNECT", "0")
+            // No phone of the machine shall be seen, nor three seconds spent looking for one.
+            .env("ADB_USB", "0")
+            .env_remove("ANDROID_SERIAL")
+            .env_remove("ADB_SERVER_SOCKET")
+            .env_remove("ANDROID_ADB_SERVER_PORT")
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        if self.burst {
+            command.env("ADB_BURST_MODE", "1");
+        }
+        command
+    }
+
+    async fn start_server(&mut self) {
+        let socket = self.socket.clone();
+        let mut command = self.command("sh");
+        let (server, group) = start_server(&mut command, &self.adb, &["-L", &socket]).await;
+        self.group = Some(group);
+        self.server = Some(server);
+    }
+
+    /// The directory of this test.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// The phones.
+    pub fn phones(&self) -> &[AndroidHandle] {
+        self.fleet.as_ref().expect("until the end").android()
+    }
+
+    /// The first phone.
+    pub fn phone(&self) -> &AndroidHandle {
+        &self.phones()[0]
+    }
+
+    /// How adb names the first phone.
+    pub fn serial(&self) -> String {
+        self.phone().address().to_string()
+    }
+
+    /// A running `adb` whose output can be followed.
+    pub fn follow<const N: usize>(&self, args: [&str; N]) -> Child {
+        self.command(&self.adb)
+            .args(["-L", &self.socket])
+            .args(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("adb can be run")
+    }
+
+    /// Runs `adb`.
+    pub async fn adb<const N: usize>(&self, args: [&str; N]) -> Said {
+        self.said(
+            self.command(&self.adb)
+                .args(["-L", &self.socket])
+                .args(args),
+            &[],
+        )
+        .await
+    }
+
+    /// Runs `adb -s` the first phone.
+    pub async fn on_phone<const N: usize>(&self, args: [&str; N]) -> Said {
+        let serial = self.serial();
+        let mut command = self.command(&self.adb);
+        command.args(["-L", &self.socket, "-s", &serial]).args(args);
+        self.said(&mut command, &[]).await
+    }
+
+    /// Runs `adb shell` on the first phone.
+    pub async fn shell(&self, line: &str) -> Said {
+        self.on_phone(["shell", line]).await
+    }
+
+    /// Runs `adb exec-out` on the first phone.
+    pub async fn exec_out(&self, line: &str) -> Said {
+        self.on_phone(["exec-out", line]).await
+    }
+
+    /// Runs `adb -s` the first phone with this on its standard input.
+    pub async fn with_input<const N: usize>(&self, args: [&str; N], input: &[u8]) -> Said {
+        let serial = self.serial();
+        let mut command = self.command(&self.adb);
+        command.args(["-L", &self.socket, "-s", &serial]).args(args);
+        self.said(&mut command, input).await
+    }
+
+    async fn said(&self, command: &mut Command, input: &[u8]) -> Said {
+        let mut child = command
+            .stdin(if input.is_empty() {
+                Stdio::null()
+            } else {
+                Stdio::piped()
+            })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the client can be run");
+        if let Some(mut stdin) = child.stdin.take() {
+            let input = input.to_vec();
+            tokio::spawn(async move {
+                use tokio::io::AsyncWriteExt as _;
+                // A client that does not want more of it has closed it.
+                let _ = stdin.write_all(&input).await;
+            });
+        }
+        let output = tokio::time::timeout(PATIENCE, child.wait_with_output())
+            .await
+            .unwrap_or_else(|_| panic!("{command:?} hangs"))
+            .expect("the client ran");
+        Said {
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            bytes: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+
+    /// Ends everything, and makes sure that the fleet ends.
+    pub async fn end(mut self) {
+        self.end_server();
+        let fleet = self.fleet.take().expect("until the end");
+        tokio::time::timeout(PATIENCE, fleet.shutdown())
+            .await
+            .expect("the fleet ends");
+    }
+
+    fn end_server(&mut self) {
+        self.group = None;
+        if let Some(mut server) = self.server.take() {
+            // Reaped by the runtime if it is not dead yet.
+            let _ = server.try_wait();
+        }
+    }
+}
+
+/// Starts an adb server as `adb` itself does, and waits until it listens. `command` is a `sh`
+/// with the environment it shall have.
+pub async fn start_server(command: &mut Command, adb: &Path, args: &[&str]) -> (Child, Group) {
+    // The server says OK where it is told to, but never on its standard output.
+    let line = "exec \"$@\" fork-server server --reply-fd 3 3>&1 1>/dev/null";
+    let mut server = command
+        .args(["-c", line, "sh"])
+        .arg(adb)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .expect("sh can be run");
+    let group = Group(server.id().expect("it runs"));
+    let mut line = String::new();
+    let out = server.stdout.take().expect("piped");
+    BufReader::new(out)
+        .read_line(&mut line)
+        .await
+        .expect("readable");
+    assert_eq!(line, "OK\n", "the adb server starts");
+    (server, group)
+}
+
+/// A group of processes, killed as a whole when this is dropped.
+pub struct Group(pub u32);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The whole group: adb may have children of its own.
+        let killed = std::process::Command::new("kill")
+            .args(["-KILL", "--", &format!("-{}", self.0)])
+            .stderr(Stdio::null())
+            .status();
+        assert!(killed.is_ok(), "`kill` can be run");
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        self.end_server();
+    }
+}

@@ -1,0 +1,306 @@
+//! A WebDriverAgent and the session this driver has with it: requests go out, and what can be
+//! mended on the way is mended here.
+//!
+//! | what happens | what is done |
+//! |---|---|
+//! | nothing answers | started again if it is known how, once a command; else the device is lost |
+//! | the connection ends before the answer | asked again if that does no harm; else nobody knows whether it was done, which is a timeout |
+//! | the session is gone | a new one, and again: WebDriverAgent refused before it did anything |
+//! | the session's app is gone | reported as a crash, a session without app, and again |
+
+mod ask;
+mod session;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{CommandContext, DeviceEvent, DriverError, EventSink};
+use serde_json::Value;
+
+use self::ask::{Again, Within};
+pub(crate) use self::ask::{Ask, Reply};
+pub(crate) use self::session::Launch;
+use crate::answer::{self, Refusal, WdaRefusal};
+use crate::http::{Http, HttpAnswer, HttpRequest, WireError};
+use crate::start::Starter;
+
+/// How often a harmless request is repeated on a new connection.
+const REPEATS: u32 = 2;
+/// How many sessions one command may lose before another client is to blame.
+const SESSIONS: u32 = 3;
+/// How long a WebDriverAgent that was just started may take for its first answer. Xcode builds
+/// it first if need be.
+const STARTS: Duration = Duration::from_secs(180);
+/// How often it is asked meanwhile.
+const POLL: Duration = Duration::from_millis(200);
+/// How long an answer to "are you there" may take.
+const STATUS: Duration = Duration::from_secs(10);
+
+/// Why there is no value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Failure {
+    /// WebDriverAgent refused, and is fit for the next request.
+    Refused(WdaRefusal),
+    /// Whatever else, in the words of the contract.
+    Driver(DriverError),
+}
+
+impl From<DriverError> for Failure {
+    fn from(error: DriverError) -> Self {
+        Self::Driver(error)
+    }
+}
+
+impl Failure {
+    /// The failure as that of a step: what was refused did not come true.
+    pub(crate) fn into_error(self, doing: &str) -> DriverError {
+        match self {
+            Self::Driver(error) => error,
+            Self::Refused(refusal) => DriverError::unmet(format!("{doing}: {refusal}")),
+        }
+    }
+
+    /// Whether it was refused for that reason.
+    pub(crate) fn is(&self, kind: Refusal) -> bool {
+        matches!(self, Self::Refused(refusal) if refusal.kind == kind)
+    }
+}
+
+/// A WebDriverAgent and the session with it.
+pub(crate) struct Agent {
+    http: Http,
+    starter: Option<Arc<Starter>>,
+    events: EventSink,
+    session: Option<String>,
+    /// The app the session is bound to: its crash is noticed, and so are alerts over it.
+    app: Option<String>,
+}
+
+impl Agent {
+    pub(crate) const fn new(http: Http, starter: Option<Arc<Starter>>, events: EventSink) -> Self {
+        Self {
+            http,
+            starter,
+            events,
+            session: None,
+            app: None,
+        }
+    }
+
+    pub(crate) const fn events(&self) -> &EventSink {
+        &self.events
+    }
+
+    /// What WebDriverAgent says of itself and the device. Starts it when it does not answer and
+    /// it is known how.
+    pub(crate) async fn status(&mut self, ctx: &CommandContext) -> Result<Value, DriverError> {
+        let ask = Ask::get("ask WebDriverAgent how it is", "/status")
+            .at_top()
+            .within(STATUS);
+        let doing = ask.doing;
+        let reply = self.round(&ask, ctx).await;
+        reply
+            .and_then(|reply| Ok(reply.parse(doing)?))
+            .map_err(|failure| failure.into_error(doing))
+    }
+
+    /// Asks and mends until there is a value or a reason why not.
+    pub(crate) async fn ask(&mut self, ask: &Ask, ctx: &CommandContext) -> Result<Reply, Failure> {
+        if ask.within == Within::Top {
+            return self.round(ask, ctx).await;
+        }
+        for _ in 0..SESSIONS {
+            if self.session.is_none() {
+                self.open_session(ctx).await?;
+            }
+            let failure = match self.round(ask, ctx).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            let Failure::Refused(refusal) = &failure else {
+                return Err(failure);
+            };
+            match refusal.kind {
+                Refusal::NoSession => self.mended(
+                    "the session with WebDriverAgent was gone, because another client made one \
+                     or it was started anew; a new one was made",
+                ),
+                Refusal::AppGone => self.events.report(DeviceEvent::Crashed {
+                    what: refusal.message.clone(),
+                }),
+                Refusal::NoAlert
+                | Refusal::StaleElement
+                | Refusal::NoElement
+                | Refusal::AlertOpen
+                | Refusal::NoKeyboard
+                | Refusal::Unknown
+                | Refusal::SessionNotCreated
+                | Refusal::Other => return Err(failure),
+            }
+            self.session = None;
+            self.app = None;
+        }
+        Err(Failure::Driver(DriverError::Lost {
+            cause: format!("{}: the session was taken away {SESSIONS} times", ask.doing),
+            hint: Some(
+                "another client uses this WebDriverAgent, such as Appium or an inspector; it \
+                 serves one at a time"
+                    .to_owned(),
+            ),
+        }))
+    }
+
+    /// Asks and mends what the wire breaks.
+    async fn round(&mut self, ask: &Ask, ctx: &CommandContext) -> Result<Reply, Failure> {
+        let began = Instant::now();
+        let mut restarted = false;
+        let mut repeats = 0;
+        loop {
+            let error = match self.send(ask, ctx.remaining_up_to(ask.limit)).await {
+                Ok(answer) => match read(&answer) {
+                    Ok(reply) => return reply.map_err(Failure::Refused),
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            tracing::debug!(doing = ask.doing, %error, "WebDriverAgent");
+            match error {
+                WireError::Dial(_) if self.starter.is_some() && !restarted => {
+                    self.restart(ctx).await?;
+                    restarted = true;
+                }
+                WireError::Broken(_) | WireError::Garbage(_)
+                    if ask.again == Again::Harmless && repeats < REPEATS =>
+                {
+                    repeats += 1;
+                }
+                WireError::Broken(why) if ask.again == Again::Never => {
+                    return Err(self.unsure(ask, &why, began, ctx).await.into());
+                }
+                error => return Err(explained(ask, error, began).into()),
+            }
+        }
+    }
+
+    async fn send(&mut self, ask: &Ask, limit: Duration) -> Result<HttpAnswer, WireError> {
+        let path = match (ask.within, &self.session) {
+            (Within::Session, Some(session)) => format!("/session/{session}{}", ask.path),
+            (Within::Session, None) | (Within::Top, _) => ask.path.clone(),
+        };
+        let request = HttpRequest {
+            method: ask.method.clone(),
+            path: &path,
+            body: ask.body.clone(),
+            limit,
+            most: ask.most,
+        };
+        self.http.ask(request).await
+    }
+
+    /// The connection ended, and the request may have been carried out: is anybody still there?
+    async fn unsure(
+        &mut self,
+        ask: &Ask,
+        why: &str,
+        began: Instant,
+        ctx: &CommandContext,
+    ) -> DriverError {
+        let mut log = vec![
+            format!("the connection ended before the answer: {why}"),
+            "whether it was done is not known, so it was not tried again".to_owned(),
+        ];
+        let status = Ask::get("ask WebDriverAgent how it is", "/status").at_top();
+        match self.send(&status, ctx.remaining_up_to(STATUS)).await {
+            Ok(_) => log.push("WebDriverAgent answers again".to_owned()),
+            Err(WireError::Dial(_)) if self.starter.is_some() => match self.restart(ctx).await {
+                Ok(()) => log.push("WebDriverAgent was started again".to_owned()),
+                Err(error) => return error,
+            },
+            Err(error) => return explained(&status, error, began),
+        }
+        DriverError::Timeout {
+            doing: ask.doing.to_owned(),
+            after: began.elapsed(),
+            log,
+        }
+    }
+
+    /// Starts WebDriverAgent and waits for its first answer.
+    async fn restart(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
+        let Some(starter) = self.starter.clone() else {
+            return Ok(());
+        };
+        let again = self.session.take().is_some();
+        self.app = None;
+        let lost = |cause: String| DriverError::Lost {
+            cause: format!("start WebDriverAgent: {cause}"),
+            hint: Some(format!("run it by hand to see more: {starter}")),
+        };
+        let mut started = starter
+            .start()
+            .await
+            .map_err(|error| lost(error.to_string()))?;
+        let end = Instant::now() + ctx.remaining_up_to(STARTS);
+        let status = Ask::get("start WebDriverAgent", "/status").at_top();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(lost("it did not answer in time".to_owned()));
+            }
+            let answers = self.send(&status, left.min(STATUS)).await;
+            if answers.is_ok_and(|answer| read(&answer).is_ok()) {
+                break;
+            }
+            tokio::select! {
+                ended = started.ended() => return Err(lost(ended)),
+                () = tokio::time::sleep(POLL.min(left)) => {}
+            }
+        }
+        if again {
+            self.mended("WebDriverAgent had ended and was started again");
+        }
+        Ok(())
+    }
+
+    fn mended(&self, what: &str) {
+        self.events.report(DeviceEvent::Reconnected {
+            what: what.to_owned(),
+        });
+    }
+}
+
+fn read(answer: &HttpAnswer) -> Result<Result<Reply, WdaRefusal>, WireError> {
+    match answer::open(answer) {
+        Ok(Ok(Some(value))) => Ok(Ok(Reply::new(answer.body.slice_ref(value.as_bytes())))),
+        Ok(Ok(None)) => Ok(Ok(Reply::nothing())),
+        Ok(Err(refusal)) => Ok(Err(refusal)),
+        Err(error) => Err(WireError::Garbage(error.to_string())),
+    }
+}
+
+/// What the wire broke, in the words of the contract.
+fn explained(ask: &Ask, error: WireError, began: Instant) -> DriverError {
+    let lost = |hint: String| DriverError::Lost {
+        cause: format!("{}: {error}", ask.doing),
+        hint: Some(hint),
+    };
+    match &error {
+        WireError::Dial(dial) => lost(dial.hint()),
+        WireError::Broken(_) => {
+            lost("WebDriverAgent ends every connection: start it again, or the device".to_owned())
+        }
+        WireError::Garbage(_) => {
+            lost("check that WebDriverAgent and nothing else listens there".to_owned())
+        }
+        WireError::TooLarge(_) => DriverError::unmet(format!("{}: {error}", ask.doing)),
+        WireError::Slow(_) => DriverError::Timeout {
+            doing: ask.doing.to_owned(),
+            after: began.elapsed(),
+            log: vec![
+                "WebDriverAgent did not answer; an app that never comes to rest, or one that \
+                 hangs, keeps it waiting"
+                    .to_owned(),
+            ],
+        },
+    }
+}

@@ -1,0 +1,149 @@
+//! One request to WebDriverAgent and the value it answers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::Method;
+use packtrain_drivers::DriverError;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// How long most commands may take: WebDriverAgent does one thing at a time, and a slow phone
+/// needs its seconds.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How large most answers may be.
+const MOST: usize = 1024 * 1024;
+
+/// Where a command is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Within {
+    /// Behind `/session/:id`.
+    Session,
+    /// At the top.
+    Top,
+}
+
+/// Whether a command may be sent a second time when it is not known what became of the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// Twice is as good as once.
+    Harmless,
+    /// Twice would be one tap too many.
+    Never,
+}
+
+/// A request.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    /// What it is for, as in "failed to ...".
+    pub(super) doing: &'static str,
+    pub(super) method: Method,
+    pub(super) path: String,
+    pub(super) body: Bytes,
+    pub(super) within: Within,
+    pub(super) again: Again,
+    pub(super) limit: Duration,
+    pub(super) most: usize,
+}
+
+impl Ask {
+    /// Asks for something; harmless.
+    pub(crate) fn get(doing: &'static str, path: impl Into<String>) -> Self {
+        Self::new(doing, Method::GET, path.into(), Again::Harmless)
+    }
+
+    /// Has something done.
+    pub(crate) fn post(doing: &'static str, path: impl Into<String>, body: &Value) -> Self {
+        Self {
+            body: body.to_string().into(),
+            ..Self::new(doing, Method::POST, path.into(), Again::Never)
+        }
+    }
+
+    /// Ends something; harmless, for it can end but once.
+    pub(crate) fn delete(doing: &'static str, path: impl Into<String>) -> Self {
+        Self::new(doing, Method::DELETE, path.into(), Again::Harmless)
+    }
+
+    const fn new(doing: &'static str, method: Method, path: String, again: Again) -> Self {
+        Self {
+            doing,
+            method,
+            path,
+            body: Bytes::new(),
+            within: Within::Session,
+            again,
+            limit: LIMIT,
+            most: MOST,
+        }
+    }
+
+    /// It needs no session.
+    pub(crate) const fn at_top(mut self) -> Self {
+        self.within = Within::Top;
+        self
+    }
+
+    /// Done twice, it is as if done once.
+    pub(crate) const fn harmless(mut self) -> Self {
+        self.again = Again::Harmless;
+        self
+    }
+
+    /// How long it may take.
+    pub(crate) const fn within(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// It takes this much longer than others.
+    pub(crate) fn lasting(mut self, time: Duration) -> Self {
+        self.limit = self.limit.saturating_add(time);
+        self
+    }
+
+    /// How many bytes the answer may have.
+    pub(crate) const fn up_to(mut self, bytes: usize) -> Self {
+        self.most = bytes;
+        self
+    }
+
+    pub(crate) const fn doing(&self) -> &'static str {
+        self.doing
+    }
+}
+
+/// The JSON of a value, which is UTF-8.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reply(Bytes);
+
+impl Reply {
+    pub(super) const fn new(json: Bytes) -> Self {
+        Self(json)
+    }
+
+    pub(super) const fn nothing() -> Self {
+        Self(Bytes::from_static(b"null"))
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The JSON.
+    pub(crate) fn json(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or("null")
+    }
+
+    /// The value, read.
+    ///
+    /// # Errors
+    /// When it is of another form than such a command answers.
+    pub(crate) fn parse<'a, T: Deserialize<'a>>(&'a self, doing: &str) -> Result<T, DriverError> {
+        serde_json::from_slice(&self.0).map_err(|error| {
+            DriverError::unmet(format!(
+                "{doing}: WebDriverAgent answered something unexpected: {error}"
+            ))
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Where connections to a WebDriverAgent come from: TCP, or a tunnel through usbmuxd, one for
+//! each connection.
+
+use std::io;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+use crate::mux::{self, MuxAddress, MuxError};
+use crate::stream::BoxStream;
+
+/// How long a computer in the same room takes to accept a connection, at most.
+const CONNECTS: Duration = Duration::from_secs(5);
+
+/// A way to a WebDriverAgent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Dial {
+    Tcp {
+        host: String,
+        port: u16,
+    },
+    Tunnel {
+        muxer: MuxAddress,
+        udid: String,
+        port: u16,
+    },
+}
+
+/// Why there is no connection. Nothing was sent, so trying again is always safe.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DialError {
+    /// The other end is there, but no WebDriverAgent.
+    #[error("nothing listens at {at}")]
+    Refused { at: String },
+    /// It cannot be told whether there is another end.
+    #[error("connect to {at}: {message}")]
+    Unreachable { at: String, message: String },
+    /// The device is not plugged in.
+    #[error(transparent)]
+    Mux(MuxError),
+}
+
+impl Dial {
+    /// A connection. Small messages are sent at once.
+    pub(crate) async fn open(&self) -> Result<BoxStream, DialError> {
+        match self {
+            Self::Tcp { host, port } => {
+                let at = format!("{host}:{port}");
+                let unreachable = |message: String| DialError::Unreachable {
+                    at: at.clone(),
+                    message,
+                };
+                let connecting = TcpStream::connect((host.as_str(), *port));
+                let connected = tokio::time::timeout(CONNECTS, connecting).await;
+                let connected = connected.map_err(|_| {
+                    unreachable(format!("no answer within {} s", CONNECTS.as_secs()))
+                })?;
+                let stream = connected.map_err(|error| match error.kind() {
+                    io::ErrorKind::ConnectionRefused => DialError::Refused { at: at.clone() },
+                    _ => unreachable(error.to_string()),
+                })?;
+                let prepared = stream.set_nodelay(true);
+                prepared.map_err(|error| unreachable(error.to_string()))?;
+                Ok(Box::new(stream))
+            }
+            Self::Tunnel { muxer, udid, port } => {
+                mux::connect(muxer, udid, *port)
+                    .await
+                    .map_err(|error| match error {
+                        MuxError::Refused { udid, port } => DialError::Refused {
+                            at: format!("port {port} of {udid}"),
+                        },
+                        other => DialError::Mux(other),
+                    })
+            }
+        }
+    }
+
+    /// What HTTP calls the other end.
+    pub(crate) fn host(&self) -> String {
+        match self {
+            Self::Tcp { host, port } => format!("{host}:{port}"),
+            Self::Tunnel { port, .. } => format!("127.0.0.1:{port}"),
+        }
+    }
+}
+
+impl DialError {
+    /// What a person can do about it.
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Refused { .. } => "start WebDriverAgent on the device, or give the command that \
+                 does as `start` in devices.ios.<name>"
+                .to_owned(),
+            Self::Unreachable { .. } => {
+                "check the address in devices.ios.<name>.wda and the network".to_owned()
+            }
+            Self::Mux(MuxError::Absent { .. }) => {
+                "on Linux, install and start usbmuxd; on macOS it is always there".to_owned()
+            }
+            Self::Mux(MuxError::NoDevice { udid, .. }) => {
+                format!("plug {udid} in, unlock it and trust this computer")
+            }
+            Self::Mux(MuxError::Refused { .. } | MuxError::Failed { .. }) => {
+                "pull the device out and plug it in again".to_owned()
+            }
+        }
+    }
+}

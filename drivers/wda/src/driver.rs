@@ -1,0 +1,234 @@
+//! A connected iOS device: commands in, observations out.
+
+mod alerts;
+mod apps;
+mod begin;
+mod front;
+mod input;
+mod keyboard;
+mod screen;
+mod wait;
+
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{
+    ActionReport, AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError,
+    Observation, Size,
+};
+use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::{Agent, Ask, Failure, Reply};
+use crate::alert::{OpenAlert, Permission};
+use crate::answer::Refusal;
+use crate::kit::Kit;
+
+/// How long the last request may take when a device is let go.
+const CLOSES: Duration = Duration::from_secs(5);
+/// How often an alert that was announced for may get in the way of one command.
+const ALERTS: u32 = 4;
+
+type Result<T> = std::result::Result<T, DriverError>;
+
+/// A device under one WebDriverAgent.
+pub(crate) struct WdaDriver {
+    info: DeviceInfo,
+    agent: Agent,
+    kit: Kit,
+    /// Pixels per point.
+    scale: f64,
+    state: State,
+}
+
+/// What is known within a session.
+#[derive(Default)]
+struct State {
+    /// The elements of the last snapshot, for `AwaitChange`.
+    seen: Option<u64>,
+    /// The screen as it is held, when it was read.
+    screen: Option<Size>,
+    /// What the app in front calls itself, and its id.
+    front: Option<(String, String)>,
+    /// The app that WebDriverAgent would not bind a session to.
+    unbindable: Option<String>,
+    /// The alert that was reported last and is still open.
+    alert: Option<OpenAlert>,
+    /// Permissions that are granted as soon as an app asks.
+    grants: Vec<(String, Permission)>,
+    /// What was put on the clipboard.
+    clipboard: Option<String>,
+}
+
+impl WdaDriver {
+    /// A driver for a device whose WebDriverAgent has answered.
+    pub(crate) async fn connect(
+        mut info: DeviceInfo,
+        mut agent: Agent,
+        kit: Kit,
+        ctx: &CommandContext,
+    ) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Screen {
+            #[serde(rename = "screenSize")]
+            size: Extent,
+            #[serde(default)]
+            scale: f64,
+        }
+        #[derive(Deserialize)]
+        struct Extent {
+            width: f64,
+            height: f64,
+        }
+        let ask = Ask::get("read the size of the screen", "/wda/screen").at_top();
+        let reply = agent.ask(&ask, ctx).await;
+        let reply = reply.map_err(|failure| failure.into_error(ask.doing()))?;
+        let screen: Screen = reply.parse(ask.doing())?;
+        // Upright, as a session begins.
+        let (a, b) = (screen.size.width, screen.size.height);
+        info.screen = Size::new(a.min(b), a.max(b));
+        Ok(Self {
+            info,
+            agent,
+            kit,
+            scale: if screen.scale > 0.0 {
+                screen.scale
+            } else {
+                1.0
+            },
+            state: State::default(),
+        })
+    }
+
+    async fn run(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
+        let name = command.name();
+        let began = Instant::now();
+        tokio::select! {
+            biased;
+            () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
+            answer = self.dispatch(command, ctx) => answer,
+            () = tokio::time::sleep_until(ctx.deadline.into()) => Err(DriverError::Timeout {
+                doing: name.to_owned(),
+                after: began.elapsed(),
+                log: Vec::new(),
+            }),
+        }
+    }
+
+    async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
+        match command {
+            Command::Begin(_) => self.begin(ctx).await,
+            Command::End => self.end(ctx).await,
+            Command::Snapshot(detail) => self.snapshot(detail, ctx).await,
+            Command::Screenshot => self.screenshot(ctx).await,
+            Command::Settle { quiet, limit } => self.settle(quiet, limit, ctx).await,
+            Command::AwaitChange { limit } => self.await_change(limit, ctx).await,
+            Command::Input(command) => self.input(command, ctx).await,
+            Command::App(command) => self.app(command, ctx).await,
+            Command::Android(command) => Err(self.unsupported(command.name())),
+            Command::Web(command) => Err(self.unsupported(command.name())),
+        }
+    }
+
+    async fn app(&mut self, command: AppCommand, ctx: &CommandContext) -> Result<Observation> {
+        let name = command.name();
+        match command {
+            AppCommand::Launch { id, mode } => self.launch(&id, mode, ctx).await,
+            AppCommand::Stop(id) => self.stop(&id, ctx).await,
+            AppCommand::Clear(id) => self.clear(&id, ctx).await,
+            AppCommand::Install(file) => self.install(&file).await,
+            AppCommand::Uninstall(id) => self.uninstall(&id).await,
+            AppCommand::List { system } => self.list(system).await,
+            AppCommand::Foreground => self.foreground(ctx).await,
+            AppCommand::OpenUrl(url) => self.open_url(&url, ctx).await,
+            AppCommand::Grant { id, permissions } => self.grant(&id, &permissions).await,
+            AppCommand::Network { .. } => Err(self.unsupported(name)),
+            AppCommand::Rotate { landscape } => self.rotate(landscape, ctx).await,
+            AppCommand::Alert => self.read_alert(ctx).await,
+            AppCommand::AnswerAlert { accept, button } => {
+                self.answer_alert(accept, button.as_deref(), ctx).await
+            }
+        }
+    }
+
+    /// Asks WebDriverAgent. An alert that is in its way is answered when it asks for a permission
+    /// that was granted; any other is reported, and the command failed because of it.
+    async fn ask(
+        &mut self,
+        ask: &Ask,
+        ctx: &CommandContext,
+    ) -> std::result::Result<Reply, Failure> {
+        for _ in 0..ALERTS {
+            match self.agent.ask(ask, ctx).await {
+                Err(failure) if failure.is(Refusal::AlertOpen) => {
+                    let Some(alert) = self.open_alert(ctx).await? else {
+                        // Somebody else has answered it.
+                        continue;
+                    };
+                    if !self.met(&alert, ctx).await? {
+                        let what = format!("{}: an alert is open", ask.doing());
+                        let log = vec![format!("the alert {}", alert.summary())];
+                        return Err(DriverError::Unmet { what, log }.into());
+                    }
+                }
+                answer => return answer,
+            }
+        }
+        let what = format!("{}: one alert after another is in the way", ask.doing());
+        Err(DriverError::unmet(what).into())
+    }
+
+    /// As [`WdaDriver::ask`], where a refusal is a failure of the step.
+    async fn have(&mut self, ask: &Ask, ctx: &CommandContext) -> Result<Reply> {
+        let reply = self.ask(ask, ctx).await;
+        reply.map_err(|failure| failure.into_error(ask.doing()))
+    }
+
+    fn unsupported(&self, command: &str) -> DriverError {
+        DriverError::Unsupported {
+            command: command.to_owned(),
+            device: self.kit.name().to_owned(),
+        }
+    }
+
+    /// The screen as it is held, as far as is known.
+    fn screen_size(&self) -> Size {
+        self.state.screen.unwrap_or(self.info.screen)
+    }
+}
+
+fn done() -> Result<Observation> {
+    Ok(Observation::Done(ActionReport::default()))
+}
+
+fn noted(note: impl Into<String>) -> Result<Observation> {
+    Ok(Observation::Done(ActionReport {
+        located: None,
+        notes: vec![note.into()],
+    }))
+}
+
+impl Driver for WdaDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn execute<'a>(
+        &'a mut self,
+        command: Command,
+        ctx: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Observation>> {
+        Box::pin(self.run(command, ctx))
+    }
+
+    fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            let ctx = CommandContext {
+                deadline: Instant::now() + CLOSES,
+                cancel: CancellationToken::new(),
+            };
+            if let Err(error) = self.agent.let_go(&ctx).await {
+                tracing::debug!(%error, device = %self.info.id, "letting go of a device");
+            }
+        })
+    }
+}

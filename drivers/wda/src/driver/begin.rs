@@ -1,0 +1,85 @@
+//! How a session begins and ends.
+//!
+//! State left by the one before must not show, so a session begins on the home screen of a phone
+//! that is unlocked, upright and without an alert. What iOS lets nobody reset stays: apps keep
+//! running behind the home screen, with their data, until they are launched afresh. At the end
+//! everything is left as it is, for people to look at.
+
+use packtrain_drivers::{CommandContext, DeviceEvent, Observation};
+use serde_json::json;
+
+use super::{Result, State, WdaDriver, done};
+use crate::agent::{Ask, Failure};
+
+/// How many alerts one on top of another are refused.
+const MAX_ALERTS: usize = 5;
+
+impl WdaDriver {
+    pub(super) async fn begin(&mut self, ctx: &CommandContext) -> Result<Observation> {
+        self.state = State::default();
+        self.agent.open_session(ctx).await?;
+        self.unlock(ctx).await?;
+        self.refuse_alerts(ctx).await?;
+        self.turn_upright(ctx).await?;
+        let home = Ask::post("go to the home screen", "/wda/homescreen", &json!({}));
+        self.have(&home.at_top().harmless(), ctx).await?;
+        done()
+    }
+
+    pub(super) async fn end(&mut self, ctx: &CommandContext) -> Result<Observation> {
+        self.state = State::default();
+        self.agent.end_session(ctx).await?;
+        done()
+    }
+
+    async fn unlock(&mut self, ctx: &CommandContext) -> Result<()> {
+        let locked = Ask::get("see whether the device is locked", "/wda/locked");
+        let reply = self.have(&locked, ctx).await?;
+        if reply.json().trim() == "true" {
+            let unlock = Ask::post("unlock the device", "/wda/unlock", &json!({})).harmless();
+            self.have(&unlock, ctx).await?;
+        }
+        Ok(())
+    }
+
+    async fn refuse_alerts(&mut self, ctx: &CommandContext) -> Result<()> {
+        for _ in 0..MAX_ALERTS {
+            let Some(alert) = self.open_alert(ctx).await? else {
+                return Ok(());
+            };
+            let dismiss = Ask::post("refuse an alert", "/alert/dismiss", &json!({}));
+            let refused = self.agent.ask(&dismiss, ctx).await;
+            let answer = match refused {
+                Ok(_) => "dismissed",
+                // It closed by itself, or it has no button; what is in the way will be seen.
+                Err(Failure::Refused(_)) => "left open",
+                Err(Failure::Driver(error)) => return Err(error),
+            };
+            self.agent.events().report(DeviceEvent::DialogOpened {
+                dialog: alert.kind().to_owned(),
+                message: alert.text,
+                answer: answer.to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Devices that cannot be turned are as they are.
+    async fn turn_upright(&mut self, ctx: &CommandContext) -> Result<()> {
+        let held = Ask::get("see how the device is held", "/orientation");
+        let lies = match self.agent.ask(&held, ctx).await {
+            Ok(reply) => reply.json().contains("LANDSCAPE"),
+            Err(Failure::Refused(_)) => false,
+            Err(Failure::Driver(error)) => return Err(error),
+        };
+        if !lies {
+            return Ok(());
+        }
+        let turn = json!({"orientation": "PORTRAIT"});
+        let turn = Ask::post("turn the device", "/orientation", &turn).harmless();
+        match self.agent.ask(&turn, ctx).await {
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(Failure::Driver(error)) => Err(error),
+        }
+    }
+}

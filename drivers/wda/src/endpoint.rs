@@ -1,0 +1,100 @@
+//! What an iOS device is to this driver: a WebDriverAgent, where it is and how it is started.
+//! Plain data.
+
+use std::path::PathBuf;
+
+use crate::mux::MuxAddress;
+
+/// The bundle id of WebDriverAgent's app as it is built by default.
+pub const DEFAULT_RUNNER: &str = "com.facebook.WebDriverAgentRunner.xctrunner";
+
+/// Where a WebDriverAgent is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WdaTarget {
+    /// At an address: `http://127.0.0.1:8100`, maybe with a path. HTTPS is not spoken.
+    Url(String),
+    /// On port 8100 of a device that is plugged in; each connection is a tunnel of its own.
+    Device {
+        /// The device.
+        udid: String,
+        /// The usbmuxd it is plugged into; the pool's when not given.
+        usbmuxd: Option<MuxAddress>,
+    },
+    /// On a simulator, which shares this computer's network.
+    Simulator {
+        /// The simulator.
+        udid: String,
+        /// The port of this computer it listens on; a free one when not given.
+        port: Option<u16>,
+    },
+}
+
+/// How a WebDriverAgent that does not answer is started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum WdaStart {
+    /// It is not; on a simulator, [`DEFAULT_RUNNER`] is if it is installed.
+    #[default]
+    Never,
+    /// By a program and its arguments, in a process group that is killed with the pool.
+    Command(Vec<String>),
+    /// By launching its app on a simulator.
+    Runner {
+        /// The app's folder, `WebDriverAgentRunner-Runner.app`, which is installed first; `None`
+        /// when it is installed already.
+        app: Option<PathBuf>,
+        /// Its bundle id, [`DEFAULT_RUNNER`] usually.
+        id: String,
+    },
+}
+
+/// An iOS device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WdaEndpoint {
+    /// The name behind `ios/`.
+    pub name: String,
+    /// Where its WebDriverAgent is.
+    pub target: WdaTarget,
+    /// How that is started.
+    pub start: WdaStart,
+    /// Classifiers, broad first: `[ios, iphone]`; found out when empty.
+    pub classifiers: Vec<String>,
+}
+
+impl WdaEndpoint {
+    /// A WebDriverAgent at an address.
+    pub fn url(name: impl Into<String>, url: impl Into<String>) -> Self {
+        Self::new(name, WdaTarget::Url(url.into()))
+    }
+
+    /// A device that is plugged in.
+    pub fn device(udid: impl Into<String>) -> Self {
+        let udid = udid.into();
+        let usbmuxd = None;
+        Self::new(udid.clone(), WdaTarget::Device { udid, usbmuxd })
+    }
+
+    /// A simulator.
+    pub fn simulator(udid: impl Into<String>) -> Self {
+        let udid = udid.into();
+        let port = None;
+        Self::new(udid.clone(), WdaTarget::Simulator { udid, port })
+    }
+
+    /// A device of that name, not started, its classifiers to be found out.
+    pub fn new(name: impl Into<String>, target: WdaTarget) -> Self {
+        Self {
+            name: name.into(),
+            target,
+            start: WdaStart::Never,
+            classifiers: Vec::new(),
+        }
+    }
+
+    /// The udid, when it is known.
+    pub fn udid(&self) -> Option<&str> {
+        match &self.target {
+            WdaTarget::Url(_) => None,
+            WdaTarget::Device { udid, .. } | WdaTarget::Simulator { udid, .. } => Some(udid),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! What can be done with a device beside WebDriverAgent.
+
+use crate::mux::MuxAddress;
+use crate::simctl::Simctl;
+
+/// The means there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kit {
+    /// None: only an address is known.
+    Bare,
+    /// A cable.
+    Device { usbmuxd: MuxAddress, udid: String },
+    /// A simulator on this computer.
+    Simulator { simctl: Simctl, udid: String },
+}
+
+impl Kit {
+    /// What such a device is called when it cannot do something.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Bare => "an iOS device behind a WebDriverAgent address",
+            Self::Device { .. } => "an iOS device",
+            Self::Simulator { .. } => "an iOS simulator",
+        }
+    }
+}

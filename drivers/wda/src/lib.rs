@@ -1,0 +1,32 @@
+//! The driver for iPhones and iPads, over WebDriverAgent.
+//!
+//! WebDriverAgent is an HTTP server on the device: at an address, behind a cable through usbmuxd,
+//! or on a simulator. This crate knows nothing of runs, trails or actors.
+
+mod agent;
+mod alert;
+mod answer;
+mod connector;
+mod dial;
+mod driver;
+mod endpoint;
+mod error;
+mod gesture;
+mod http;
+mod kit;
+mod lockdown;
+mod model;
+mod mux;
+mod plist;
+mod pool;
+mod route;
+mod simctl;
+mod source;
+mod start;
+mod stream;
+
+pub use connector::WdaConnector;
+pub use endpoint::{DEFAULT_RUNNER, WdaEndpoint, WdaStart, WdaTarget};
+pub use error::WdaError;
+pub use mux::{MuxAddress, MuxAddressError};
+pub use pool::{WdaOptions, WdaPool};

@@ -1,0 +1,310 @@
+//! All iOS devices of a program: those configured, those plugged in, and booted simulators.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use packtrain_drivers::Connector;
+use tokio::task::JoinSet;
+use tokio_util::task::TaskTracker;
+
+use crate::connector::{Known, WdaConnector};
+use crate::endpoint::{DEFAULT_RUNNER, WdaEndpoint, WdaStart, WdaTarget};
+use crate::error::WdaError;
+use crate::kit::Kit;
+use crate::lockdown;
+use crate::model;
+use crate::mux::{self, MuxAddress};
+use crate::route::Route;
+use crate::simctl::{Simctl, Simulator};
+use crate::start::{How, SimulatorRunner, Starter};
+
+/// How long a device may take to say what it is; what it does not say now is found out when it
+/// is connected.
+const INTRODUCES: Duration = Duration::from_secs(5);
+
+/// What a pool is made of.
+#[derive(Debug, Clone, Default)]
+pub struct WdaOptions {
+    /// The devices that are configured.
+    pub endpoints: Vec<WdaEndpoint>,
+    /// Where usbmuxd listens; without it no devices are looked for there.
+    pub usbmuxd: Option<MuxAddress>,
+    /// Xcode's `xcrun`; without it there are no simulators.
+    pub xcrun: Option<PathBuf>,
+    /// How WebDriverAgent is started on simulators that nobody configured.
+    pub simulator_start: WdaStart,
+}
+
+impl WdaOptions {
+    /// Options with nothing configured, from variables of the environment: `PATH`, where `xcrun`
+    /// is looked for, and `USBMUXD_SOCKET_ADDRESS`, without which usbmuxd is where the system has
+    /// it.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let usbmuxd = variable("USBMUXD_SOCKET_ADDRESS")
+            .and_then(|address| address.into_string().ok())
+            .and_then(|address| address.parse().ok())
+            .unwrap_or_else(MuxAddress::of_system);
+        let path = variable("PATH").unwrap_or_default();
+        let xcrun = std::env::split_paths(&path)
+            .map(|folder| folder.join("xcrun"))
+            .find(|file| file.is_file());
+        Self {
+            usbmuxd: Some(usbmuxd),
+            xcrun,
+            ..Self::default()
+        }
+    }
+}
+
+/// All iOS devices of a program, and what was started for them.
+pub struct WdaPool {
+    options: WdaOptions,
+    tasks: TaskTracker,
+    starters: Mutex<Vec<Arc<Starter>>>,
+}
+
+impl WdaPool {
+    /// A pool. Nothing is looked for or started yet.
+    pub fn new(options: WdaOptions) -> Arc<Self> {
+        Arc::new(Self {
+            options,
+            tasks: TaskTracker::new(),
+            starters: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// A connector for a WebDriverAgent at an address, as an embedded virtual iPhone has one.
+    /// Until it is connected it counts as an iPhone.
+    ///
+    /// # Errors
+    /// [`WdaError::Address`] when the address cannot be one.
+    pub fn url(&self, name: &str, url: &str) -> Result<Arc<dyn Connector>, WdaError> {
+        self.connector(&WdaEndpoint::url(name, url))
+    }
+
+    /// A connector for a device, which is not asked anything.
+    ///
+    /// # Errors
+    /// [`WdaError`] when the device cannot be reached as it is told.
+    pub fn connector(&self, endpoint: &WdaEndpoint) -> Result<Arc<dyn Connector>, WdaError> {
+        Ok(Arc::new(self.connect_to(endpoint, Known::default())?))
+    }
+
+    /// Connectors for everything there is: what is configured, in that order; then what is
+    /// plugged in; then booted simulators. Devices are asked what they are. A usbmuxd or `xcrun`
+    /// that is not there, or fails, has no devices.
+    ///
+    /// # Errors
+    /// [`WdaError`] when a configured device cannot be reached as it is told.
+    pub async fn discover(&self) -> Result<Vec<Arc<dyn Connector>>, WdaError> {
+        let (simulators, plugged_in) = tokio::join!(self.simulators(), self.plugged_in());
+        let endpoints = self.all_endpoints(&simulators, &plugged_in);
+        let mut asked = JoinSet::new();
+        for (at, endpoint) in endpoints.iter().enumerate() {
+            let known = known_simulator(endpoint, &simulators);
+            let connector = self.connect_to(endpoint, known.unwrap_or_default())?;
+            asked.spawn(async move { (at, introduced(connector).await) });
+        }
+        let mut connectors: Vec<Option<Arc<dyn Connector>>> = Vec::new();
+        connectors.resize_with(endpoints.len(), || None);
+        while let Some(joined) = asked.join_next().await {
+            match joined {
+                Ok((at, connector)) => connectors[at] = Some(Arc::new(connector)),
+                Err(error) => tracing::warn!(%error, "a device could not be asked what it is"),
+            }
+        }
+        Ok(connectors.into_iter().flatten().collect())
+    }
+
+    /// Ends everything that was started for the devices.
+    pub async fn shutdown(&self) {
+        let starters = std::mem::take(&mut *self.starters());
+        for starter in starters {
+            starter.stop().await;
+        }
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    fn starters(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Starter>>> {
+        // A list to which only whole entries are added.
+        self.starters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The configured endpoints and those that were found, each device once.
+    fn all_endpoints(&self, simulators: &[Simulator], plugged_in: &[String]) -> Vec<WdaEndpoint> {
+        let mut all = self.options.endpoints.clone();
+        for endpoint in &mut all {
+            // A configured udid does not say what it belongs to.
+            if let WdaTarget::Device {
+                udid,
+                usbmuxd: None,
+            } = &endpoint.target
+                && simulators.iter().any(|known| known.udid == *udid)
+            {
+                let (udid, port) = (udid.clone(), None);
+                endpoint.target = WdaTarget::Simulator { udid, port };
+            }
+        }
+        let known: BTreeSet<String> = all
+            .iter()
+            .filter_map(|endpoint| endpoint.udid().map(str::to_owned))
+            .collect();
+        let new = |udid: &&String| !known.contains(*udid);
+        all.extend(plugged_in.iter().filter(new).map(WdaEndpoint::device));
+        let booted = simulators.iter().filter(|simulator| simulator.booted);
+        let booted = booted.map(|simulator| &simulator.udid).filter(new);
+        all.extend(booted.map(|udid| WdaEndpoint {
+            start: self.options.simulator_start.clone(),
+            ..WdaEndpoint::simulator(udid)
+        }));
+        all
+    }
+
+    async fn simulators(&self) -> Vec<Simulator> {
+        let Some(xcrun) = &self.options.xcrun else {
+            return Vec::new();
+        };
+        let listed = Simctl::new(xcrun.clone()).list().await;
+        listed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "simulators were not listed");
+            Vec::new()
+        })
+    }
+
+    async fn plugged_in(&self) -> Vec<String> {
+        let Some(usbmuxd) = &self.options.usbmuxd else {
+            return Vec::new();
+        };
+        match mux::devices(usbmuxd).await {
+            Ok(devices) => devices.into_iter().map(|device| device.udid).collect(),
+            Err(mux::MuxError::Absent { .. }) => Vec::new(),
+            Err(error) => {
+                tracing::warn!(%error, "devices were not listed");
+                Vec::new()
+            }
+        }
+    }
+
+    fn connect_to(&self, endpoint: &WdaEndpoint, known: Known) -> Result<WdaConnector, WdaError> {
+        let name = || endpoint.name.clone();
+        let no_runner = || match endpoint.start {
+            WdaStart::Runner { .. } => Err(WdaError::RunnerNeedsSimulator { name: name() }),
+            WdaStart::Never | WdaStart::Command(_) => Ok(()),
+        };
+        let (route, kit) = match &endpoint.target {
+            WdaTarget::Url(url) => {
+                no_runner()?;
+                (Route::to_url(&endpoint.name, url)?, Kit::Bare)
+            }
+            WdaTarget::Device { udid, usbmuxd } => {
+                no_runner()?;
+                let usbmuxd = usbmuxd.clone().or_else(|| self.options.usbmuxd.clone());
+                let usbmuxd = usbmuxd.unwrap_or_else(MuxAddress::of_system);
+                let route = Route::through(usbmuxd.clone(), udid.clone());
+                let udid = udid.clone();
+                (route, Kit::Device { usbmuxd, udid })
+            }
+            WdaTarget::Simulator { udid, port } => {
+                let xcrun = self.options.xcrun.clone();
+                let xcrun = xcrun.ok_or_else(|| WdaError::NoXcrun { name: name() })?;
+                let port = match port {
+                    Some(port) => *port,
+                    None => free_port().map_err(|message| WdaError::NoPort {
+                        name: name(),
+                        message,
+                    })?,
+                };
+                let simctl = Simctl::new(xcrun);
+                let udid = udid.clone();
+                (Route::to_port(port), Kit::Simulator { simctl, udid })
+            }
+        };
+        let starter = how(&endpoint.start, &kit, &route).map(|how| {
+            let starter = Arc::new(Starter::new(how, self.tasks.clone()));
+            self.starters().push(starter.clone());
+            starter
+        });
+        Ok(WdaConnector::new(endpoint, known, route, kit, starter))
+    }
+}
+
+/// How WebDriverAgent is started there. A simulator is on this computer, so it always can be.
+fn how(start: &WdaStart, kit: &Kit, route: &Route) -> Option<How> {
+    match (start, kit) {
+        (WdaStart::Command(command), _) => Some(How::Command(command.clone())),
+        (WdaStart::Runner { app, id }, Kit::Simulator { simctl, udid }) => {
+            Some(How::Simulator(SimulatorRunner {
+                simctl: simctl.clone(),
+                udid: udid.clone(),
+                port: route.port(),
+                app: app.clone(),
+                id: id.clone(),
+            }))
+        }
+        (WdaStart::Never, Kit::Simulator { simctl, udid }) => {
+            Some(How::Simulator(SimulatorRunner {
+                simctl: simctl.clone(),
+                udid: udid.clone(),
+                port: route.port(),
+                app: None,
+                id: DEFAULT_RUNNER.to_owned(),
+            }))
+        }
+        (WdaStart::Never | WdaStart::Runner { .. }, Kit::Bare | Kit::Device { .. }) => None,
+    }
+}
+
+/// A port nobody listens on just now.
+fn free_port() -> Result<u16, String> {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0));
+    let address = listener.and_then(|listener| listener.local_addr());
+    address
+        .map(|address| address.port())
+        .map_err(|error| error.to_string())
+}
+
+fn known_simulator(endpoint: &WdaEndpoint, simulators: &[Simulator]) -> Option<Known> {
+    let WdaTarget::Simulator { udid, .. } = &endpoint.target else {
+        return None;
+    };
+    let simulator = simulators.iter().find(|known| known.udid == *udid)?;
+    Some(Known {
+        tablet: Some(simulator.tablet),
+        model: Some(simulator.name.clone()),
+        version: Some(simulator.version.clone()),
+    })
+}
+
+/// The connector with what the device says of itself, if it does so in time.
+async fn introduced(mut connector: WdaConnector) -> WdaConnector {
+    if connector.known() != &Known::default() {
+        return connector;
+    }
+    let asked = async {
+        match connector.kit() {
+            Kit::Device { usbmuxd, udid } => match lockdown::facts(usbmuxd, udid).await {
+                Ok(facts) => Some(Known {
+                    tablet: Some(model::is_tablet(&facts.product_type)),
+                    model: Some(model::name(&facts.product_type).to_owned()),
+                    version: Some(facts.version),
+                }),
+                Err(error) => {
+                    let hint = error.hint();
+                    tracing::warn!(%error, hint, %udid, "a device did not say what it is");
+                    None
+                }
+            },
+            Kit::Bare => connector.ask().await,
+            Kit::Simulator { .. } => None,
+        }
+    };
+    let told = tokio::time::timeout(INTRODUCES, asked).await;
+    if let Ok(Some(known)) = told {
+        connector.learn(known);
+    }
+    connector
+}

@@ -1,0 +1,203 @@
+//! Simulators, through Apple's `xcrun simctl`.
+//!
+//! Its answers are those of a program on this computer; still they are bounded in size and time,
+//! for a simulator that hangs makes it hang.
+
+mod list;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
+
+pub(crate) use self::list::Simulator;
+use crate::lockdown::{self, DeviceApp};
+use crate::plist;
+
+/// How long most commands may take.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long a simulator may take to boot, or an app to be installed.
+const BOOTS: Duration = Duration::from_secs(300);
+/// Longest output: a list with every runtime has some hundred KB.
+const MOST: u64 = 32 * 1024 * 1024;
+
+/// Why `simctl` did not do what it was told.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("xcrun simctl {command}: {message}")]
+pub(crate) struct SimctlError {
+    /// The first word.
+    command: String,
+    message: String,
+}
+
+/// `xcrun simctl`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Simctl {
+    xcrun: PathBuf,
+}
+
+impl Simctl {
+    pub(crate) const fn new(xcrun: PathBuf) -> Self {
+        Self { xcrun }
+    }
+
+    /// The iPhones and iPads among the simulators.
+    pub(crate) async fn list(&self) -> Result<Vec<Simulator>, SimctlError> {
+        let json = self.run(&["list", "-j"], &[], LIMIT).await?;
+        list::read(&json).map_err(|error| failed("list", &error))
+    }
+
+    /// Boots a simulator and waits until it is up; no error when it is.
+    pub(crate) async fn boot(&self, udid: &str) -> Result<(), SimctlError> {
+        // It boots what is shut down, and waits in either case.
+        self.run(&["bootstatus", udid, "-b"], &[], BOOTS)
+            .await
+            .map(drop)
+    }
+
+    pub(crate) async fn install(&self, udid: &str, app: &Path) -> Result<(), SimctlError> {
+        let app = app.to_string_lossy();
+        self.run(&["install", udid, &app], &[], BOOTS)
+            .await
+            .map(drop)
+    }
+
+    pub(crate) async fn uninstall(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
+        self.run(&["uninstall", udid, id], &[], LIMIT)
+            .await
+            .map(drop)
+    }
+
+    /// Starts an app afresh, with these variables in its environment.
+    pub(crate) async fn launch(
+        &self,
+        udid: &str,
+        id: &str,
+        environment: &[(&str, String)],
+    ) -> Result<(), SimctlError> {
+        let arguments = ["launch", "--terminate-running-process", udid, id];
+        self.run(&arguments, environment, LIMIT).await.map(drop)
+    }
+
+    pub(crate) async fn terminate(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
+        self.run(&["terminate", udid, id], &[], LIMIT)
+            .await
+            .map(drop)
+    }
+
+    pub(crate) async fn open_url(&self, udid: &str, url: &str) -> Result<(), SimctlError> {
+        self.run(&["openurl", udid, url], &[], LIMIT)
+            .await
+            .map(drop)
+    }
+
+    /// Grants a permission, by `simctl`'s name for it.
+    pub(crate) async fn grant(
+        &self,
+        udid: &str,
+        service: &str,
+        id: &str,
+    ) -> Result<(), SimctlError> {
+        self.run(&["privacy", udid, "grant", service, id], &[], LIMIT)
+            .await
+            .map(drop)
+    }
+
+    /// The apps on a simulator, in the order of their ids.
+    pub(crate) async fn apps(&self, udid: &str) -> Result<Vec<DeviceApp>, SimctlError> {
+        let printed = self.run(&["listapps", udid], &[], LIMIT).await?;
+        let all = plist::ascii_dictionary(&printed)
+            .map_err(|error| failed("listapps", &error.to_string()))?;
+        let mut apps: Vec<_> = all
+            .iter()
+            .filter_map(|(id, facts)| Some(lockdown::app(id, facts.as_dictionary()?)))
+            .collect();
+        apps.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(apps)
+    }
+
+    /// Installs an app anew from what is installed, so that its data is gone.
+    pub(crate) async fn reinstall(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
+        let arguments = ["get_app_container", udid, id, "app"];
+        let printed = self.run(&arguments, &[], LIMIT).await?;
+        let printed = String::from_utf8_lossy(&printed);
+        let installed = Path::new(printed.trim());
+        let error = |message: &str| failed("get_app_container", message);
+        let name = installed.file_name().filter(|_| installed.is_absolute());
+        let name = name.ok_or_else(|| error("it names no folder"))?;
+        // Uninstalling deletes the folder, so the app is put aside first.
+        let aside = tempfile::tempdir().map_err(|e| error(&e.to_string()))?;
+        let copy = aside.path().join(name);
+        let mut copying = Command::new("/bin/cp");
+        copying.arg("-R").arg(installed).arg(&copy);
+        output(copying, BOOTS)
+            .await
+            .map_err(|message| failed("get_app_container", &message))?;
+        self.uninstall(udid, id).await?;
+        self.install(udid, &copy).await
+    }
+
+    async fn run(
+        &self,
+        arguments: &[&str],
+        environment: &[(&str, String)],
+        limit: Duration,
+    ) -> Result<Vec<u8>, SimctlError> {
+        let mut command = Command::new(&self.xcrun);
+        command
+            .arg("simctl")
+            .args(arguments)
+            .envs(environment.iter().map(|(name, value)| (name, value)));
+        output(command, limit)
+            .await
+            .map_err(|message| failed(arguments.first().copied().unwrap_or_default(), &message))
+    }
+}
+
+fn failed(command: &str, message: &str) -> SimctlError {
+    SimctlError {
+        command: command.to_owned(),
+        message: message.to_owned(),
+    }
+}
+
+/// What a program prints, when it ends well and in time.
+async fn output(mut command: Command, limit: Duration) -> Result<Vec<u8>, String> {
+    let spawned = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn();
+    let mut child = spawned.map_err(|error| error.to_string())?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let work = async {
+        let (out, err) = tokio::join!(up_to(stdout, MOST), up_to(stderr, 4096));
+        (child.wait().await, out, err)
+    };
+    let (status, out, err) = tokio::time::timeout(limit, work)
+        .await
+        .map_err(|_| format!("no end within {} s", limit.as_secs()))?;
+    match status {
+        Ok(status) if status.success() => Ok(out),
+        Ok(status) => {
+            let said = String::from_utf8_lossy(&err);
+            let said = said.lines().rfind(|line| !line.trim().is_empty());
+            Err(said.map_or_else(|| status.to_string(), |line| line.trim().to_owned()))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The first bytes of a stream; the others are read and forgotten, so that its writer can end.
+async fn up_to(stream: Option<impl AsyncRead + Unpin>, most: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        // What was read until it broke is all there is.
+        let _ = (&mut stream).take(most).read_to_end(&mut bytes).await;
+        let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+    }
+    bytes
+}

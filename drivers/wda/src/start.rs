@@ -1,0 +1,135 @@
+//! Starting WebDriverAgent: by a command somebody configured, or on a simulator.
+//!
+//! A command is the leader of a process group of its own, and the group is killed with the pool.
+
+mod command;
+
+use std::fmt;
+
+use tokio::sync::Mutex;
+use tokio_util::task::TaskTracker;
+
+use self::command::Running;
+use crate::simctl::{Simctl, SimctlError};
+
+/// Why WebDriverAgent could not be started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StartError {
+    /// The list of program and arguments is empty.
+    #[error("the command is empty")]
+    Empty,
+    /// There is no such program, usually.
+    #[error("run {program}: {message}")]
+    Spawn { program: String, message: String },
+    #[error(transparent)]
+    Simctl(#[from] SimctlError),
+}
+
+/// How WebDriverAgent is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum How {
+    /// A program and its arguments; it runs as long as WebDriverAgent does.
+    Command(Vec<String>),
+    /// An app on a simulator, which shares this computer's network.
+    Simulator(SimulatorRunner),
+}
+
+/// WebDriverAgent's app on a simulator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SimulatorRunner {
+    pub(crate) simctl: Simctl,
+    pub(crate) udid: String,
+    /// Where it shall listen on this computer.
+    pub(crate) port: u16,
+    /// The app's folder; `None` when it is installed already.
+    pub(crate) app: Option<std::path::PathBuf>,
+    /// Its bundle id.
+    pub(crate) id: String,
+}
+
+/// Starts WebDriverAgent, as often as need be.
+#[derive(Debug)]
+pub(crate) struct Starter {
+    how: How,
+    tasks: TaskTracker,
+    running: Mutex<Option<Running>>,
+}
+
+/// A start that was made; WebDriverAgent answers later, or not.
+pub(crate) struct Started(Option<tokio::sync::watch::Receiver<Option<String>>>);
+
+impl Started {
+    /// Waits for the end, and tells why. A simulator's app has none that could be noticed.
+    pub(crate) async fn ended(&mut self) -> String {
+        if let Some(ended) = &mut self.0
+            && let Ok(ended) = ended.wait_for(Option::is_some).await
+        {
+            return ended.clone().unwrap_or_default();
+        }
+        std::future::pending().await
+    }
+}
+
+impl Starter {
+    /// A starter whose processes are watched by `tasks`.
+    pub(crate) fn new(how: How, tasks: TaskTracker) -> Self {
+        Self {
+            how,
+            tasks,
+            running: Mutex::new(None),
+        }
+    }
+
+    /// Starts WebDriverAgent; what was started before ends first.
+    pub(crate) async fn start(&self) -> Result<Started, StartError> {
+        let mut running = self.running.lock().await;
+        if let Some(before) = running.take() {
+            before.stop().await;
+        }
+        match &self.how {
+            How::Command(command) => {
+                let started = Running::spawn(command, &self.tasks)?;
+                let ended = started.ended();
+                *running = Some(started);
+                Ok(Started(Some(ended)))
+            }
+            How::Simulator(runner) => {
+                let simctl = &runner.simctl;
+                simctl.boot(&runner.udid).await?;
+                if let Some(app) = &runner.app {
+                    simctl.install(&runner.udid, app).await?;
+                }
+                let environment = [("SIMCTL_CHILD_USE_PORT", runner.port.to_string())];
+                simctl
+                    .launch(&runner.udid, &runner.id, &environment)
+                    .await?;
+                Ok(Started(None))
+            }
+        }
+    }
+
+    /// Ends what was started, with everything it started in turn.
+    pub(crate) async fn stop(&self) {
+        if let Some(running) = self.running.lock().await.take() {
+            running.stop().await;
+        }
+        if let How::Simulator(runner) = &self.how
+            && let Err(error) = runner.simctl.terminate(&runner.udid, &runner.id).await
+        {
+            tracing::debug!(%error, "ending WebDriverAgent on a simulator");
+        }
+    }
+}
+
+impl fmt::Display for Starter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.how {
+            How::Command(command) => f.write_str(&command.join(" ")),
+            How::Simulator(runner) => write!(
+                f,
+                "SIMCTL_CHILD_USE_PORT={} xcrun simctl launch {} {}",
+                runner.port, runner.udid, runner.id
+            ),
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! A virtual iPhone with the example shop, and a driver connected to it on one of two ways.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_driver_wda::{MuxAddress, WdaEndpoint, WdaOptions, WdaPool, WdaTarget};
+use packtrain_drivers::selector::{CompiledSelector, IosMaestroMatch, NodeSelector, resolve};
+use packtrain_drivers::{
+    AppCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
+    InputCommand, LaunchMode, NodeDetail, Observation, Point, SessionOptions, Snapshot,
+    SnapshotDetail, event_channel,
+};
+use packtrain_virtual::app::{App, AppId};
+use packtrain_virtual::faults::Faults;
+use packtrain_virtual::fleet::{Fleet, FleetOptions};
+use packtrain_virtual::ios::Iphone;
+use packtrain_virtual::latency::Latency;
+use packtrain_virtual::world::World;
+use tokio_util::sync::CancellationToken;
+
+/// The bundle id of the example shop.
+pub const SHOP: &str = "com.example.shop";
+/// Nothing goes wrong.
+pub const WELL: &str = "rules: []";
+/// How long anything may take before a test fails.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+const APP: &str = include_str!("../../../examples/shop/app.yaml");
+
+/// How a driver gets to its WebDriverAgent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// By its address, as to a simulator or a device on the network.
+    Address,
+    /// Through usbmuxd.
+    Cable,
+}
+
+/// Tells a story twice, once for each way to a phone.
+pub async fn both_ways(faults: &str, story: impl AsyncFn(&mut Device)) {
+    for way in [Way::Address, Way::Cable] {
+        let mut device = Device::connect(way, faults).await;
+        story(&mut device).await;
+        device.end().await;
+    }
+}
+
+/// A phone and the driver of it.
+pub struct Device {
+    pub way: Way,
+    pub fleet: Fleet,
+    pub pool: Arc<WdaPool>,
+    pub connector: Arc<dyn Connector>,
+    driver: Option<Box<dyn Driver>>,
+    events: EventStream,
+}
+
+/// A virtual iPhone on which these things go wrong.
+pub async fn phones(count: usize, faults: &str) -> Fleet {
+    let options = FleetOptions {
+        apps: vec![App::parse(APP, "app.yaml").unwrap()],
+        ios: count,
+        latency: Latency::fast(),
+        faults: Faults::parse(faults, "faults.yaml").unwrap(),
+        seed: 7,
+        ..FleetOptions::default()
+    };
+    Fleet::start(options).await.unwrap()
+}
+
+/// The configuration of a phone of a fleet.
+pub fn endpoint(fleet: &Fleet, way: Way) -> WdaEndpoint {
+    let phone = &fleet.ios()[0];
+    match way {
+        Way::Address => WdaEndpoint::url("bench", url(phone)),
+        Way::Cable => WdaEndpoint::new(
+            "bench",
+            WdaTarget::Device {
+                udid: phone.udid().to_string(),
+                usbmuxd: Some(muxer(fleet)),
+            },
+        ),
+    }
+}
+
+/// Where a phone's WebDriverAgent answers.
+pub fn url(phone: &Iphone) -> String {
+    format!("http://{}", phone.wda_address())
+}
+
+/// Where the phones' usbmuxd listens.
+pub fn muxer(fleet: &Fleet) -> MuxAddress {
+    MuxAddress::Tcp(fleet.usbmuxd_address().unwrap())
+}
+
+/// A context with all the time a test has.
+pub fn patience() -> CommandContext {
+    within(PATIENCE)
+}
+
+/// A context with so much time.
+pub fn within(time: Duration) -> CommandContext {
+    CommandContext {
+        deadline: Instant::now() + time,
+        cancel: CancellationToken::new(),
+    }
+}
+
+/// The app's element with an identifier, or else a label.
+pub fn named(name: &str) -> NodeSelector {
+    NodeSelector {
+        ios_maestro: Some(Box::new(IosMaestroMatch {
+            resource_id_regex: Some(name.into()),
+            ..IosMaestroMatch::default()
+        })),
+        ..NodeSelector::default()
+    }
+}
+
+impl Device {
+    /// A phone whose driver has begun a session.
+    pub async fn connect(way: Way, faults: &str) -> Self {
+        let fleet = phones(1, faults).await;
+        let endpoint = endpoint(&fleet, way);
+        Self::of(fleet, way, endpoint).await
+    }
+
+    /// A phone of a fleet, reached as told, whose driver has begun a session.
+    pub async fn of(fleet: Fleet, way: Way, endpoint: WdaEndpoint) -> Self {
+        let pool = WdaPool::new(WdaOptions::default());
+        let connector = pool.connector(&endpoint).unwrap();
+        let (sink, events) = event_channel();
+        let driver = connector.connect(sink, &patience()).await.unwrap();
+        let mut device = Self {
+            way,
+            fleet,
+            pool,
+            connector,
+            driver: Some(driver),
+            events,
+        };
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        device
+    }
+
+    pub async fn end(mut self) {
+        if let Some(driver) = self.driver.take() {
+            driver.close().await;
+        }
+        self.pool.shutdown().await;
+        self.fleet.shutdown().await;
+    }
+
+    pub fn phone(&self) -> &Arc<Iphone> {
+        &self.fleet.ios()[0]
+    }
+
+    pub fn driver(&self) -> &dyn Driver {
+        self.driver.as_deref().unwrap()
+    }
+
+    /// Looks at what the phone really shows or holds.
+    pub fn world<R>(&self, look: impl FnOnce(&mut World) -> R) -> R {
+        self.phone().device().world(|world, _| look(world))
+    }
+
+    /// A variable of the shop.
+    pub fn variable(&self, name: &str) -> String {
+        let found = self.world(|world| world.variable(&AppId::from(SHOP), name).cloned());
+        found.map(|value| value.to_string()).unwrap_or_default()
+    }
+
+    /// One more thing that goes wrong from now on.
+    pub fn inject(&self, rule: &str) {
+        let rules = format!("rules: [{rule}]");
+        for rule in Faults::parse(&rules, "injected.yaml").unwrap().rules {
+            self.phone().device().inject((*rule).clone());
+        }
+    }
+
+    pub async fn execute(&mut self, command: Command) -> Result<Observation, DriverError> {
+        self.execute_in(command, &patience()).await
+    }
+
+    pub async fn execute_in(
+        &mut self,
+        command: Command,
+        ctx: &CommandContext,
+    ) -> Result<Observation, DriverError> {
+        self.driver.as_mut().unwrap().execute(command, ctx).await
+    }
+
+    pub async fn ok(&mut self, command: Command) -> Observation {
+        let name = command.name();
+        let way = self.way;
+        self.execute(command)
+            .await
+            .unwrap_or_else(|error| panic!("{way:?} {name}: {error}\n{:#?}", error.log()))
+    }
+
+    pub async fn err(&mut self, command: Command) -> DriverError {
+        self.execute(command).await.unwrap_err()
+    }
+
+    /// The notes of a command that was carried out.
+    pub async fn notes(&mut self, command: Command) -> Vec<String> {
+        match self.ok(command).await {
+            Observation::Done(report) => report.notes,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn input(&mut self, command: InputCommand) {
+        self.ok(Command::Input(command)).await;
+    }
+
+    pub async fn app(&mut self, command: AppCommand) -> Observation {
+        self.ok(Command::App(command)).await
+    }
+
+    pub async fn json(&mut self, command: Command) -> serde_json::Value {
+        match self.ok(command).await {
+            Observation::Json(value) => value,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub async fn snapshot(&mut self) -> Box<Snapshot> {
+        let snapshot = Command::Snapshot(SnapshotDetail::default());
+        match self.ok(snapshot).await {
+            Observation::Snapshot(snapshot) => snapshot,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Brings the shop to the front as it is after a fresh start.
+    pub async fn open_shop(&mut self) {
+        let (id, mode) = (SHOP.to_owned(), LaunchMode::ForceRestart);
+        self.app(AppCommand::Launch { id, mode }).await;
+    }
+
+    /// The middle of an element.
+    pub async fn place(&mut self, name: &str) -> Point {
+        let snapshot = self.snapshot().await;
+        let selector = CompiledSelector::new(&named(name)).unwrap();
+        let found = resolve(&snapshot.tree, &selector);
+        let id = found
+            .first()
+            .unwrap_or_else(|| panic!("no {name} in\n{}", snapshot.text));
+        snapshot.tree.get(id).unwrap().bounds.unwrap().center()
+    }
+
+    pub async fn tap(&mut self, name: &str) {
+        let at = self.place(name).await;
+        self.input(InputCommand::Tap { at }).await;
+    }
+
+    pub async fn fill(&mut self, name: &str, text: &str) {
+        self.tap(name).await;
+        self.input(InputCommand::Text(text.to_owned())).await;
+    }
+
+    /// Whether an element of that identifier or label is on the screen.
+    pub async fn shows(&mut self, name: &str) -> bool {
+        let snapshot = self.snapshot().await;
+        snapshot.tree.nodes().iter().any(|node| match &node.detail {
+            NodeDetail::Ios(node) => [&node.identifier, &node.label]
+                .into_iter()
+                .flatten()
+                .any(|text| text == name),
+            _ => false,
+        })
+    }
+
+    /// Waits until the phone is so.
+    pub async fn until(&self, mut is: impl FnMut(&mut World) -> bool) {
+        let device = self.phone().device();
+        let deadline = device.now() + PATIENCE;
+        let seen = device
+            .wait_for(deadline, |world, _| is(world).then_some(()))
+            .await;
+        assert!(seen.is_some(), "it did not become so");
+    }
+
+    /// Signs in; the shop asks for a permission then.
+    pub async fn sign_in(&mut self) {
+        self.open_shop().await;
+        self.fill("email", "ann@example.com").await;
+        self.fill("password", "secret").await;
+        self.tap("sign_in").await;
+        self.until(|world| world.dialog().is_some()).await;
+    }
+
+    /// What was reported since the last time.
+    pub fn events(&mut self) -> Vec<DeviceEvent> {
+        self.events.drain()
+    }
+
+    /// Lets go of the driver.
+    pub async fn let_go(&mut self) {
+        self.driver.take().unwrap().close().await;
+    }
+
+    /// Connects anew.
+    pub async fn reconnect(&mut self) -> Result<(), DriverError> {
+        let (sink, events) = event_channel();
+        self.driver = Some(self.connector.connect(sink, &patience()).await?);
+        self.events = events;
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! Promises of the iOS driver, on virtual iPhones that speak WebDriverAgent's wire.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod alerts;
+mod apps;
+mod discovery;
+mod faults;
+mod input;
+mod lab;
+mod restart;
+mod screen;
+mod simulator;
+mod strangers;

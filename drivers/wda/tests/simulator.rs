@@ -1,0 +1,320 @@
+//! Simulators, with a stand-in for `xcrun` and a virtual iPhone behind it.
+
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool, WdaStart};
+use packtrain_drivers::{
+    AppCommand, Classifier, Command, Connector, Driver, DriverError, LaunchMode, Observation,
+    SessionOptions, event_channel,
+};
+use packtrain_virtual::fleet::Fleet;
+use serde_json::json;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::lab::{SHOP, WELL, patience, phones};
+
+/// What `simctl list -j` prints.
+const LIST: &str = r#"{"devices": {
+  "com.apple.CoreSimulator.SimRuntime.iOS-17-5": [
+    {"udid": "AAAA", "name": "iPhone 15 Pro", "state": "Booted", "isAvailable": true,
+     "deviceTypeIdentifier": "com.apple.CoreSimulator.SimDeviceType.iPhone-15-Pro"},
+    {"udid": "BBBB", "name": "Kitchen", "state": "Booted", "isAvailable": true,
+     "deviceTypeIdentifier": "com.apple.CoreSimulator.SimDeviceType.iPad-mini"},
+    {"udid": "CCCC", "name": "iPhone 14", "state": "Shutdown", "isAvailable": true,
+     "deviceTypeIdentifier": "com.apple.CoreSimulator.SimDeviceType.iPhone-14"}]
+}, "runtimes": [], "devicetypes": [], "pairs": {}}"#;
+
+/// What `simctl listapps` prints.
+const APPS: &str = r#"{
+    "com.apple.Maps" =     {
+        ApplicationType = System;
+        CFBundleDisplayName = Maps;
+    };
+    "com.example.shop" =     {
+        ApplicationType = User;
+        CFBundleDisplayName = Shop;
+        CFBundleVersion = "2.4.1";
+    };
+}"#;
+
+/// Writes down what it is told, without the word `simctl`. Launching an app tells the test the
+/// port and waits until somebody listens there.
+const XCRUN: &str = r#"#!/bin/bash
+cd FOLDER
+shift
+echo "$*" >> calls.txt
+case "$1" in
+  list) cat list.json ;;
+  listapps) cat apps.txt ;;
+  get_app_container) echo "$PWD/Shop.app" ;;
+  uninstall) rm -r Shop.app ;;
+  install) cp -R "$3" . ;;
+  openurl) echo "first line" >&2; echo "nothing can open $3" >&2; exit 194 ;;
+  launch) exec 3<>/dev/tcp/127.0.0.1/CONTROL; echo "$SIMCTL_CHILD_USE_PORT" >&3; read -r <&3 ;;
+esac
+"#;
+
+/// A computer with simulators.
+struct Mac {
+    folder: tempfile::TempDir,
+    fleet: Fleet,
+    pool: Arc<WdaPool>,
+    control: TcpListener,
+}
+
+impl Mac {
+    async fn new(endpoints: Vec<WdaEndpoint>) -> Self {
+        let fleet = phones(1, WELL).await;
+        let control = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        std::fs::write(file("list.json"), LIST).unwrap();
+        std::fs::write(file("apps.txt"), APPS).unwrap();
+        std::fs::create_dir(file("Shop.app")).unwrap();
+        std::fs::write(file("Shop.app/Info.plist"), "the shop").unwrap();
+        let port = control.local_addr().unwrap().port().to_string();
+        let here = folder.path().to_str().unwrap();
+        let script = XCRUN.replace("FOLDER", here).replace("CONTROL", &port);
+        std::fs::write(file("xcrun"), script).unwrap();
+        std::fs::set_permissions(file("xcrun"), PermissionsExt::from_mode(0o755)).unwrap();
+        let path = folder.path().as_os_str().to_owned();
+        let pool = WdaPool::new(WdaOptions {
+            endpoints,
+            usbmuxd: None,
+            ..WdaOptions::from_environment(|name| (name == "PATH").then(|| path.clone()))
+        });
+        Self {
+            folder,
+            fleet,
+            pool,
+            control,
+        }
+    }
+
+    /// What `simctl` was told.
+    fn calls(&self) -> Vec<String> {
+        let calls = std::fs::read_to_string(self.folder.path().join("calls.txt"));
+        calls
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Waits for a launch, and has the virtual iPhone answer on the simulator's port.
+    async fn launched(&self) -> AbortOnDropHandle<()> {
+        let (stream, _) = self.control.accept().await.unwrap();
+        let mut lines = BufReader::new(stream);
+        let mut port = String::new();
+        lines.read_line(&mut port).await.unwrap();
+        let port: u16 = port.trim().parse().unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+        lines.write_all(b"go on\n").await.unwrap();
+        let phone = self.fleet.ios()[0].wda_address();
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            while let Ok((mut near, _)) = listener.accept().await {
+                tokio::spawn(async move {
+                    let mut far = TcpStream::connect(phone).await.unwrap();
+                    let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
+                });
+            }
+        }))
+    }
+
+    /// The first simulator's driver, with a session begun.
+    async fn driver(&self) -> (Box<dyn Driver>, AbortOnDropHandle<()>) {
+        let found = self.pool.discover().await.unwrap();
+        let (sink, _events) = event_channel();
+        let ctx = patience();
+        let connected = found[0].connect(sink, &ctx);
+        let (driver, relay) = tokio::join!(connected, self.launched());
+        let mut driver = driver.unwrap();
+        let begin = Command::Begin(SessionOptions::default());
+        driver.execute(begin, &patience()).await.unwrap();
+        (driver, relay)
+    }
+
+    async fn end(self) {
+        self.pool.shutdown().await;
+        self.fleet.shutdown().await;
+    }
+}
+
+async fn app(driver: &mut dyn Driver, command: AppCommand) -> Result<Observation, DriverError> {
+    driver.execute(Command::App(command), &patience()).await
+}
+
+#[tokio::test]
+async fn booted_simulators_are_devices_and_say_what_they_are() {
+    let mac = Mac::new(Vec::new()).await;
+    let found = mac.pool.discover().await.unwrap();
+    let told: Vec<_> = found
+        .iter()
+        .map(|connector| {
+            let info = connector.describe();
+            (
+                info.id.to_string(),
+                info.model,
+                info.system,
+                info.classifiers,
+            )
+        })
+        .collect();
+    let wanted = |udid: &str, model: &str, kind: &str| {
+        let classifiers: Vec<Classifier> = vec!["ios".into(), kind.into()];
+        (
+            format!("ios/{udid}"),
+            model.to_owned(),
+            "iOS 17.5".to_owned(),
+            classifiers,
+        )
+    };
+    assert_eq!(
+        told,
+        [
+            wanted("AAAA", "iPhone 15 Pro", "iphone"),
+            wanted("BBBB", "Kitchen", "ipad")
+        ]
+    );
+    assert_eq!(mac.calls(), ["list -j"], "nothing is started by looking");
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn webdriveragent_is_launched_on_a_port_of_its_own_and_ended_with_the_pool() {
+    let mac = Mac::new(Vec::new()).await;
+    let (driver, _relay) = mac.driver().await;
+    assert_eq!(driver.info().model, "iPhone 15 Pro");
+    driver.close().await;
+    mac.pool.shutdown().await;
+    let runner = "com.facebook.WebDriverAgentRunner.xctrunner";
+    let calls = mac.calls();
+    let launch = format!("launch --terminate-running-process AAAA {runner}");
+    assert_eq!(calls[..3], ["list -j", "bootstatus AAAA -b", &launch]);
+    assert!(
+        calls.contains(&format!("terminate AAAA {runner}")),
+        "{calls:?}"
+    );
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_installed_first() {
+    let mut desk = WdaEndpoint::device("CCCC");
+    desk.name = "desk".to_owned();
+    let mac = Mac::new(vec![desk]).await;
+    let built = mac.folder.path().join("built").join("Runner.app");
+    std::fs::create_dir_all(&built).unwrap();
+    let mut desk = WdaEndpoint::simulator("CCCC");
+    desk.start = WdaStart::Runner {
+        app: Some(built.clone()),
+        id: "com.example.wda".to_owned(),
+    };
+    let names = |found: &[Arc<dyn Connector>]| {
+        let names = found
+            .iter()
+            .map(|c| (c.id().to_string(), c.describe().model));
+        names.collect::<Vec<_>>()
+    };
+    let found = mac.pool.discover().await.unwrap();
+    assert_eq!(
+        names(&found)[0],
+        ("ios/desk".to_owned(), "iPhone 14".to_owned())
+    );
+    let connector = mac.pool.connector(&desk).unwrap();
+    let (sink, _events) = event_channel();
+    let ctx = patience();
+    let (driver, _relay) = tokio::join!(connector.connect(sink, &ctx), mac.launched());
+    driver.unwrap().close().await;
+    assert_eq!(
+        mac.calls()[1..],
+        [
+            "bootstatus CCCC -b".to_owned(),
+            format!("install CCCC {}", built.display()),
+            "launch --terminate-running-process CCCC com.example.wda".to_owned(),
+        ]
+    );
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn apps_of_a_simulator_are_listed_cleared_and_granted_permissions() {
+    let mac = Mac::new(Vec::new()).await;
+    let (mut driver, _relay) = mac.driver().await;
+    let driver_ref = driver.as_mut();
+    let list = app(driver_ref, AppCommand::List { system: false })
+        .await
+        .unwrap();
+    let shop = json!([{"id": SHOP, "name": "Shop", "version": "2.4.1", "system": false}]);
+    assert_eq!(list, Observation::Json(shop));
+    let permissions = ["camera", "notifications"].map(str::to_owned).to_vec();
+    let id = SHOP.to_owned();
+    let granted = app(driver_ref, AppCommand::Grant { id, permissions })
+        .await
+        .unwrap();
+    let Observation::Done(report) = granted else {
+        panic!("{granted:?}");
+    };
+    assert!(
+        report.notes[0].starts_with("notifications: "),
+        "{:?}",
+        report.notes
+    );
+    let before = mac.calls().len();
+    let (id, mode) = (SHOP.to_owned(), LaunchMode::Reinstall);
+    let launched = app(driver_ref, AppCommand::Launch { id, mode })
+        .await
+        .unwrap();
+    assert_eq!(
+        launched,
+        Observation::Done(Default::default()),
+        "its data is really gone"
+    );
+    let calls = mac.calls();
+    assert_eq!(
+        calls[before - 1],
+        "privacy AAAA grant camera com.example.shop"
+    );
+    assert_eq!(
+        calls[before..before + 2],
+        [
+            "get_app_container AAAA com.example.shop app",
+            "uninstall AAAA com.example.shop"
+        ]
+    );
+    assert!(calls[before + 2].starts_with("install AAAA /"), "{calls:?}");
+    let kept = std::fs::read_to_string(mac.folder.path().join("Shop.app/Info.plist"));
+    assert_eq!(kept.unwrap(), "the shop", "the app is the same one");
+    app(driver_ref, AppCommand::Clear(SHOP.to_owned()))
+        .await
+        .unwrap();
+    app(driver_ref, AppCommand::Uninstall(SHOP.to_owned()))
+        .await
+        .unwrap();
+    assert_eq!(
+        mac.calls().last().unwrap(),
+        "uninstall AAAA com.example.shop"
+    );
+    driver.close().await;
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn what_simctl_refuses_is_told_in_its_words() {
+    let mac = Mac::new(Vec::new()).await;
+    let (mut driver, _relay) = mac.driver().await;
+    let open = AppCommand::OpenUrl("nobody://knows".to_owned());
+    let error = app(driver.as_mut(), open).await.unwrap_err();
+    assert_eq!(
+        error,
+        DriverError::unmet("xcrun simctl openurl: nothing can open nobody://knows")
+    );
+    let missing = AppCommand::Install("/no/such.app".into());
+    let error = app(driver.as_mut(), missing).await.unwrap_err();
+    assert!(matches!(error, DriverError::Invalid(_)), "{error}");
+    driver.close().await;
+    mac.end().await;
+}

@@ -1,0 +1,30 @@
+# `just check` is the whole gate.
+
+# Format, lints, tests, documentation.
+check: fmt clippy test docs
+
+# Is everything formatted?
+fmt:
+    cargo fmt --all --check
+
+# Lints, every one of them an error.
+clippy:
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# Everything the tests need, and the tests; tidy is one of them.
+test *arguments:
+    sh tests/run.sh {{ arguments }}
+
+# The API documentation, without warnings.
+docs:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+
+# The bundled example.
+demo:
+    cargo run --release -- demo
+
+# Web flow against plain Playwright, start-up, selectors.
+bench:
+    cargo bench -p packtrain-tests --bench web_flow
+    cargo bench -p packtrain-tests --bench start
+    cargo bench -p packtrain-drivers --bench selector

@@ -1,0 +1,102 @@
+//! What is kept of a step besides its outcome: pictures, readings of the screen, device events.
+
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::{Command, Observation, SnapshotDetail};
+use packtrain_model::{ArtifactKind, Outcome, RunEvent, StepIndex};
+
+use crate::journal::{ArtifactContent, NewArtifact};
+use crate::request::Screenshots;
+use crate::session::Walk;
+
+/// Evidence that takes longer is not worth it.
+const LIMIT: Duration = Duration::from_secs(15);
+
+impl Walk<'_> {
+    /// Journals what happened on the device since the last time.
+    pub(crate) async fn journal_device_events(&self, step: StepIndex) {
+        for report in self.scope.lease.drain_events() {
+            let report = self.redacted(report);
+            let session = self.id.clone();
+            let event = RunEvent::DeviceReported {
+                session,
+                step,
+                report,
+            };
+            self.journal.record(event).await;
+        }
+    }
+
+    /// Keeps what the run's options ask for. Whatever goes wrong here is no failure of the step.
+    pub(crate) async fn keep_evidence(&self, step: StepIndex, outcome: &Outcome) {
+        let failed = match outcome {
+            Outcome::Passed | Outcome::Skipped { .. } => false,
+            Outcome::Failed(_) | Outcome::NeedsAgent { .. } => true,
+            // There is no screen to look at, or nobody who wants to.
+            Outcome::Infrastructure { .. } | Outcome::Cancelled { .. } => return,
+        };
+        let picture = match self.options.screenshots {
+            Screenshots::All => true,
+            Screenshots::Failure => failed,
+            Screenshots::None => false,
+        };
+        if picture {
+            self.keep_screenshot(step).await;
+        }
+        if failed {
+            self.keep_snapshot(step).await;
+        }
+    }
+
+    async fn keep_screenshot(&self, step: StepIndex) {
+        match self.look(Command::Screenshot).await {
+            Some(Observation::Screenshot(picture)) => {
+                self.save(step, ArtifactKind::Screenshot, "screen.png", picture.png)
+                    .await;
+            }
+            other => tracing::debug!(session = %self.id, %step, ?other, "no screenshot"),
+        }
+    }
+
+    async fn keep_snapshot(&self, step: StepIndex) {
+        let Some(Observation::Snapshot(snapshot)) = self
+            .look(Command::Snapshot(SnapshotDetail::default()))
+            .await
+        else {
+            return;
+        };
+        let head: Vec<_> = [snapshot.title.as_deref(), snapshot.location.as_deref()]
+            .into_iter()
+            .flatten()
+            .map(str::to_owned)
+            .collect();
+        let text = self.redact(&format!("{}\n\n{}\n", head.join("\n"), snapshot.text));
+        self.save(
+            step,
+            ArtifactKind::Snapshot,
+            "screen.txt",
+            text.into_bytes(),
+        )
+        .await;
+        if let Ok(tree) = serde_json::to_string(&snapshot.tree) {
+            let tree = self.redact(&tree).into_bytes();
+            self.save(step, ArtifactKind::Tree, "tree.json", tree).await;
+        }
+    }
+
+    async fn look(&self, command: Command) -> Option<Observation> {
+        let deadline = Instant::now() + LIMIT;
+        self.scope.lease.execute(command, deadline).await.ok()
+    }
+
+    async fn save(&self, step: StepIndex, kind: ArtifactKind, name: &str, bytes: Vec<u8>) {
+        let artifact = NewArtifact {
+            session: self.id.clone(),
+            step,
+            kind,
+            name: name.to_owned(),
+            content: ArtifactContent::Bytes(bytes),
+        };
+        self.journal.save(artifact).await;
+    }
+}

@@ -1,0 +1,85 @@
+//! Drivers that trails pin, by the names that trail files use, and the devices they mean. Pure.
+
+use packtrain_drivers::{DeviceInfo, Platform};
+use packtrain_model::suggest::closest;
+use packtrain_model::trail::Trail;
+
+/// Driver names of trail files and the platform each drives. Those of other programs' own devices
+/// have none here.
+const DRIVERS: [(&str, Option<Platform>); 9] = [
+    ("PLAYWRIGHT_NATIVE", Some(Platform::Web)),
+    ("PLAYWRIGHT_ELECTRON", None),
+    ("ANDROID_ONDEVICE_ACCESSIBILITY", Some(Platform::Android)),
+    ("ANDROID_ONDEVICE_INSTRUMENTATION", Some(Platform::Android)),
+    ("IOS_HOST", Some(Platform::Ios)),
+    ("IOS_AXE", Some(Platform::Ios)),
+    ("REVYL_ANDROID", None),
+    ("REVYL_IOS", None),
+    ("COMPOSE", None),
+];
+
+/// Checks the name of a driver: any case, `-` for `_`.
+///
+/// # Errors
+/// A sentence that names the drivers there are.
+pub fn check_driver(name: &str) -> Result<(), String> {
+    match find(name) {
+        Some((_, Some(_))) => Ok(()),
+        Some((known, None)) => Err(format!("packtrain has no driver {known}")),
+        None => {
+            let usable = || {
+                DRIVERS
+                    .iter()
+                    .filter(|(_, platform)| platform.is_some())
+                    .map(|(name, _)| *name)
+            };
+            Err(match closest(name, usable()) {
+                Some(meant) => format!("there is no driver `{name}`; did you mean {meant}?"),
+                None => format!(
+                    "there is no driver `{name}`; there are {}",
+                    usable().collect::<Vec<_>>().join(", ")
+                ),
+            })
+        }
+    }
+}
+
+/// Why a trail does not run on a device, as far as drivers go. `given` beats the trail's pin.
+pub(crate) fn mismatch(
+    trail: &Trail,
+    device: &DeviceInfo,
+    lineage: &[String],
+    given: Option<&str>,
+) -> Option<String> {
+    let name = given.or_else(|| trail.config.driver_for(lineage))?;
+    match find(name) {
+        Some((_, Some(platform))) if platform == device.id.platform() => None,
+        Some((known, Some(_))) => Some(format!(
+            "{known} does not drive {} devices",
+            device.id.platform()
+        )),
+        Some((known, None)) => Some(format!(
+            "it is pinned to {known}, which packtrain does not have; --driver uses another"
+        )),
+        // A pin nobody knows pins nothing; `packtrain check` says so.
+        None => None,
+    }
+}
+
+/// Whether a trail declares devices of this platform, or none at all.
+pub(crate) fn declares(trail: &Trail, device: &DeviceInfo) -> bool {
+    let platform = device.id.platform().as_str();
+    let mut declared = trail
+        .config
+        .devices
+        .iter()
+        .filter_map(|entry| entry.classifier.as_deref())
+        .peekable();
+    declared.peek().is_none()
+        || declared.any(|classifier| classifier.split('-').next() == Some(platform))
+}
+
+fn find(name: &str) -> Option<(&'static str, Option<Platform>)> {
+    let wanted = name.replace('-', "_").to_uppercase();
+    DRIVERS.iter().find(|(known, _)| *known == wanted).copied()
+}

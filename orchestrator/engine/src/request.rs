@@ -1,0 +1,126 @@
+//! What a run is asked for.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::{DeviceId, DeviceInfo};
+use packtrain_model::RunId;
+use packtrain_model::trail::{GivenArg, Trail};
+use packtrain_tools::Target;
+
+/// One request: trails, devices and how.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// The run's name.
+    pub run: RunId,
+    /// The trails, in order.
+    pub trails: Vec<RequestedTrail>,
+    /// The devices, in order.
+    pub devices: Vec<DeviceInfo>,
+    /// Leave out devices of platforms that a trail does not declare.
+    pub only_declared: bool,
+    /// The driver to use instead of the one a trail pins; see [`check_driver`](crate::check_driver).
+    pub driver: Option<String>,
+    /// Run only trails that have one of these tags; all when empty.
+    pub tags: Vec<String>,
+    /// How trails and devices are combined.
+    pub shard: Shard,
+    /// Everything else.
+    pub options: RunOptions,
+}
+
+/// A trail and where it may run.
+#[derive(Debug, Clone)]
+pub struct RequestedTrail {
+    /// The trail.
+    pub trail: Arc<Trail>,
+    /// The devices it may run on; all of the request's when `None`.
+    pub only: Option<Vec<DeviceId>>,
+}
+
+impl RequestedTrail {
+    pub(crate) fn may_run_on(&self, device: &DeviceId) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(device))
+    }
+}
+
+/// How trails and devices are combined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Shard {
+    /// Every trail on every device.
+    #[default]
+    All,
+    /// Every trail once, on whichever device is free.
+    Split,
+}
+
+impl Shard {
+    /// The word people use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Split => "split",
+        }
+    }
+}
+
+/// When the screen is kept as a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Screenshots {
+    /// At the end of every step.
+    #[default]
+    All,
+    /// When a step fails.
+    Failure,
+    /// Never.
+    None,
+}
+
+/// How a run goes about it.
+#[derive(Debug, Clone)]
+pub struct RunOptions {
+    /// How often a session that did not pass is tried again.
+    pub retries: u32,
+    /// Stop everything after the first session that did not pass.
+    pub fail_fast: bool,
+    /// How long a session may take, from the moment its device is ready.
+    pub session_timeout: Duration,
+    /// How long a device may take to get ready.
+    pub connect_timeout: Duration,
+    /// When the screen is kept as a picture.
+    pub screenshots: Screenshots,
+    /// Values to remember, over the trail's own.
+    pub memory: Vec<(String, String)>,
+    /// Values to remember and never to show, over all others.
+    pub secrets: Vec<(String, String)>,
+    /// Arguments of the trails.
+    pub args: Vec<GivenArg>,
+    /// The app under test.
+    pub target: Target,
+    /// Where relative paths lead when they lead nowhere from the trail's folder.
+    pub working_directory: PathBuf,
+    /// Folder for what pages offer for download, one below it for each session.
+    pub downloads: Option<PathBuf>,
+    /// Version of the program, for the journal.
+    pub version: String,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            retries: 0,
+            fail_fast: false,
+            session_timeout: Duration::from_secs(600),
+            connect_timeout: Duration::from_secs(120),
+            screenshots: Screenshots::default(),
+            memory: Vec::new(),
+            secrets: Vec::new(),
+            args: Vec::new(),
+            target: Target::default(),
+            working_directory: PathBuf::new(),
+            downloads: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! From a request to a plan: which trail runs on which device. Pure.
+
+use std::sync::Arc;
+
+use packtrain_drivers::{DeviceId, DeviceInfo};
+use packtrain_model::trail::{Trail, lineage};
+use packtrain_model::{PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION};
+
+use crate::pins;
+use crate::request::{RunOptions, RunRequest, Shard};
+
+/// What will run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The run's name.
+    pub run: RunId,
+    /// The trails that sessions refer to.
+    pub trails: Vec<Arc<Trail>>,
+    /// The devices, in order.
+    pub devices: Vec<DeviceInfo>,
+    /// The sessions, in order.
+    pub sessions: Vec<Planned>,
+    /// How trails and devices were combined.
+    pub shard: Shard,
+    /// Everything else.
+    pub options: RunOptions,
+}
+
+/// One session to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Index into the plan's trails.
+    pub trail: usize,
+    /// The device; several when any of them will do.
+    pub devices: Vec<DeviceId>,
+    /// Why it is not run at all; the device is then the first it would have run on.
+    pub skip: Option<String>,
+}
+
+/// Makes a plan: filters by tag, combines trails with devices, notes what trails skip.
+pub fn resolve(request: RunRequest) -> Plan {
+    let trails: Vec<_> = request
+        .trails
+        .into_iter()
+        .filter(|requested| {
+            let tags = &requested.trail.config.tags;
+            request.tags.is_empty() || tags.iter().any(|tag| request.tags.contains(tag))
+        })
+        .collect();
+    let mut sessions = Vec::new();
+    for (index, requested) in trails.iter().enumerate() {
+        let trail = &requested.trail;
+        let (runs, skips): (Vec<_>, Vec<_>) = request
+            .devices
+            .iter()
+            .filter(|device| requested.may_run_on(&device.id))
+            .filter(|device| !request.only_declared || pins::declares(trail, device))
+            .map(|device| {
+                let reason = skip_reason(trail, device, request.driver.as_deref());
+                (device.id.clone(), reason)
+            })
+            .partition(|(_, reason)| reason.is_none());
+        let planned = |devices, skip| Planned {
+            trail: index,
+            devices,
+            skip,
+        };
+        match request.shard {
+            Shard::All => {
+                // Devices keep their order, so that reports have their columns in it.
+                let mut all: Vec<_> = runs.into_iter().chain(skips).collect();
+                all.sort_by_key(|(id, _)| request.devices.iter().position(|d| d.id == *id));
+                sessions.extend(all.into_iter().map(|(id, skip)| planned(vec![id], skip)));
+            }
+            Shard::Split if runs.is_empty() => {
+                sessions.extend(
+                    skips
+                        .into_iter()
+                        .take(1)
+                        .map(|(id, skip)| planned(vec![id], skip)),
+                );
+            }
+            Shard::Split => {
+                sessions.push(planned(runs.into_iter().map(|(id, _)| id).collect(), None));
+            }
+        }
+    }
+    Plan {
+        run: request.run,
+        trails: trails
+            .into_iter()
+            .map(|requested| requested.trail)
+            .collect(),
+        devices: request.devices,
+        sessions,
+        shard: request.shard,
+        options: request.options,
+    }
+}
+
+impl Plan {
+    /// The journal's first event.
+    pub fn started(&self) -> RunEvent {
+        RunEvent::RunStarted {
+            schema_version: SCHEMA_VERSION,
+            packtrain: self.options.version.clone(),
+            run: self.run.clone(),
+            trails: self.trails.iter().map(|trail| trail.summary()).collect(),
+            devices: self.devices.clone(),
+            sessions: self.sessions.iter().map(Planned::event).collect(),
+            options: RunOptionsSummary {
+                shard: self.shard.word().to_owned(),
+                retries: self.options.retries,
+                working_directory: self.options.working_directory.display().to_string(),
+            },
+        }
+    }
+
+    /// A device of the plan by its name.
+    pub fn device(&self, id: &DeviceId) -> Option<&DeviceInfo> {
+        self.devices.iter().find(|device| device.id == *id)
+    }
+}
+
+impl Planned {
+    /// As the journal has it.
+    pub fn event(&self) -> PlannedSession {
+        PlannedSession {
+            trail: self.trail,
+            device: match self.devices.as_slice() {
+                [device] => Some(device.clone()),
+                _ => None,
+            },
+        }
+    }
+}
+
+fn skip_reason(trail: &Trail, device: &DeviceInfo, driver: Option<&str>) -> Option<String> {
+    let lineage = lineage(&device.classifiers);
+    trail
+        .config
+        .skip_for(&lineage)
+        .map(str::to_owned)
+        .or_else(|| pins::mismatch(trail, device, &lineage, driver))
+}
+
+#[cfg(test)]
+mod tests {
+    use packtrain_drivers::{Platform, Size};
+
+    use super::*;
+    use crate::request::RequestedTrail;
+
+    fn device(platform: Platform, name: &str) -> DeviceInfo {
+        DeviceInfo {
+            id: DeviceId::new(platform, name),
+            driver: String::new(),
+            classifiers: vec![platform.as_str().into(), "phone".into()],
+            model: String::new(),
+            system: String::new(),
+            screen: Size::new(1.0, 1.0),
+        }
+    }
+
+    fn plan(config: &str, shard: Shard, change: impl FnOnce(&mut RunRequest)) -> Plan {
+        let text = format!("config: {config}\ntrail: [{{ step: x }}]\n");
+        let trail = Trail::parse(&text, "t.trail.yaml").unwrap().trail;
+        let mut request = RunRequest {
+            run: RunId("r".into()),
+            trails: vec![RequestedTrail {
+                trail: Arc::new(trail),
+                only: None,
+            }],
+            devices: vec![
+                device(Platform::Web, "a"),
+                device(Platform::Android, "b"),
+                device(Platform::Ios, "c"),
+            ],
+            tags: Vec::new(),
+            only_declared: false,
+            driver: None,
+            shard,
+            options: RunOptions::default(),
+        };
+        change(&mut request);
+        resolve(request)
+    }
+
+    fn skipped(plan: &Plan) -> Vec<bool> {
+        plan.sessions
+            .iter()
+            .map(|planned| planned.skip.is_some())
+            .collect()
+    }
+
+    #[test]
+    fn every_trail_runs_on_every_device_in_their_order() {
+        let plan = plan("{}", Shard::All, |_| {});
+        let devices: Vec<_> = plan
+            .sessions
+            .iter()
+            .map(|p| p.devices[0].to_string())
+            .collect();
+        assert_eq!(devices, ["web/a", "android/b", "ios/c"]);
+    }
+
+    #[test]
+    fn split_plans_a_trail_once_for_all_that_may_run_it() {
+        let plan = plan("{ skip: { ios: broken } }", Shard::Split, |_| {});
+        assert_eq!(plan.sessions.len(), 1);
+        assert_eq!(plan.sessions[0].devices.len(), 2);
+    }
+
+    #[test]
+    fn a_pin_to_a_driver_we_lack_skips_and_another_driver_overrides_it() {
+        let pinned = "{ devices: { web: PLAYWRIGHT_ELECTRON } }";
+        assert_eq!(
+            skipped(&plan(pinned, Shard::All, |_| {})),
+            [true, false, false]
+        );
+        let given = |request: &mut RunRequest| request.driver = Some("playwright-native".into());
+        assert_eq!(
+            skipped(&plan(pinned, Shard::All, given)),
+            [false, true, true]
+        );
+    }
+
+    #[test]
+    fn all_devices_means_those_of_declared_platforms() {
+        let pinned = "{ devices: { android-phone: ANDROID_ONDEVICE_ACCESSIBILITY } }";
+        let plan = plan(pinned, Shard::All, |request| request.only_declared = true);
+        assert_eq!(plan.sessions.len(), 1);
+        assert_eq!(plan.sessions[0].devices[0].platform(), Platform::Android);
+    }
+}

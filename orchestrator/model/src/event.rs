@@ -1,0 +1,303 @@
+//! What happened in a run, in the past tense: the journal's lines, and all that reports know.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AttemptNumber, RunId, SessionId, StepIndex};
+use crate::outcome::{Outcome, Verdict};
+
+/// Version of the shape below. Raised when a reader of the old shape would misread the new one.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Place in the journal, from 1, without gaps. Order is decided here and nowhere else.
+    pub seq: u64,
+    /// When it was journalled.
+    pub at: DateTime<Utc>,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: RunEvent,
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum RunEvent {
+    /// Always the first.
+    RunStarted {
+        /// Version of this shape.
+        schema_version: u32,
+        /// Version of the program.
+        packtrain: String,
+        /// The run.
+        run: RunId,
+        /// The trails, by the index that sessions refer to.
+        trails: Vec<TrailSummary>,
+        /// The devices.
+        devices: Vec<DeviceInfo>,
+        /// What shall run, in planning order.
+        sessions: Vec<PlannedSession>,
+        /// How it was asked for.
+        options: RunOptionsSummary,
+    },
+    /// A device was leased for a trail and is ready.
+    SessionStarted {
+        /// The session.
+        session: SessionId,
+        /// Which trail and device.
+        planned: PlannedSession,
+        /// Which try.
+        attempt: AttemptNumber,
+        /// The device as it described itself once connected.
+        device: DeviceInfo,
+    },
+    /// A step began.
+    StepStarted {
+        /// The session.
+        session: SessionId,
+        /// The step.
+        step: StepIndex,
+    },
+    /// A tool call began.
+    ToolStarted {
+        /// The session.
+        session: SessionId,
+        /// The step.
+        step: StepIndex,
+        /// Place among the step's calls, from 0.
+        call: u32,
+        /// How deep: 0 for a call of the trail, 1 for a call that call made ...
+        depth: u32,
+        /// The tool's name.
+        tool: String,
+        /// Its arguments after templates were filled in, secrets redacted.
+        arguments: serde_json::Value,
+    },
+    /// A tool call ended.
+    ToolFinished {
+        /// The session.
+        session: SessionId,
+        /// The step.
+        step: StepIndex,
+        /// Place among the step's calls, from 0.
+        call: u32,
+        /// How deep.
+        depth: u32,
+        /// The tool's name.
+        tool: String,
+        /// How it ended.
+        #[serde(flatten)]
+        outcome: Outcome,
+        /// How the element was found and what was noticed.
+        report: ActionReport,
+        /// What it answered, when that is worth reading; secrets redacted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<String>,
+        /// How long it took.
+        #[serde(with = "millis")]
+        duration_ms: Duration,
+    },
+    /// A step ended.
+    StepFinished {
+        /// The session.
+        session: SessionId,
+        /// The step.
+        step: StepIndex,
+        /// How it ended.
+        #[serde(flatten)]
+        outcome: Outcome,
+        /// How long it took, artifacts excluded.
+        #[serde(with = "millis")]
+        duration_ms: Duration,
+    },
+    /// A file was saved.
+    ArtifactSaved {
+        /// The session.
+        session: SessionId,
+        /// The step it belongs to.
+        step: StepIndex,
+        /// The file.
+        artifact: Artifact,
+    },
+    /// Something happened on the device unasked.
+    DeviceReported {
+        /// The session that held the device.
+        session: SessionId,
+        /// The step that was under way.
+        step: StepIndex,
+        /// What happened.
+        report: DeviceEvent,
+    },
+    /// An attempt failed and there will be another.
+    SessionWillRetry {
+        /// The session that failed.
+        session: SessionId,
+        /// The attempt that follows.
+        next: AttemptNumber,
+        /// How the failed one ended.
+        #[serde(flatten)]
+        outcome: Outcome,
+        /// How long it took.
+        #[serde(with = "millis")]
+        duration_ms: Duration,
+    },
+    /// A session ended for good.
+    SessionFinished {
+        /// The session.
+        session: SessionId,
+        /// How it ended.
+        #[serde(flatten)]
+        outcome: Outcome,
+        /// Whether an earlier attempt failed and this one passed.
+        flaky: bool,
+        /// How long this attempt took.
+        #[serde(with = "millis")]
+        duration_ms: Duration,
+    },
+    /// A sink broke and gets no further events. The run goes on.
+    SinkFailed {
+        /// Which sink.
+        sink: String,
+        /// What it said.
+        message: String,
+    },
+    /// Somebody asked the run to stop.
+    StopRequested,
+    /// Always the last.
+    RunFinished {
+        /// The answer.
+        verdict: Verdict,
+        /// From start to end.
+        #[serde(with = "millis")]
+        duration_ms: Duration,
+    },
+}
+
+/// A trail, as far as reports need it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrailSummary {
+    /// Short name: `login` for `trails/login.trail.yaml`.
+    pub name: String,
+    /// `config.title`, or the name.
+    pub title: String,
+    /// Path as given.
+    pub path: String,
+    /// `config.tags`.
+    pub tags: Vec<String>,
+    /// The trailhead, when there is one, and the steps, in order.
+    pub steps: Vec<StepSummary>,
+}
+
+/// A step, as far as reports need it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepSummary {
+    /// Its place.
+    pub step: StepIndex,
+    /// Do or verify.
+    pub kind: StepKind,
+    /// Its words.
+    pub text: String,
+    /// Line in the file, from 1.
+    pub line: u32,
+}
+
+/// What a step wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// Bring the app to where the trail starts.
+    Trailhead,
+    /// Do something.
+    Step,
+    /// Assert something.
+    Verify,
+}
+
+/// One trail on one device, as planned.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedSession {
+    /// Index into the run's trails.
+    pub trail: usize,
+    /// The device; `None` when it comes from a queue and is not known yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceId>,
+}
+
+/// How a run was asked for, as far as reports need it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunOptionsSummary {
+    /// `all` or `split`.
+    pub shard: String,
+    /// How often a failed session is tried again.
+    pub retries: u32,
+    /// The folder it was started in.
+    pub working_directory: String,
+}
+
+/// A file of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Artifact {
+    /// What it is.
+    pub kind: ArtifactKind,
+    /// Path below the run's folder, with `/`.
+    pub path: String,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// What a file of a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ArtifactKind {
+    /// A PNG of the screen at the end of a step.
+    Screenshot,
+    /// The screen as a compact list, text.
+    Snapshot,
+    /// The screen as a tree, JSON.
+    Tree,
+    /// A file the page or the app offered for download.
+    Download,
+    /// The device's log.
+    DeviceLog,
+}
+
+impl RunEvent {
+    /// The session the event belongs to.
+    pub const fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::SessionStarted { session, .. }
+            | Self::StepStarted { session, .. }
+            | Self::ToolStarted { session, .. }
+            | Self::ToolFinished { session, .. }
+            | Self::StepFinished { session, .. }
+            | Self::ArtifactSaved { session, .. }
+            | Self::DeviceReported { session, .. }
+            | Self::SessionWillRetry { session, .. }
+            | Self::SessionFinished { session, .. } => Some(session),
+            Self::RunStarted { .. }
+            | Self::SinkFailed { .. }
+            | Self::StopRequested
+            | Self::RunFinished { .. } => None,
+        }
+    }
+}
+
+/// Durations as milliseconds with fractions.
+mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &Duration, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_f64((value.as_secs_f64() * 1e6).round() / 1e3)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
+        Duration::try_from_secs_f64(f64::deserialize(d)? / 1e3).map_err(serde::de::Error::custom)
+    }
+}

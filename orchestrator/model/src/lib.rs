@@ -1,0 +1,25 @@
+//! The words of a run: ids, trails, plans, events, outcomes. No I/O, no async.
+
+pub mod diagnostic;
+pub mod discover;
+pub mod event;
+pub mod ids;
+pub mod memory;
+pub mod outcome;
+pub mod schema;
+pub mod source;
+pub mod suggest;
+pub mod template;
+pub mod trail;
+pub mod yaml;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use event::{
+    Artifact, ArtifactKind, Entry, PlannedSession, RunEvent, RunOptionsSummary, SCHEMA_VERSION,
+    StepKind, StepSummary, TrailSummary,
+};
+pub use ids::{AttemptNumber, RunId, SessionId, StepIndex};
+pub use memory::{Memory, Redactor};
+pub use outcome::{CancelCause, Exit, Failure, Outcome, Verdict};
+pub use source::{Position, Source, Span};
+pub use trail::{Config, Recorded, Step, ToolCall, Trail};

@@ -1,0 +1,116 @@
+//! From the YAML tree to a trail, telling every mistake on the way.
+
+mod args;
+mod call;
+mod config;
+mod fields;
+mod list;
+mod step;
+mod unified;
+
+use super::{Form, Parsed, ToolCall, Trail};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::source::Source;
+use crate::template;
+use crate::yaml::{self, Node, Value};
+
+/// Most mistakes that are told; a file with more of them is no trail.
+const MAX_DIAGNOSTICS: usize = 50;
+
+pub(super) fn parse(
+    source: Source,
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut reader = Reader::new(&source);
+    let trail = reader
+        .document()
+        .map(|value| template::expand_variables(&value, variables))
+        .and_then(|value| reader.trail(&value));
+    let problems = reader.finish();
+    match trail {
+        Some(trail) if !problems.iter().any(is_error) => Ok(Parsed {
+            trail,
+            warnings: problems,
+        }),
+        Some(_) | None => Err(problems),
+    }
+}
+
+pub(super) fn parse_calls(source: Source) -> Result<Vec<ToolCall>, Vec<Diagnostic>> {
+    let mut reader = Reader::new(&source);
+    let calls = reader
+        .document()
+        .and_then(|value| reader.calls(&value, "the file"));
+    let problems = reader.finish();
+    match calls {
+        Some(calls) if !problems.iter().any(is_error) => Ok(calls),
+        Some(_) | None => Err(problems),
+    }
+}
+
+fn is_error(problem: &Diagnostic) -> bool {
+    problem.severity == Severity::Error
+}
+
+/// Collects mistakes. A method that returns `None` has told why.
+struct Reader<'a> {
+    source: &'a Source,
+    problems: Vec<Diagnostic>,
+}
+
+impl<'a> Reader<'a> {
+    const fn new(source: &'a Source) -> Self {
+        Self {
+            source,
+            problems: Vec::new(),
+        }
+    }
+
+    fn document(&mut self) -> Option<Value> {
+        let read = yaml::read(self.source);
+        self.problems = read.problems;
+        if read.value.is_none() && self.problems.is_empty() {
+            self.problems.push(
+                Diagnostic::error(self.source, None, "the file is empty")
+                    .hint("a trail begins with `config:` and `trail:`".to_owned()),
+            );
+        }
+        read.value
+    }
+
+    fn trail(&mut self, value: &Value) -> Option<Trail> {
+        let trail = match &value.node {
+            Node::Mapping(root) => self.unified(root, value.span),
+            Node::Sequence(items) => self.list(&items.items),
+            Node::Scalar(_) => {
+                let message = format!("expected a trail, found {}", value.kind());
+                self.tell(
+                    Diagnostic::error(self.source, value.span, message)
+                        .hint("a trail begins with `config:` and `trail:`".to_owned()),
+                );
+                None
+            }
+        }?;
+        self.check_arg_references(&trail);
+        Some(trail)
+    }
+
+    /// The problems in the order of the file.
+    fn finish(mut self) -> Vec<Diagnostic> {
+        self.problems.sort_by_key(|problem| problem.span);
+        self.problems
+    }
+
+    /// Notes a mistake. Errors and warnings are capped apart, so that no flood of warnings hides
+    /// an error.
+    fn tell(&mut self, problem: Diagnostic) {
+        let alike = self
+            .problems
+            .iter()
+            .filter(|known| known.severity == problem.severity)
+            .count();
+        if alike < MAX_DIAGNOSTICS {
+            self.problems.push(problem);
+        }
+    }
+}

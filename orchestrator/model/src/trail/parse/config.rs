@@ -1,0 +1,228 @@
+//! The `config:` block of both forms.
+
+use super::Reader;
+use super::fields::span;
+use crate::diagnostic::{Diagnostic, Severity, quoted};
+use crate::trail::{ByClassifier, Config};
+use crate::yaml::{Entry, Mapping, Node, Value};
+
+const KEYS: [&str; 12] = [
+    "id",
+    "title",
+    "description",
+    "target",
+    "context",
+    "priority",
+    "tags",
+    "devices",
+    "skip",
+    "memory",
+    "metadata",
+    "args",
+];
+const LIST_KEYS: [&str; 14] = [
+    "id",
+    "title",
+    "description",
+    "target",
+    "context",
+    "priority",
+    "tags",
+    "skip",
+    "memory",
+    "metadata",
+    "args",
+    "platform",
+    "driver",
+    "source",
+];
+
+impl Reader<'_> {
+    /// The config of the unified form.
+    pub(super) fn config(&mut self, value: &Value) -> Option<Config> {
+        let mapping = self.mapping(value, "config")?;
+        let mut config = self.common(mapping);
+        for entry in &mapping.entries {
+            let key = entry.key.text.as_str();
+            match key {
+                "devices" => {
+                    let devices = self.by_classifier(entry);
+                    set(&mut config, devices, |config, value| config.devices = value);
+                }
+                "skip" => {
+                    let skip = self.by_classifier(entry);
+                    set(&mut config, skip, |config, value| config.skip = value);
+                }
+                _ if KEYS.contains(&key) => {}
+                "platform" | "driver" | "source" => {
+                    let message = format!("`{key}` belongs to the list form and is ignored here");
+                    let hint = match key {
+                        "driver" => "write `devices:` with a driver for each classifier",
+                        "platform" => "the platforms are those of the recordings and `devices:`",
+                        _ => "write it below `metadata:`",
+                    };
+                    self.tell(
+                        Diagnostic::warning(self.source, entry.key.span, message)
+                            .hint(hint.to_owned()),
+                    );
+                }
+                _ => self.unknown_key(entry, Severity::Warning, "config", &KEYS),
+            }
+        }
+        config
+    }
+
+    /// The config of the list form, where `driver` and `skip` are for every device.
+    pub(super) fn list_config(&mut self, value: &Value) -> Option<Config> {
+        let mapping = self.mapping(value, "config")?;
+        let mut config = self.common(mapping);
+        for entry in &mapping.entries {
+            let key = entry.key.text.as_str();
+            match key {
+                "driver" | "skip" => {
+                    let place = span(entry.key.span);
+                    let text = self.text(&entry.value, key);
+                    set(&mut config, text, |config, text| {
+                        let entries = if key == "driver" {
+                            &mut config.devices
+                        } else {
+                            &mut config.skip
+                        };
+                        entries.push(None, text, place);
+                    });
+                }
+                "platform" => {
+                    let platform = self.text(&entry.value, key);
+                    set(&mut config, platform, |config, value| {
+                        config.platform = Some(value);
+                    });
+                }
+                "source" => {
+                    let notes = self.source_notes(&entry.value);
+                    set(&mut config, notes, |config, notes| {
+                        config.metadata.extend(notes)
+                    });
+                }
+                _ if LIST_KEYS.contains(&key) => {}
+                _ => self.unknown_key(entry, Severity::Warning, "config", &LIST_KEYS),
+            }
+        }
+        config
+    }
+
+    /// What both forms have in common.
+    fn common(&mut self, mapping: &Mapping) -> Option<Config> {
+        let mut config = Some(Config::default());
+        for entry in &mapping.entries {
+            let value = &entry.value;
+            match entry.key.text.as_str() {
+                key @ ("id" | "title" | "description" | "target" | "context" | "priority") => {
+                    let text = self.text(value, key);
+                    set(&mut config, text, |config, text| {
+                        *text_field(config, key) = Some(text);
+                    });
+                }
+                "tags" => {
+                    let tags = self.decoded(value, "tags");
+                    set(&mut config, tags, |config, tags| config.tags = tags);
+                }
+                key @ "memory" => {
+                    let pairs = self.pairs(value, key);
+                    set(&mut config, pairs, |config, pairs| config.memory = pairs);
+                }
+                key @ "metadata" => {
+                    let pairs = self.pairs(value, key);
+                    set(&mut config, pairs, |config, pairs| {
+                        config.metadata.extend(pairs)
+                    });
+                }
+                "args" => {
+                    let args = self.args(value);
+                    set(&mut config, args, |config, args| config.args = args);
+                }
+                _ => {}
+            }
+        }
+        config
+    }
+
+    /// Texts for names, in the order of the file.
+    fn pairs(&mut self, value: &Value, name: &str) -> Option<Vec<(String, String)>> {
+        let mapping = self.mapping(value, name)?;
+        let pairs: Vec<Option<(String, String)>> = mapping
+            .entries
+            .iter()
+            .map(|entry| {
+                let text = self.text(&entry.value, &format!("{name}.{}", entry.key.text))?;
+                Some((entry.key.text.clone(), text))
+            })
+            .collect();
+        pairs.into_iter().collect()
+    }
+
+    fn by_classifier(&mut self, of: &Entry) -> Option<ByClassifier<String>> {
+        let key = &of.key.text;
+        let Node::Mapping(mapping) = &of.value.node else {
+            let hint = match of.value.as_scalar() {
+                Some(scalar) if !of.value.is_null() => Some(format!(
+                    "write it for a platform: {{ android: {} }}",
+                    quoted(&scalar.text)
+                )),
+                Some(_) | None => None,
+            };
+            let message = format!(
+                "expected `{key}` to be a mapping of device classifiers, found {}",
+                of.value.kind()
+            );
+            self.tell(Diagnostic::error(self.source, of.value.span, message).hint(hint));
+            return None;
+        };
+        let mut entries = ByClassifier::default();
+        let mut whole = true;
+        for entry in &mapping.entries {
+            let name = format!("{key}.{}", entry.key.text);
+            match (self.classifier(entry), self.text(&entry.value, &name)) {
+                (Some(classifier), Some(text)) => {
+                    entries.push(Some(classifier), text, span(entry.key.span));
+                }
+                (None, _) | (_, None) => whole = false,
+            }
+        }
+        whole.then_some(entries)
+    }
+
+    /// Where a trail of the list form says it comes from; the unified form keeps that as metadata.
+    fn source_notes(&mut self, value: &Value) -> Option<Vec<(String, String)>> {
+        let pairs = self.pairs(value, "source")?;
+        Some(
+            pairs
+                .into_iter()
+                .map(|(key, text)| match key.as_str() {
+                    "type" => ("source".to_owned(), text),
+                    "reason" => ("sourceReason".to_owned(), text),
+                    _ => (format!("source.{key}"), text),
+                })
+                .collect(),
+        )
+    }
+}
+
+/// Puts a part into the config; a part that could not be read spoils the whole.
+fn set<T>(config: &mut Option<Config>, part: Option<T>, put: impl FnOnce(&mut Config, T)) {
+    match (config.as_mut(), part) {
+        (Some(config), Some(part)) => put(config, part),
+        (Some(_), None) => *config = None,
+        (None, _) => {}
+    }
+}
+
+fn text_field<'c>(config: &'c mut Config, key: &str) -> &'c mut Option<String> {
+    match key {
+        "id" => &mut config.id,
+        "title" => &mut config.title,
+        "description" => &mut config.description,
+        "target" => &mut config.target,
+        "context" => &mut config.context,
+        _ => &mut config.priority,
+    }
+}

@@ -1,0 +1,211 @@
+//! Writing a journal, one event at a time.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use packtrain_model::{Entry, RunEvent, RunId};
+
+use crate::error::RecordError;
+use crate::{ArtifactStore, EVENTS_FILE, line, name};
+
+/// The writing end of a run's journal. Each event is handed to the system before `append`
+/// returns; at the end of a session and of the run it is on the disk.
+///
+/// While it lives it holds a lock, by which [`list_runs`](crate::list_runs) tells a run that goes
+/// on from one that was cut short.
+#[derive(Debug)]
+pub struct JournalWriter {
+    folder: PathBuf,
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole lines written so far.
+    length: u64,
+}
+
+impl JournalWriter {
+    /// Makes the run's folder and its empty journal.
+    ///
+    /// # Errors
+    /// When the id is no plain name, the folder is there already, or the disk refuses.
+    pub fn create(root: &Path, run: &RunId) -> Result<Self, RecordError> {
+        let folder = root.join(name::run_folder(&run.0)?);
+        fs::create_dir_all(root).map_err(RecordError::disk("create", root))?;
+        fs::create_dir(&folder).map_err(RecordError::disk("create", &folder))?;
+        let path = folder.join(EVENTS_FILE);
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(RecordError::disk("create", &path))?;
+        #[cfg(unix)]
+        {
+            // Not every file system can lock; a run that cannot be seen to be going on is no
+            // reason not to run.
+            drop(file.try_lock());
+            File::open(&folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(RecordError::disk("write", &folder))?;
+        }
+        Ok(Self {
+            folder,
+            path,
+            file,
+            length: 0,
+        })
+    }
+
+    /// The run's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the run's other files go.
+    pub fn artifacts(&self) -> ArtifactStore {
+        ArtifactStore::new(&self.folder)
+    }
+
+    /// Writes one event.
+    ///
+    /// # Errors
+    /// When the disk refuses. What was written of the line is taken back, so that the journal
+    /// stays readable and a later event may still find room.
+    pub fn append(&mut self, entry: &Entry) -> Result<(), RecordError> {
+        let line = line::encode(entry).map_err(|source| RecordError::Encode {
+            seq: entry.seq,
+            source,
+        })?;
+        if let Err(source) = self.file.write_all(&line) {
+            self.take_back();
+            return Err(RecordError::disk("write", &self.path)(source));
+        }
+        self.length += line.len() as u64;
+        if must_last(&entry.event) {
+            self.sync()
+                .map_err(RecordError::disk("write", &self.path))?;
+        }
+        Ok(())
+    }
+
+    fn take_back(&self) {
+        // A file that cannot be shortened either ends in a torn line; readers cope with that.
+        drop(self.file.set_len(self.length));
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+/// Whether a power cut after this event must not lose it.
+const fn must_last(event: &RunEvent) -> bool {
+    match event {
+        RunEvent::SessionFinished { .. } | RunEvent::RunFinished { .. } => true,
+        RunEvent::RunStarted { .. }
+        | RunEvent::SessionStarted { .. }
+        | RunEvent::StepStarted { .. }
+        | RunEvent::ToolStarted { .. }
+        | RunEvent::ToolFinished { .. }
+        | RunEvent::StepFinished { .. }
+        | RunEvent::ArtifactSaved { .. }
+        | RunEvent::DeviceReported { .. }
+        | RunEvent::SessionWillRetry { .. }
+        | RunEvent::SinkFailed { .. }
+        | RunEvent::StopRequested => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::ErrorKind;
+
+    use packtrain_model::RunId;
+
+    use super::JournalWriter;
+    use crate::{JournalReader, RecordError, sample};
+
+    #[test]
+    fn every_event_is_in_the_file_when_append_returns() {
+        let root = tempfile::tempdir().unwrap();
+        let mut writer = JournalWriter::create(root.path(), &sample::run()).unwrap();
+        for (written, entry) in (1..).zip(sample::entries()) {
+            writer.append(&entry).unwrap();
+            let lines = fs::read_to_string(writer.folder().join("events.ndjson")).unwrap();
+            assert_eq!(lines.lines().count(), written);
+            assert!(lines.ends_with('\n'));
+        }
+        let read: Vec<_> = JournalReader::open(writer.folder())
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(read, sample::entries());
+    }
+
+    #[test]
+    fn a_run_never_writes_over_another() {
+        let root = tempfile::tempdir().unwrap();
+        let _first = JournalWriter::create(root.path(), &sample::run()).unwrap();
+        let second = JournalWriter::create(root.path(), &sample::run()).unwrap_err();
+        assert!(
+            matches!(&second, RecordError::Disk { source, .. } if source.kind() == ErrorKind::AlreadyExists),
+            "{second:?}"
+        );
+    }
+
+    #[test]
+    fn a_run_id_cannot_lead_out_of_the_root() {
+        let root = tempfile::tempdir().unwrap();
+        let error = JournalWriter::create(root.path(), &RunId("../evil".to_owned())).unwrap_err();
+        assert!(matches!(error, RecordError::RunName(_)));
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_root_that_is_no_folder_is_an_error_that_names_it() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = JournalWriter::create(&file, &sample::run()).unwrap_err();
+        assert!(error.to_string().contains("file"), "{error}");
+    }
+
+    /// `/dev/full` answers every write with "no space left on device".
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_an_error_and_not_a_panic() {
+        let mut writer = JournalWriter {
+            folder: "/dev".into(),
+            path: "/dev/full".into(),
+            file: fs::OpenOptions::new()
+                .append(true)
+                .open("/dev/full")
+                .unwrap(),
+            length: 0,
+        };
+        for entry in sample::entries() {
+            let error = writer.append(&entry).unwrap_err();
+            assert!(
+                matches!(&error, RecordError::Disk { source, .. } if source.kind() == ErrorKind::StorageFull),
+                "{error:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn half_a_line_is_taken_back() {
+        use std::io::Write;
+        let root = tempfile::tempdir().unwrap();
+        let mut writer = JournalWriter::create(root.path(), &sample::run()).unwrap();
+        let entries = sample::entries();
+        writer.append(&entries[0]).unwrap();
+        writer.file.write_all(b"{\"seq\":2,\"at\":\"20").unwrap();
+        writer.take_back();
+        writer.append(&entries[1]).unwrap();
+        let read: Vec<_> = JournalReader::open(writer.folder())
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(read, entries[..2]);
+    }
+}

@@ -1,0 +1,92 @@
+//! Writes the reports of made-up runs, to look at: `cargo run --example sample -- <folder>`.
+
+mod picture;
+mod run;
+mod scenario;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
+use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
+use run::{Shape, sample};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder: PathBuf = std::env::args_os()
+        .nth(1)
+        .ok_or("usage: sample <folder>")?
+        .into();
+    let all = HtmlOptions::default();
+    let none = HtmlOptions {
+        inline_limit: 0,
+        ..HtmlOptions::default()
+    };
+    for (name, shape, options) in [
+        ("devices-2", shape(2, 1, true), &all),
+        ("devices-2-linked", shape(2, 1, true), &none),
+        ("cut-short", shape(5, 2, true), &all),
+        ("devices-5", shape(5, 3, true), &all),
+        ("devices-12", shape(12, 4, true), &all),
+        ("devices-50", shape(50, 2, true), &all),
+        ("devices-200", shape(200, 4, false), &all),
+    ] {
+        write(&folder.join(name), shape, options)?;
+    }
+    Ok(())
+}
+
+const fn shape(devices: usize, trails: usize, screenshots: bool) -> Shape {
+    Shape {
+        devices,
+        trails,
+        screenshots,
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the example's output")]
+fn write(
+    folder: &Path,
+    shape: Shape,
+    options: &HtmlOptions,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut sample = sample(shape);
+    if folder.ends_with("cut-short") {
+        sample.entries.truncate(sample.entries.len() / 3);
+    }
+    let mut lines = EventLines::new(Layout::default(), Detail::Steps, Timestamps::Elapsed);
+    let log: Vec<String> = sample
+        .entries
+        .iter()
+        .filter_map(|entry| lines.line(entry))
+        .collect();
+    let begun = Instant::now();
+    let view = RunView::from_events(sample.entries);
+    let page = html(&view, options, &mut |path| sample.files.get(path).cloned())?;
+    println!(
+        "{}: {:?}, {} KB",
+        folder.display(),
+        begun.elapsed(),
+        page.len() / 1000
+    );
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join("report.html"), page)?;
+    std::fs::write(
+        folder.join("junit.xml"),
+        junit(&view, &JunitOptions::default())?,
+    )?;
+    std::fs::write(folder.join("summary.json"), json(&view)?)?;
+    std::fs::write(folder.join("lines.txt"), log.join("\n"))?;
+    let layout = Layout {
+        color: true,
+        width: 120,
+    };
+    std::fs::write(folder.join("console.txt"), summary(&view, &[], layout))?;
+    for (path, bytes) in &sample.files {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, bytes)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! One line for each event worth one: what a run says where there is no terminal to redraw.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use packtrain_drivers::DeviceEvent;
+use packtrain_model::{Entry, Outcome, RunEvent, SessionId, StepIndex, TrailSummary};
+
+use super::Layout;
+use super::paint::pad;
+use crate::mark::Mark;
+use crate::reported::Reported;
+use crate::view::Status;
+use crate::wording;
+
+/// Longest label that others are aligned with, in characters.
+const WIDEST_LABEL: usize = 44;
+
+/// How much to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Sessions that start and end.
+    Sessions,
+    /// Steps too, and what devices report when it hints at a fault.
+    Steps,
+    /// Tool calls too, and everything devices report.
+    Tools,
+}
+
+/// What stands before a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timestamps {
+    /// Nothing.
+    None,
+    /// Time of day, UTC.
+    Clock,
+    /// Seconds since the run started.
+    Elapsed,
+}
+
+/// Turns events into lines; remembers what sessions and steps are called.
+#[derive(Debug)]
+pub struct EventLines {
+    layout: Layout,
+    detail: Detail,
+    timestamps: Timestamps,
+    started: Option<DateTime<Utc>>,
+    trails: Vec<TrailSummary>,
+    /// Sessions and attempts by id: trail and label.
+    sessions: HashMap<String, (usize, String)>,
+    label_width: usize,
+    planned: usize,
+    finished: usize,
+}
+
+impl EventLines {
+    /// Lines for a run whose events follow from the first.
+    pub fn new(layout: Layout, detail: Detail, timestamps: Timestamps) -> Self {
+        Self {
+            layout,
+            detail,
+            timestamps,
+            started: None,
+            trails: Vec::new(),
+            sessions: HashMap::new(),
+            label_width: 0,
+            planned: 0,
+            finished: 0,
+        }
+    }
+
+    /// The line for an event, without a newline; `None` when it is not worth one.
+    pub fn line(&mut self, entry: &Entry) -> Option<String> {
+        let text = self.text(entry)?;
+        Some(format!("{}{text}", self.timestamp(entry.at)))
+    }
+
+    fn timestamp(&self, at: DateTime<Utc>) -> String {
+        let text = match self.timestamps {
+            Timestamps::None => return String::new(),
+            Timestamps::Clock => at.format("%H:%M:%S%.3f").to_string(),
+            Timestamps::Elapsed => {
+                let since = self
+                    .started
+                    .map_or(0, |start| (at - start).num_milliseconds());
+                format!("{:>7}.{:03}", since / 1000, since.rem_euclid(1000))
+            }
+        };
+        format!("{}  ", self.layout.dim(&text))
+    }
+
+    fn text(&mut self, entry: &Entry) -> Option<String> {
+        let layout = self.layout;
+        match &entry.event {
+            RunEvent::RunStarted {
+                run,
+                trails,
+                devices,
+                sessions,
+                ..
+            } => {
+                self.started = Some(entry.at);
+                self.trails.clone_from(trails);
+                self.planned = sessions.len();
+                for (place, planned) in sessions.iter().enumerate() {
+                    let id = SessionId::new(place, packtrain_model::AttemptNumber(1));
+                    let device = planned
+                        .device
+                        .as_ref()
+                        .map_or_else(|| "any device".to_owned(), ToString::to_string);
+                    self.name(&id, planned.trail, &device);
+                }
+                Some(format!(
+                    "run {run}: {} × {}, {}",
+                    wording::count(trails.len(), "trail", "trails"),
+                    wording::count(devices.len(), "device", "devices"),
+                    wording::count(sessions.len(), "session", "sessions"),
+                ))
+            }
+            RunEvent::SessionStarted {
+                session,
+                planned,
+                attempt,
+                device,
+            } => {
+                self.name(session, planned.trail, &device.id.to_string());
+                let mut said = format!("started on {}, {}", device.model, device.system);
+                if attempt.0 > 1 {
+                    said = format!("attempt {}, {said}", attempt.0);
+                }
+                Some(self.labelled(session, &layout.dim(&wording::one_line(&said))))
+            }
+            RunEvent::StepFinished {
+                session,
+                step,
+                outcome,
+                duration_ms,
+            } if self.detail >= Detail::Steps => {
+                let mark = mark(outcome);
+                let mut said = format!(
+                    "{} {} {}  {}",
+                    layout.sign(mark),
+                    step,
+                    self.step_text(session, *step),
+                    layout.dim(&wording::duration(*duration_ms)),
+                );
+                if let Some(message) = outcome.message() {
+                    said.push_str("  ");
+                    said.push_str(&wording::one_line(&message));
+                }
+                Some(self.labelled(session, &said))
+            }
+            RunEvent::ToolFinished {
+                session,
+                depth,
+                tool,
+                outcome,
+                report,
+                duration_ms,
+                ..
+            } if self.detail >= Detail::Tools => {
+                let mut said = format!(
+                    "{}{} {}  {}",
+                    "  ".repeat(*depth as usize % 16 + 1),
+                    layout.sign(mark(outcome)),
+                    wording::one_line(tool),
+                    layout.dim(&wording::duration(*duration_ms)),
+                );
+                if let Some(located) = &report.located {
+                    said.push_str("  ");
+                    said.push_str(&wording::one_line(&located.by));
+                    if located.matched > 1 {
+                        said.push_str(&format!(" ({} matched, first used)", located.matched));
+                    }
+                }
+                Some(self.labelled(session, &said))
+            }
+            RunEvent::DeviceReported {
+                session, report, ..
+            } => self.reported(session, report),
+            RunEvent::SessionWillRetry {
+                session,
+                next,
+                outcome,
+                duration_ms,
+            } => {
+                let mark = mark(outcome);
+                let said = format!(
+                    "{} {} after {}, attempt {} follows",
+                    layout.sign(mark),
+                    layout.mark(mark, mark.word()),
+                    wording::duration(*duration_ms),
+                    next.0
+                );
+                Some(self.labelled(session, &said))
+            }
+            RunEvent::SessionFinished {
+                session,
+                outcome,
+                flaky,
+                duration_ms,
+            } => {
+                self.finished += 1;
+                let mark = match (mark(outcome), flaky) {
+                    (Mark::Passed, true) => Mark::Flaky,
+                    (mark, _) => mark,
+                };
+                let mut said = format!(
+                    "{} {}  {}",
+                    layout.sign(mark),
+                    layout.mark(mark, mark.word()),
+                    layout.dim(&wording::duration(*duration_ms)),
+                );
+                if let Some(message) = outcome.message() {
+                    said.push_str("  ");
+                    said.push_str(&wording::one_line(&message));
+                }
+                let counter = format!("  [{}/{}]", self.finished, self.planned.max(self.finished));
+                said.push_str(&layout.dim(&counter));
+                Some(self.labelled(session, &said))
+            }
+            RunEvent::SinkFailed { sink, message } => Some(format!(
+                "warning: the {} output broke and gets nothing more: {}",
+                wording::one_line(sink),
+                wording::one_line(message)
+            )),
+            RunEvent::StopRequested => Some("stopping: no session is started any more".to_owned()),
+            RunEvent::StepStarted { .. }
+            | RunEvent::StepFinished { .. }
+            | RunEvent::ToolStarted { .. }
+            | RunEvent::ToolFinished { .. }
+            | RunEvent::ArtifactSaved { .. }
+            | RunEvent::RunFinished { .. } => None,
+        }
+    }
+
+    fn reported(&self, session: &SessionId, report: &DeviceEvent) -> Option<String> {
+        let line = Reported::of(report);
+        let least = if line.is_trouble {
+            Detail::Steps
+        } else {
+            Detail::Tools
+        };
+        if self.detail < least {
+            return None;
+        }
+        let said = format!(
+            "  {} {}: {}",
+            if line.is_trouble { "!" } else { " " },
+            wording::one_line(&line.level),
+            wording::one_line(&line.text)
+        );
+        Some(self.labelled(session, &said))
+    }
+
+    fn name(&mut self, session: &SessionId, trail: usize, device: &str) {
+        let name = self.trails.get(trail).map_or("?", |trail| &trail.name);
+        let label = wording::one_line(&format!("{name} on {device}")).into_owned();
+        self.label_width = self
+            .label_width
+            .max(label.chars().count())
+            .min(WIDEST_LABEL);
+        self.sessions.insert(session.0.clone(), (trail, label));
+    }
+
+    fn labelled(&self, session: &SessionId, said: &str) -> String {
+        let label = self
+            .sessions
+            .get(&session.0)
+            .map_or(session.0.as_str(), |(_, label)| label);
+        format!("{}  {said}", pad(label, self.label_width))
+    }
+
+    fn step_text(&self, session: &SessionId, step: StepIndex) -> String {
+        self.sessions
+            .get(&session.0)
+            .and_then(|(trail, _)| self.trails.get(*trail))
+            .and_then(|trail| trail.steps.iter().find(|known| known.step == step))
+            .map(|step| wording::one_line(&step.text).into_owned())
+            .unwrap_or_default()
+    }
+}
+
+fn mark(outcome: &Outcome) -> Mark {
+    Mark::of(&Status::Ended(outcome.clone()))
+}

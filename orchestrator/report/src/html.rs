@@ -1,0 +1,106 @@
+//! One HTML file that shows a run: no network, no other file needed, readable without JavaScript.
+//!
+//! The grid and the divergences are rendered here, so that they are there at once; the details of
+//! each step travel as JSON and are drawn when somebody asks for them. All of it comes from
+//! tested apps and is hostile: the template escapes, the script only ever makes text nodes, and a
+//! content security policy forbids loading anything.
+
+mod data;
+mod label;
+mod page;
+mod pictures;
+
+use minijinja::Environment;
+
+use crate::view::RunView;
+
+/// How the file is made.
+#[derive(Debug, Clone)]
+pub struct HtmlOptions {
+    /// How many bytes of screenshots are put into the file. What does not fit is linked.
+    pub inline_limit: u64,
+    /// What leads from the HTML file to the run's folder, ending in `/`; empty when the file lies
+    /// in it.
+    pub artifact_root: String,
+}
+
+impl Default for HtmlOptions {
+    fn default() -> Self {
+        Self {
+            inline_limit: 24 * 1024 * 1024,
+            artifact_root: String::new(),
+        }
+    }
+}
+
+/// Why there is no HTML. Neither is the user's fault or the run's.
+#[derive(Debug, thiserror::Error)]
+pub enum HtmlError {
+    /// The template broke.
+    #[error("render the HTML report")]
+    Template(#[from] minijinja::Error),
+    /// The details could not be written as JSON.
+    #[error("encode the HTML report's details")]
+    Data(#[from] serde_json::Error),
+}
+
+/// Renders a run. `artifact` gives the content of a file of the run, by the path its event named;
+/// `None` when it cannot be had, which the report then says.
+///
+/// # Errors
+/// When the template or the encoder breaks; a run cannot make them.
+pub fn html(
+    view: &RunView,
+    options: &HtmlOptions,
+    artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+) -> Result<String, HtmlError> {
+    let comparisons: Vec<_> = view.trails.iter().map(crate::Comparison::of).collect();
+    let pictures = pictures::Pictures::collect(view, options.inline_limit, artifact);
+    let (details, texts) = data::details(view, &comparisons, options, &pictures, artifact);
+    let page = page::Page::new(view, &comparisons);
+
+    let mut environment = Environment::new();
+    environment.add_filter("code", code);
+    environment.add_template("page.html", include_str!("html/page.html"))?;
+    let safe = |text: String| minijinja::Value::from_safe_string(text);
+    let texts = texts
+        .iter()
+        .map(|text| Ok(safe(script_json(text)?)))
+        .collect::<Result<Vec<_>, serde_json::Error>>()?;
+    let template = environment.get_template("page.html")?;
+    Ok(template.render(minijinja::context! {
+        style => safe(include_str!("html/style.css").to_owned()),
+        script => safe(include_str!("html/script.js").to_owned()),
+        data => safe(script_json(&details)?),
+        pictures => pictures.uris().map(|uri| safe(uri.to_owned())).collect::<Vec<_>>(),
+        texts => texts,
+        ..minijinja::Value::from(minijinja::value::Serde(&page))
+    })?)
+}
+
+/// A text in which `` `words` `` stand for code, as HTML.
+fn code(text: &str) -> minijinja::Value {
+    let mut html = String::new();
+    let pieces: Vec<&str> = text.split('`').collect();
+    // A backtick without its partner is only a backtick.
+    let paired = pieces.len() % 2 == 1;
+    for (place, piece) in pieces.iter().enumerate() {
+        let piece = minijinja::HtmlEscape(piece);
+        html.push_str(&match (paired, place) {
+            (true, place) if place % 2 == 1 => format!("<code>{piece}</code>"),
+            (false, place) if place > 0 => format!("`{piece}"),
+            _ => piece.to_string(),
+        });
+    }
+    minijinja::Value::from_safe_string(html)
+}
+
+/// JSON that can stand in a `<script>`: nothing in it can end the element or open a comment.
+fn script_json<T: serde::Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string(value)?
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029"))
+}

@@ -1,0 +1,186 @@
+//! The details as the script reads them. Short keys, absent rather than empty: a run of 200
+//! devices has thousands of steps.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+#[derive(Serialize)]
+pub(in crate::html) struct Details<'a> {
+    pub(super) root: &'a str,
+    pub(super) marks: BTreeMap<&'static str, MarkText>,
+    pub(super) trails: Vec<Trail<'a>>,
+    pub(super) sessions: Vec<Session<'a>>,
+    /// Per trail, places in `sessions` in the order of the grid's columns.
+    pub(super) order: Vec<Vec<usize>>,
+    /// Per trail, the sessions of the reference.
+    pub(super) reference: Vec<Vec<usize>>,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct MarkText {
+    pub(super) sign: &'static str,
+    pub(super) word: &'static str,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Trail<'a> {
+    pub(super) title: &'a str,
+    pub(super) path: &'a str,
+    pub(super) steps: Vec<TrailStep<'a>>,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct TrailStep<'a> {
+    pub(super) i: u32,
+    pub(super) kind: &'static str,
+    pub(super) text: &'a str,
+    pub(super) line: u32,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Session<'a> {
+    pub(super) id: &'a str,
+    pub(super) trail: usize,
+    pub(super) device: Device,
+    pub(super) mark: &'static str,
+    pub(super) time: String,
+    /// Of the cluster it belongs to, unless that is the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) letter: Option<&'a str>,
+    /// How many sessions that cluster has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) alike: usize,
+    /// What the filter looks through, in lower case.
+    pub(super) find: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) said: Option<Said<'a>>,
+    pub(super) attempts: Vec<Attempt<'a>>,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Device {
+    /// What tells it apart from the trail's other devices.
+    pub(super) label: String,
+    pub(super) id: String,
+    pub(super) model: String,
+    pub(super) system: String,
+    pub(super) screen: String,
+    pub(super) driver: String,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Attempt<'a> {
+    pub(super) id: &'a str,
+    pub(super) n: u32,
+    pub(super) mark: &'static str,
+    pub(super) time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bad: Option<u32>,
+    pub(super) steps: Vec<Step<'a>>,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Step<'a> {
+    pub(super) i: u32,
+    pub(super) mark: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) said: Option<Said<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) reports: Vec<Report>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) more: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) shots: Vec<Shot<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) texts: Vec<Text>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) files: Vec<File<'a>>,
+}
+
+/// Why something did not pass.
+#[derive(Serialize)]
+pub(in crate::html) struct Said<'a> {
+    pub(super) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) log: Vec<String>,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Call<'a> {
+    #[serde(skip_serializing_if = "is_zero_depth")]
+    pub(super) depth: u32,
+    pub(super) tool: &'a str,
+    pub(super) mark: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) time: String,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub(super) args: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) matched: Option<u32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) said: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answer: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Report {
+    pub(super) level: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) bad: bool,
+    pub(super) text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) src: Option<String>,
+}
+
+/// A screenshot: `p` is its place in the file, `h` its path beside it, neither means it is gone.
+#[derive(Serialize)]
+pub(in crate::html) struct Shot<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) p: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) h: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct Text {
+    pub(super) label: &'static str,
+    pub(super) n: usize,
+}
+
+#[derive(Serialize)]
+pub(in crate::html) struct File<'a> {
+    pub(super) path: &'a str,
+    pub(super) kind: &'static str,
+    pub(super) size: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+const fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+const fn is_zero_depth(number: &u32) -> bool {
+    *number == 0
+}

@@ -1,0 +1,383 @@
+//! A run as one JSON document for other programs: counts, every session with its steps, and the
+//! comparison. Keys are only ever added within a schema version; durations are milliseconds.
+
+use chrono::{DateTime, Utc};
+use packtrain_drivers::DeviceInfo;
+use packtrain_model::{Artifact, Outcome, RunOptionsSummary, StepKind, Verdict};
+use serde::Serialize;
+
+use crate::compare::{Cluster, Comparison, Spread};
+use crate::mark::Mark;
+use crate::view::{
+    AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
+};
+
+/// Version of the document's shape. Raised when a reader of the old shape would misread the new.
+pub const SUMMARY_SCHEMA_VERSION: u32 = 1;
+
+/// Renders a run, indented for reading.
+///
+/// # Errors
+/// When the encoder breaks; a run cannot make it.
+pub fn json(view: &RunView) -> Result<String, serde_json::Error> {
+    let comparisons: Vec<Comparison> = view.trails.iter().map(Comparison::of).collect();
+    let mut text = serde_json::to_string_pretty(&Summary::of(view, &comparisons))?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The document.
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema_version: u32,
+    packtrain: &'a str,
+    run: &'a str,
+    /// `finished` or `cut_short`.
+    state: &'static str,
+    stop_requested: bool,
+    started_at: Option<DateTime<Utc>>,
+    duration_ms: f64,
+    /// What retries took, all sessions together.
+    retry_cost_ms: f64,
+    exit_code: u8,
+    verdict: &'a Verdict,
+    /// Sessions without an end.
+    unfinished: usize,
+    options: &'a RunOptionsSummary,
+    broken_sinks: Vec<Sink<'a>>,
+    devices: &'a [DeviceInfo],
+    trails: Vec<Trail<'a>>,
+}
+
+#[derive(Serialize)]
+struct Sink<'a> {
+    sink: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct Trail<'a> {
+    name: &'a str,
+    title: &'a str,
+    path: &'a str,
+    tags: &'a [String],
+    outcome: &'static str,
+    steps: Vec<TrailStep<'a>>,
+    sessions: Vec<Session<'a>>,
+    /// Devices that went alike, the ones that passed excluded, worst first.
+    divergences: Vec<Divergence<'a>>,
+    /// The sessions that passed alike.
+    reference: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct TrailStep<'a> {
+    step: u32,
+    kind: StepKind,
+    text: &'a str,
+    line: u32,
+    /// Where it passed on two devices or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spread: Option<StepSpread<'a>>,
+}
+
+#[derive(Serialize)]
+struct StepSpread<'a> {
+    fastest_ms: f64,
+    fastest_session: &'a str,
+    slowest_ms: f64,
+    slowest_session: &'a str,
+    sessions: usize,
+}
+
+#[derive(Serialize)]
+struct Divergence<'a> {
+    letter: &'a str,
+    outcome: &'static str,
+    /// The first step that went another way.
+    first_divergent_step: Option<u32>,
+    message: Option<&'a str>,
+    hint: Option<&'a str>,
+    at: Option<&'a str>,
+    sessions: Vec<&'a str>,
+    devices: Vec<String>,
+    /// What these devices have in common and no other has.
+    only: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Session<'a> {
+    session: &'a str,
+    device: Option<String>,
+    outcome: &'static str,
+    flaky: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    /// The step at which the last attempt came off the trail.
+    first_bad_step: Option<u32>,
+    duration_ms: f64,
+    retry_cost_ms: f64,
+    attempts: Vec<Attempt<'a>>,
+}
+
+#[derive(Serialize)]
+struct Attempt<'a> {
+    session: &'a str,
+    attempt: u32,
+    outcome: &'static str,
+    started_at: Option<DateTime<Utc>>,
+    duration_ms: f64,
+    steps: Vec<Step<'a>>,
+}
+
+#[derive(Serialize)]
+struct Step<'a> {
+    step: u32,
+    outcome: &'static str,
+    duration_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<Problem<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<Call<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    device_events: Vec<&'a packtrain_drivers::DeviceEvent>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<&'a Artifact>,
+}
+
+/// Why something did not pass.
+#[derive(Serialize)]
+struct Problem<'a> {
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    log: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    tool: &'a str,
+    depth: u32,
+    outcome: &'static str,
+    duration_ms: f64,
+    arguments: &'a serde_json::Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<u32>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+impl<'a> Summary<'a> {
+    fn of(view: &'a RunView, comparisons: &'a [Comparison]) -> Self {
+        Self {
+            schema_version: SUMMARY_SCHEMA_VERSION,
+            packtrain: &view.packtrain,
+            run: &view.run.0,
+            state: match view.state {
+                RunState::Finished => "finished",
+                RunState::CutShort => "cut_short",
+            },
+            stop_requested: view.stop_requested,
+            started_at: view.started,
+            duration_ms: millis(view.duration),
+            retry_cost_ms: millis(view.retry_cost()),
+            exit_code: view.verdict.exit.code(),
+            verdict: &view.verdict,
+            unfinished: view.unfinished(),
+            options: &view.options,
+            broken_sinks: view
+                .broken_sinks
+                .iter()
+                .map(|BrokenSink { sink, message }| Sink { sink, message })
+                .collect(),
+            devices: &view.devices,
+            trails: view
+                .trails
+                .iter()
+                .zip(comparisons)
+                .map(|(trail, comparison)| Trail::of(trail, comparison))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> Trail<'a> {
+    fn of(trail: &'a TrailView, comparison: &'a Comparison) -> Self {
+        Self {
+            name: &trail.summary.name,
+            title: &trail.summary.title,
+            path: &trail.summary.path,
+            tags: &trail.summary.tags,
+            outcome: trail.mark().key(),
+            steps: trail
+                .summary
+                .steps
+                .iter()
+                .zip(&comparison.spreads)
+                .map(|(step, spread)| TrailStep {
+                    step: step.step.0,
+                    kind: step.kind,
+                    text: &step.text,
+                    line: step.line,
+                    spread: spread
+                        .filter(|spread| spread.count > 1)
+                        .map(|spread| StepSpread::of(trail, spread)),
+                })
+                .collect(),
+            sessions: trail.sessions.iter().map(Session::of).collect(),
+            divergences: comparison
+                .divergences()
+                .map(|cluster| Divergence::of(trail, cluster))
+                .collect(),
+            reference: comparison
+                .reference()
+                .map(|cluster| ids(trail, &cluster.sessions))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+impl<'a> StepSpread<'a> {
+    fn of(trail: &'a TrailView, spread: Spread) -> Self {
+        Self {
+            fastest_ms: millis(spread.fastest),
+            fastest_session: id(trail, spread.fastest_session),
+            slowest_ms: millis(spread.slowest),
+            slowest_session: id(trail, spread.slowest_session),
+            sessions: spread.count,
+        }
+    }
+}
+
+impl<'a> Divergence<'a> {
+    fn of(trail: &'a TrailView, cluster: &'a Cluster) -> Self {
+        Self {
+            letter: &cluster.letter,
+            outcome: cluster.mark.key(),
+            first_divergent_step: cluster.step.map(|step| step.0),
+            message: cluster.message.as_deref(),
+            hint: cluster.hint.as_deref(),
+            at: cluster.at.as_deref(),
+            sessions: ids(trail, &cluster.sessions),
+            devices: cluster
+                .sessions
+                .iter()
+                .filter_map(|&place| trail.sessions.get(place)?.device.as_ref())
+                .map(ToString::to_string)
+                .collect(),
+            only: &cluster.shared,
+        }
+    }
+}
+
+impl<'a> Session<'a> {
+    fn of(session: &'a SessionView) -> Self {
+        let bad = session.last().and_then(AttemptView::first_bad_step);
+        let said = bad.map_or(&session.status, |step| &step.status);
+        Self {
+            session: &session.id.0,
+            device: session.device.as_ref().map(ToString::to_string),
+            outcome: Mark::of(&session.status).key(),
+            flaky: session.flaky,
+            message: said.message(),
+            hint: said.hint(),
+            first_bad_step: bad.map(|step| step.step.0),
+            duration_ms: millis(session.total_duration()),
+            retry_cost_ms: millis(session.retry_cost()),
+            attempts: session.attempts.iter().map(Attempt::of).collect(),
+        }
+    }
+}
+
+impl<'a> Attempt<'a> {
+    fn of(attempt: &'a AttemptView) -> Self {
+        Self {
+            session: &attempt.id.0,
+            attempt: attempt.number.0,
+            outcome: Mark::of(&attempt.status).key(),
+            started_at: attempt.started,
+            duration_ms: millis(attempt.duration),
+            steps: attempt.steps.iter().map(Step::of).collect(),
+        }
+    }
+}
+
+impl<'a> Step<'a> {
+    fn of(step: &'a StepView) -> Self {
+        Self {
+            step: step.step.0,
+            outcome: step.mark().key(),
+            duration_ms: millis(step.duration),
+            problem: Problem::of(&step.status),
+            calls: step.calls.iter().map(Call::of).collect(),
+            device_events: step.reports.iter().collect(),
+            artifacts: step.artifacts.iter().collect(),
+        }
+    }
+}
+
+impl<'a> Problem<'a> {
+    /// What a status that is an end other than a pass has to say.
+    fn of(status: &'a Status) -> Option<Self> {
+        let outcome = status.outcome()?;
+        let failure = match outcome {
+            Outcome::Failed(failure) => Some(failure),
+            Outcome::Passed
+            | Outcome::Skipped { .. }
+            | Outcome::NeedsAgent { .. }
+            | Outcome::Infrastructure { .. }
+            | Outcome::Cancelled { .. } => None,
+        };
+        Some(Self {
+            message: outcome.message()?,
+            hint: outcome.hint(),
+            at: failure.and_then(|failure| failure.at.as_deref()),
+            tool: failure.and_then(|failure| failure.tool.as_deref()),
+            log: failure.map_or(&[], |failure| &failure.log),
+        })
+    }
+}
+
+impl<'a> Call<'a> {
+    fn of(call: &'a CallView) -> Self {
+        let located = call.report.located.as_ref();
+        Self {
+            tool: &call.tool,
+            depth: call.depth,
+            outcome: Mark::of(&call.status).key(),
+            duration_ms: millis(call.duration),
+            arguments: &call.arguments,
+            found_by: located.map(|located| located.by.as_str()),
+            matched: located.map(|located| located.matched),
+            notes: &call.report.notes,
+            message: call.status.outcome().and_then(Outcome::message),
+        }
+    }
+}
+
+fn id(trail: &TrailView, place: usize) -> &str {
+    trail
+        .sessions
+        .get(place)
+        .map_or("", |session| &session.id.0)
+}
+
+fn ids<'a>(trail: &'a TrailView, places: &[usize]) -> Vec<&'a str> {
+    places.iter().map(|&place| id(trail, place)).collect()
+}
+
+/// Milliseconds with three decimals.
+fn millis(duration: std::time::Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}

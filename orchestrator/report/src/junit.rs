@@ -1,0 +1,328 @@
+//! JUnit XML for CI systems.
+//!
+//! What tells test cases apart differs: Jenkins and GitLab go by class name and name, GitHub's
+//! publishers by suite, class name and name. So there is one suite for each device, and the
+//! device is in both names; N devices never merge into one. Where trails are dealt out among
+//! devices (`split`) the device is an accident of the day, and stays out of the names so that a
+//! test's history does not break.
+
+mod said;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use packtrain_model::{CancelCause, Outcome};
+use quick_junit::{
+    NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
+};
+
+use self::said::{description, device_properties, foreign, message, trouble};
+
+use crate::compare::Comparison;
+use crate::mark::Mark;
+use crate::view::{AttemptView, RunView, SessionView, Status, TrailView};
+use crate::wording;
+
+/// How the XML is made.
+#[derive(Debug, Clone, Default)]
+pub struct JunitOptions {
+    /// Path of the run's folder as CI finds it. With it, the files of a step that went wrong are
+    /// attached the way Jenkins and GitLab understand.
+    pub run_folder: Option<String>,
+}
+
+/// Renders a run.
+///
+/// # Errors
+/// When the XML writer breaks; a run cannot make it.
+pub fn junit(view: &RunView, options: &JunitOptions) -> Result<String, SerializeError> {
+    let mut report = Report::new(format!("packtrain {}", view.run));
+    report.set_time(view.duration);
+    if let Some(started) = view.started {
+        report.set_timestamp(started);
+    }
+    let writer = Writer {
+        view,
+        options,
+        named_by_device: view.options.shard != "split",
+        comparisons: view.trails.iter().map(Comparison::of).collect(),
+    };
+    for suite in writer.suites() {
+        report.add_test_suite(suite);
+    }
+    report.to_string()
+}
+
+struct Writer<'a> {
+    view: &'a RunView,
+    options: &'a JunitOptions,
+    named_by_device: bool,
+    comparisons: Vec<Comparison>,
+}
+
+/// A (trail, device) pair and its places.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    trail: &'a TrailView,
+    session: &'a SessionView,
+    trail_place: usize,
+    session_place: usize,
+}
+
+impl<'a> Writer<'a> {
+    fn cases(&self) -> impl Iterator<Item = Case<'a>> + use<'a> {
+        self.view
+            .trails
+            .iter()
+            .enumerate()
+            .flat_map(|(trail_place, trail)| {
+                trail
+                    .sessions
+                    .iter()
+                    .enumerate()
+                    .map(move |(session_place, session)| Case {
+                        trail,
+                        session,
+                        trail_place,
+                        session_place,
+                    })
+            })
+    }
+
+    fn suites(&self) -> Vec<TestSuite> {
+        let mut suites: Vec<(String, Vec<Case<'_>>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for case in self.cases() {
+            let name = self.suite_name(case);
+            let place = *places.entry(name.clone()).or_insert_with(|| {
+                suites.push((name, Vec::new()));
+                suites.len() - 1
+            });
+            suites[place].1.push(case);
+        }
+        suites
+            .iter()
+            .map(|(name, cases)| self.suite(name, cases))
+            .collect()
+    }
+
+    fn suite_name(&self, case: Case<'_>) -> String {
+        if self.named_by_device {
+            case.session.device_name()
+        } else {
+            "packtrain".to_owned()
+        }
+    }
+
+    fn suite(&self, name: &str, cases: &[Case<'_>]) -> TestSuite {
+        let mut suite = TestSuite::new(name);
+        suite.set_time(
+            cases
+                .iter()
+                .map(|case| case.session.total_duration())
+                .sum::<Duration>(),
+        );
+        let first = cases
+            .iter()
+            .filter_map(|case| case.session.attempts.first()?.started)
+            .min();
+        if let Some(started) = first {
+            suite.set_timestamp(started);
+        }
+        suite.add_property(("packtrain.run", self.view.run.0.as_str()));
+        suite.add_property(("packtrain.version", self.view.packtrain.as_str()));
+        if self.named_by_device {
+            suite.extra.insert("hostname".into(), name.into());
+            let info = cases.iter().find_map(|case| case.session.info.as_ref());
+            suite.add_properties(info.into_iter().flat_map(device_properties));
+        }
+        for case in cases {
+            suite.add_test_case(self.case(*case));
+        }
+        suite
+    }
+
+    fn case(&self, case: Case<'_>) -> TestCase {
+        let Case { trail, session, .. } = case;
+        let device = session.device_name();
+        let title = &trail.summary.title;
+        let name = if self.named_by_device {
+            format!("{title} [{device}]")
+        } else {
+            title.clone()
+        };
+        let mut xml = TestCase::new(name, self.status(case));
+        // Two trails of one name, in two folders, are told apart by their paths.
+        let named_alike = |other: &&TrailView| other.summary.name == trail.summary.name;
+        let class = if self.view.trails.iter().filter(named_alike).count() > 1 {
+            &trail.summary.path
+        } else {
+            &trail.summary.name
+        };
+        // A dot would make Jenkins see a package where there is none.
+        let class = class.replace('.', "_");
+        xml.set_classname(if self.named_by_device {
+            format!("{}.{class}", device.replace('.', "_"))
+        } else {
+            class
+        });
+        xml.set_time(session.last().map_or(Duration::ZERO, |last| last.duration));
+        if let Some(started) = session.last().and_then(|last| last.started) {
+            xml.set_timestamp(started);
+        }
+        xml.extra
+            .insert("file".into(), trail.summary.path.as_str().into());
+        xml.add_property(("packtrain.session", session.id.0.as_str()));
+        xml.add_property(("packtrain.device", device.as_str()));
+        if session.attempts.len() > 1 {
+            xml.add_property((
+                "packtrain.attempts",
+                session.attempts.len().to_string().as_str(),
+            ));
+        }
+        if !trail.summary.tags.is_empty() {
+            xml.add_property(("packtrain.tags", trail.summary.tags.join(",").as_str()));
+        }
+        if let Some(last) = session.last() {
+            xml.set_system_out(self.log(trail, last));
+            let trouble = trouble(last);
+            if !trouble.is_empty() {
+                xml.set_system_err(trouble);
+            }
+        }
+        xml
+    }
+
+    fn status(&self, case: Case<'_>) -> TestCaseStatus {
+        let Case { trail, session, .. } = case;
+        let mut xml = match end(&session.status) {
+            End::Success => TestCaseStatus::success(),
+            End::Skipped => TestCaseStatus::skipped(),
+            End::NonSuccess(kind) => TestCaseStatus::non_success(kind),
+        };
+        xml.set_type(session.mark().key());
+        if let Some(message) = message(trail, session.last(), &session.status) {
+            xml.set_message(message);
+        }
+        let mut description = session
+            .last()
+            .map(|last| description(trail, last))
+            .unwrap_or_default();
+        if let Some(comparison) = self.comparison(case) {
+            description.push_str(&comparison);
+        }
+        if !description.is_empty() {
+            xml.set_description(description);
+        }
+        let before = session.attempts.len().saturating_sub(1);
+        for attempt in &session.attempts[..before] {
+            xml.add_rerun(self.rerun(trail, attempt));
+        }
+        xml
+    }
+
+    /// How the other devices fared.
+    fn comparison(&self, case: Case<'_>) -> Option<String> {
+        let comparison = self.comparisons.get(case.trail_place)?;
+        let cluster = comparison
+            .divergences()
+            .find(|cluster| cluster.sessions.contains(&case.session_place))?;
+        let all = case.trail.sessions.len();
+        if all < 2 {
+            return None;
+        }
+        let shared = match &cluster.shared[..] {
+            [] => String::new(),
+            shared => format!(" (only {})", shared.join(", ")),
+        };
+        let passed = comparison.reference().map_or(0, |c| c.sessions.len());
+        Some(format!(
+            "{} of {all} devices went this way{shared}; {passed} passed\n",
+            cluster.sessions.len()
+        ))
+    }
+
+    fn rerun(&self, trail: &TrailView, attempt: &AttemptView) -> TestRerun {
+        let kind = match end(&attempt.status) {
+            End::NonSuccess(kind) => kind,
+            // An attempt that was given up is no success, whatever it looks like.
+            End::Success | End::Skipped => NonSuccessKind::Error,
+        };
+        let mut xml = TestRerun::new(kind);
+        xml.set_time(attempt.duration);
+        if let Some(started) = attempt.started {
+            xml.set_timestamp(started);
+        }
+        xml.set_type(Mark::of(&attempt.status).key());
+        if let Some(message) = message(trail, Some(attempt), &attempt.status) {
+            xml.set_message(message);
+        }
+        xml.set_stack_trace(description(trail, attempt));
+        xml.set_system_out(self.log(trail, attempt));
+        xml
+    }
+
+    /// What happened, step by step.
+    fn log(&self, trail: &TrailView, attempt: &AttemptView) -> String {
+        let mut log = String::new();
+        for step in &attempt.steps {
+            let text = trail.step(step.step).map_or("", |known| &known.text);
+            let text = foreign(text);
+            log.push_str(&format!(
+                "{} {:>2} {text}  {}\n",
+                step.mark().sign(),
+                step.step.0,
+                match &step.status {
+                    Status::Ended(_) => wording::duration(step.duration),
+                    Status::NotRun | Status::Unfinished => step.mark().word().to_owned(),
+                }
+            ));
+            if step.is_bad() {
+                for call in &step.calls {
+                    let indent = "  ".repeat(call.depth as usize % 16);
+                    log.push_str(&format!(
+                        "     {indent}{} {} {}\n",
+                        Mark::of(&call.status).sign(),
+                        foreign(&call.tool),
+                        foreign(&call.arguments.to_string())
+                    ));
+                }
+                if let Some(folder) = &self.options.run_folder {
+                    for artifact in &step.artifacts {
+                        let folder = folder.trim_end_matches('/');
+                        let path = foreign(&artifact.path);
+                        log.push_str(&format!("[[ATTACHMENT|{folder}/{path}]]\n"));
+                    }
+                }
+            }
+        }
+        log
+    }
+}
+
+enum End {
+    Success,
+    Skipped,
+    NonSuccess(NonSuccessKind),
+}
+
+/// A failure is the app's or the trail's; an error says that nobody knows.
+fn end(status: &Status) -> End {
+    match status {
+        Status::NotRun | Status::Unfinished => End::NonSuccess(NonSuccessKind::Error),
+        Status::Ended(outcome) => match outcome {
+            Outcome::Passed => End::Success,
+            Outcome::Skipped { .. }
+            | Outcome::Cancelled {
+                by: CancelCause::FailFast,
+            } => End::Skipped,
+            Outcome::Failed(_) | Outcome::NeedsAgent { .. } => {
+                End::NonSuccess(NonSuccessKind::Failure)
+            }
+            Outcome::Infrastructure { .. }
+            | Outcome::Cancelled {
+                by: CancelCause::Interrupt,
+            } => End::NonSuccess(NonSuccessKind::Error),
+        },
+    }
+}

@@ -1,0 +1,104 @@
+//! What the XML says of a session in words: messages, descriptions, what the device reported.
+
+use packtrain_model::Outcome;
+use quick_junit::Property;
+
+use crate::reported::Reported;
+use crate::view::{AttemptView, Status, TrailView};
+use crate::wording;
+
+/// One line: the step and what went wrong with it.
+pub(super) fn message(
+    trail: &TrailView,
+    attempt: Option<&AttemptView>,
+    status: &Status,
+) -> Option<String> {
+    let bad = attempt.and_then(AttemptView::first_bad_step);
+    let said = bad
+        .and_then(|step| step.status.message())
+        .or_else(|| status.message())?;
+    let said = wording::one_line(&said).into_owned();
+    Some(match bad {
+        None => said,
+        Some(step) => match trail.step(step.step) {
+            Some(known) => format!("{} \"{}\": {said}", wording::step(step.step), known.text),
+            None => format!("{}: {said}", wording::step(step.step)),
+        },
+    })
+}
+
+/// What went wrong at length: message, hint, place, what was tried.
+pub(super) fn description(trail: &TrailView, attempt: &AttemptView) -> String {
+    let bad = attempt.first_bad_step();
+    let status = bad.map_or(&attempt.status, |step| &step.status);
+    let mut text = String::new();
+    if let Some(message) = status.message() {
+        text.push_str(&message);
+        text.push('\n');
+    }
+    if let Some(hint) = status.hint() {
+        text.push_str(&format!("hint: {hint}\n"));
+    }
+    match status.outcome() {
+        Some(Outcome::Failed(failure)) => {
+            if let Some(at) = &failure.at {
+                text.push_str(&format!("at {at}\n"));
+            }
+            for line in &failure.log {
+                text.push_str(&format!("  - {line}\n"));
+            }
+        }
+        Some(_) | None => {
+            if let Some(known) = bad.and_then(|step| trail.step(step.step)) {
+                text.push_str(&format!("at {}:{}\n", trail.summary.path, known.line));
+            }
+        }
+    }
+    text
+}
+
+/// Errors the device reported, by step.
+pub(super) fn trouble(attempt: &AttemptView) -> String {
+    let mut text = String::new();
+    for step in &attempt.steps {
+        for event in &step.reports {
+            let line = Reported::of(event);
+            if !line.is_trouble {
+                continue;
+            }
+            let (level, said) = (foreign(&line.level), foreign(&line.text));
+            text.push_str(&format!("{}: {level}: {said}", wording::step(step.step)));
+            if let Some(source) = line.source {
+                text.push_str(&format!(" ({})", foreign(source)));
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// A text of the app or the trail as part of a log: one line, and nothing CI would take for a
+/// file to attach.
+pub(super) fn foreign(text: &str) -> String {
+    wording::one_line(text).replace("[[ATTACHMENT|", "[ATTACHMENT|")
+}
+
+pub(super) fn device_properties(info: &packtrain_drivers::DeviceInfo) -> Vec<Property> {
+    let classifiers: Vec<&str> = info.classifiers.iter().map(|c| c.0.as_str()).collect();
+    [
+        ("device.id", info.id.to_string()),
+        ("device.platform", info.id.platform().to_string()),
+        ("device.model", info.model.clone()),
+        ("device.system", info.system.clone()),
+        ("device.driver", info.driver.clone()),
+        ("device.classifiers", classifiers.join("-")),
+        (
+            "device.screen",
+            format!("{}x{}", info.screen.width, info.screen.height),
+        ),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(name, value)| Property::new(name, value))
+    .collect()
+}

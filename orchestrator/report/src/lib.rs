@@ -1,0 +1,27 @@
+//! What people and machines read about a run: a folded view of its events, a comparison across
+//! devices, and the console, JUnit, JSON and HTML made of them.
+//!
+//! Pure functions: events in, text out. Nothing here prints, reads files or knows where reports
+//! are kept; the HTML report asks its caller for the pictures.
+
+pub mod compare;
+pub mod console;
+pub mod html;
+pub mod json;
+pub mod junit;
+pub mod mark;
+pub mod view;
+
+mod headline;
+mod reported;
+mod wording;
+
+pub use compare::{Cluster, Comparison, Spread, Standing};
+pub use headline::{counts, headline};
+pub use html::{HtmlError, HtmlOptions, html};
+pub use json::{SUMMARY_SCHEMA_VERSION, json};
+pub use junit::{JunitOptions, junit};
+pub use mark::Mark;
+pub use view::{
+    AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
+};

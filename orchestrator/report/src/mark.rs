@@ -1,0 +1,103 @@
+//! The marks of a report: one sign, one word and one rank for every way something can stand.
+//! Colour comes on top and never carries the meaning alone.
+
+use packtrain_model::Outcome;
+
+use crate::view::Status;
+
+/// What a report shows for a step, a session or a run; worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mark {
+    /// The app did not do what the trail says.
+    Failed,
+    /// We could not find out.
+    Infrastructure,
+    /// No recording for the device.
+    NeedsAgent,
+    /// Begun, and no end is known.
+    Unfinished,
+    /// Called off.
+    Cancelled,
+    /// Passed after an attempt that failed.
+    Flaky,
+    /// Never begun.
+    NotRun,
+    /// The trail says not to.
+    Skipped,
+    /// Came true.
+    Passed,
+}
+
+impl Mark {
+    /// All marks, worst first.
+    pub const ALL: [Self; 9] = [
+        Self::Failed,
+        Self::Infrastructure,
+        Self::NeedsAgent,
+        Self::Unfinished,
+        Self::Cancelled,
+        Self::Flaky,
+        Self::NotRun,
+        Self::Skipped,
+        Self::Passed,
+    ];
+
+    /// The mark of a status.
+    pub const fn of(status: &Status) -> Self {
+        match status {
+            Status::NotRun => Self::NotRun,
+            Status::Unfinished => Self::Unfinished,
+            Status::Ended(Outcome::Passed) => Self::Passed,
+            Status::Ended(Outcome::Skipped { .. }) => Self::Skipped,
+            Status::Ended(Outcome::Failed(_)) => Self::Failed,
+            Status::Ended(Outcome::NeedsAgent { .. }) => Self::NeedsAgent,
+            Status::Ended(Outcome::Infrastructure { .. }) => Self::Infrastructure,
+            Status::Ended(Outcome::Cancelled { .. }) => Self::Cancelled,
+        }
+    }
+
+    /// One character, one column wide.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Failed => "✗",
+            Self::Infrastructure => "⊘",
+            Self::NeedsAgent => "?",
+            Self::Unfinished => "…",
+            Self::Cancelled => "■",
+            Self::Flaky => "↻",
+            Self::NotRun => "·",
+            Self::Skipped => "–",
+            Self::Passed => "✓",
+        }
+    }
+
+    /// The word people read and search for.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Infrastructure => "infrastructure",
+            Self::NeedsAgent => "needs an agent",
+            Self::Unfinished => "unfinished",
+            Self::Cancelled => "cancelled",
+            Self::Flaky => "flaky",
+            Self::NotRun => "not run",
+            Self::Skipped => "skipped",
+            Self::Passed => "passed",
+        }
+    }
+
+    /// The word machines read: JSON values and CSS classes.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Infrastructure => "infrastructure",
+            Self::NeedsAgent => "needs_agent",
+            Self::Unfinished => "unfinished",
+            Self::Cancelled => "cancelled",
+            Self::Flaky => "flaky",
+            Self::NotRun => "not_run",
+            Self::Skipped => "skipped",
+            Self::Passed => "passed",
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! A run as reports see it: trails, the devices each ran on, attempts, steps, tool calls.
+//!
+//! Built from the journal's events and nothing else, also when they stop in the middle.
+
+mod fold;
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
+use packtrain_model::{
+    Artifact, AttemptNumber, Entry, Outcome, RunId, RunOptionsSummary, SessionId, StepIndex,
+    StepSummary, TrailSummary, Verdict,
+};
+
+use crate::mark::Mark;
+
+/// A whole run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunView {
+    /// The run.
+    pub run: RunId,
+    /// Version of the program that ran it.
+    pub packtrain: String,
+    /// When it started; `None` when not even that was journalled.
+    pub started: Option<DateTime<Utc>>,
+    /// From start to end, or to the last event.
+    pub duration: Duration,
+    /// Whether the journal has the run's end.
+    pub state: RunState,
+    /// Whether somebody asked it to stop.
+    pub stop_requested: bool,
+    /// The answer; counted from the sessions that ended when the run was cut short.
+    pub verdict: Verdict,
+    /// How it was asked for.
+    pub options: RunOptionsSummary,
+    /// The devices, as planned.
+    pub devices: Vec<DeviceInfo>,
+    /// The trails, as planned, with what became of them on each device.
+    pub trails: Vec<TrailView>,
+    /// Sinks that broke.
+    pub broken_sinks: Vec<BrokenSink>,
+}
+
+/// Whether a run's journal is whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RunState {
+    /// The run ended and said so.
+    Finished,
+    /// The journal stops in the middle: it goes on, or was cut short.
+    #[default]
+    CutShort,
+}
+
+/// A sink that got no further events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenSink {
+    /// Which.
+    pub sink: String,
+    /// What it said.
+    pub message: String,
+}
+
+/// One trail on all its devices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrailView {
+    /// The trail.
+    pub summary: TrailSummary,
+    /// One for each device, in planning order.
+    pub sessions: Vec<SessionView>,
+}
+
+/// One trail on one device, all attempts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionView {
+    /// The id of the first attempt.
+    pub id: SessionId,
+    /// The device; `None` while it waits for one.
+    pub device: Option<DeviceId>,
+    /// What is known of the device.
+    pub info: Option<DeviceInfo>,
+    /// How it ended for good.
+    pub status: Status,
+    /// Whether an earlier attempt failed and the last one passed.
+    pub flaky: bool,
+    /// The attempts, first to last.
+    pub attempts: Vec<AttemptView>,
+}
+
+/// One attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptView {
+    /// Its own id.
+    pub id: SessionId,
+    /// Which try.
+    pub number: AttemptNumber,
+    /// When the device was ready.
+    pub started: Option<DateTime<Utc>>,
+    /// How long it took; up to the last event when it has no end.
+    pub duration: Duration,
+    /// How it ended.
+    pub status: Status,
+    /// Every step of the trail, reached or not.
+    pub steps: Vec<StepView>,
+}
+
+/// One step of one attempt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepView {
+    /// Its place.
+    pub step: StepIndex,
+    /// How it ended.
+    pub status: Status,
+    /// How long it took; zero unless it ended.
+    pub duration: Duration,
+    /// Its tool calls, in the order they began.
+    pub calls: Vec<CallView>,
+    /// What was saved.
+    pub artifacts: Vec<Artifact>,
+    /// What the device reported meanwhile.
+    pub reports: Vec<DeviceEvent>,
+}
+
+/// One tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallView {
+    /// Place among the step's calls.
+    pub call: u32,
+    /// 0 for a call of the trail, 1 for a call that call made ...
+    pub depth: u32,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: serde_json::Value,
+    /// How it ended.
+    pub status: Status,
+    /// How the element was found and what was noticed.
+    pub report: ActionReport,
+    /// What it answered.
+    pub answer: Option<String>,
+    /// How long it took; zero unless it ended.
+    pub duration: Duration,
+}
+
+/// Where something stands.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Status {
+    /// Never begun.
+    #[default]
+    NotRun,
+    /// Begun, and no end is known.
+    Unfinished,
+    /// Ended.
+    Ended(Outcome),
+}
+
+impl RunView {
+    /// Folds a journal. Events may stop anywhere; those that make no sense are left out.
+    pub fn from_events(events: impl IntoIterator<Item = Entry>) -> Self {
+        fold::fold(events)
+    }
+
+    /// Every session with its trail, in planning order of the trails.
+    pub fn sessions(&self) -> impl Iterator<Item = (&TrailView, &SessionView)> {
+        self.trails
+            .iter()
+            .flat_map(|trail| trail.sessions.iter().map(move |session| (trail, session)))
+    }
+
+    /// How many sessions have no end.
+    pub fn unfinished(&self) -> usize {
+        self.sessions()
+            .filter(|(_, session)| !matches!(session.status, Status::Ended(_)))
+            .count()
+    }
+
+    /// What all attempts before the last ones took together.
+    pub fn retry_cost(&self) -> Duration {
+        self.sessions()
+            .map(|(_, session)| session.retry_cost())
+            .sum()
+    }
+
+    /// The mark of the whole run.
+    pub fn mark(&self) -> Mark {
+        self.sessions()
+            .map(|(_, session)| session.mark())
+            .min()
+            .unwrap_or(Mark::NotRun)
+    }
+}
+
+impl TrailView {
+    /// The worst mark of its sessions.
+    pub fn mark(&self) -> Mark {
+        self.sessions
+            .iter()
+            .map(SessionView::mark)
+            .min()
+            .unwrap_or(Mark::NotRun)
+    }
+
+    /// A step's words and place; `None` for a step the trail does not have.
+    pub fn step(&self, step: StepIndex) -> Option<&StepSummary> {
+        self.summary.steps.iter().find(|s| s.step == step)
+    }
+}
+
+impl SessionView {
+    /// The attempt that counts.
+    pub fn last(&self) -> Option<&AttemptView> {
+        self.attempts.last()
+    }
+
+    /// A step of the attempt that counts.
+    pub fn step(&self, step: StepIndex) -> Option<&StepView> {
+        self.last()
+            .and_then(|attempt| attempt.steps.iter().find(|s| s.step == step))
+    }
+
+    /// The device's id as text; `any device` while it waits for one.
+    pub fn device_name(&self) -> String {
+        self.device
+            .as_ref()
+            .map_or_else(|| "any device".to_owned(), ToString::to_string)
+    }
+
+    /// What a report shows for it.
+    pub fn mark(&self) -> Mark {
+        match (Mark::of(&self.status), self.flaky) {
+            (Mark::Passed, true) => Mark::Flaky,
+            (mark, _) => mark,
+        }
+    }
+
+    /// What all attempts took together.
+    pub fn total_duration(&self) -> Duration {
+        self.attempts.iter().map(|attempt| attempt.duration).sum()
+    }
+
+    /// What the attempts before the last one took.
+    pub fn retry_cost(&self) -> Duration {
+        let before = self.attempts.len().saturating_sub(1);
+        self.attempts[..before]
+            .iter()
+            .map(|attempt| attempt.duration)
+            .sum()
+    }
+}
+
+impl AttemptView {
+    /// The step at which it came off the trail: the first that neither passed nor was skipped.
+    pub fn first_bad_step(&self) -> Option<&StepView> {
+        self.steps.iter().find(|step| step.is_bad())
+    }
+
+    /// How many steps came true.
+    pub fn passed_steps(&self) -> usize {
+        self.steps
+            .iter()
+            .filter(|step| step.status == Status::Ended(Outcome::Passed))
+            .count()
+    }
+}
+
+impl StepView {
+    /// What a report shows for it.
+    pub fn mark(&self) -> Mark {
+        Mark::of(&self.status)
+    }
+
+    /// Whether it began and neither passed nor was skipped.
+    pub const fn is_bad(&self) -> bool {
+        match &self.status {
+            Status::NotRun | Status::Ended(Outcome::Passed | Outcome::Skipped { .. }) => false,
+            Status::Unfinished
+            | Status::Ended(
+                Outcome::Failed(_)
+                | Outcome::NeedsAgent { .. }
+                | Outcome::Infrastructure { .. }
+                | Outcome::Cancelled { .. },
+            ) => true,
+        }
+    }
+}
+
+impl Status {
+    /// How it ended, if it did.
+    pub const fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Ended(outcome) => Some(outcome),
+            Self::NotRun | Self::Unfinished => None,
+        }
+    }
+
+    /// The sentence behind the word; `None` for a pass.
+    pub fn message(&self) -> Option<String> {
+        match self {
+            Self::NotRun => Some("never began".to_owned()),
+            Self::Unfinished => Some("its end was not recorded".to_owned()),
+            Self::Ended(outcome) => outcome.message(),
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.outcome().and_then(Outcome::hint)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Numbers, times and foreign texts as words.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use packtrain_model::StepIndex;
+
+/// A duration as people read it: `85ms`, `0.8s`, `12.4s`, `3m 05s`, `1h 02m`.
+pub(crate) fn duration(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    let tenths = (millis + 50) / 100;
+    let seconds = (millis + 500) / 1000;
+    match millis {
+        0..95 => format!("{millis}ms"),
+        95..59_950 => format!("{}.{}s", tenths / 10, tenths % 10),
+        59_950..3_599_500 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        _ => {
+            let minutes = (seconds + 30) / 60;
+            format!("{}h {:02}m", minutes / 60, minutes % 60)
+        }
+    }
+}
+
+/// `step 3`, or `trailhead`.
+pub(crate) fn step(step: StepIndex) -> String {
+    if step == StepIndex::TRAILHEAD {
+        step.to_string()
+    } else {
+        format!("step {step}")
+    }
+}
+
+/// `1 device`, `3 devices`.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// A foreign text as one harmless line: what would move the cursor, change colours or turn the
+/// reading direction becomes a space.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    if text.chars().any(is_unruly) {
+        let spaced: String = text
+            .chars()
+            .map(|c| if is_unruly(c) { ' ' } else { c })
+            .collect();
+        let words: Vec<&str> = spaced.split_whitespace().collect();
+        Cow::Owned(words.join(" "))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// A foreign text as harmless lines.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    text.lines().map(|line| {
+        // Indentation says something in a log; other white space is kept as it is.
+        if line.chars().any(is_unruly) {
+            Cow::Owned(
+                line.chars()
+                    .map(|c| if is_unruly(c) { ' ' } else { c })
+                    .collect(),
+            )
+        } else {
+            Cow::Borrowed(line)
+        }
+    })
+}
+
+/// Cuts a text to a number of characters, with `…` in place of what is missing.
+pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.chars().count() <= most {
+        return Cow::Borrowed(text);
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    Cow::Owned(format!("{}…", kept.trim_end()))
+}
+
+fn is_unruly(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{cut, duration, one_line};
+
+    #[test]
+    fn durations_round_without_a_gap_between_units() {
+        for (millis, text) in [
+            (0, "0ms"),
+            (94, "94ms"),
+            (95, "0.1s"),
+            (850, "0.9s"),
+            (59_949, "59.9s"),
+            (59_950, "1m 00s"),
+            (185_000, "3m 05s"),
+            (3_599_499, "59m 59s"),
+            (3_599_500, "1h 00m"),
+            (7_325_000, "2h 02m"),
+        ] {
+            assert_eq!(duration(Duration::from_millis(millis)), text, "{millis}");
+        }
+        assert!(duration(Duration::MAX).ends_with('m'));
+    }
+
+    #[test]
+    fn a_text_cannot_steer_the_terminal() {
+        assert_eq!(
+            one_line("\x1b[31mred\x1b[0m\r\nnext\u{202e}"),
+            "[31mred [0m next"
+        );
+        assert_eq!(one_line("plain  text"), "plain  text");
+    }
+
+    #[test]
+    fn a_cut_text_says_so() {
+        assert_eq!(cut("größer", 6), "größer");
+        assert_eq!(cut("größer als", 6), "größe…");
+    }
+}

@@ -1,0 +1,119 @@
+//! What the terminal shows.
+
+use packtrain_report::console::{
+    Detail, EventLines, Layout, MOST_DEVICES, ReportLink, Timestamps, grid, summary,
+};
+use packtrain_report::{Comparison, RunView};
+
+use crate::run::{self, Shape};
+use crate::{golden, small, view};
+
+fn lines(detail: Detail, timestamps: Timestamps) -> String {
+    let mut lines = EventLines::new(Layout::default(), detail, timestamps);
+    small()
+        .entries
+        .iter()
+        .filter_map(|entry| lines.line(entry))
+        .map(|line| line + "\n")
+        .collect()
+}
+
+fn links() -> [ReportLink; 2] {
+    [("html", "report.html"), ("junit", "out/junit.xml")].map(|(kind, path)| ReportLink {
+        kind: kind.to_owned(),
+        path: path.to_owned(),
+    })
+}
+
+#[test]
+fn the_summary_is_as_agreed() {
+    let text = summary(&view(&small()), &links(), Layout::default());
+    golden::expect("summary.txt", &text);
+}
+
+#[test]
+fn the_lines_are_as_agreed() {
+    golden::expect(
+        "lines-sessions.txt",
+        &lines(Detail::Sessions, Timestamps::Clock),
+    );
+    golden::expect(
+        "lines-tools.txt",
+        &lines(Detail::Tools, Timestamps::Elapsed),
+    );
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let view = view(&small());
+    let colored = Layout {
+        color: true,
+        ..Layout::default()
+    };
+    let plain = summary(&view, &[], Layout::default());
+    assert!(!plain.contains('\x1b'));
+    let mut stripped = String::new();
+    for piece in summary(&view, &[], colored).split('\x1b') {
+        let text = match piece.strip_prefix('[') {
+            Some(code) => code.split_once('m').unwrap().1,
+            None => piece,
+        };
+        stripped.push_str(text);
+    }
+    // Rows of the grid end where their text ends, with or without colour.
+    let trimmed = |text: &str| {
+        text.lines()
+            .map(|l| l.trim_end().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(trimmed(&stripped), trimmed(&plain));
+}
+
+#[test]
+fn the_grid_keeps_to_the_width_of_the_terminal() {
+    let view = view(&small());
+    for width in [90, 100, 120, 140, 200] {
+        let layout = Layout {
+            color: false,
+            width,
+        };
+        for trail in &view.trails {
+            let text = grid(trail, &Comparison::of(trail), layout).unwrap();
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn many_devices_have_no_grid() {
+    let sample = run::sample(Shape {
+        devices: MOST_DEVICES + 1,
+        trails: 1,
+        screenshots: false,
+    });
+    let view = view(&sample);
+    let comparison = Comparison::of(&view.trails[0]);
+    assert_eq!(grid(&view.trails[0], &comparison, Layout::default()), None);
+    assert!(summary(&view, &[], Layout::default()).contains("Divergences:"));
+}
+
+#[test]
+fn a_run_in_which_all_went_well_is_short() {
+    let sample = run::sample(Shape {
+        devices: 1,
+        trails: 1,
+        screenshots: false,
+    });
+    let text = summary(&view(&sample), &links(), Layout::default());
+    golden::expect("summary-passed.txt", &text);
+}
+
+#[test]
+fn a_run_cut_short_says_so() {
+    let view = RunView::from_events(small().entries[..40].to_vec());
+    let text = summary(&view, &[], Layout::default());
+    assert!(text.contains("The run's end was not recorded"), "{text}");
+    assert!(text.contains("unfinished"), "{text}");
+}

@@ -1,0 +1,176 @@
+//! JUnit and JSON.
+
+use std::collections::HashSet;
+
+use packtrain_model::{Entry, RunEvent};
+use packtrain_report::{JunitOptions, RunView, json, junit};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
+
+use crate::run::{self, Shape};
+use crate::{golden, small, view};
+
+fn report(view: &RunView) -> Report {
+    let xml = junit(view, &JunitOptions::default()).unwrap();
+    Report::deserialize_from_str(&xml).unwrap()
+}
+
+fn case<'a>(report: &'a Report, name: &str) -> &'a TestCase {
+    report
+        .test_suites
+        .iter()
+        .flat_map(|suite| &suite.test_cases)
+        .find(|case| case.name.as_str() == name)
+        .unwrap()
+}
+
+#[test]
+fn junit_is_as_agreed() {
+    let options = JunitOptions {
+        run_folder: Some(".packtrain/runs/20261121-093015-k3f9".to_owned()),
+    };
+    golden::expect("junit.xml", &junit(&view(&small()), &options).unwrap());
+}
+
+#[test]
+fn json_is_as_agreed() {
+    let sample = run::sample(Shape {
+        devices: 2,
+        trails: 1,
+        screenshots: false,
+    });
+    golden::expect("summary.json", &json(&view(&sample)).unwrap());
+}
+
+#[test]
+fn no_two_test_cases_have_the_same_names() {
+    let sample = run::sample(Shape {
+        devices: 30,
+        trails: 4,
+        screenshots: false,
+    });
+    let report = report(&view(&sample));
+    let cases = || {
+        report
+            .test_suites
+            .iter()
+            .flat_map(|suite| &suite.test_cases)
+    };
+    let by_class: HashSet<_> = cases()
+        .map(|case| {
+            (
+                case.classname.as_ref().unwrap().as_str(),
+                case.name.as_str(),
+            )
+        })
+        .collect();
+    let by_name: HashSet<_> = cases().map(|case| case.name.as_str()).collect();
+    assert_eq!(report.tests, 120);
+    assert_eq!((by_class.len(), by_name.len()), (120, 120));
+}
+
+#[test]
+fn trails_of_one_name_in_two_folders_have_different_classes() {
+    let mut sample = small();
+    let Some(Entry {
+        event: RunEvent::RunStarted { trails, .. },
+        ..
+    }) = sample.entries.first_mut()
+    else {
+        panic!("a run starts with its start");
+    };
+    for trail in &mut *trails {
+        trail.path = format!("{}/same.trail.yaml", trail.name);
+        trail.name = "same".to_owned();
+        trail.title = "Same".to_owned();
+    }
+    let report = report(&view(&sample));
+    let classes: HashSet<_> = report
+        .test_suites
+        .iter()
+        .flat_map(|suite| &suite.test_cases)
+        .map(|case| case.classname.as_ref().unwrap().as_str())
+        .collect();
+    assert_eq!(classes.len(), 24);
+}
+
+#[test]
+fn a_trail_dealt_out_to_any_device_keeps_its_name_whatever_device_it_got() {
+    let mut sample = run::sample(Shape {
+        devices: 1,
+        trails: 2,
+        screenshots: false,
+    });
+    if let RunEvent::RunStarted { options, .. } = &mut sample.entries[0].event {
+        options.shard = "split".to_owned();
+    }
+    let report = report(&view(&sample));
+    assert_eq!(report.test_suites.len(), 1);
+    let case = case(&report, "Buy two cups");
+    assert_eq!(case.classname.as_ref().unwrap().as_str(), "checkout");
+}
+
+#[test]
+fn failures_are_the_apps_and_errors_are_ours() {
+    let report = report(&view(&small()));
+    let kind = |name: &str| match &case(&report, name).status {
+        TestCaseStatus::NonSuccess { kind, .. } => Some(*kind),
+        TestCaseStatus::Success { .. } | TestCaseStatus::Skipped { .. } => None,
+    };
+    let name = |title: &str, device: &str| kind(&format!("{title} [{device}]"));
+    assert_eq!(
+        name("Buy two cups", "android/192.168.1.40:5555"),
+        Some(NonSuccessKind::Failure)
+    );
+    assert_eq!(
+        name("Search finds products", "ios/00008112-000E"),
+        Some(NonSuccessKind::Failure)
+    );
+    assert_eq!(
+        name("Dark mode stays on after a restart", "android/R58M12ABCDE"),
+        Some(NonSuccessKind::Error)
+    );
+    assert_eq!(report.skipped, 1);
+}
+
+#[test]
+fn a_pass_after_a_failure_is_a_pass_with_a_flaky_run() {
+    let report = report(&view(&small()));
+    let case = case(&report, "Search finds products [android/emulator-5556]");
+    let TestCaseStatus::Success { flaky_runs } = &case.status else {
+        panic!("it passed in the end: {case:?}");
+    };
+    assert_eq!(flaky_runs.len(), 1);
+    assert!(
+        flaky_runs[0]
+            .message
+            .as_ref()
+            .unwrap()
+            .contains("Desk lamp")
+    );
+}
+
+#[test]
+fn a_run_cut_short_is_an_error_in_junit_and_says_so_in_json() {
+    let sample = small();
+    let view = RunView::from_events(sample.entries[..40].to_vec());
+    assert_eq!(report(&view).errors, 24);
+    let json: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    assert_eq!(json["state"], "cut_short");
+    assert_eq!(json["exit_code"], 2);
+    assert_eq!(json["unfinished"], 24);
+}
+
+#[test]
+fn json_says_which_devices_left_the_way_where_and_what_they_share() {
+    let sample = run::sample(Shape {
+        devices: 12,
+        trails: 1,
+        screenshots: false,
+    });
+    let json: serde_json::Value = serde_json::from_str(&json(&view(&sample)).unwrap()).unwrap();
+    let divergence = &json["trails"][0]["divergences"][0];
+    assert_eq!(divergence["first_divergent_step"], 6);
+    assert_eq!(divergence["only"], serde_json::json!(["ios"]));
+    assert_eq!(divergence["devices"].as_array().unwrap().len(), 4);
+    assert_eq!(json["trails"][0]["reference"].as_array().unwrap().len(), 7);
+}

@@ -1,0 +1,194 @@
+//! The command line.
+
+mod check;
+mod config;
+mod demo;
+mod devices;
+mod doctor;
+mod inspect;
+mod report;
+mod run;
+mod schema;
+mod select;
+mod tools;
+mod virtual_phones;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use packtrain_config::{Flags, Loaded, Sources};
+use packtrain_model::Exit;
+
+use crate::exit::CliError;
+use crate::render::{self, Color};
+
+/// Runs one trail on every device at once: browsers, Android phones and iPhones side by side, read
+/// as one comparison.
+///
+/// A trail is a YAML file of steps; each step has words and, for each kind of device, recorded tool
+/// calls. `packtrain demo` shows it on a bundled example.
+#[derive(Debug, Parser)]
+#[command(
+    name = "packtrain",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+#[command(
+    after_help = "Exit codes: 0 passed, 1 failed, 2 infrastructure (we could not find out), \
+3 misuse. The worst one wins.\nLogs: PACKTRAIN_LOG=debug, in the form of tracing's filters."
+)]
+struct Cli {
+    /// Configuration file [default: packtrain.yaml here or in a folder above]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run trails on devices, in parallel
+    Run(Box<run::RunArgs>),
+    /// Run the bundled example on virtual phones and every browser found
+    Demo(demo::DemoArgs),
+    /// Check trails and configuration without a device
+    Check(check::CheckArgs),
+    /// List the devices that trails can run on
+    Devices(devices::DevicesArgs),
+    /// Read a device's screen
+    Snapshot(inspect::SnapshotArgs),
+    /// Call one tool on a device
+    Tool(inspect::ToolArgs),
+    /// List the tools that steps can call, or show one
+    Tools(tools::ToolsArgs),
+    /// Make the reports of a run anew from its journal
+    Report(report::ReportArgs),
+    /// List earlier runs
+    Runs(report::RunsArgs),
+    /// Say what is installed, what is missing, and how to get it
+    Doctor(doctor::DoctorArgs),
+    /// Print a JSON schema for editors
+    Schema(schema::SchemaArgs),
+    /// Virtual phones for anybody's client
+    Virtual(virtual_phones::VirtualArgs),
+    /// Show the configuration and where each value comes from
+    Config(config::ConfigArgs),
+}
+
+/// What every command starts from.
+pub(crate) struct Context {
+    pub(crate) color: Color,
+    pub(crate) working_directory: PathBuf,
+    config_file: Option<PathBuf>,
+}
+
+impl Context {
+    /// The configuration, flags on top of everything else.
+    pub(crate) fn config(&self, flags: Flags) -> Result<Loaded, CliError> {
+        let loaded = packtrain_config::load(&Sources {
+            start: self.working_directory.clone(),
+            project: self.config_file.clone(),
+            environment: std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect(),
+            flags,
+        });
+        let loaded = loaded.map_err(|error| {
+            let refused = CliError::misuse(error.to_string());
+            let refused = match error.snippet() {
+                Some(snippet) => refused.shown(snippet),
+                None => refused,
+            };
+            match error.hint() {
+                Some(hint) => refused.hint(hint),
+                None => refused,
+            }
+        })?;
+        for warning in &loaded.warnings {
+            let place = warning.path.as_ref().map_or_else(String::new, |path| {
+                format!("{}:{}: ", path.display(), warning.position.line)
+            });
+            render::warning(&format!("{place}{}", warning.message), self.color);
+        }
+        Ok(loaded)
+    }
+}
+
+/// Runs the program; everything it has to say has been printed when this returns.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return match error.use_stderr() {
+                true => Exit::Misuse,
+                false => Exit::Passed,
+            };
+        }
+    };
+    log_to_stderr();
+    let color = cli.color;
+    match dispatch(cli) {
+        Ok(exit) => exit,
+        Err(error) => {
+            render::error(&error, color);
+            error.exit
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Exit, CliError> {
+    let working_directory = std::env::current_dir().map_err(|error| {
+        CliError::infrastructure("cannot find the working directory").because(&error)
+    })?;
+    let context = Context {
+        color: cli.color,
+        working_directory,
+        config_file: cli.config,
+    };
+    match cli.command {
+        Command::Run(args) => run::run(*args, &context),
+        Command::Demo(args) => demo::run(args, &context),
+        Command::Check(args) => check::run(&args, &context),
+        Command::Devices(args) => devices::run(&args, &context),
+        Command::Snapshot(args) => inspect::snapshot(&args, &context),
+        Command::Tool(args) => inspect::tool(&args, &context),
+        Command::Tools(args) => tools::run(&args),
+        Command::Report(args) => report::run(&args, &context),
+        Command::Runs(args) => report::list(&args, &context),
+        Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Schema(args) => schema::run(&args),
+        Command::Virtual(args) => virtual_phones::run(args, &context),
+        Command::Config(args) => config::run(&args, &context),
+    }
+}
+
+/// How data is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+fn log_to_stderr() {
+    use tracing_subscriber::EnvFilter;
+    let filter =
+        EnvFilter::try_from_env("PACKTRAIN_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+    // A second initialisation, as in tests, is refused and of no matter.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .try_init();
+}

@@ -1,0 +1,124 @@
+//! `packtrain check`: mistakes in trails and configuration, found without a device.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use packtrain_config::Flags;
+use packtrain_model::Exit;
+use packtrain_model::diagnostic::Diagnostic;
+use packtrain_model::suggest::closest;
+use packtrain_model::trail::Trail;
+use packtrain_tools::Registry;
+use serde_json::json;
+
+use super::{Context, Format};
+use crate::exit::CliError;
+use crate::{render, trails};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A tool that is not known is a warning: it may come from a tool source. \
+Exit code 3 when there are mistakes."
+)]
+pub(crate) struct CheckArgs {
+    /// Trail files, or folders that hold some [default: the configured trailsDir]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Fail on warnings too
+    #[arg(long)]
+    strict: bool,
+
+    /// How to print what was found
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// `packtrain check`.
+pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError> {
+    let config = context.config(Flags::default())?.config;
+    let paths = match args.paths.as_slice() {
+        [] => vec![config.trails_dir.clone()],
+        given => given.to_vec(),
+    };
+    let found = trails::find(&paths)?;
+    let files: Vec<_> = found.iter().flat_map(trails::files).collect();
+    let registry = Registry::builtin();
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for file in &files {
+        match trails::parse(file)? {
+            Ok(parsed) => {
+                found.extend(parsed.warnings);
+                found.extend(check_tools(&parsed.trail, &registry));
+            }
+            Err(mistakes) => found.extend(mistakes),
+        }
+    }
+    let mistakes = found.iter().filter(|one| one.is_error()).count();
+    let warnings = found.len() - mistakes;
+    match args.format {
+        Format::Text => {
+            render::diagnostics(&found, context.color.on_stderr());
+            render::say(&format!(
+                "{} checked: {}, {}",
+                count(files.len(), "file"),
+                count(mistakes, "mistake"),
+                count(warnings, "warning"),
+            ));
+        }
+        Format::Json => {
+            let found: Vec<_> = found.iter().map(as_json).collect();
+            render::out(
+                &json!({ "schema_version": 1, "files": files.len(), "diagnostics": found })
+                    .to_string(),
+            );
+        }
+    }
+    Ok(match mistakes > 0 || (args.strict && warnings > 0) {
+        true => Exit::Misuse,
+        false => Exit::Passed,
+    })
+}
+
+/// Tools that do not exist, and arguments that their tool will refuse.
+fn check_tools(trail: &Trail, registry: &Registry) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let calls = trail
+        .all_steps()
+        .flat_map(|step| step.recordings.iter())
+        .flat_map(|recording| &recording.value);
+    for call in calls {
+        match registry.get(&call.name) {
+            Some(tool) => {
+                if let Err(error) = tool.check(&call.args) {
+                    found.push(error.diagnostic(&trail.source));
+                }
+            }
+            None => {
+                let message = format!("`{}` is no built-in tool", call.name);
+                let hint = match closest(&call.name, registry.names()) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => "it must come from a tool source".to_owned(),
+                };
+                found.push(Diagnostic::warning(&trail.source, call.span, message).hint(hint));
+            }
+        }
+    }
+    found
+}
+
+fn as_json(diagnostic: &Diagnostic) -> serde_json::Value {
+    json!({
+        "severity": if diagnostic.is_error() { "error" } else { "warning" },
+        "message": diagnostic.message,
+        "at": diagnostic.location(),
+        "hint": diagnostic.hint,
+    })
+}
+
+fn count(number: usize, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        several => format!("{several} {what}s"),
+    }
+}

@@ -1,0 +1,44 @@
+//! `packtrain config`: what counts, and where it comes from.
+
+use clap::Args;
+use packtrain_config::Flags;
+use packtrain_model::Exit;
+
+use super::{Context, Format};
+use crate::exit::CliError;
+use crate::render;
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// How to print it
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// `packtrain config`.
+pub(crate) fn run(args: &ConfigArgs, context: &Context) -> Result<Exit, CliError> {
+    let loaded = context.config(Flags::default())?;
+    match args.format {
+        Format::Json => {
+            let text = serde_json::to_string_pretty(&loaded.config).map_err(|error| {
+                CliError::infrastructure("cannot print the configuration").because(&error)
+            })?;
+            render::out(&text);
+        }
+        Format::Text => {
+            let rows: Vec<_> = loaded
+                .entries()
+                .into_iter()
+                .map(|entry| {
+                    [
+                        entry.key.to_string(),
+                        entry.value.to_string(),
+                        entry.origin.to_string(),
+                    ]
+                })
+                .collect();
+            render::out(&super::tools::columns(&["KEY", "VALUE", "FROM"], &rows));
+        }
+    }
+    Ok(Exit::Passed)
+}

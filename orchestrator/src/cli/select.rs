@@ -1,0 +1,147 @@
+//! `-d`: from what a person writes to devices.
+
+use std::str::FromStr;
+
+use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
+use packtrain_model::suggest::closest;
+
+use crate::exit::CliError;
+use crate::wiring::{Wanted, Wiring};
+
+/// The devices, in the order they were asked for, each once.
+pub(crate) fn select(
+    selection: Wanted<'_>,
+    wiring: &mut Wiring,
+) -> Result<Vec<DeviceInfo>, CliError> {
+    for wanted in selection.words {
+        // With no slots configured, every name of one is a device.
+        if let Ok(id) = DeviceId::from_str(wanted)
+            && id.platform() == Platform::Web
+            && !known(wiring).iter().any(|device| device.id == id)
+        {
+            wiring.add_free_slot(id.name());
+        }
+    }
+    let known = known(wiring);
+    if selection.all {
+        return match known.is_empty() {
+            true => Err(none(wiring)),
+            false => Ok(known),
+        };
+    }
+    if selection.words.is_empty() {
+        return match known.as_slice() {
+            [] => Err(none(wiring)),
+            [only] => Ok(vec![only.clone()]),
+            several => Err(
+                CliError::misuse(format!("which device? There are {}", names(several)))
+                    .hint("choose with -d, or run on all of them with --all-devices"),
+            ),
+        };
+    }
+    let mut chosen: Vec<DeviceInfo> = Vec::new();
+    for wanted in selection.words {
+        for device in matching(wanted, &known, wiring)? {
+            if !chosen.iter().any(|other| other.id == device.id) {
+                chosen.push(device.clone());
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// All devices of the configuration.
+pub(crate) fn known(wiring: &Wiring) -> Vec<DeviceInfo> {
+    wiring
+        .connectors()
+        .iter()
+        .map(|connector| connector.describe())
+        .collect()
+}
+
+/// A whole id; a platform, which is all its devices; a name, or a part of just one name.
+fn matching<'a>(
+    wanted: &str,
+    known: &'a [DeviceInfo],
+    wiring: &Wiring,
+) -> Result<Vec<&'a DeviceInfo>, CliError> {
+    let all = |test: &dyn Fn(&DeviceInfo) -> bool| -> Vec<&'a DeviceInfo> {
+        known.iter().filter(|device| test(device)).collect()
+    };
+    if let Some(rest) = wanted.strip_prefix("virtual:") {
+        let platform = rest.split(':').next().unwrap_or_default();
+        return Ok(all(&|device| {
+            device.id.platform().as_str() == platform && device.id.name().starts_with("virtual-")
+        }));
+    }
+    if let Some(unusable) = wiring.unusable().iter().find(|device| {
+        device.serial == wanted || format!("android/{}", device.serial) == wanted
+    }) {
+        let why = unusable.problem.clone().unwrap_or_else(|| unusable.state.to_string());
+        let error = CliError::infrastructure(format!("{wanted} cannot be used: {why}"));
+        return Err(match &unusable.hint {
+            Some(hint) => error.hint(hint.clone()),
+            None => error,
+        });
+    }
+    let exact = all(&|device| device.id.to_string() == wanted);
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    if let Ok(platform) = Platform::from_str(wanted) {
+        let found = all(&|device| device.id.platform() == platform);
+        if found.is_empty() {
+            return Err(match platform {
+                Platform::Web => none(wiring),
+                Platform::Android | Platform::Ios => {
+                    CliError::misuse(format!("there is no {platform} device"))
+                        .hint("`packtrain doctor` says what is missing")
+                }
+            });
+        }
+        return Ok(found);
+    }
+    let named = all(&|device| device.id.name() == wanted);
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    let partly = all(&|device| device.id.to_string().contains(wanted));
+    match partly.as_slice() {
+        [_] => Ok(partly),
+        [] => {
+            let ids: Vec<_> = known.iter().map(|device| device.id.to_string()).collect();
+            let error = CliError::misuse(format!("there is no device `{wanted}`"));
+            Err(match closest(wanted, ids.iter().map(String::as_str)) {
+                Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+                None if ids.is_empty() => none(wiring),
+                None => error.hint(format!("there are {}", ids.join(", "))),
+            })
+        }
+        several => {
+            let several: Vec<_> = several.iter().map(|device| (*device).clone()).collect();
+            Err(CliError::misuse(format!(
+                "`{wanted}` may be any of {}",
+                names(&several)
+            )))
+        }
+    }
+}
+
+fn names(devices: &[DeviceInfo]) -> String {
+    devices
+        .iter()
+        .map(|device| device.id.to_string())
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn none(wiring: &Wiring) -> CliError {
+    let error = CliError::infrastructure("there is no device to run on");
+    match wiring.found().browser {
+        None => error.hint(
+            "no browser was found: `apt-get install chromium` on Debian and Ubuntu, or \
+             `packtrain doctor`",
+        ),
+        Some(_) => error.hint("`packtrain doctor` says what is missing"),
+    }
+}

@@ -1,0 +1,132 @@
+//! `packtrain virtual`: virtual phones for anybody's client.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use packtrain_config::{Flags, VirtualProfile, VirtualSettings};
+use packtrain_model::Exit;
+use serde_json::json;
+
+use super::{Context, Format};
+use crate::exit::CliError;
+use crate::wiring::phones;
+use crate::{render, runtime, shutdown};
+
+#[derive(Debug, Args)]
+pub(crate) struct VirtualArgs {
+    #[command(subcommand)]
+    command: VirtualCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum VirtualCommand {
+    /// Start virtual phones and keep them until Ctrl-C
+    Up(UpArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Any client that speaks adb or WebDriverAgent can use them:
+  adb connect ADDRESS; adb -s ADDRESS shell getprop ro.product.model
+  curl WDA/status
+  USBMUXD_SOCKET_ADDRESS=ADDRESS idevice_id -l")]
+struct UpArgs {
+    /// How many Android phones
+    #[arg(long, value_name = "N")]
+    android: Option<u32>,
+
+    /// How many iPhones
+    #[arg(long, value_name = "N")]
+    ios: Option<u32>,
+
+    /// The app on them [default: the example shop]
+    #[arg(long, value_name = "FILE")]
+    app: Option<PathBuf>,
+
+    /// What goes wrong on them
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+
+    /// The number that everything random follows from
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// As slow as a phone, or as fast as this computer
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    profile: Option<Profile>,
+
+    /// How to print their addresses
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Profile {
+    /// As slow as a phone.
+    Phone,
+    /// As fast as this computer.
+    Fast,
+}
+
+/// `packtrain virtual`.
+pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError> {
+    let VirtualCommand::Up(args) = args.command;
+    let configured = context.config(Flags::default())?.config.devices.simulated.unwrap_or_default();
+    let neither = args.android.is_none()
+        && args.ios.is_none()
+        && configured.android == 0
+        && configured.ios == 0;
+    let settings = VirtualSettings {
+        android: args.android.unwrap_or(if neither { 1 } else { configured.android }),
+        ios: args.ios.unwrap_or(if neither { 1 } else { configured.ios }),
+        app: args.app.or(configured.app),
+        faults: args.faults.or(configured.faults),
+        seed: args.seed.unwrap_or(configured.seed),
+        profile: match args.profile {
+            Some(Profile::Phone) => VirtualProfile::Phone,
+            Some(Profile::Fast) => VirtualProfile::Fast,
+            None => configured.profile,
+        },
+    };
+    runtime::block_on(up(settings, args.format))
+}
+
+async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError> {
+    let fleet = phones::start(&settings).await?;
+    match format {
+        Format::Json => {
+            let android: Vec<_> = fleet
+                .android()
+                .iter()
+                .map(|phone| json!({ "model": phone.model(), "adb": phone.address().to_string() }))
+                .collect();
+            let ios: Vec<_> = fleet
+                .ios()
+                .iter()
+                .map(|phone| {
+                    json!({
+                        "model": phone.model(),
+                        "udid": phone.udid().0,
+                        "wda": format!("http://{}", phone.wda_address()),
+                    })
+                })
+                .collect();
+            let usbmuxd = fleet.usbmuxd_address().map(|address| address.to_string());
+            render::out(&json!({ "schema_version": 1, "android": android, "ios": ios, "usbmuxd": usbmuxd }).to_string());
+        }
+        Format::Text => {
+            for phone in fleet.android() {
+                render::out(&format!("{}: adb connect {}", phone.model(), phone.address()));
+            }
+            for phone in fleet.ios() {
+                render::out(&format!("{}: http://{}", phone.model(), phone.wda_address()));
+            }
+            if let Some(address) = fleet.usbmuxd_address() {
+                render::out(&format!("usbmuxd: USBMUXD_SOCKET_ADDRESS={address}"));
+            }
+            render::say("Ctrl-C ends them");
+        }
+    }
+    shutdown::signal().await;
+    fleet.shutdown().await;
+    Ok(Exit::Passed)
+}

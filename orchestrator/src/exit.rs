@@ -1,0 +1,82 @@
+//! How the program ends: an error with an exit code, a cause chain and a hint.
+
+use packtrain_model::Exit;
+use packtrain_model::diagnostic::Diagnostic;
+
+/// Why the program could not do what was asked.
+#[derive(Debug)]
+pub struct CliError {
+    /// The exit code.
+    pub exit: Exit,
+    /// What people are told.
+    pub told: Box<Told>,
+}
+
+/// What people are told about an error.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// What happened, in one sentence.
+    pub message: String,
+    /// Why, outermost first.
+    pub causes: Vec<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Mistakes in files, each shown with its place.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The line of a file that is to blame, with a mark below the place.
+    pub snippet: Option<String>,
+}
+
+impl CliError {
+    /// The request makes no sense: exit code 3.
+    pub fn misuse(message: impl Into<String>) -> Self {
+        Self::new(Exit::Misuse, message)
+    }
+
+    /// We could not find out: exit code 2.
+    pub fn infrastructure(message: impl Into<String>) -> Self {
+        Self::new(Exit::Infrastructure, message)
+    }
+
+    /// Files with mistakes: exit code 3.
+    pub fn files(message: impl Into<String>, diagnostics: Vec<Diagnostic>) -> Self {
+        let mut error = Self::misuse(message);
+        error.told.diagnostics = diagnostics;
+        error
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.told.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the line that is to blame.
+    #[must_use]
+    pub fn shown(mut self, snippet: impl Into<String>) -> Self {
+        self.told.snippet = Some(snippet.into());
+        self
+    }
+
+    /// Adds an error and its sources as causes.
+    #[must_use]
+    pub fn because(mut self, error: &dyn std::error::Error) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.told.causes.push(error.to_string());
+            next = error.source();
+        }
+        self
+    }
+
+    fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            told: Box::new(Told {
+                message: message.into(),
+                ..Told::default()
+            }),
+        }
+    }
+}

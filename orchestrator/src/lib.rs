@@ -1,0 +1,19 @@
+//! The program: commands in, exit code out. The only crate that wires all others together.
+
+pub mod cli;
+pub mod exit;
+pub mod render;
+mod reports;
+mod runtime;
+mod shutdown;
+mod sinks;
+mod site;
+mod trails;
+mod wiring;
+
+use std::process::ExitCode;
+
+/// Runs the program on the process's arguments.
+pub fn main() -> ExitCode {
+    ExitCode::from(cli::run(std::env::args_os()).code())
+}

@@ -1,0 +1,5 @@
+//! The `packtrain` command.
+
+fn main() -> std::process::ExitCode {
+    packtrain_orchestrator::main()
+}

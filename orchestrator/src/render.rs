@@ -1,0 +1,97 @@
+//! The one file through which people see errors and the program prints at all.
+
+use std::io::{IsTerminal, Write};
+
+use packtrain_model::diagnostic::Diagnostic;
+
+use crate::exit::CliError;
+
+/// When colours are used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    fn wanted(self, is_terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()),
+        }
+    }
+
+    /// Whether standard output is coloured.
+    pub fn on_stdout(self) -> bool {
+        self.wanted(std::io::stdout().is_terminal())
+    }
+
+    /// Whether standard error is coloured.
+    pub fn on_stderr(self) -> bool {
+        self.wanted(std::io::stderr().is_terminal())
+    }
+}
+
+/// Data, to standard output. A reader that has gone away is no error of ours.
+pub fn out(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes());
+    if !text.ends_with('\n') {
+        let _ = stdout.write_all(b"\n");
+    }
+    let _ = stdout.flush();
+}
+
+/// Words, to standard error.
+pub fn say(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = writeln!(stderr, "{}", text.trim_end_matches('\n'));
+}
+
+/// An error, to standard error: what happened, cause chain, hint.
+pub fn error(error: &CliError, color: Color) {
+    let color = color.on_stderr();
+    diagnostics(&error.told.diagnostics, color);
+    say(&format!(
+        "{} {}",
+        label("error:", "31", color),
+        error.told.message
+    ));
+    if let Some(snippet) = &error.told.snippet {
+        say(snippet);
+    }
+    for cause in &error.told.causes {
+        say(&format!("  caused by: {cause}"));
+    }
+    if let Some(text) = &error.told.hint {
+        say(&format!("{} {text}", label("hint:", "36", color)));
+    }
+}
+
+/// Mistakes in files, to standard error.
+pub fn diagnostics(diagnostics: &[Diagnostic], color: bool) {
+    for diagnostic in diagnostics {
+        say(&diagnostic.render(color));
+    }
+}
+
+/// A warning, to standard error.
+pub fn warning(text: &str, color: Color) {
+    say(&format!(
+        "{} {text}",
+        label("warning:", "33", color.on_stderr())
+    ));
+}
+
+fn label(text: &str, code: &str, color: bool) -> String {
+    match color {
+        true => format!("\u{1b}[1;{code}m{text}\u{1b}[0m"),
+        false => text.to_owned(),
+    }
+}

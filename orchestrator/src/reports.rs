@@ -1,0 +1,143 @@
+//! Reports of a run, made from its journal: written beside it, and wherever else they are wanted.
+
+use std::path::{Path, PathBuf};
+
+use packtrain_record::JournalReader;
+use packtrain_report::console::{self, Layout, ReportLink};
+use packtrain_report::{HtmlOptions, JunitOptions, RunView};
+
+use crate::exit::CliError;
+
+/// Copies that somebody asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Copies {
+    /// JUnit XML.
+    pub junit: Option<PathBuf>,
+    /// The HTML report.
+    pub html: Option<PathBuf>,
+}
+
+/// What was written.
+pub struct Written {
+    view: RunView,
+    links: Vec<ReportLink>,
+    warnings: Vec<String>,
+}
+
+impl Written {
+    /// What a person reads at the end.
+    pub fn summary(&self, color: bool) -> String {
+        let layout = Layout {
+            color,
+            ..Layout::default()
+        };
+        let mut text = console::summary(&self.view, &self.links, layout);
+        for warning in &self.warnings {
+            text.push_str(&format!("warning: {warning}\n"));
+        }
+        text
+    }
+}
+
+/// Reads the journal in `folder` and writes `report.html`, `report.json` and `junit.xml` into it.
+///
+/// # Errors
+/// When the journal cannot be read or a wanted copy cannot be written. A report that cannot be
+/// written into the run's own folder is a warning.
+pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
+    let mut warnings = Vec::new();
+    let unreadable = |error: &dyn std::error::Error| {
+        CliError::infrastructure("cannot read the run's journal").because(error)
+    };
+    let mut reader = JournalReader::open(folder).map_err(|error| unreadable(&error))?;
+    let mut entries = Vec::new();
+    for entry in reader.by_ref() {
+        entries.push(entry.map_err(|error| unreadable(&error))?);
+    }
+    if let Some(torn) = reader.torn() {
+        warnings.push(format!(
+            "{}:{}: the last line was cut off and is left out",
+            reader.path().display(),
+            torn.line
+        ));
+    }
+    let view = RunView::from_events(entries);
+    let failed = |what: &str, error: &dyn std::error::Error| {
+        CliError::infrastructure(format!("cannot write the {what} report")).because(error)
+    };
+    let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
+    let junit = packtrain_report::junit(
+        &view,
+        &JunitOptions {
+            run_folder: Some(folder.display().to_string()),
+        },
+    )
+    .map_err(|error| failed("JUnit", &error))?;
+    let html = render_html(&view, folder, String::new()).map_err(|error| failed("HTML", &error))?;
+    let mut links = Vec::new();
+    for (kind, name, content) in [
+        ("html", "report.html", &html),
+        ("junit", "junit.xml", &junit),
+        ("json", "report.json", &json),
+    ] {
+        let path = folder.join(name);
+        match std::fs::write(&path, content) {
+            Ok(()) => links.push(ReportLink {
+                kind: kind.to_owned(),
+                path: path.display().to_string(),
+            }),
+            Err(error) => warnings.push(format!("{}: {error}", path.display())),
+        }
+    }
+    if let Some(path) = &wanted.junit {
+        copy(path, &junit)?;
+    }
+    if let Some(path) = &wanted.html {
+        let root = format!("{}/", absolute(folder).display());
+        let html = render_html(&view, folder, root).map_err(|error| failed("HTML", &error))?;
+        copy(path, &html)?;
+    }
+    Ok(Written {
+        view,
+        links,
+        warnings,
+    })
+}
+
+fn render_html(
+    view: &RunView,
+    folder: &Path,
+    artifact_root: String,
+) -> Result<String, packtrain_report::HtmlError> {
+    let options = HtmlOptions {
+        artifact_root,
+        ..HtmlOptions::default()
+    };
+    packtrain_report::html(view, &options, &mut |path| {
+        // Paths come from the journal, which may come from anywhere.
+        let inside = Path::new(path)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
+        inside
+            .then(|| std::fs::read(folder.join(path)).ok())
+            .flatten()
+    })
+}
+
+fn copy(path: &Path, content: &str) -> Result<(), CliError> {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            CliError::infrastructure(format!("cannot create {}", folder.display())).because(&error)
+        })?;
+    }
+    std::fs::write(path, content).map_err(|error| {
+        CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
+    })
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,6 @@
+//! Where a run's events go.
+
+pub mod disk;
+pub mod lines;
+pub mod live;
+pub mod ndjson;

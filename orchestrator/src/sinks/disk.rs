@@ -1,0 +1,50 @@
+//! The run's folder as a sink: events and files on disk first.
+
+use packtrain_engine::{ArtifactContent, NewArtifact, Sink};
+use packtrain_model::{Artifact, Entry};
+use packtrain_record::{ArtifactStore, JournalWriter};
+
+/// Writes the journal and keeps the files.
+pub struct Disk {
+    journal: JournalWriter,
+    artifacts: ArtifactStore,
+}
+
+impl Disk {
+    /// A sink that writes into the journal's folder.
+    pub fn new(journal: JournalWriter) -> Self {
+        Self {
+            artifacts: journal.artifacts(),
+            journal,
+        }
+    }
+}
+
+impl Sink for Disk {
+    fn name(&self) -> &'static str {
+        "journal"
+    }
+
+    fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
+        self.journal
+            .append(entry)
+            .map_err(|error| error.to_string())
+    }
+
+    fn save(&mut self, artifact: &NewArtifact) -> Option<Result<Artifact, String>> {
+        let NewArtifact {
+            session,
+            step,
+            kind,
+            name,
+            content,
+        } = artifact;
+        let saved = match content {
+            ArtifactContent::Bytes(bytes) => {
+                self.artifacts.save(session, *step, *kind, name, bytes)
+            }
+            ArtifactContent::File(path) => self.artifacts.take(session, *step, *kind, name, path),
+        };
+        Some(saved.map_err(|error| error.to_string()))
+    }
+}

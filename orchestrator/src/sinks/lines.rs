@@ -1,0 +1,34 @@
+//! Progress without a terminal: a line for each event worth one, on standard error.
+
+use packtrain_engine::Sink;
+use packtrain_model::Entry;
+use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
+
+use crate::render::{self, Color};
+
+/// Prints a line for each event.
+pub struct Lines(EventLines);
+
+impl Lines {
+    /// A sink that says steps as they end.
+    pub fn new(color: Color) -> Self {
+        let layout = Layout {
+            color: color.on_stderr(),
+            ..Layout::default()
+        };
+        Self(EventLines::new(layout, Detail::Steps, Timestamps::Elapsed))
+    }
+}
+
+impl Sink for Lines {
+    fn name(&self) -> &'static str {
+        "progress"
+    }
+
+    fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
+        if let Some(line) = self.0.line(entry) {
+            render::say(&line);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! Progress on a terminal: a bar for the whole run and a line for each device that is at work.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use packtrain_engine::Sink;
+use packtrain_model::{Entry, Outcome, RunEvent, SessionId, StepIndex, TrailSummary};
+use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
+
+use crate::render::Color;
+
+/// Devices shown at once; the rest is counted. More lines than a screen has help nobody.
+const MOST: usize = 12;
+/// How often spinners turn.
+const TURN: Duration = Duration::from_millis(120);
+
+/// Draws the state of a run and prints what went wrong above it.
+pub struct Live {
+    bars: MultiProgress,
+    total: ProgressBar,
+    more: ProgressBar,
+    trails: Vec<TrailSummary>,
+    running: BTreeMap<String, Running>,
+    hidden: HashMap<SessionId, Running>,
+    lines: EventLines,
+    bad: u64,
+}
+
+struct Running {
+    session: SessionId,
+    trail: usize,
+    device: String,
+    bar: Option<ProgressBar>,
+}
+
+impl Live {
+    /// Whether standard error is a terminal that can be drawn on.
+    pub fn is_possible() -> bool {
+        std::io::stderr().is_terminal()
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    }
+
+    /// A display on standard error.
+    pub fn new(color: Color) -> Self {
+        let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(15));
+        let layout = Layout {
+            color: color.on_stderr(),
+            ..Layout::default()
+        };
+        let more = bars.add(ProgressBar::new_spinner());
+        more.set_style(style("  {msg}"));
+        let total = bars.add(ProgressBar::new(0));
+        total.set_style(style("{bar:28} {pos}/{len} {elapsed} {msg}"));
+        Self {
+            bars,
+            total,
+            more,
+            trails: Vec::new(),
+            running: BTreeMap::new(),
+            hidden: HashMap::new(),
+            lines: EventLines::new(layout, Detail::Sessions, Timestamps::None),
+            bad: 0,
+        }
+    }
+
+    fn started(&mut self, session: &SessionId, trail: usize, device: &str) {
+        let mut running = Running {
+            session: session.clone(),
+            trail,
+            device: device.to_owned(),
+            bar: None,
+        };
+        if self.running.len() < MOST {
+            running.bar = Some(self.add_bar(device));
+            self.running.insert(device.to_owned(), running);
+        } else {
+            self.hidden.insert(session.clone(), running);
+        }
+        self.count_hidden();
+    }
+
+    fn add_bar(&self, device: &str) -> ProgressBar {
+        let bar = self
+            .bars
+            .insert_before(&self.more, ProgressBar::new_spinner());
+        bar.set_style(style("{spinner} {prefix:24} {wide_msg}"));
+        bar.set_prefix(device.to_owned());
+        bar.enable_steady_tick(TURN);
+        bar
+    }
+
+    fn step(&self, session: &SessionId, step: StepIndex) {
+        let found = self
+            .running
+            .values()
+            .find(|running| running.session == *session);
+        let Some((running, bar)) = found.and_then(|running| Some((running, running.bar.as_ref()?)))
+        else {
+            return;
+        };
+        let Some(trail) = self.trails.get(running.trail) else {
+            return;
+        };
+        let place = trail.steps.iter().position(|known| known.step == step);
+        let text = place.map_or("", |place| trail.steps[place].text.as_str());
+        let text = text.lines().next().unwrap_or_default();
+        bar.set_message(format!(
+            "{}/{}  {text}",
+            place.map_or(0, |place| place + 1),
+            trail.steps.len()
+        ));
+    }
+
+    fn ended(&mut self, session: &SessionId, is_final: bool, bad: bool) {
+        let shown = self
+            .running
+            .iter()
+            .find(|(_, running)| running.session == *session)
+            .map(|(device, _)| device.clone());
+        match shown.and_then(|device| self.running.remove(&device)) {
+            Some(Running { bar: Some(bar), .. }) => {
+                bar.finish_and_clear();
+                self.bars.remove(&bar);
+                self.promote();
+            }
+            Some(_) => {}
+            None => {
+                self.hidden.remove(session);
+            }
+        }
+        self.count_hidden();
+        if is_final {
+            self.total.inc(1);
+            self.bad += u64::from(bad);
+            if self.bad > 0 {
+                self.total.set_message(format!("{} not passed", self.bad));
+            }
+        }
+    }
+
+    /// A free line goes to a device that was only counted so far.
+    fn promote(&mut self) {
+        let Some(session) = self.hidden.keys().next().cloned() else {
+            return;
+        };
+        if let Some(mut running) = self.hidden.remove(&session) {
+            running.bar = Some(self.add_bar(&running.device));
+            self.running.insert(running.device.clone(), running);
+        }
+    }
+
+    fn count_hidden(&self) {
+        self.more.set_message(match self.hidden.len() {
+            0 => String::new(),
+            more => format!("and {more} more devices"),
+        });
+    }
+}
+
+impl Sink for Live {
+    fn name(&self) -> &'static str {
+        "progress"
+    }
+
+    fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
+        match &entry.event {
+            RunEvent::RunStarted {
+                trails, sessions, ..
+            } => {
+                self.trails.clone_from(trails);
+                self.total.set_length(sessions.len() as u64);
+                self.total.enable_steady_tick(TURN);
+            }
+            RunEvent::SessionStarted {
+                session,
+                planned,
+                device,
+                ..
+            } => self.started(session, planned.trail, &device.id.to_string()),
+            RunEvent::StepStarted { session, step } => self.step(session, *step),
+            RunEvent::SessionWillRetry { session, .. } => self.ended(session, false, false),
+            RunEvent::SessionFinished {
+                session, outcome, ..
+            } => {
+                let bad = !matches!(outcome, Outcome::Passed | Outcome::Skipped { .. });
+                self.ended(session, true, bad);
+            }
+            RunEvent::RunFinished { .. } => {
+                self.total.finish_and_clear();
+                self.more.finish_and_clear();
+                let _ = self.bars.clear();
+            }
+            RunEvent::ToolStarted { .. }
+            | RunEvent::ToolFinished { .. }
+            | RunEvent::StepFinished { .. }
+            | RunEvent::ArtifactSaved { .. }
+            | RunEvent::DeviceReported { .. }
+            | RunEvent::SinkFailed { .. }
+            | RunEvent::StopRequested => {}
+        }
+        if let Some(line) = self.lines.line(entry) {
+            self.bars.println(line).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}

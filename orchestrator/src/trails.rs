@@ -1,0 +1,265 @@
+//! Trail files on disk: found, read, parsed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use packtrain_drivers::DeviceInfo;
+use packtrain_engine::{RequestedTrail, TrailLoader};
+use packtrain_model::diagnostic::Diagnostic;
+use packtrain_model::discover::{self, FoundFile, FoundTrail};
+use packtrain_model::trail::{Parsed, Trail};
+
+use crate::exit::CliError;
+
+/// A trail file larger than this is none.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// What was read.
+pub struct Loaded {
+    /// The trails, in the order of the paths, folders in alphabetical order.
+    pub trails: Vec<LoadedTrail>,
+    /// Worth a look; never errors.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A trail in one file, or in several that are for different devices.
+pub enum LoadedTrail {
+    /// For every device.
+    File(Arc<Trail>),
+    /// For each device its own, by path.
+    PerDevice(FoundTrail, BTreeMap<String, Arc<Trail>>),
+}
+
+impl LoadedTrail {
+    /// All its files.
+    pub fn files(&self) -> Vec<&Arc<Trail>> {
+        match self {
+            Self::File(trail) => vec![trail],
+            Self::PerDevice(_, trails) => trails.values().collect(),
+        }
+    }
+
+    /// As a run asks for it: each file with the devices it is for.
+    pub fn requested(&self, devices: &[DeviceInfo]) -> Vec<RequestedTrail> {
+        match self {
+            Self::File(trail) => vec![RequestedTrail {
+                trail: Arc::clone(trail),
+                only: None,
+            }],
+            Self::PerDevice(found, trails) => trails
+                .iter()
+                .map(|(path, trail)| RequestedTrail {
+                    trail: Arc::clone(trail),
+                    only: Some(
+                        devices
+                            .iter()
+                            .filter(|device| {
+                                found.file_for(&device.classifiers).as_ref() == Some(path)
+                            })
+                            .map(|device| device.id.clone())
+                            .collect(),
+                    ),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Reads files, and every trail below folders. Files that only describe a trail are left out.
+///
+/// # Errors
+/// All mistakes in all files, together.
+pub fn load(paths: &[PathBuf]) -> Result<Loaded, CliError> {
+    let mut reading = Reading::default();
+    let mut trails = Vec::new();
+    for found in find(paths)? {
+        match &found {
+            FoundTrail::File(path) => {
+                let read = reading.read(path)?;
+                trails.extend(read.into_iter().map(LoadedTrail::File));
+            }
+            FoundTrail::PerDevice { folder, names } => {
+                let mut files = BTreeMap::new();
+                for name in names {
+                    let path = join(folder, name);
+                    if let Some(trail) = reading.read(&path)? {
+                        files.insert(path, trail);
+                    }
+                }
+                trails.push(LoadedTrail::PerDevice(found, files));
+            }
+        }
+    }
+    if reading.mistakes.is_empty() {
+        return Ok(Loaded {
+            trails,
+            warnings: reading.warnings,
+        });
+    }
+    let count = reading
+        .mistakes
+        .iter()
+        .filter(|mistake| mistake.is_error())
+        .count();
+    Err(CliError::files(
+        match count {
+            1 => "a mistake in a trail file".to_owned(),
+            _ => format!("{count} mistakes in trail files"),
+        },
+        reading.mistakes,
+    ))
+}
+
+/// Files being read, and what was wrong with them so far.
+#[derive(Default)]
+struct Reading {
+    warnings: Vec<Diagnostic>,
+    mistakes: Vec<Diagnostic>,
+}
+
+impl Reading {
+    /// The trail in a file; `None` when it has mistakes or only describes a trail.
+    fn read(&mut self, path: &str) -> Result<Option<Arc<Trail>>, CliError> {
+        match parse(Path::new(path))? {
+            Ok(parsed) => {
+                self.warnings.extend(parsed.warnings);
+                Ok((!parsed.trail.is_metadata_only()).then(|| Arc::new(parsed.trail)))
+            }
+            Err(found) => {
+                self.mistakes.extend(found);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The trails that paths stand for: files as they are, folders walked.
+///
+/// # Errors
+/// When a path does not exist or a folder holds no trail.
+pub fn find(paths: &[PathBuf]) -> Result<Vec<FoundTrail>, CliError> {
+    let mut found = Vec::new();
+    for path in paths {
+        collect(path, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// The files of a trail that was found.
+pub fn files(found: &FoundTrail) -> Vec<PathBuf> {
+    match found {
+        FoundTrail::File(path) => vec![path.into()],
+        FoundTrail::PerDevice { folder, names } => {
+            names.iter().map(|name| join(folder, name).into()).collect()
+        }
+    }
+}
+
+fn join(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        _ => format!("{}/{name}", folder.trim_end_matches('/')),
+    }
+}
+
+/// Reads and parses one file.
+///
+/// # Errors
+/// When the file cannot be read at all; mistakes in it are the inner result.
+pub fn parse(file: &Path) -> Result<Result<Parsed, Vec<Diagnostic>>, CliError> {
+    let unreadable = |error: &dyn std::error::Error| {
+        CliError::misuse(format!("cannot read {}", file.display())).because(error)
+    };
+    let size = std::fs::metadata(file)
+        .map_err(|error| unreadable(&error))?
+        .len();
+    if size > LARGEST {
+        return Err(CliError::misuse(format!(
+            "{} is {size} bytes large; a trail file has at most {LARGEST}",
+            file.display()
+        )));
+    }
+    let bytes = std::fs::read(file).map_err(|error| unreadable(&error))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|error| unreadable(&error.utf8_error()).hint("trail files are UTF-8"))?;
+    Ok(Trail::parse_with(
+        &text,
+        &file.display().to_string(),
+        &|name| std::env::var(name).ok(),
+    ))
+}
+
+fn collect(path: &Path, found: &mut Vec<FoundTrail>) -> Result<(), CliError> {
+    let unreadable = |error: &dyn std::error::Error| {
+        CliError::misuse(format!("cannot read {}", path.display())).because(error)
+    };
+    let kind = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
+    if kind.is_file() {
+        // A file that is named is a trail, whatever its name.
+        found.push(FoundTrail::File(path.display().to_string()));
+        return Ok(());
+    }
+    let mut files = Vec::new();
+    walk(path, &mut files).map_err(|error| unreadable(&error))?;
+    let below = discover::group(files);
+    if below.is_empty() {
+        return Err(
+            CliError::misuse(format!("no trail below {}", path.display()))
+                .hint("trails are called trail.yaml or <name>.trail.yaml"),
+        );
+    }
+    found.extend(below);
+    Ok(())
+}
+
+/// Walks a folder in alphabetical order; symbolic links are not followed.
+fn walk(folder: &Path, files: &mut Vec<FoundFile>) -> std::io::Result<()> {
+    let mut entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    let folder_name = folder
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    for entry in entries {
+        let (kind, name) = (entry.file_type()?, entry.file_name());
+        let name = name.to_string_lossy();
+        if kind.is_dir() && !discover::is_pruned(&name) {
+            walk(&entry.path(), files)?;
+        } else if kind.is_file() && discover::is_trail_file(folder_name.as_deref(), &name) {
+            let bytes = std::fs::read(entry.path())?;
+            let text = String::from_utf8_lossy(&bytes);
+            files.extend(FoundFile::new(&entry.path().display().to_string(), &text));
+        }
+    }
+    Ok(())
+}
+
+/// Reads trails for trails that run trails.
+pub struct Disk;
+
+impl TrailLoader for Disk {
+    fn load(&self, path: &str, folders: &[PathBuf]) -> Result<Arc<Trail>, String> {
+        let file = folders
+            .iter()
+            .map(|folder| folder.join(path))
+            .find(|file| file.is_file())
+            .ok_or_else(|| {
+                let looked: Vec<_> = folders.iter().map(|f| f.display().to_string()).collect();
+                format!("no trail {path} in {}", looked.join(" or "))
+            })?;
+        let parsed = parse(&file).map_err(|error| {
+            [vec![error.told.message], error.told.causes]
+                .concat()
+                .join(": ")
+        })?;
+        match parsed {
+            Ok(parsed) => Ok(Arc::new(parsed.trail)),
+            Err(mistakes) => Err(mistakes
+                .iter()
+                .filter(|mistake| mistake.is_error())
+                .map(|mistake| mistake.render(false))
+                .collect::<Vec<_>>()
+                .join("\n")),
+        }
+    }
+}

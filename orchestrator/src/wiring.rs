@@ -1,0 +1,142 @@
+//! From configuration to connectors: with the files below, the only place that names concrete
+//! drivers.
+
+pub(crate) mod android;
+pub(crate) mod ios;
+pub(crate) mod phones;
+mod wanted;
+pub(crate) mod web;
+
+use std::sync::Arc;
+
+use packtrain_config::{Config, VirtualSettings};
+use packtrain_driver_adb::{AdbDevice, AdbPool};
+use packtrain_driver_playwright::{WebPool, WebSlot, install};
+use packtrain_driver_wda::WdaPool;
+use packtrain_drivers::{Connector, Platform};
+use packtrain_virtual::fleet::Fleet as VirtualFleet;
+
+pub use self::wanted::Wanted;
+use crate::exit::CliError;
+
+/// The name of the web device that exists when none is configured.
+const DEFAULT_SLOT: &str = "chromium";
+
+/// Everything devices are made of, ready to be connected.
+pub struct Wiring {
+    web: Arc<WebPool>,
+    wda: Arc<WdaPool>,
+    phones: Option<VirtualFleet>,
+    found: install::Found,
+    connectors: Vec<Arc<dyn Connector>>,
+    /// Android devices that are there and cannot be used.
+    unusable: Vec<AdbDevice>,
+    /// Whether any `web/<slot>` is a device, because none was configured.
+    free_slots: bool,
+    headed: bool,
+}
+
+impl Wiring {
+    /// Makes connectors for the devices that may be wanted. Virtual phones are started, real ones
+    /// are looked for where `wanted` gives reason to; nothing is connected.
+    ///
+    /// # Errors
+    /// When the configuration makes no sense, or what was asked for by name cannot be looked for.
+    pub async fn new(config: &Config, wanted: Wanted<'_>, headed: bool) -> Result<Self, CliError> {
+        let found = install::find(&web::search_paths(config));
+        let search = wanted.search(Platform::Android);
+        let adb = AdbPool::new(android::options(&config.devices.android, search)?);
+        let mut wiring = Self {
+            web: WebPool::new(found.installation(), found.browser.clone()),
+            wda: WdaPool::new(ios::options(&config.devices.ios)?),
+            phones: None,
+            free_slots: config.devices.web.is_empty(),
+            found,
+            connectors: Vec::new(),
+            unusable: Vec::new(),
+            headed,
+        };
+        wiring.add_virtual(config, wanted, &adb).await?;
+        let survey = android::survey(&adb, search).await?;
+        wiring.connectors.extend(survey.connectors);
+        wiring.unusable = survey.unusable;
+        let iphones = ios::discover(&wiring.wda, wanted.search(Platform::Ios)).await?;
+        wiring.connectors.extend(iphones);
+        for (name, slot) in &config.devices.web {
+            wiring.add_slot(web::web_slot(name, slot));
+        }
+        if wiring.free_slots && wiring.found.browser.is_some() {
+            wiring.add_slot(web::named(DEFAULT_SLOT));
+        }
+        Ok(wiring)
+    }
+
+    /// All connectors: virtual phones, Android, iOS, web.
+    pub fn connectors(&self) -> &[Arc<dyn Connector>] {
+        &self.connectors
+    }
+
+    /// Android devices that are there and cannot be used, with the reason.
+    pub fn unusable(&self) -> &[AdbDevice] {
+        &self.unusable
+    }
+
+    /// Makes `web/<slot>` a device with default options, when no slots are configured.
+    pub fn add_free_slot(&mut self, slot: &str) -> bool {
+        if self.free_slots {
+            self.add_slot(web::named(slot));
+        }
+        self.free_slots
+    }
+
+    /// What was found of Playwright and browsers.
+    pub const fn found(&self) -> &install::Found {
+        &self.found
+    }
+
+    /// Ends what the connectors share and what was started for them.
+    pub async fn shutdown(self) {
+        self.web.shutdown().await;
+        self.wda.shutdown().await;
+        if let Some(phones) = self.phones {
+            phones.shutdown().await;
+        }
+    }
+
+    async fn add_virtual(
+        &mut self,
+        config: &Config,
+        wanted: Wanted<'_>,
+        adb: &AdbPool,
+    ) -> Result<(), CliError> {
+        let configured = config.devices.simulated.clone().unwrap_or_default();
+        // Asked for without a number and not configured is one.
+        let count = |asked: Option<u32>, configured: u32| match asked {
+            Some(0) => configured.max(1),
+            Some(number) => number,
+            None => configured,
+        };
+        let settings = VirtualSettings {
+            android: count(wanted.virtual_phones(Platform::Android)?, configured.android),
+            ios: count(wanted.virtual_phones(Platform::Ios)?, configured.ios),
+            ..configured
+        };
+        if settings.android == 0 && settings.ios == 0 {
+            return Ok(());
+        }
+        let fleet = phones::start(&settings).await?;
+        for (index, phone) in fleet.android().iter().enumerate() {
+            self.connectors.push(android::virtual_phone(adb, index, phone));
+        }
+        for (index, phone) in fleet.ios().iter().enumerate() {
+            self.connectors.push(ios::virtual_phone(&self.wda, index, phone)?);
+        }
+        self.phones = Some(fleet);
+        Ok(())
+    }
+
+    fn add_slot(&mut self, mut slot: WebSlot) {
+        slot.headed |= self.headed;
+        self.connectors.push(self.web.connector(slot));
+    }
+}

@@ -1,0 +1,72 @@
+//! iPhones and simulators from configuration and discovery.
+
+use std::sync::Arc;
+
+use packtrain_config as config;
+use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget};
+use packtrain_drivers::Connector;
+use packtrain_virtual::ios::Iphone;
+
+use super::phones;
+use super::wanted::Search;
+use crate::exit::CliError;
+
+/// How iPhones are found, from configuration and environment.
+pub(crate) fn options(
+    settings: &std::collections::BTreeMap<String, config::IosSettings>,
+) -> Result<WdaOptions, CliError> {
+    let mut options = WdaOptions::from_environment(|name| std::env::var_os(name));
+    for (name, device) in settings {
+        options.endpoints.push(endpoint(name, device)?);
+    }
+    Ok(options)
+}
+
+/// Everything there is. Nothing is an error here but a configuration that makes no sense.
+pub(super) async fn discover(
+    pool: &WdaPool,
+    search: Search,
+) -> Result<Vec<Arc<dyn Connector>>, CliError> {
+    if search == Search::Not {
+        return Ok(Vec::new());
+    }
+    pool.discover()
+        .await
+        .map_err(|error| CliError::misuse("cannot look for iPhones").because(&error))
+}
+
+/// What leads to a virtual iPhone.
+pub(super) fn virtual_phone(
+    pool: &WdaPool,
+    index: usize,
+    phone: &Iphone,
+) -> Result<Arc<dyn Connector>, CliError> {
+    pool.url(&phones::name(index), &format!("http://{}", phone.wda_address()))
+        .map_err(|error| CliError::infrastructure("cannot reach a virtual iPhone").because(&error))
+}
+
+fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, CliError> {
+    let target = match (&settings.wda, &settings.udid) {
+        (Some(url), _) => WdaTarget::Url(url.clone()),
+        (None, Some(udid)) => WdaTarget::Device {
+            udid: udid.clone(),
+            usbmuxd: None,
+        },
+        (None, None) => {
+            return Err(CliError::misuse(format!("devices.ios.{name} says neither `wda` nor `udid`")));
+        }
+    };
+    let start = match (settings.start.as_slice(), &settings.bundle_id) {
+        ([], None) => WdaStart::Never,
+        ([], Some(id)) => WdaStart::Runner {
+            app: None,
+            id: id.clone(),
+        },
+        (command, _) => WdaStart::Command(command.to_vec()),
+    };
+    Ok(WdaEndpoint {
+        start,
+        classifiers: settings.classifiers.clone(),
+        ..WdaEndpoint::new(name, target)
+    })
+}

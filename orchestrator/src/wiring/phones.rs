@@ -1,0 +1,58 @@
+//! Virtual phones from configuration: servers in this process, and what leads to them.
+
+use std::path::Path;
+
+use packtrain_config as config;
+use packtrain_virtual::app::App;
+use packtrain_virtual::faults::Faults;
+use packtrain_virtual::fleet::{Fleet, FleetOptions};
+use packtrain_virtual::latency::Latency;
+
+use crate::exit::CliError;
+
+/// The example shop, for whoever names no app.
+const SHOP: &str = include_str!("../../../examples/shop/app.yaml");
+const SHOP_NAME: &str = "examples/shop/app.yaml";
+
+/// Starts the virtual phones of the configuration.
+///
+/// # Errors
+/// When the app or the faults have mistakes, or nothing can listen on loopback.
+pub(crate) async fn start(settings: &config::VirtualSettings) -> Result<Fleet, CliError> {
+    let apps = match &settings.app {
+        Some(path) => App::parse_all(&read(path)?, &path.display().to_string()),
+        None => App::parse_all(SHOP, SHOP_NAME),
+    };
+    let apps = apps.map_err(|error| CliError::misuse("the app has a mistake").shown(error.to_string()))?;
+    let faults = match &settings.faults {
+        Some(path) => Faults::parse(&read(path)?, &path.display().to_string()).map_err(|error| {
+            CliError::misuse("the faults have a mistake").shown(error.to_string())
+        })?,
+        None => Faults::default(),
+    };
+    let latency = match settings.profile {
+        config::VirtualProfile::Phone => Latency::phone(),
+        config::VirtualProfile::Fast => Latency::fast(),
+    };
+    Fleet::start(FleetOptions {
+        apps,
+        android: settings.android as usize,
+        ios: settings.ios as usize,
+        latency,
+        faults,
+        seed: settings.seed,
+        ..FleetOptions::default()
+    })
+    .await
+    .map_err(|error| CliError::infrastructure("cannot start the virtual phones").because(&error))
+}
+
+/// What a virtual phone is called: `virtual-1` and up.
+pub(crate) fn name(index: usize) -> String {
+    format!("virtual-{}", index + 1)
+}
+
+fn read(path: &Path) -> Result<String, CliError> {
+    std::fs::read_to_string(path)
+        .map_err(|error| CliError::misuse(format!("cannot read {}", path.display())).because(&error))
+}

@@ -1,0 +1,113 @@
+//! What of all there may be is wanted, so that nothing is looked for in vain. Pure.
+
+use packtrain_drivers::Platform;
+
+use crate::exit::CliError;
+
+/// What the words behind `-d` ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted<'a> {
+    /// The words; comma lists were split.
+    pub words: &'a [String],
+    /// Every device there is.
+    pub all: bool,
+}
+
+/// Where a platform's devices are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// Nowhere: nobody asked.
+    Not,
+    /// Where it costs nothing: what is not there is not missed.
+    Quietly,
+    /// Everywhere: somebody asked for them, so what is missing is an error.
+    Thoroughly,
+}
+
+impl Wanted<'_> {
+    /// How devices of a platform are looked for.
+    pub(crate) fn search(self, platform: Platform) -> Search {
+        let prefix = platform.as_str();
+        let named = self.words.iter().any(|word| {
+            word == prefix || word.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'))
+        });
+        // A bare name may be any platform's.
+        let bare = self
+            .words
+            .iter()
+            .any(|word| !word.contains(['/', ':']) && word.parse::<Platform>().is_err());
+        if named {
+            Search::Thoroughly
+        } else if self.all || bare || self.words.is_empty() {
+            Search::Quietly
+        } else {
+            Search::Not
+        }
+    }
+
+    /// How many virtual phones of a platform are asked for by `virtual:android` or
+    /// `virtual:android:20`; `None` when none are.
+    ///
+    /// # Errors
+    /// When a word that begins with `virtual:` makes no sense.
+    pub(crate) fn virtual_phones(self, platform: Platform) -> Result<Option<u32>, CliError> {
+        let mut count = None;
+        for word in self.words {
+            let Some(rest) = word.strip_prefix("virtual:") else {
+                continue;
+            };
+            let wrong = || {
+                CliError::misuse(format!("`{word}` is no virtual device"))
+                    .hint("write virtual:android, virtual:ios, or virtual:android:20 for twenty")
+            };
+            let (name, number) = match rest.split_once(':') {
+                Some((name, number)) => (name, number.parse::<u32>().map_err(|_| wrong())?),
+                None => (rest, 0),
+            };
+            match name.parse::<Platform>().map_err(|_| wrong())? {
+                Platform::Web => return Err(wrong()),
+                found if found == platform => count = Some(count.unwrap_or(0).max(number)),
+                Platform::Android | Platform::Ios => {}
+            }
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn only_what_was_asked_for_is_looked_for() {
+        let web = words(&["web/a"]);
+        let wanted = Wanted { words: &web, all: false };
+        assert_eq!(wanted.search(Platform::Android), Search::Not);
+        let all = Wanted { words: &[], all: true };
+        assert_eq!(all.search(Platform::Android), Search::Quietly);
+        let named = words(&["android/emulator-5554"]);
+        let wanted = Wanted { words: &named, all: false };
+        assert_eq!(wanted.search(Platform::Android), Search::Thoroughly);
+        assert_eq!(wanted.search(Platform::Ios), Search::Not);
+    }
+
+    #[test]
+    fn virtual_phones_are_counted() {
+        let some = words(&["virtual:android:20", "virtual:ios", "web"]);
+        let wanted = Wanted { words: &some, all: false };
+        assert_eq!(wanted.virtual_phones(Platform::Android).unwrap(), Some(20));
+        assert_eq!(wanted.virtual_phones(Platform::Ios).unwrap(), Some(0));
+        let none = words(&["web"]);
+        let wanted = Wanted { words: &none, all: false };
+        assert_eq!(wanted.virtual_phones(Platform::Ios).unwrap(), None);
+        for wrong in ["virtual:web", "virtual:android:x", "virtual:"] {
+            let wrong = words(&[wrong]);
+            let wanted = Wanted { words: &wrong, all: false };
+            assert!(wanted.virtual_phones(Platform::Android).is_err());
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Web devices from configuration.
+
+use packtrain_config as config;
+use packtrain_driver_playwright::{
+    ColorScheme, DialogAnswer, Geolocation, Isolation, ReducedMotion, WebSlot, install,
+};
+
+/// Where Playwright and browsers are looked for.
+pub(crate) fn search_paths(config: &config::Config) -> install::SearchPaths {
+    let mut search = install::SearchPaths::from_environment(|name| std::env::var_os(name));
+    let configured = &config.playwright;
+    // A bare name is looked for on the search path, like everything else.
+    if configured.node.components().count() > 1 {
+        search.node = Some(configured.node.clone());
+    }
+    if let Some(cli) = &configured.cli {
+        search.cli = Some(cli.clone());
+    }
+    search
+}
+
+/// A slot with nothing but a name.
+pub(super) fn named(slot: &str) -> WebSlot {
+    WebSlot {
+        name: slot.to_owned(),
+        ..WebSlot::default()
+    }
+}
+
+/// A slot as configured.
+pub(super) fn web_slot(name: &str, slot: &config::WebSlot) -> WebSlot {
+    WebSlot {
+        name: name.to_owned(),
+        viewport: slot
+            .viewport
+            .map(|viewport| (viewport.width, viewport.height)),
+        emulate: slot.emulate.clone(),
+        device_scale_factor: slot.device_scale_factor,
+        touch: slot.touch,
+        locale: slot.locale.clone(),
+        timezone: slot.timezone.clone(),
+        color_scheme: slot.color_scheme.and_then(|scheme| match scheme {
+            config::ColorScheme::Light => Some(ColorScheme::Light),
+            config::ColorScheme::Dark => Some(ColorScheme::Dark),
+            config::ColorScheme::NoPreference => None,
+        }),
+        reduced_motion: slot.reduced_motion.map(|motion| match motion {
+            config::ReducedMotion::Reduce => ReducedMotion::Reduce,
+            config::ReducedMotion::NoPreference => ReducedMotion::NoPreference,
+        }),
+        user_agent: slot.user_agent.clone(),
+        geolocation: slot.geolocation.map(|place| Geolocation {
+            latitude: place.latitude,
+            longitude: place.longitude,
+            accuracy: place.accuracy,
+        }),
+        permissions: slot.permissions.clone(),
+        offline: slot.offline,
+        storage_state: slot.storage_state.clone(),
+        extra_headers: slot.extra_headers.clone(),
+        dialogs: match slot.dialogs {
+            config::DialogAnswer::Dismiss => DialogAnswer::Dismiss,
+            config::DialogAnswer::Accept => DialogAnswer::Accept,
+        },
+        base_url: slot.base_url.clone(),
+        headed: !slot.headless,
+        executable: slot.executable.clone(),
+        args: slot.args.clone(),
+        isolation: match slot.isolation {
+            config::Isolation::Shared => Isolation::Shared,
+            config::Isolation::Process => Isolation::Process,
+        },
+        classifiers: slot.classifiers.clone(),
+    }
+}

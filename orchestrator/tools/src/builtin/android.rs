@@ -1,0 +1,350 @@
+//! Tools for what only Android can do.
+
+mod broadcast;
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use packtrain_drivers::{AndroidCommand, AppCommand, Command, Observation, Platform};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::tool;
+use crate::call::Call;
+use crate::tool::{Answer, Kind, Tool, ToolError};
+use broadcast::SendBroadcast;
+
+const ANDROID: &[Platform] = &[Platform::Android];
+
+/// Lines of a failed command's output that are kept.
+const OUTPUT: usize = 20;
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let mut tools = shell();
+    tools.extend(files());
+    tools
+}
+
+fn shell() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<AdbShell>(
+            "android_adbShell",
+            Kind::Action,
+            "Runs a command on the device and answers its output. Each argument reaches the \
+             program as it is written.",
+            |arguments, call| Box::pin(async move { adb_shell(arguments, call).await }),
+        )
+        .on(ANDROID)
+        .internal()
+        .unrecorded()
+        .done(),
+        tool::<GrantPermissions>(
+            "android_grantPermissions",
+            Kind::Action,
+            "Grants an app runtime permissions, so that it does not ask for them.",
+            |arguments, call| {
+                Box::pin(async move {
+                    if arguments.permissions.is_empty() {
+                        return Ok(Answer::text("no permissions to grant"));
+                    }
+                    let command = AppCommand::Grant {
+                        id: arguments.app_id,
+                        permissions: arguments.permissions,
+                    };
+                    call.act(Command::App(command)).await
+                })
+            },
+        )
+        .on(ANDROID)
+        .internal()
+        .done(),
+        tool::<GrantAppOps>(
+            "android_grantAppOpsPermission",
+            Kind::Action,
+            "Allows an app an operation such as SYSTEM_ALERT_WINDOW.",
+            |arguments, call| {
+                Box::pin(async move {
+                    if arguments.permission.starts_with("android.permission.") {
+                        return Err(ToolError::Failed {
+                            message: "operations are named without `android.permission.`"
+                                .to_owned(),
+                            log: Vec::new(),
+                            hint: Some(
+                                "runtime permissions are for `android_grantPermissions`".to_owned(),
+                            ),
+                        });
+                    }
+                    let command = AndroidCommand::AppOp {
+                        id: arguments.app_id,
+                        operation: arguments.permission,
+                    };
+                    call.act(Command::Android(command)).await
+                })
+            },
+        )
+        .on(ANDROID)
+        .internal()
+        .done(),
+        tool::<SendBroadcast>(
+            "android_sendBroadcast",
+            Kind::Action,
+            "Sends a broadcast to a receiver of an app.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let command = arguments.command()?;
+                    call.act(Command::Android(command)).await
+                })
+            },
+        )
+        .on(ANDROID)
+        .internal()
+        .unrecorded()
+        .done(),
+        tool::<DemoMode>(
+            "android_systemUiDemoMode",
+            Kind::Action,
+            "Freezes clock, battery and signal in the status bar, or lets them go on.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let DemoMode { enable } = arguments;
+                    call.act(Command::Android(AndroidCommand::DemoMode { enable }))
+                        .await
+                })
+            },
+        )
+        .on(ANDROID)
+        .internal()
+        .done(),
+    ]
+}
+
+fn files() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<WriteBytes>(
+            "android_writeBytesToFile",
+            Kind::Action,
+            "Writes a file at a path on the device.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let path = device_path(arguments.device_path)?;
+                    let bytes = decoded(&arguments.base64_content)?;
+                    write(call, path, bytes).await
+                })
+            },
+        )
+        .on(ANDROID)
+        .internal()
+        .unrecorded()
+        .hiding("base64Content")
+        .done(),
+        tool::<WriteToDownloads>(
+            "android_writeFileToDownloads",
+            Kind::Action,
+            "Writes a text file into the device's downloads.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let name = file_name(&arguments.file_name)?;
+                    let path = format!("/storage/emulated/0/Download/{name}");
+                    write(call, path, arguments.content.into_bytes()).await
+                })
+            },
+        )
+        .on(ANDROID)
+        .internal()
+        .unrecorded()
+        .done(),
+        tool::<WriteImage>(
+            "android_writeImageToMediaStore",
+            Kind::Action,
+            "Writes an image into the device's pictures and makes the gallery see it.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let name = file_name(&arguments.file_name)?.to_owned();
+                    let bytes = decoded(&arguments.base64_content)?;
+                    let said = format!("wrote {} bytes to Pictures/{name}", bytes.len());
+                    let command = AndroidCommand::AddMedia {
+                        name,
+                        bytes,
+                        mime: arguments.mime_type,
+                    };
+                    let answer = call.act(Command::Android(command)).await?;
+                    Ok(Answer {
+                        text: Some(said),
+                        ..answer
+                    })
+                })
+            },
+        )
+        .on(ANDROID)
+        .internal()
+        .unrecorded()
+        .done(),
+    ]
+}
+
+async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let AdbShell { command, run_as } = arguments;
+    let Some(program) = command.first().cloned() else {
+        return Err(ToolError::failed("`command` is empty"));
+    };
+    if let Some(app) = &run_as
+        && !is_package(app)
+    {
+        return Err(ToolError::failed("`runAs` is no package name"));
+    }
+    let shell = AndroidCommand::Shell {
+        argv: command,
+        run_as,
+    };
+    let answer = call.device(Command::Android(shell)).await?;
+    let Observation::Json(answer) = answer else {
+        return Err(ToolError::failed("the device answered no output"));
+    };
+    let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
+    let output = format!("{}{}", text("stdout"), text("stderr"));
+    match answer["exit"].as_i64() {
+        Some(0) => Ok(Answer::text(output.trim_end())),
+        exit => {
+            let lines: Vec<_> = output.lines().map(str::to_owned).collect();
+            let from = lines.len().saturating_sub(OUTPUT);
+            Err(ToolError::Failed {
+                message: match exit {
+                    Some(code) => format!("{program} ended with exit code {code}"),
+                    None => format!("it is not known how {program} ended"),
+                },
+                log: lines[from..].to_vec(),
+                hint: None,
+            })
+        }
+    }
+}
+
+async fn write(call: &Call<'_>, path: String, bytes: Vec<u8>) -> Result<Answer, ToolError> {
+    let said = format!("wrote {} bytes to {path}", bytes.len());
+    let command = Command::Android(AndroidCommand::WriteFile { path, bytes });
+    let answer = call.act(command).await?;
+    Ok(Answer {
+        text: Some(said),
+        ..answer
+    })
+}
+
+/// `com.example.app`, and nothing a shell could read anything into.
+fn is_package(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_');
+    !name.is_empty() && name.chars().all(allowed)
+}
+
+/// An absolute path of a file that goes nowhere else.
+fn device_path(path: String) -> Result<String, ToolError> {
+    let reason = if !path.starts_with('/') {
+        "it must begin with `/`"
+    } else if path.chars().any(char::is_control) {
+        "it has control characters in it"
+    } else if path.split('/').any(|part| part == "..") {
+        "it must not have `..` in it"
+    } else if path.ends_with('/') {
+        "it names a folder"
+    } else {
+        return Ok(path);
+    };
+    Err(ToolError::failed(format!(
+        "`devicePath` {path:?}: {reason}"
+    )))
+}
+
+/// A file name without a folder, in characters that mean nothing to a shell.
+fn file_name(name: &str) -> Result<&str, ToolError> {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | ' ');
+    let plain = !name.trim().is_empty() && name.chars().all(allowed);
+    if plain && !matches!(name, "." | "..") {
+        return Ok(name);
+    }
+    Err(ToolError::failed(format!(
+        "`fileName` {name:?} must be a file's name without a folder, of letters, digits, `.`, `_` \
+         and `-`"
+    )))
+}
+
+fn decoded(base64: &str) -> Result<Vec<u8>, ToolError> {
+    // The content may be a secret; the error tells where it is wrong and not what it is.
+    let compact: String = base64.split_ascii_whitespace().collect();
+    STANDARD
+        .decode(compact)
+        .map_err(|error| ToolError::failed(format!("`base64Content` is no base64: {error}")))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AdbShell {
+    /// Program and arguments: `[am, force-stop, com.example]`.
+    command: Vec<String>,
+    /// Package name of a debuggable app to run it as.
+    #[serde(default)]
+    run_as: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GrantPermissions {
+    /// Package name.
+    app_id: String,
+    /// `android.permission.CAMERA` ...
+    permissions: Vec<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct GrantAppOps {
+    /// Package name.
+    app_id: String,
+    /// The operation: `MANAGE_EXTERNAL_STORAGE`, `SYSTEM_ALERT_WINDOW` ...
+    permission: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DemoMode {
+    /// Freeze, or let go on.
+    #[serde(default = "yes")]
+    enable: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WriteBytes {
+    /// Path on the device, from the root: `/sdcard/Pictures/logo.png`.
+    device_path: String,
+    /// The content in base64.
+    base64_content: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WriteToDownloads {
+    /// Name of the file: `setup.json`.
+    file_name: String,
+    /// The content.
+    content: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WriteImage {
+    /// Name of the file: `photo.png`.
+    file_name: String,
+    /// The content in base64.
+    base64_content: String,
+    /// What kind of file it is.
+    #[serde(default = "png")]
+    mime_type: String,
+}
+
+fn png() -> String {
+    "image/png".to_owned()
+}

@@ -1,0 +1,120 @@
+//! Tools that compare and print what the session remembers. Templates in their arguments were
+//! filled in before they are called.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Nothing, tool};
+use crate::math;
+use crate::tool::{Answer, Kind, Tool, ToolError};
+
+/// Differences up to this are no difference.
+const CLOSE: f64 = 0.0001;
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Compare>(
+            "assertEquals",
+            Kind::Assertion,
+            "Expects two texts to be equal.",
+            |arguments, _| {
+                Box::pin(async move {
+                    if arguments.actual == arguments.expected {
+                        return Ok(Answer::default());
+                    }
+                    Err(ToolError::failed(format!(
+                        "expected {:?}, got {:?}",
+                        arguments.expected, arguments.actual
+                    )))
+                })
+            },
+        )
+        .done(),
+        tool::<Compare>(
+            "assertNotEquals",
+            Kind::Assertion,
+            "Expects two texts to differ.",
+            |arguments, _| {
+                Box::pin(async move {
+                    if arguments.actual != arguments.expected {
+                        return Ok(Answer::default());
+                    }
+                    Err(ToolError::failed(format!(
+                        "expected something other than {:?}",
+                        arguments.expected
+                    )))
+                })
+            },
+        )
+        .done(),
+        tool::<Math>(
+            "assertMath",
+            Kind::Assertion,
+            "Expects an arithmetic expression to have a value: `{{price}} * 2`.",
+            |arguments, _| Box::pin(async move { assert_math(&arguments) }),
+        )
+        .done(),
+        tool::<Nothing>(
+            "dumpMemory",
+            Kind::Memory,
+            "Answers what the session remembers, secrets redacted.",
+            |Nothing {}, call| {
+                Box::pin(async move {
+                    let memory = call.session.memory();
+                    let lines: Vec<_> = memory
+                        .shown()
+                        .into_iter()
+                        .map(|(name, value)| format!("{name} = {value}"))
+                        .collect();
+                    Ok(Answer::text(match lines.is_empty() {
+                        true => "(nothing)".to_owned(),
+                        false => lines.join("\n"),
+                    }))
+                })
+            },
+        )
+        .done(),
+    ]
+}
+
+fn assert_math(arguments: &Math) -> Result<Answer, ToolError> {
+    if arguments.expression.contains("[[") {
+        return Err(ToolError::NeedsAgent(
+            "a [[question]] in assertMath".to_owned(),
+        ));
+    }
+    let wrong = |what: &str, text: &str, why: String| {
+        ToolError::failed(format!("{what} {text:?} cannot be calculated: {why}"))
+    };
+    let value = math::evaluate(&arguments.expression)
+        .map_err(|why| wrong("the expression", &arguments.expression, why))?;
+    let expected = math::evaluate(&arguments.expected)
+        .map_err(|why| wrong("the expected value", &arguments.expected, why))?;
+    if (value - expected).abs() <= CLOSE {
+        return Ok(Answer::text(value.to_string()));
+    }
+    Err(ToolError::failed(format!(
+        "{} is {value}, expected {expected}",
+        arguments.expression
+    )))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Compare {
+    /// What is there.
+    actual: String,
+    /// What should be there.
+    expected: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Math {
+    /// Numbers, `+ - * / % ^`, parentheses, `abs sqrt floor ceil round`.
+    expression: String,
+    /// Its value.
+    expected: String,
+}

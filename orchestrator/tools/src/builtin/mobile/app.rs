@@ -1,0 +1,231 @@
+//! Tools for apps and for the phone as a whole.
+
+use std::sync::Arc;
+
+use packtrain_drivers::{AppCommand, Command, LaunchMode, Observation, Platform};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Answering, yes};
+use crate::builtin::{Nothing, caseless, tool};
+use crate::call::Call;
+use crate::mobile::PHONES;
+use crate::tool::{Answer, Kind, Tool, ToolError};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let mut tools = acting();
+    tools.extend(listing());
+    tools
+}
+
+fn acting() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<LaunchApp>(
+            "launchApp",
+            Kind::Action,
+            "Opens an app: as if newly installed (REINSTALL), afresh with its data kept \
+             (FORCE_RESTART), or as it was left (RESUME).",
+            |arguments, call| {
+                Box::pin(async move {
+                    launch(call, arguments.app_id, arguments.launch_mode.into()).await
+                })
+            },
+        )
+        .on(PHONES)
+        .done(),
+        tool::<App>(
+            "stopApp",
+            Kind::Action,
+            "Ends an app.",
+            |arguments, call| app(call, AppCommand::Stop(arguments.app_id)),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<App>(
+            "mobile_clearAppData",
+            Kind::Action,
+            "Deletes an app's data, as if it had just been installed.",
+            |arguments, call| app(call, AppCommand::Clear(arguments.app_id)),
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<OpenUrl>(
+            "openUrl",
+            Kind::Action,
+            "Opens an address in the browser, or in the app that claims it.",
+            |arguments, call| Box::pin(async move { open_url(call, &arguments.url).await }),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<Network>(
+            "networkConnection",
+            Kind::Action,
+            "Connects the phone to the network, or disconnects it as in airplane mode.",
+            |arguments, call| {
+                let Network { connected } = arguments;
+                app(call, AppCommand::Network { connected })
+            },
+        )
+        .on(PHONES)
+        .done(),
+    ]
+}
+
+fn listing() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Nothing>(
+            "mobile_listInstalledApps",
+            Kind::Query,
+            "Answers the ids of the installed apps as JSON: `{\"appIds\": [...]}`, sorted.",
+            |Nothing {}, call| {
+                Box::pin(async move {
+                    let apps = installed(call, true).await?;
+                    let ids: Vec<_> = apps.iter().map(|app| &app["id"]).collect();
+                    Ok(Answer::data(json!({ "appIds": ids })))
+                })
+            },
+        )
+        .on(PHONES)
+        .done(),
+        tool::<ListDetailed>(
+            "mobile_listInstalledAppsDetailed",
+            Kind::Query,
+            "Answers what is known of the installed apps as JSON: `{\"apps\": [{appId, \
+             isSystemApp, label, version}]}`, sorted by id.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let apps = installed(call, arguments.include_system_apps).await?;
+                    let apps = apps.iter().map(|app| {
+                        json!({
+                            "appId": app["id"],
+                            "isSystemApp": app["system"],
+                            "label": app["name"],
+                            "version": app["version"],
+                        })
+                    });
+                    Ok(Answer::data(json!({ "apps": apps.collect::<Vec<_>>() })))
+                })
+            },
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+    ]
+}
+
+fn app<'a>(call: &'a Call<'a>, command: AppCommand) -> Answering<'a> {
+    Box::pin(async move { call.act(Command::App(command)).await })
+}
+
+/// Opens an app. Apple's own apps cannot be reinstalled and keep their data.
+pub(super) async fn launch(
+    call: &Call<'_>,
+    id: String,
+    mode: LaunchMode,
+) -> Result<Answer, ToolError> {
+    if id.trim().is_empty() {
+        return Err(ToolError::failed("`appId` is empty"));
+    }
+    let is_apples = call.session.platform() == Platform::Ios && id.starts_with("com.apple.");
+    let (mode, note) = match mode {
+        LaunchMode::Reinstall if is_apples => (
+            LaunchMode::ForceRestart,
+            Some("iOS's own apps cannot be reinstalled; it was restarted with its data"),
+        ),
+        mode @ (LaunchMode::Reinstall | LaunchMode::Resume | LaunchMode::ForceRestart) => {
+            (mode, None)
+        }
+    };
+    let mut answer = call
+        .act(Command::App(AppCommand::Launch { id, mode }))
+        .await?;
+    answer.report.notes.extend(note.map(str::to_owned));
+    Ok(answer)
+}
+
+/// Opens an address.
+pub(super) async fn open_url(call: &Call<'_>, url: &str) -> Result<Answer, ToolError> {
+    let url = url.trim();
+    if url.is_empty() {
+        return Err(ToolError::failed("`url` is empty"));
+    }
+    call.act(Command::App(AppCommand::OpenUrl(url.to_owned())))
+        .await
+}
+
+/// The installed apps as the device lists them, sorted by id.
+async fn installed(call: &Call<'_>, system: bool) -> Result<Vec<Value>, ToolError> {
+    let answer = call
+        .device(Command::App(AppCommand::List { system }))
+        .await?;
+    let Observation::Json(Value::Array(mut apps)) = answer else {
+        return Err(ToolError::failed("the device answered no list of apps"));
+    };
+    apps.retain(|app| app["id"].is_string() && (system || app["system"] != json!(true)));
+    apps.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
+    Ok(apps)
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+struct LaunchApp {
+    /// Package name or bundle id.
+    app_id: String,
+    /// REINSTALL, RESUME or FORCE_RESTART.
+    #[serde(default, deserialize_with = "caseless")]
+    launch_mode: Mode,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Mode {
+    #[default]
+    Reinstall,
+    Resume,
+    ForceRestart,
+}
+
+impl From<Mode> for LaunchMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Reinstall => Self::Reinstall,
+            Mode::Resume => Self::Resume,
+            Mode::ForceRestart => Self::ForceRestart,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct App {
+    /// Package name or bundle id.
+    app_id: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct OpenUrl {
+    /// The address, with its scheme.
+    url: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Network {
+    /// Whether there shall be a network.
+    connected: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ListDetailed {
+    /// The system's own apps too.
+    #[serde(default = "yes")]
+    include_system_apps: bool,
+}

@@ -1,0 +1,213 @@
+//! Tools that expect an element to be visible, or not to be, by its selector.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::Snapshot;
+use packtrain_drivers::selector::{Dialect, NodeSelector, Pattern};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Object, patience};
+use crate::builtin::{caseless, tool};
+use crate::call::Call;
+use crate::mobile::PHONES;
+use crate::mobile::find::{Presence, find, gone};
+use crate::mobile::wanted::Wanted;
+use crate::mobile::watch::{Unmet, Watch};
+use crate::mobile::words::{quoted, texts_at};
+use crate::tool::{Answer, Kind, Tool, ToolError};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<AssertBySelector>(
+            "assertVisibleBySelector",
+            Kind::Assertion,
+            "Expects an element to be visible, and to show a text when one is given.",
+            |arguments, call| Box::pin(async move { assert_visible(arguments, call).await }),
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<AssertNotBySelector>(
+            "assertNotVisibleBySelector",
+            Kind::Assertion,
+            "Expects that no such element is visible, or that it goes away in time.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let wanted =
+                        Wanted::selector(arguments.node_selector, call.session.platform())?;
+                    expect_gone(&wanted, patience(arguments.timeout_ms), call).await
+                })
+            },
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+    ]
+}
+
+/// Expects an element to go away.
+pub(super) async fn expect_gone(
+    wanted: &Wanted,
+    limit: Duration,
+    call: &Call<'_>,
+) -> Result<Answer, ToolError> {
+    match gone(&mut Watch::new(call, limit), wanted).await? {
+        Presence::Gone => Ok(Answer::default()),
+        Presence::There(error) => Err(error),
+    }
+}
+
+/// Expects an element to be visible.
+pub(super) async fn expect_visible(
+    mut watch: Watch<'_>,
+    wanted: &Wanted,
+) -> Result<Answer, ToolError> {
+    let found = find(&mut watch, wanted).await?;
+    Ok(found.into_answer(Answer::default()))
+}
+
+async fn assert_visible(arguments: AssertBySelector, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let wanted = Wanted::selector(arguments.node_selector, call.session.platform())?;
+    let watch = Watch::new(call, patience(arguments.timeout_ms));
+    let expected = arguments.expected_text.as_deref();
+    let expected = expected.map(|text| Expected::new(text, arguments.text_match_mode));
+    assert_shows(watch, &wanted, expected).await
+}
+
+/// Expects an element to be visible and, when a text is expected, to show it.
+pub(super) async fn assert_shows(
+    mut watch: Watch<'_>,
+    wanted: &Wanted,
+    expected: Option<Expected>,
+) -> Result<Answer, ToolError> {
+    let Some(expected) = expected else {
+        return expect_visible(watch, wanted).await;
+    };
+    let (_, sighting) = watch
+        .until(
+            |snapshot| {
+                let sighting = wanted.sighting(snapshot)?;
+                let texts = texts_at(&snapshot.tree, sighting.node, wanted.source());
+                texts
+                    .iter()
+                    .any(|text| expected.is(text))
+                    .then_some(sighting)
+            },
+            |snapshot| expected.unmet(wanted, snapshot),
+        )
+        .await?;
+    let mut answer = Answer::default();
+    answer.report.located = Some(wanted.located(&sighting));
+    answer.report.notes = wanted.notes();
+    Ok(answer)
+}
+
+/// What an element should show.
+pub(super) struct Expected {
+    text: String,
+    mode: TextMatchMode,
+    pattern: Pattern,
+}
+
+impl Expected {
+    pub(super) fn new(text: &str, mode: TextMatchMode) -> Self {
+        let text = text.trim().to_owned();
+        Self {
+            pattern: Pattern::new(&text, Dialect::Native),
+            text,
+            mode,
+        }
+    }
+
+    fn is(&self, text: &str) -> bool {
+        match self.mode {
+            TextMatchMode::Exact => text == self.text,
+            TextMatchMode::Prefix => text.starts_with(&self.text),
+            TextMatchMode::Regex => self.pattern.matches(text),
+        }
+    }
+
+    fn unmet(&self, wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
+        let Some(sighting) = wanted.sighting(snapshot) else {
+            return Unmet {
+                what: format!("{} was not visible", wanted.description()),
+                log: wanted.explain(snapshot),
+            };
+        };
+        let texts = texts_at(&snapshot.tree, sighting.node, wanted.source());
+        let shown: Vec<_> = texts.iter().take(5).map(|text| quoted(text)).collect();
+        let how = match self.mode {
+            TextMatchMode::Exact => "show",
+            TextMatchMode::Prefix => "show a text that begins with",
+            TextMatchMode::Regex => "show a text that matches",
+        };
+        Unmet {
+            what: format!(
+                "{} did not {how} {}, but {},",
+                wanted.description(),
+                quoted(&self.text),
+                match shown.is_empty() {
+                    true => "no text".to_owned(),
+                    false => shown.join(", "),
+                }
+            ),
+            log: self
+                .pattern
+                .note()
+                .filter(|_| self.mode == TextMatchMode::Regex)
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reason` is for readers of the trail")]
+struct AssertBySelector {
+    /// Why, for readers.
+    #[serde(default)]
+    reason: Option<String>,
+    /// Which element, as in other tools.
+    #[schemars(with = "Object")]
+    node_selector: NodeSelector,
+    /// How long to wait for it, in milliseconds; 5000 when not given.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+    /// What it shows, blanks around it aside.
+    #[serde(default)]
+    expected_text: Option<String>,
+    /// EXACT, PREFIX or REGEX.
+    #[serde(default, deserialize_with = "caseless")]
+    text_match_mode: TextMatchMode,
+}
+
+/// How an expected text is compared.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum TextMatchMode {
+    /// It is the text.
+    #[default]
+    Exact,
+    /// It begins the text.
+    Prefix,
+    /// It is a pattern that the whole text matches.
+    Regex,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reason` is for readers of the trail")]
+struct AssertNotBySelector {
+    /// Why, for readers.
+    #[serde(default)]
+    reason: Option<String>,
+    /// Which element, as in other tools.
+    #[schemars(with = "Object")]
+    node_selector: NodeSelector,
+    /// How long it may take to go away, in milliseconds; 5000 when not given.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}

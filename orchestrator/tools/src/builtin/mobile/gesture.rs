@@ -1,0 +1,196 @@
+//! Tools that move a finger by position.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::{Command, InputCommand, Point};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Way, one_second};
+use crate::builtin::{caseless, tool};
+use crate::call::Call;
+use crate::mobile::act::{self, SWIPE, Touch, gesture_time, screen_size, stroke};
+use crate::mobile::find::find;
+use crate::mobile::gesture::{Stroke, at, shares};
+use crate::mobile::wanted::{Wanted, Words};
+use crate::mobile::watch::Watch;
+use crate::mobile::{PATIENCE, PHONES};
+use crate::tool::{Answer, Kind, Tool, ToolError};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<TapOnPoint>(
+            "tapOnPoint",
+            Kind::Action,
+            "Taps the screen at a point, in the units of the snapshots.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let point = on_screen(call, arguments.x, arguments.y)?;
+                    act::touch(call, point, Touch::long(arguments.long_press)).await
+                })
+            },
+        )
+        .on(PHONES)
+        .done(),
+        tool::<Swipe>(
+            "swipe",
+            Kind::Action,
+            "Moves a finger in a direction: UP shows what lies below. Starts at an element when \
+             its text is given.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let on = by_text(arguments.swipe_on_element_text, call)?;
+                    act::swipe(call, arguments.direction.into(), on.as_ref(), SWIPE).await
+                })
+            },
+        )
+        .on(PHONES)
+        .done(),
+        tool::<SwipeWithRelativeCoordinates>(
+            "swipeWithRelativeCoordinates",
+            Kind::Action,
+            "Moves a finger between two places given by their shares of width and height.",
+            |arguments, call| Box::pin(async move { swipe_between(arguments, call).await }),
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<DragByPoints>(
+            "dragByPoints",
+            Kind::Action,
+            "Picks up what is at one point and drops it at another.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let from = on_screen(call, arguments.start_x, arguments.start_y)?;
+                    let to = on_screen(call, arguments.end_x, arguments.end_y)?;
+                    let duration = gesture_time(call, "durationMs", arguments.duration_ms)?;
+                    drag(call, from, to, duration).await
+                })
+            },
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+    ]
+}
+
+/// Drags from one point to another.
+pub(super) async fn drag(
+    call: &Call<'_>,
+    from: Point,
+    to: Point,
+    duration: Duration,
+) -> Result<Answer, ToolError> {
+    let command = InputCommand::Drag { from, to, duration };
+    call.act(Command::Input(command)).await
+}
+
+async fn swipe_between(
+    arguments: SwipeWithRelativeCoordinates,
+    call: &Call<'_>,
+) -> Result<Answer, ToolError> {
+    let duration = match arguments.duration_ms {
+        Some(ms) => gesture_time(call, "durationMs", ms)?,
+        None => SWIPE,
+    };
+    let (from, to) = (
+        shares(&arguments.start_relative)?,
+        shares(&arguments.end_relative)?,
+    );
+    let found = match by_text(arguments.swipe_on_element_text, call)? {
+        Some(wanted) => Some(find(&mut Watch::new(call, PATIENCE), &wanted).await?),
+        None => None,
+    };
+    let screen = screen_size(call).await?;
+    let way = Stroke {
+        from: at(screen, from.0, from.1),
+        to: at(screen, to.0, to.1),
+    };
+    let done = stroke(call, way, duration).await?;
+    Ok(match found {
+        Some(found) => found.into_answer(done),
+        None => done,
+    })
+}
+
+fn by_text(text: Option<String>, call: &Call<'_>) -> Result<Option<Wanted>, ToolError> {
+    let text = text.filter(|text| !text.trim().is_empty());
+    text.map(|text| Wanted::words(Words::matching(text), call.session.platform()))
+        .transpose()
+}
+
+/// A point that lies on the screen, as far as its size is known.
+pub(super) fn on_screen(call: &Call<'_>, x: i32, y: i32) -> Result<Point, ToolError> {
+    let point = Point::new(f64::from(x), f64::from(y));
+    let known = call.session.screen().size();
+    match known {
+        Some(screen) if !screen.to_rect().contains(point) => Err(ToolError::failed(format!(
+            "{x},{y} lies outside the screen, which is {:.0} by {:.0}",
+            screen.width, screen.height
+        ))),
+        Some(_) | None => Ok(point),
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+struct TapOnPoint {
+    /// Distance from the left edge.
+    x: i32,
+    /// Distance from the top edge.
+    y: i32,
+    /// Hold it instead.
+    #[serde(default)]
+    long_press: bool,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+struct Swipe {
+    /// Where the finger goes: UP, DOWN, LEFT or RIGHT.
+    #[serde(default, deserialize_with = "caseless")]
+    direction: Way,
+    /// Text of the element it starts on; otherwise it starts in the middle or at an edge.
+    #[serde(default)]
+    swipe_on_element_text: Option<String>,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SwipeWithRelativeCoordinates {
+    /// Where it starts: `50%,80%` of the screen.
+    start_relative: String,
+    /// Where it ends.
+    end_relative: String,
+    /// Text that must be visible first.
+    #[serde(default)]
+    swipe_on_element_text: Option<String>,
+    /// How long it takes, in milliseconds; 400 when not given.
+    #[serde(default)]
+    duration_ms: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct DragByPoints {
+    /// Where it is picked up, from the left edge.
+    start_x: i32,
+    /// Where it is picked up, from the top edge.
+    start_y: i32,
+    /// Where it is dropped, from the left edge.
+    end_x: i32,
+    /// Where it is dropped, from the top edge.
+    end_y: i32,
+    /// How long the movement takes, in milliseconds.
+    #[serde(default = "one_second")]
+    duration_ms: u64,
+}

@@ -1,0 +1,281 @@
+//! Maestro's commands, carried out.
+
+use std::time::Duration;
+
+use packtrain_drivers::{AppCommand, Command, Direction, InputCommand, Key, LaunchMode, Point};
+
+use super::command::{AirplaneMode, Launch, MaestroCommand, Orientation, Scroll, Swipe, Wait};
+use super::element::Element;
+use crate::builtin::mobile::app::{launch, open_url};
+use crate::builtin::mobile::expect::{expect_gone, expect_visible};
+use crate::builtin::mobile::patience;
+use crate::builtin::mobile::typing::type_text;
+use crate::call::Call;
+use crate::mobile::PATIENCE;
+use crate::mobile::act::{
+    self, SWIPE, Touch, back, gesture_time, press, screen_size, stroke, touch, touch_element,
+};
+use crate::mobile::find::find;
+use crate::mobile::gesture::{ScrollStart, Stroke, at, shares};
+use crate::mobile::rest::{Settled, settle};
+use crate::mobile::scroll::{Scrolling, until_visible};
+use crate::mobile::watch::Watch;
+use crate::mobile::words::{quoted, text_of};
+use crate::tool::{Answer, ToolError};
+
+/// How long an animation may take unless the command says otherwise.
+const ANIMATION: Duration = Duration::from_secs(15);
+/// How long nothing may change for an animation to have ended.
+const ENDED: Duration = Duration::from_millis(300);
+/// How long is scrolled unless the command says otherwise.
+const SCROLLING: Duration = Duration::from_secs(20);
+
+/// Carries out one command; errors say which it was.
+pub(super) async fn run(
+    place: usize,
+    command: MaestroCommand,
+    call: &Call<'_>,
+) -> Result<Answer, ToolError> {
+    let name = command.name();
+    let optional = command.is_optional();
+    match Box::pin(carry_out(command, call)).await {
+        Err(ToolError::Failed { message, .. }) if optional => {
+            let mut answer = Answer::default();
+            answer
+                .report
+                .notes
+                .push(format!("{name} is optional and was passed over: {message}"));
+            Ok(answer)
+        }
+        Err(ToolError::Failed { message, log, hint }) => Err(ToolError::Failed {
+            message: format!("commands[{place}] {name}: {message}"),
+            log,
+            hint,
+        }),
+        other => other,
+    }
+}
+
+impl MaestroCommand {
+    fn is_optional(&self) -> bool {
+        let optional = match self {
+            Self::TapOn(element)
+            | Self::LongPressOn(element)
+            | Self::AssertVisible(element)
+            | Self::AssertNotVisible(element)
+            | Self::CopyTextFrom(element) => element.optional,
+            Self::ExtendedWaitUntil(wait) => wait.optional,
+            Self::ScrollUntilVisible(scroll) => scroll.optional.or(scroll.element.0.optional),
+            Self::InputText(_)
+            | Self::EraseText(_)
+            | Self::PasteText
+            | Self::SetClipboard(_)
+            | Self::PressKey(_)
+            | Self::Back
+            | Self::HideKeyboard
+            | Self::LaunchApp(_)
+            | Self::StopApp(_)
+            | Self::ClearState(_)
+            | Self::OpenLink(_)
+            | Self::Scroll
+            | Self::Swipe(_)
+            | Self::WaitForAnimationToEnd(_)
+            | Self::SetAirplaneMode(_)
+            | Self::SetOrientation(_) => None,
+        };
+        optional.unwrap_or(false)
+    }
+}
+
+async fn carry_out(command: MaestroCommand, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let platform = call.session.platform();
+    match command {
+        MaestroCommand::TapOn(element) => tap_on(&element, Touch::Tap, call).await,
+        MaestroCommand::LongPressOn(element) => tap_on(&element, Touch::Hold, call).await,
+        MaestroCommand::AssertVisible(element) => {
+            let wanted = element.wanted(platform)?;
+            expect_visible(Watch::new(call, PATIENCE), &wanted).await
+        }
+        MaestroCommand::AssertNotVisible(element) => {
+            expect_gone(&element.wanted(platform)?, PATIENCE, call).await
+        }
+        MaestroCommand::ExtendedWaitUntil(wait) => wait_until(&wait, call).await,
+        MaestroCommand::CopyTextFrom(element) => copy_text(&element, call).await,
+        MaestroCommand::InputText(text) => type_text(call, text, false).await,
+        MaestroCommand::EraseText(count) => input(InputCommand::Erase(count), call).await,
+        MaestroCommand::PasteText => input(InputCommand::Paste, call).await,
+        MaestroCommand::SetClipboard(text) => input(InputCommand::SetClipboard(text), call).await,
+        MaestroCommand::PressKey(name) => press(call, key(&name)?).await,
+        MaestroCommand::Back => back(call).await,
+        MaestroCommand::HideKeyboard => input(InputCommand::HideKeyboard, call).await,
+        MaestroCommand::LaunchApp(options) => launch_app(options, call).await,
+        MaestroCommand::StopApp(id) => app(AppCommand::Stop(app_id(id, call)?), call).await,
+        MaestroCommand::ClearState(id) => app(AppCommand::Clear(app_id(id, call)?), call).await,
+        MaestroCommand::OpenLink(link) => open_url(call, &link).await,
+        MaestroCommand::Scroll => act::swipe(call, Direction::Up, None, SWIPE).await,
+        MaestroCommand::ScrollUntilVisible(scroll) => scroll_until(&scroll, call).await,
+        MaestroCommand::Swipe(way) => swipe(*way, call).await,
+        MaestroCommand::WaitForAnimationToEnd(timeout) => {
+            let limit = timeout.map_or(ANIMATION, Duration::from_millis);
+            match settle(call, ENDED, limit).await? {
+                Settled::AtRest(answer) | Settled::Moving(answer) => Ok(answer),
+            }
+        }
+        MaestroCommand::SetAirplaneMode(mode) => {
+            let connected = matches!(mode, AirplaneMode::Disabled);
+            app(AppCommand::Network { connected }, call).await
+        }
+        MaestroCommand::SetOrientation(orientation) => {
+            let landscape = matches!(orientation, Orientation::LandscapeLeft);
+            app(AppCommand::Rotate { landscape }, call).await
+        }
+    }
+}
+
+async fn input(command: InputCommand, call: &Call<'_>) -> Result<Answer, ToolError> {
+    call.act(Command::Input(command)).await
+}
+
+async fn app(command: AppCommand, call: &Call<'_>) -> Result<Answer, ToolError> {
+    call.act(Command::App(command)).await
+}
+
+async fn tap_on(element: &Element, how: Touch, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let point = element.point.as_deref();
+    if let Some(point) = point.filter(|_| element.is_point()) {
+        let point = screen_point(point, call).await?;
+        return touch(call, point, how).await;
+    }
+    let share = point.map(shares).transpose()?;
+    let wanted = element.wanted(call.session.platform())?;
+    touch_element(Watch::new(call, PATIENCE), &wanted, how, share).await
+}
+
+/// `50%,20%` of the screen, or `100,200` on it.
+async fn screen_point(text: &str, call: &Call<'_>) -> Result<Point, ToolError> {
+    if text.contains('%') {
+        let (x, y) = shares(text)?;
+        return Ok(at(screen_size(call).await?, x, y));
+    }
+    let number = |text: &str| {
+        let number: f64 = text.trim().parse().ok()?;
+        (number.is_finite() && number >= 0.0).then_some(number)
+    };
+    text.split_once(',')
+        .and_then(|(x, y)| Some(Point::new(number(x)?, number(y)?)))
+        .ok_or_else(|| {
+            ToolError::failed(format!(
+                "{} is no place like \"50%,20%\" or \"100,200\"",
+                quoted(text)
+            ))
+        })
+}
+
+async fn wait_until(wait: &Wait, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let platform = call.session.platform();
+    let limit = patience(wait.timeout);
+    match (&wait.visible, &wait.not_visible) {
+        (Some(element), None) => {
+            expect_visible(Watch::new(call, limit), &element.0.wanted(platform)?).await
+        }
+        (None, Some(element)) => expect_gone(&element.0.wanted(platform)?, limit, call).await,
+        (Some(_), Some(_)) | (None, None) => Err(ToolError::failed(
+            "it waits for one of `visible` and `notVisible`",
+        )),
+    }
+}
+
+async fn copy_text(element: &Element, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let wanted = element.wanted(call.session.platform())?;
+    let found = find(&mut Watch::new(call, PATIENCE), &wanted).await?;
+    let node = found.snapshot.tree.get(found.sighting.node);
+    let Some(text) = node
+        .and_then(|node| text_of(&node.detail))
+        .map(str::to_owned)
+    else {
+        return Err(ToolError::failed(format!(
+            "{} has no text",
+            found.describe()
+        )));
+    };
+    let done = input(InputCommand::SetClipboard(text), call).await?;
+    Ok(found.into_answer(done))
+}
+
+async fn launch_app(options: Launch, call: &Call<'_>) -> Result<Answer, ToolError> {
+    // Maestro stops an app before it launches it unless told otherwise.
+    let mode = match (options.clear_state, options.stop_app) {
+        (Some(true), _) => LaunchMode::Reinstall,
+        (_, Some(false)) => LaunchMode::Resume,
+        (Some(false) | None, Some(true) | None) => LaunchMode::ForceRestart,
+    };
+    launch(call, app_id(options.app_id, call)?, mode).await
+}
+
+/// The app that is named, or else the one under test.
+fn app_id(id: Option<String>, call: &Call<'_>) -> Result<String, ToolError> {
+    id.filter(|id| !id.trim().is_empty())
+        .or_else(|| call.session.app_ids().first().cloned())
+        .ok_or_else(|| ToolError::failed("it names no app, and the configuration has no target"))
+}
+
+async fn scroll_until(scroll: &Scroll, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let wanted = scroll.element.0.wanted(call.session.platform())?;
+    let scrolling = Scrolling {
+        towards: scroll.direction.into(),
+        start: ScrollStart::Center,
+        share: f64::from(scroll.visibility_percentage.unwrap_or(100).min(100)) / 100.0,
+        center: scroll.center_element,
+        limit: scroll.timeout.map_or(SCROLLING, Duration::from_millis),
+    };
+    until_visible(call, &wanted, scrolling).await
+}
+
+async fn swipe(way: Swipe, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let duration = match way.duration {
+        Some(ms) => gesture_time(call, "duration", ms)?,
+        None => SWIPE,
+    };
+    match (way.direction, way.start, way.end, way.from) {
+        (Some(direction), None, None, from) => {
+            let platform = call.session.platform();
+            let from = from.map(|element| element.0.wanted(platform)).transpose()?;
+            act::swipe(call, direction.into(), from.as_ref(), duration).await
+        }
+        (None, Some(start), Some(end), None) => {
+            let from = screen_point(&start, call).await?;
+            let to = screen_point(&end, call).await?;
+            stroke(call, Stroke { from, to }, duration).await
+        }
+        _ => Err(ToolError::failed(
+            "it takes a `direction`, with `from` or without, or a `start` and an `end`",
+        )),
+    }
+}
+
+/// A key by Maestro's name for it.
+fn key(name: &str) -> Result<Key, ToolError> {
+    let keys = [
+        ("back", Key::Back),
+        ("enter", Key::Enter),
+        ("home", Key::Home),
+        ("backspace", Key::Backspace),
+        ("tab", Key::Tab),
+        ("escape", Key::Escape),
+        ("volume up", Key::VolumeUp),
+        ("volume down", Key::VolumeDown),
+        ("lock", Key::Lock),
+    ];
+    let word = name.trim().to_lowercase().replace('_', " ");
+    keys.iter()
+        .find(|(known, _)| *known == word)
+        .map(|(_, key)| *key)
+        .ok_or_else(|| {
+            let known: Vec<_> = keys.iter().map(|(known, _)| *known).collect();
+            ToolError::Failed {
+                message: format!("there is no key {}", quoted(name)),
+                log: Vec::new(),
+                hint: Some(format!("it can be {}", known.join(", "))),
+            }
+        })
+}

@@ -1,0 +1,148 @@
+//! Tools that ask about elements without expecting anything, for scripts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::selector::NodeSelector;
+use packtrain_drivers::{NodeDetail, NodeId, Tree};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Object, patience};
+use crate::builtin::tool;
+use crate::call::Call;
+use crate::mobile::PHONES;
+use crate::mobile::find::{Presence, gone};
+use crate::mobile::wanted::Wanted;
+use crate::mobile::watch::Watch;
+use crate::mobile::words::resolved_text;
+use crate::tool::{Answer, Kind, Tool, ToolError};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<FindMatches>(
+            "findMatches",
+            Kind::Query,
+            "Answers what matches a selector and is visible, as JSON: place in the tree, bounds, \
+             text and ids of each. Waits for a first match when given a time.",
+            |arguments, call| Box::pin(async move { find_matches(arguments, call).await }),
+        )
+        .on(PHONES)
+        .internal()
+        .unrecorded()
+        .done(),
+        tool::<WaitUntilNotVisible>(
+            "waitUntilNotVisible",
+            Kind::Action,
+            "Waits until an element is no longer visible and answers whether it came to that.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let wanted =
+                        Wanted::selector(arguments.node_selector, call.session.platform())?;
+                    let mut watch = Watch::new(call, patience(arguments.timeout_ms));
+                    Ok(Answer::data(match gone(&mut watch, &wanted).await? {
+                        Presence::Gone => json!(true),
+                        Presence::There(_) => json!(false),
+                    }))
+                })
+            },
+        )
+        .on(PHONES)
+        .internal()
+        .unrecorded()
+        .done(),
+    ]
+}
+
+async fn find_matches(arguments: FindMatches, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let wanted = Wanted::selector(arguments.selector, call.session.platform())?;
+    let limit = Duration::from_millis(arguments.timeout_ms.unwrap_or(0));
+    let mut watch = Watch::new(call, limit);
+    loop {
+        let snapshot = watch.look().await?;
+        let found = wanted.all(&snapshot);
+        if found.is_empty() && watch.changes().await? {
+            continue;
+        }
+        let matches = found.into_iter().map(|id| match_of(&snapshot.tree, id));
+        return Ok(Answer::data(matches.collect()));
+    }
+}
+
+/// A match as scripts read it, in Trailblaze's shape.
+fn match_of(tree: &Tree, id: NodeId) -> serde_json::Value {
+    let node = tree.get(id);
+    let (accessibility, resource) = node.map_or((None, None), |node| ids_of(&node.detail));
+    let bounds = node.and_then(|node| node.bounds).map(|bounds| {
+        json!({
+            "left": number(bounds.left), "top": number(bounds.top),
+            "right": number(bounds.right), "bottom": number(bounds.bottom),
+        })
+    });
+    json!({
+        "indexPath": index_path(tree, id),
+        "bounds": bounds,
+        "matchedText": node.and_then(|node| resolved_text(&node.detail)),
+        "accessibilityId": accessibility,
+        "resourceId": resource,
+    })
+}
+
+/// Whole numbers as such: Android counts pixels.
+fn number(value: f64) -> serde_json::Value {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "screens are smaller than 2^53 pixels"
+    )]
+    match value.fract() == 0.0 && value.abs() < 9e15 {
+        true => (value as i64).into(),
+        false => value.into(),
+    }
+}
+
+fn ids_of(detail: &NodeDetail) -> (Option<&str>, Option<&str>) {
+    match detail {
+        NodeDetail::Android(node) => (
+            node.content_description.as_deref(),
+            node.resource_id.as_deref(),
+        ),
+        NodeDetail::Ios(node) => (
+            node.label.as_deref(),
+            node.identifier.as_deref().or(node.name.as_deref()),
+        ),
+        NodeDetail::Web(node) => (node.name.as_deref(), node.test_id.as_deref()),
+    }
+}
+
+/// Which child to take at each step from the root.
+fn index_path(tree: &Tree, id: NodeId) -> Vec<usize> {
+    let mut chain: Vec<_> = std::iter::once(id).chain(tree.ancestors(id)).collect();
+    chain.reverse();
+    chain
+        .windows(2)
+        .filter_map(|step| tree.children(step[0]).position(|child| child == step[1]))
+        .collect()
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct FindMatches {
+    /// Which elements, as in other tools.
+    #[schemars(with = "Object")]
+    selector: NodeSelector,
+    /// How long to wait for a first match, in milliseconds; not at all when not given.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct WaitUntilNotVisible {
+    /// Which element, as in other tools.
+    #[schemars(with = "Object")]
+    node_selector: NodeSelector,
+    /// How long it may take to go away, in milliseconds; 5000 when not given.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}

@@ -1,0 +1,288 @@
+//! Tools that name an element by its reference in the newest snapshot, for agents. Each is carried
+//! out as the tool that does the same durably, and says which: only that belongs into a recording.
+
+use std::sync::Arc;
+
+use packtrain_drivers::selector::{NodeSelector, find_ref, selector_for};
+use packtrain_drivers::{NodeId, Point, Snapshot};
+use packtrain_model::yaml::Value;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::expect::{Expected, TextMatchMode, assert_shows};
+use super::gesture::{drag, on_screen};
+use super::one_second;
+use crate::builtin::tool;
+use crate::call::Call;
+use crate::mobile::act::{Touch, gesture_time, touch_element};
+use crate::mobile::find::find_still;
+use crate::mobile::rest::settle;
+use crate::mobile::wanted::Wanted;
+use crate::mobile::watch::{Watch, look};
+use crate::mobile::words::quoted;
+use crate::mobile::{PATIENCE, PHONES};
+use crate::tool::{Answer, DelegatedCall, Kind, Tool, ToolError};
+
+/// How long nothing may change before a reference is looked up once more.
+const REST: std::time::Duration = std::time::Duration::from_millis(100);
+/// How long a screen may take to come to rest before that.
+const RESTING: std::time::Duration = std::time::Duration::from_secs(2);
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Tap>(
+            "tap",
+            Kind::Action,
+            "Taps an element by its reference in the snapshot: `y778`.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let touch = Touch::long(arguments.long_press);
+                    tap(call, &arguments.reference, touch, arguments.reasoning).await
+                })
+            },
+        )
+        .on(PHONES)
+        .unrecorded()
+        .done(),
+        tool::<LongPress>(
+            "longPress",
+            Kind::Action,
+            "Holds an element by its reference in the snapshot: `y778`.",
+            |arguments, call| {
+                Box::pin(async move {
+                    tap(call, &arguments.reference, Touch::Hold, arguments.reasoning).await
+                })
+            },
+        )
+        .on(PHONES)
+        .unrecorded()
+        .done(),
+        tool::<DragTo>(
+            "dragTo",
+            Kind::Action,
+            "Picks up an element by its reference and drops it on another, or at a point.",
+            |arguments, call| Box::pin(async move { drag_to(arguments, call).await }),
+        )
+        .on(PHONES)
+        .unrecorded()
+        .done(),
+        tool::<AssertVisible>(
+            "assertVisible",
+            Kind::Assertion,
+            "Expects an element to be visible by its reference in the snapshot, and to show a \
+             text when one is given.",
+            |arguments, call| Box::pin(async move { assert_visible(arguments, call).await }),
+        )
+        .on(PHONES)
+        .unrecorded()
+        .done(),
+    ]
+}
+
+async fn tap(
+    call: &Call<'_>,
+    reference: &str,
+    touch: Touch,
+    reason: Option<String>,
+) -> Result<Answer, ToolError> {
+    let (snapshot, node) = resolve(call, reference).await?;
+    let selector = selector_for(&snapshot.tree, node);
+    let mut arguments = selector_arguments(&selector, reason);
+    if touch == Touch::Hold {
+        arguments["longPress"] = json!(true);
+    }
+    let wanted = Wanted::selector(selector, call.session.platform())?;
+    let watch = Watch::new(call, PATIENCE).starting_from(snapshot);
+    let answer = touch_element(watch, &wanted, touch, None).await?;
+    Ok(delegated(answer, "tapOnElementBySelector", &arguments))
+}
+
+async fn assert_visible(arguments: AssertVisible, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let (snapshot, node) = resolve(call, &arguments.reference).await?;
+    let selector = selector_for(&snapshot.tree, node);
+    let mut recorded = selector_arguments(&selector, arguments.reasoning);
+    let expected = arguments.expected_text.map(|text| {
+        recorded["expectedText"] = json!(text);
+        Expected::new(&text, TextMatchMode::Exact)
+    });
+    let wanted = Wanted::selector(selector, call.session.platform())?;
+    let watch = Watch::new(call, PATIENCE).starting_from(snapshot);
+    let answer = assert_shows(watch, &wanted, expected).await?;
+    Ok(delegated(answer, "assertVisibleBySelector", &recorded))
+}
+
+async fn drag_to(arguments: DragTo, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let duration = gesture_time(call, "durationMs", arguments.duration_ms)?;
+    let (snapshot, node) = resolve(call, &arguments.reference).await?;
+    let wanted = Wanted::selector(selector_for(&snapshot.tree, node), call.session.platform())?;
+    let mut watch = Watch::new(call, PATIENCE).starting_from(snapshot);
+    let found = find_still(&mut watch, &wanted).await?;
+    let from = whole(found.point(None)?);
+    let to = match (arguments.to_ref, arguments.to_x, arguments.to_y) {
+        (Some(target), None, None) => {
+            let node = lookup(&found.snapshot, &target)
+                .ok_or_else(|| unknown(call, &found.snapshot, &target))?;
+            let bounds = found.snapshot.tree.get(node).and_then(|node| node.bounds);
+            let bounds = bounds.ok_or_else(|| {
+                ToolError::failed(format!("{} says not where it is", quoted(&target)))
+            })?;
+            whole(bounds.center())
+        }
+        (None, Some(x), Some(y)) => (x, y),
+        (Some(_) | None, Some(_) | None, Some(_) | None) => {
+            return Err(ToolError::failed(
+                "the target is either `toRef`, or `toX` and `toY`",
+            ));
+        }
+    };
+    let start = on_screen(call, from.0, from.1)?;
+    let end = on_screen(call, to.0, to.1)?;
+    let done = drag(call, start, end, duration).await?;
+    let recorded = json!({
+        "startX": from.0, "startY": from.1,
+        "endX": to.0, "endY": to.1,
+        "durationMs": arguments.duration_ms,
+    });
+    Ok(delegated(
+        found.into_answer(done),
+        "dragByPoints",
+        &recorded,
+    ))
+}
+
+/// A point as recordings have it.
+fn whole(point: Point) -> (i32, i32) {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "screens are smaller, and `as` saturates"
+    )]
+    let whole = |value: f64| value.round() as i32;
+    (whole(point.x), whole(point.y))
+}
+
+fn selector_arguments(selector: &NodeSelector, reason: Option<String>) -> serde_json::Value {
+    let mut arguments = json!({ "nodeSelector": selector });
+    if let Some(reason) = reason {
+        arguments["reason"] = json!(reason);
+    }
+    arguments
+}
+
+fn delegated(answer: Answer, tool: &str, arguments: &serde_json::Value) -> Answer {
+    Answer {
+        delegate: Some(DelegatedCall {
+            tool: tool.to_owned(),
+            arguments: Value::from(arguments),
+        }),
+        ..answer
+    }
+}
+
+/// The element a reference stands for on the screen as it is now.
+async fn resolve(call: &Call<'_>, name: &str) -> Result<(Box<Snapshot>, NodeId), ToolError> {
+    let snapshot = look(call).await?;
+    if let Some(node) = lookup(&snapshot, name) {
+        return Ok((snapshot, node));
+    }
+    // References say where an element is: one that moves has another until it has arrived.
+    if call.session.screen().is_moving() {
+        settle(call, REST, RESTING).await?;
+        let snapshot = look(call).await?;
+        return match lookup(&snapshot, name) {
+            Some(node) => Ok((snapshot, node)),
+            None => Err(unknown(call, &snapshot, name)),
+        };
+    }
+    Err(unknown(call, &snapshot, name))
+}
+
+/// `y778`, with or without the brackets of the list.
+fn lookup(snapshot: &Snapshot, name: &str) -> Option<NodeId> {
+    let name = name.trim().trim_start_matches('[').trim_end_matches(']');
+    find_ref(&snapshot.tree, snapshot.screen, name)
+}
+
+fn unknown(call: &Call<'_>, snapshot: &Snapshot, name: &str) -> ToolError {
+    let screen = call.session.screen();
+    let before = screen.handed_out_as(name.trim_matches(['[', ']', ' ']));
+    let mut log: Vec<_> = before
+        .map(|before| format!("it was {} {}", before.role, quoted(&before.label)))
+        .into_iter()
+        .collect();
+    log.push(format!(
+        "{} elements are on the screen now",
+        snapshot.refs.len()
+    ));
+    ToolError::Failed {
+        message: match before {
+            Some(_) => format!("{} is no longer on the screen", quoted(name)),
+            None => format!("there is no element {} on the screen", quoted(name)),
+        },
+        log,
+        hint: Some("take a snapshot and use a reference from it".to_owned()),
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Tap {
+    /// The element's reference: `y778`.
+    #[serde(rename = "ref")]
+    reference: String,
+    /// Hold it instead.
+    #[serde(default)]
+    long_press: bool,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct LongPress {
+    /// The element's reference: `y778`.
+    #[serde(rename = "ref")]
+    reference: String,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+struct DragTo {
+    /// The reference of the element to pick up: `y778`.
+    #[serde(rename = "ref")]
+    reference: String,
+    /// The reference of the element to drop it on.
+    #[serde(default)]
+    to_ref: Option<String>,
+    /// Where to drop it, from the left edge; with `toY`, instead of `toRef`.
+    #[serde(default)]
+    to_x: Option<i32>,
+    /// Where to drop it, from the top edge.
+    #[serde(default)]
+    to_y: Option<i32>,
+    /// How long the movement takes, in milliseconds.
+    #[serde(default = "one_second")]
+    duration_ms: u64,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AssertVisible {
+    /// The element's reference: `y778`.
+    #[serde(rename = "ref")]
+    reference: String,
+    /// What it shows, blanks around it aside.
+    #[serde(default)]
+    expected_text: Option<String>,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}

@@ -1,0 +1,118 @@
+//! Tools that scroll until an element is in sight.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Way;
+use crate::builtin::{caseless, tool};
+use crate::mobile::PHONES;
+use crate::mobile::gesture::ScrollStart;
+use crate::mobile::scroll::{self, Scrolling, until_visible};
+use crate::mobile::wanted::{Says, Wanted, Words};
+use crate::tool::{Kind, Tool, ToolError};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<ScrollUntilTextIsVisible>(
+            "scrollUntilTextIsVisible",
+            Kind::Action,
+            "Scrolls until an element is in sight, by a text somewhere in what it says, by a \
+             pattern of all it says, or by its id. Ends when nothing moves any more.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let scrolling = Scrolling {
+                        towards: arguments.direction.into(),
+                        start: arguments.scroll_start_position.into(),
+                        share: f64::from(arguments.visibility_percentage.min(100)) / 100.0,
+                        center: arguments.center_element,
+                        limit: scroll::PATIENCE,
+                    };
+                    let wanted = Wanted::words(arguments.words()?, call.session.platform())?;
+                    until_visible(call, &wanted, scrolling).await
+                })
+            },
+        )
+        .on(PHONES)
+        .done(),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+struct ScrollUntilTextIsVisible {
+    /// A text somewhere in what it says, in any case.
+    #[serde(default)]
+    text: String,
+    /// A pattern that all it says matches; counts before `text`.
+    #[serde(default)]
+    text_regex: Option<String>,
+    /// Its id, in full or behind the last slash, as a pattern.
+    #[serde(default)]
+    id: Option<String>,
+    /// Which of the matches in sight, from 0.
+    #[serde(default)]
+    index: u32,
+    /// Where it lies: UP, DOWN, LEFT or RIGHT.
+    #[serde(default, deserialize_with = "caseless")]
+    direction: Way,
+    /// How much of it must be in sight.
+    #[serde(default = "all")]
+    visibility_percentage: u32,
+    /// Bring it near the middle.
+    #[serde(default)]
+    center_element: bool,
+    /// Which part of the screen is scrolled: CENTER, TOP or BOTTOM.
+    #[serde(default, deserialize_with = "caseless")]
+    scroll_start_position: Start,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+impl ScrollUntilTextIsVisible {
+    fn words(self) -> Result<Words, ToolError> {
+        let present = |text: String| Some(text).filter(|text| !text.trim().is_empty());
+        let says = match self.text_regex.and_then(present) {
+            Some(pattern) => Some(Says::Matching(pattern)),
+            None => present(self.text).map(Says::Containing),
+        };
+        let id = self.id.and_then(present);
+        if says.is_none() && id.is_none() {
+            return Err(ToolError::failed(
+                "one of `text`, `textRegex` and `id` is needed",
+            ));
+        }
+        Ok(Words {
+            says,
+            id,
+            index: self.index,
+            ..Words::default()
+        })
+    }
+}
+
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum Start {
+    #[default]
+    Center,
+    Top,
+    Bottom,
+}
+
+impl From<Start> for ScrollStart {
+    fn from(start: Start) -> Self {
+        match start {
+            Start::Center => Self::Center,
+            Start::Top => Self::Top,
+            Start::Bottom => Self::Bottom,
+        }
+    }
+}
+
+const fn all() -> u32 {
+    100
+}

@@ -1,0 +1,230 @@
+//! Tools that name an element by what it says or by its id, in Maestro's words: a pattern that the
+//! whole text matches in any case, or the very text.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Answering;
+use super::expect::{expect_gone, expect_visible};
+use crate::builtin::tool;
+use crate::call::Call;
+use crate::mobile::act::{Touch, touch_element};
+use crate::mobile::wanted::{Says, Wanted, Words};
+use crate::mobile::watch::Watch;
+use crate::mobile::{PATIENCE, PHONES};
+use crate::tool::{Kind, Tool};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let mut tools = touching();
+    tools.extend(expecting());
+    tools
+}
+
+fn touching() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<ByText>(
+            "tapOnElementWithText",
+            Kind::Action,
+            "Taps an element that has a text somewhere in what it says, in any case.",
+            |mut arguments, call| {
+                let text = Says::Containing(std::mem::take(&mut arguments.text));
+                touch(call, arguments.words(text), Touch::Tap)
+            },
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<ByText>(
+            "longPressOnElementWithText",
+            Kind::Action,
+            "Holds an element by what it says.",
+            |mut arguments, call| {
+                let text = Says::Matching(std::mem::take(&mut arguments.text));
+                touch(call, arguments.words(text), Touch::Hold)
+            },
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<ByAccessibilityText>(
+            "tapOnElementWithAccessibilityText",
+            Kind::Action,
+            "Taps an element by its accessibility text, or by what it says.",
+            |arguments, call| touch(call, arguments.words(), Touch::Tap),
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<ByAccessibilityText>(
+            "longPressElementWithAccessibilityText",
+            Kind::Action,
+            "Holds an element by its accessibility text, or by what it says.",
+            |arguments, call| touch(call, arguments.words(), Touch::Hold),
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+    ]
+}
+
+fn expecting() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<ByText>(
+            "assertVisibleWithText",
+            Kind::Assertion,
+            "Expects an element to be visible by what it says.",
+            |mut arguments, call| {
+                let text = Says::Matching(std::mem::take(&mut arguments.text));
+                visible(call, arguments.words(text))
+            },
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<ByText>(
+            "assertNotVisibleWithText",
+            Kind::Assertion,
+            "Expects that no element that says so is visible, or that it goes away in time.",
+            |mut arguments, call| {
+                let text = Says::Matching(std::mem::take(&mut arguments.text));
+                let words = arguments.words(text);
+                Box::pin(async move {
+                    let wanted = Wanted::words(words, call.session.platform())?;
+                    expect_gone(&wanted, PATIENCE, call).await
+                })
+            },
+        )
+        .on(PHONES)
+        .done(),
+        tool::<ByAccessibilityText>(
+            "assertVisibleWithAccessibilityText",
+            Kind::Assertion,
+            "Expects an element to be visible by its accessibility text, or by what it says.",
+            |arguments, call| visible(call, arguments.words()),
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+        tool::<ByResourceId>(
+            "assertVisibleWithResourceId",
+            Kind::Assertion,
+            "Expects an element to be visible by its id.",
+            |arguments, call| visible(call, arguments.words()),
+        )
+        .on(PHONES)
+        .internal()
+        .done(),
+    ]
+}
+
+fn touch<'a>(call: &'a Call<'a>, words: Words, touch: Touch) -> Answering<'a> {
+    Box::pin(async move {
+        let wanted = Wanted::words(words, call.session.platform())?;
+        touch_element(Watch::new(call, PATIENCE), &wanted, touch, None).await
+    })
+}
+
+fn visible<'a>(call: &'a Call<'a>, words: Words) -> Answering<'a> {
+    Box::pin(async move {
+        let wanted = Wanted::words(words, call.session.platform())?;
+        expect_visible(Watch::new(call, PATIENCE), &wanted).await
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ByText {
+    /// What it says.
+    text: String,
+    /// Its id, in full or behind the last slash, as a pattern.
+    #[serde(default)]
+    id: Option<String>,
+    /// Which of the matches in sight, from 0.
+    #[serde(default)]
+    index: Option<u32>,
+    /// Whether it is enabled.
+    #[serde(default)]
+    enabled: Option<bool>,
+    /// Whether it is selected.
+    #[serde(default)]
+    selected: Option<bool>,
+}
+
+impl ByText {
+    fn words(self, says: Says) -> Words {
+        Words {
+            says: Some(says),
+            id: self.id,
+            index: self.index.unwrap_or(0),
+            enabled: self.enabled,
+            selected: self.selected,
+            ..Words::default()
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ByAccessibilityText {
+    /// Its accessibility text.
+    accessibility_text: String,
+    /// Its id, in full or behind the last slash, as a pattern.
+    #[serde(default)]
+    id: Option<String>,
+    /// Which of the matches in sight, from 0.
+    #[serde(default)]
+    index: Option<u32>,
+    /// Whether it is enabled.
+    #[serde(default)]
+    enabled: Option<bool>,
+    /// Whether it is selected.
+    #[serde(default)]
+    selected: Option<bool>,
+}
+
+impl ByAccessibilityText {
+    fn words(self) -> Words {
+        Words {
+            says: Some(Says::Matching(self.accessibility_text)),
+            id: self.id,
+            index: self.index.unwrap_or(0),
+            enabled: self.enabled,
+            selected: self.selected,
+            ..Words::default()
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ByResourceId {
+    /// Its id, in full or behind the last slash, as a pattern.
+    resource_id: String,
+    /// Its accessibility text.
+    #[serde(default)]
+    accessibility_text: Option<String>,
+    /// Which of the matches in sight, from 0.
+    #[serde(default)]
+    index: Option<u32>,
+    /// Whether it is enabled.
+    #[serde(default)]
+    enabled: Option<bool>,
+    /// Whether it is selected.
+    #[serde(default)]
+    selected: Option<bool>,
+}
+
+impl ByResourceId {
+    fn words(self) -> Words {
+        Words {
+            says: self.accessibility_text.map(Says::Matching),
+            id: Some(self.resource_id),
+            index: self.index.unwrap_or(0),
+            enabled: self.enabled,
+            selected: self.selected,
+            ..Words::default()
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Tools that type, erase and press keys, in whatever has the focus.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+
+use packtrain_drivers::{Command, InputCommand, Key};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Answering, yes};
+use crate::builtin::{Nothing, caseless, tool};
+use crate::call::Call;
+use crate::mobile::PHONES;
+use crate::mobile::act::{back, press};
+use crate::tool::{Answer, Kind, Tool, ToolError};
+
+/// Most digits of a random text.
+const MOST_DIGITS: u32 = 100;
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let mut tools = typing();
+    tools.extend(keys());
+    tools
+}
+
+fn typing() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<InputText>(
+            "inputText",
+            Kind::Action,
+            "Types a text into the field that has the focus and puts the keyboard away.",
+            |arguments, call| {
+                Box::pin(async move {
+                    type_text(call, arguments.text, arguments.hide_keyboard_after).await
+                })
+            },
+        )
+        .on(PHONES)
+        .done(),
+        tool::<InputTextRandom>(
+            "inputTextRandom",
+            Kind::Action,
+            "Types a prefix and random digits, and remembers the text under a name.",
+            |arguments, call| Box::pin(async move { type_random(arguments, call).await }),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<EraseText>(
+            "eraseText",
+            Kind::Action,
+            "Removes characters before the cursor, or all when no number is given.",
+            |arguments, call| input(call, InputCommand::Erase(arguments.characters_to_erase)),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<Nothing>(
+            "clearText",
+            Kind::Action,
+            "Empties the field that has the focus.",
+            |Nothing {}, call| input(call, InputCommand::Erase(None)),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<SetClipboard>(
+            "mobile_setClipboard",
+            Kind::Action,
+            "Puts a text on the clipboard.",
+            |arguments, call| input(call, InputCommand::SetClipboard(arguments.text)),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<Nothing>(
+            "mobile_pasteClipboard",
+            Kind::Action,
+            "Pastes the clipboard into the field that has the focus.",
+            |Nothing {}, call| input(call, InputCommand::Paste),
+        )
+        .on(PHONES)
+        .done(),
+    ]
+}
+
+fn keys() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Nothing>(
+            "hideKeyboard",
+            Kind::Action,
+            "Puts the keyboard away; no error when there is none.",
+            |Nothing {}, call| input(call, InputCommand::HideKeyboard),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<PressKey>(
+            "pressKey",
+            Kind::Action,
+            "Presses a key: BACK (Android only), ENTER, HOME, BACKSPACE, TAB or ESCAPE.",
+            |arguments, call| Box::pin(async move { press(call, arguments.key_code.into()).await }),
+        )
+        .on(PHONES)
+        .done(),
+        tool::<Nothing>(
+            "pressBack",
+            Kind::Action,
+            "Goes back one screen: Android's back key, on iOS a swipe from the left edge.",
+            |Nothing {}, call| Box::pin(async move { back(call).await }),
+        )
+        .on(PHONES)
+        .done(),
+    ]
+}
+
+fn input<'a>(call: &'a Call<'a>, command: InputCommand) -> Answering<'a> {
+    Box::pin(async move { call.act(Command::Input(command)).await })
+}
+
+/// Types and, if so, puts the keyboard away, which would cover what is touched next.
+pub(super) async fn type_text(
+    call: &Call<'_>,
+    text: String,
+    hide_keyboard: bool,
+) -> Result<Answer, ToolError> {
+    let mut answer = call.act(Command::Input(InputCommand::Text(text))).await?;
+    if hide_keyboard {
+        let hidden = call.act(Command::Input(InputCommand::HideKeyboard)).await?;
+        answer.report.notes.extend(hidden.report.notes);
+    }
+    Ok(answer)
+}
+
+async fn type_random(arguments: InputTextRandom, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let InputTextRandom {
+        variable,
+        prefix,
+        digit_count,
+        hide_keyboard_after,
+    } = arguments;
+    if variable.trim().is_empty() {
+        return Err(ToolError::failed("`variable` is empty"));
+    }
+    if !(1..=MOST_DIGITS).contains(&digit_count) {
+        return Err(ToolError::failed(format!(
+            "`digitCount` must be from 1 to {MOST_DIGITS}, not {digit_count}"
+        )));
+    }
+    let text: String = prefix
+        .chars()
+        .chain(digits().take(digit_count as usize))
+        .collect();
+    // Remembered first: should typing fail half-way, a later clean-up can still look for it.
+    call.session.memory().remember(&variable, &text);
+    let mut answer = type_text(call, text.clone(), hide_keyboard_after).await?;
+    answer.text = Some(format!("typed {text} and remembered it as {variable}"));
+    Ok(answer)
+}
+
+/// Random digits without end. The keys of the standard library's hash maps are random enough for
+/// texts that only have to differ from those of earlier runs.
+fn digits() -> impl Iterator<Item = char> {
+    std::iter::repeat_with(|| {
+        let number = RandomState::new().build_hasher().finish();
+        char::from(b'0' + u8::try_from(number % 10).unwrap_or(0))
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+struct InputText {
+    /// The text, any Unicode.
+    text: String,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+    /// Put the keyboard away afterwards.
+    #[serde(default = "yes")]
+    hide_keyboard_after: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct InputTextRandom {
+    /// The name under which the text is remembered, for `{{name}}`.
+    variable: String,
+    /// What the text begins with.
+    #[serde(default = "usual_prefix")]
+    prefix: String,
+    /// How many random digits follow.
+    #[serde(default = "six")]
+    digit_count: u32,
+    /// Put the keyboard away afterwards.
+    #[serde(default = "yes")]
+    hide_keyboard_after: bool,
+}
+
+fn usual_prefix() -> String {
+    "TBZ-".to_owned()
+}
+
+const fn six() -> u32 {
+    6
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct EraseText {
+    /// How many characters; all when not given.
+    #[serde(default)]
+    characters_to_erase: Option<u32>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct SetClipboard {
+    /// The text.
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct PressKey {
+    /// BACK, ENTER, HOME, BACKSPACE, TAB or ESCAPE.
+    #[serde(deserialize_with = "caseless")]
+    key_code: PressKeyCode,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum PressKeyCode {
+    Back,
+    Enter,
+    Home,
+    Backspace,
+    Tab,
+    Escape,
+}
+
+impl From<PressKeyCode> for Key {
+    fn from(code: PressKeyCode) -> Self {
+        match code {
+            PressKeyCode::Back => Self::Back,
+            PressKeyCode::Enter => Self::Enter,
+            PressKeyCode::Home => Self::Home,
+            PressKeyCode::Backspace => Self::Backspace,
+            PressKeyCode::Tab => Self::Tab,
+            PressKeyCode::Escape => Self::Escape,
+        }
+    }
+}

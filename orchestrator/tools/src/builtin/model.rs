@@ -1,0 +1,61 @@
+//! Tools that need a model which looks at the screen. Their names are known, so that a trail that
+//! uses them is told what it lacks instead of that the tool does not exist.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::tool;
+use crate::tool::{Kind, Tool, ToolError};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Ask>(
+            "assertWithAi",
+            Kind::Assertion,
+            "Expects a model to agree with a statement about the screen. Needs an agent.",
+            |_, _| Box::pin(async { Err(ToolError::NeedsAgent("assertWithAi".to_owned())) }),
+        )
+        .done(),
+        tool::<Remember>(
+            "rememberText",
+            Kind::Memory,
+            "Remembers a text that a model reads off the screen. Needs an agent.",
+            |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberText".to_owned())) }),
+        )
+        .done(),
+        tool::<Remember>(
+            "rememberNumber",
+            Kind::Memory,
+            "Remembers a number that a model reads off the screen. Needs an agent.",
+            |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberNumber".to_owned())) }),
+        )
+        .done(),
+        tool::<Remember>(
+            "rememberWithAi",
+            Kind::Memory,
+            "Remembers what a model answers about the screen. Needs an agent.",
+            |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberWithAi".to_owned())) }),
+        )
+        .done(),
+    ]
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "checked now, used once there is an agent")]
+struct Ask {
+    /// The statement.
+    prompt: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "checked now, used once there is an agent")]
+struct Remember {
+    /// What to look for.
+    prompt: String,
+    /// Under which name it is remembered.
+    variable: String,
+}

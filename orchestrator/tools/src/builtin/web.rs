@@ -1,0 +1,396 @@
+//! Tools for pages. The driver waits for elements; these only say what is wanted.
+
+mod arguments;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::{
+    Command, NavigateTo, Observation, Platform, Size, SnapshotDetail, ValueKind, WebCommand,
+    WebTarget,
+};
+
+use self::arguments::{
+    AnswerDialogs, ApplyCookies, Detail, Element, Evaluate, FillSecret, Navigate, Navigation,
+    NetworkEvent, PressKey, RequestDetails, Resize, Scroll, Select, Snapshot, Type, VerifyKind,
+    VerifyList, VerifyText, VerifyValue, Wait, WaitForUrl,
+};
+use super::{Nothing, tool};
+use crate::call::Call;
+use crate::tool::{Answer, Kind, Tool, ToolError};
+
+const WEB: &[Platform] = &[Platform::Web];
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let mut tools = actions();
+    tools.extend(assertions());
+    tools.extend(queries());
+    tools
+}
+
+#[expect(clippy::too_many_lines, reason = "one entry per tool")]
+fn actions() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Navigate>(
+            "web_navigate",
+            Kind::Action,
+            "Opens an address, or goes back or forward. Relative addresses lead below the base \
+             URL, or to files beside the trail.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let to = match arguments.action {
+                        Navigation::Goto if arguments.url.trim().is_empty() => {
+                            return Err(ToolError::failed("`url` is needed to go somewhere"));
+                        }
+                        Navigation::Goto => NavigateTo::Url(arguments.url),
+                        Navigation::Back => NavigateTo::Back,
+                        Navigation::Forward => NavigateTo::Forward,
+                    };
+                    call.act(Command::Web(WebCommand::Navigate(to))).await
+                })
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<Element>(
+            "web_click",
+            Kind::Action,
+            "Clicks an element once it is visible, still and not covered.",
+            |mut arguments, call| {
+                web(
+                    call,
+                    WebCommand::Click {
+                        target: arguments.target(),
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<Type>(
+            "web_type",
+            Kind::Action,
+            "Fills a field, or types behind what it holds with `clearFirst: false`.",
+            |mut arguments, call| {
+                let target = arguments.target();
+                let Type {
+                    text, clear_first, ..
+                } = arguments;
+                web(
+                    call,
+                    WebCommand::Type {
+                        target,
+                        text,
+                        clear_first,
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<FillSecret>(
+            "web_fillSecret",
+            Kind::Action,
+            "Fills a field with a value that no log shows.",
+            |arguments, call| {
+                let target = WebTarget {
+                    selector: None,
+                    reference: Some(arguments.reference),
+                };
+                let text = arguments.value;
+                web(
+                    call,
+                    WebCommand::Type {
+                        target,
+                        text,
+                        clear_first: true,
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .hiding("value")
+        .done(),
+        tool::<Element>(
+            "web_hover",
+            Kind::Action,
+            "Moves the mouse over an element.",
+            |mut arguments, call| {
+                web(
+                    call,
+                    WebCommand::Hover {
+                        target: arguments.target(),
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<Select>(
+            "web_selectOption",
+            Kind::Action,
+            "Chooses options of a list by value or label.",
+            |mut arguments, call| {
+                Box::pin(async move {
+                    if arguments.values.is_empty() {
+                        return Err(ToolError::failed("`values` is empty"));
+                    }
+                    let target = arguments.target();
+                    let values = arguments.values;
+                    call.act(Command::Web(WebCommand::Select { target, values }))
+                        .await
+                })
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<PressKey>(
+            "web_pressKey",
+            Kind::Action,
+            "Presses a key or a chord: `Enter`, `Control+A`.",
+            |arguments, call| web(call, WebCommand::PressKey(arguments.key)),
+        )
+        .on(WEB)
+        .done(),
+        tool::<Scroll>(
+            "web_scroll",
+            Kind::Action,
+            "Scrolls the page, or the container an element names.",
+            |mut arguments, call| {
+                let command = WebCommand::Scroll {
+                    target: arguments.target(),
+                    direction: arguments.direction.into(),
+                    amount: arguments.amount,
+                };
+                web(call, command)
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<Wait>(
+            "web_wait",
+            Kind::Action,
+            "Waits 1 to 30 seconds. Tools wait for what they need by themselves; this is for what \
+             cannot be seen.",
+            |arguments, call| {
+                Box::pin(async move {
+                    call.pause(Duration::from_secs(arguments.seconds.clamp(1, 30)))
+                        .await?;
+                    Ok(Answer::default())
+                })
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<WaitForUrl>(
+            "web_waitForUrl",
+            Kind::Action,
+            "Waits for the address to match a regular expression somewhere.",
+            |arguments, call| {
+                let limit = Duration::from_millis(arguments.timeout_ms);
+                web(
+                    call,
+                    WebCommand::AwaitUrl {
+                        pattern: arguments.pattern,
+                        limit,
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<Resize>(
+            "web_resize",
+            Kind::Action,
+            "Changes the viewport.",
+            |arguments, call| {
+                let size = Size::new(f64::from(arguments.width), f64::from(arguments.height));
+                web(call, WebCommand::Resize(size))
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<ApplyCookies>(
+            "web_applyCookies",
+            Kind::Action,
+            "Adds cookies, from a JSON array or a whole storage state in Playwright's shape.",
+            |arguments, call| web(call, WebCommand::AddCookies(arguments.cookies_json)),
+        )
+        .on(WEB)
+        .done(),
+        tool::<AnswerDialogs>(
+            "web_answerDialogs",
+            Kind::Action,
+            "Says how the alerts, confirms and prompts that follow are answered. Packtrain's own.",
+            |arguments, call| {
+                let AnswerDialogs { accept, text } = arguments;
+                web(call, WebCommand::AnswerDialogs { accept, text })
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<Evaluate>(
+            "web_evaluate",
+            Kind::Action,
+            "Runs JavaScript in the page and answers its result.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let command = Command::Web(WebCommand::Evaluate(arguments.script));
+                    Ok(match call.device(command).await? {
+                        Observation::Json(serde_json::Value::String(text)) => Answer::text(text),
+                        Observation::Json(value) => Answer::text(value.to_string()),
+                        _ => Answer::default(),
+                    })
+                })
+            },
+        )
+        .on(WEB)
+        .internal()
+        .unrecorded()
+        .done(),
+    ]
+}
+
+fn assertions() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<VerifyText>(
+            "web_verifyTextVisible",
+            Kind::Assertion,
+            "Expects a text to be visible: any case, anywhere, across nested elements.",
+            |arguments, call| web(call, WebCommand::ExpectText(arguments.text)),
+        )
+        .on(WEB)
+        .done(),
+        tool::<Element>(
+            "web_verifyElementVisible",
+            Kind::Assertion,
+            "Expects an element to be visible.",
+            |mut arguments, call| {
+                web(
+                    call,
+                    WebCommand::ExpectVisible {
+                        target: arguments.target(),
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<VerifyValue>(
+            "web_verifyValue",
+            Kind::Assertion,
+            "Expects the text, the value or an attribute of an element.",
+            |mut arguments, call| {
+                Box::pin(async move {
+                    let target = arguments.target();
+                    let kind = match arguments.kind {
+                        VerifyKind::Text => ValueKind::Text,
+                        VerifyKind::Value => ValueKind::Value,
+                        VerifyKind::Attribute if arguments.attribute.is_empty() => {
+                            return Err(ToolError::failed("`attribute` names no attribute"));
+                        }
+                        VerifyKind::Attribute => ValueKind::Attribute(arguments.attribute),
+                    };
+                    let command = WebCommand::ExpectValue {
+                        target,
+                        kind,
+                        expected: arguments.expected,
+                    };
+                    call.act(Command::Web(command)).await
+                })
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<VerifyList>(
+            "web_verifyListVisible",
+            Kind::Assertion,
+            "Expects texts inside an element, or on the page.",
+            |mut arguments, call| {
+                let target = arguments.target();
+                web(
+                    call,
+                    WebCommand::ExpectList {
+                        target,
+                        items: arguments.items,
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .done(),
+        tool::<NetworkEvent>(
+            "web_assertNetworkEvent",
+            Kind::Assertion,
+            "Expects a request of this session whose address or body mentions a name.",
+            |arguments, call| {
+                let limit = Duration::from_millis(arguments.timeout_ms);
+                web(
+                    call,
+                    WebCommand::ExpectRequest {
+                        name: arguments.event_name,
+                        limit,
+                    },
+                )
+            },
+        )
+        .on(WEB)
+        .done(),
+    ]
+}
+
+fn queries() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Snapshot>(
+            "web_snapshot",
+            Kind::Query,
+            "Keeps a picture and a reading of the page under a name.",
+            |_, call| read(call, SnapshotDetail::default()),
+        )
+        .on(WEB)
+        .done(),
+        tool::<RequestDetails>(
+            "web_requestDetails",
+            Kind::Query,
+            "Reads the page with more detail: bounds, CSS selectors, what is out of sight.",
+            |arguments, call| {
+                let include = arguments.include;
+                let detail = SnapshotDetail {
+                    bounds: include.contains(&Detail::Bounds),
+                    css_selectors: include.contains(&Detail::CssSelectors),
+                    offscreen: include.contains(&Detail::OffscreenElements),
+                };
+                read(call, detail)
+            },
+        )
+        .on(WEB)
+        .unrecorded()
+        .done(),
+        tool::<Nothing>(
+            "web_currentUrl",
+            Kind::Query,
+            "Answers the page's address.",
+            |Nothing {}, call| web(call, WebCommand::CurrentUrl),
+        )
+        .on(WEB)
+        .done(),
+        tool::<Nothing>(
+            "web_getStorageState",
+            Kind::Query,
+            "Answers cookies and local storage as JSON in Playwright's shape.",
+            |Nothing {}, call| web(call, WebCommand::StorageState),
+        )
+        .on(WEB)
+        .done(),
+    ]
+}
+
+type Answering<'a> = packtrain_drivers::BoxFuture<'a, Result<Answer, ToolError>>;
+
+fn web<'a>(call: &'a Call<'a>, command: WebCommand) -> Answering<'a> {
+    Box::pin(async move { call.act(Command::Web(command)).await })
+}
+
+fn read<'a>(call: &'a Call<'a>, detail: SnapshotDetail) -> Answering<'a> {
+    Box::pin(async move { call.act(Command::Snapshot(detail)).await })
+}

@@ -1,0 +1,309 @@
+//! What the tools for pages take.
+
+use packtrain_drivers::selector::NodeSelector;
+use packtrain_drivers::{Direction, WebTarget};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::caseless;
+
+/// Arguments that name an element besides what is listed. Spelled out in each struct: `flatten`
+/// would read every scalar before it is known which type is wanted.
+macro_rules! with_element {
+    ($(#[$meta:meta])* pub(super) struct $name:ident { $($fields:tt)* }) => {
+        $(#[$meta])*
+        #[derive(Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub(super) struct $name {
+            $($fields)*
+            /// A number of the compact list (`e4`), `css=...`, or an ARIA descriptor
+            /// (`button "Save"`). Used when the selector matches nothing.
+            #[serde(default, rename = "ref")]
+            pub(super) reference: Option<String>,
+            /// The durable selector; tried first.
+            #[serde(default)]
+            #[schemars(with = "Option<serde_json::Value>")]
+            pub(super) node_selector: Option<NodeSelector>,
+            /// Why, for readers.
+            #[serde(default)]
+            #[expect(dead_code, reason = "for readers of the trail")]
+            reasoning: Option<String>,
+        }
+
+        impl $name {
+            pub(super) fn target(&mut self) -> WebTarget {
+                WebTarget {
+                    selector: self.node_selector.take(),
+                    reference: self.reference.take().filter(|text| !text.trim().is_empty()),
+                }
+            }
+        }
+    };
+}
+
+with_element! {
+    /// An element and nothing else.
+    pub(super) struct Element {}
+}
+
+with_element! {
+    pub(super) struct Type {
+        /// The text.
+        pub(super) text: String,
+        /// Replace what is there instead of typing behind it.
+        #[serde(default = "yes")]
+        pub(super) clear_first: bool,
+    }
+}
+
+with_element! {
+    pub(super) struct Select {
+        /// Values or labels.
+        pub(super) values: Vec<String>,
+    }
+}
+
+with_element! {
+    pub(super) struct Scroll {
+        /// UP, DOWN, LEFT or RIGHT.
+        #[serde(default, deserialize_with = "caseless")]
+        pub(super) direction: Way,
+        /// CSS pixels.
+        #[serde(default = "half_a_screen")]
+        pub(super) amount: u32,
+    }
+}
+
+with_element! {
+    pub(super) struct VerifyValue {
+        /// TEXT (contains), VALUE or ATTRIBUTE (equals).
+        #[serde(default, rename = "type", deserialize_with = "caseless")]
+        pub(super) kind: VerifyKind,
+        /// What it should be.
+        pub(super) expected: String,
+        /// The attribute's name, for ATTRIBUTE.
+        #[serde(default)]
+        pub(super) attribute: String,
+    }
+}
+
+with_element! {
+    pub(super) struct VerifyList {
+        /// The texts.
+        pub(super) items: Vec<String>,
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct Navigate {
+    /// GOTO, BACK or FORWARD.
+    #[serde(default, deserialize_with = "caseless")]
+    pub(super) action: Navigation,
+    /// Where to, for GOTO.
+    #[serde(default)]
+    pub(super) url: String,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum Navigation {
+    #[default]
+    Goto,
+    Back,
+    Forward,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum Way {
+    Up,
+    #[default]
+    Down,
+    Left,
+    Right,
+}
+
+impl From<Way> for Direction {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Up => Self::Up,
+            Way::Down => Self::Down,
+            Way::Left => Self::Left,
+            Way::Right => Self::Right,
+        }
+    }
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub(super) enum VerifyKind {
+    #[default]
+    Text,
+    Value,
+    Attribute,
+}
+
+#[derive(PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(super) enum Detail {
+    Bounds,
+    CssSelectors,
+    OffscreenElements,
+    OccludedElements,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct FillSecret {
+    /// The element, as in other tools.
+    #[serde(rename = "ref")]
+    pub(super) reference: String,
+    /// The value.
+    pub(super) value: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct PressKey {
+    /// `Enter`, `Control+A`.
+    pub(super) key: String,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct Wait {
+    /// 1 to 30.
+    #[serde(default = "one")]
+    pub(super) seconds: u64,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct WaitForUrl {
+    /// A regular expression.
+    pub(super) pattern: String,
+    /// Milliseconds.
+    #[serde(default = "half_a_minute")]
+    pub(super) timeout_ms: u64,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct Resize {
+    /// CSS pixels.
+    pub(super) width: u32,
+    /// CSS pixels.
+    pub(super) height: u32,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ApplyCookies {
+    /// JSON.
+    #[serde(default)]
+    pub(super) cookies_json: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct AnswerDialogs {
+    /// OK instead of Cancel.
+    pub(super) accept: bool,
+    /// What to enter into prompts.
+    #[serde(default)]
+    pub(super) text: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Evaluate {
+    /// An expression; `(() => { ... })()` for statements.
+    pub(super) script: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct VerifyText {
+    /// The text.
+    pub(super) text: String,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct NetworkEvent {
+    /// What the address or the body mentions, in any case.
+    pub(super) event_name: String,
+    /// Milliseconds.
+    #[serde(default = "five_seconds")]
+    pub(super) timeout_ms: u64,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "the names label the artifacts, which the run keeps"
+)]
+pub(super) struct Snapshot {
+    /// Name of the screen: `login`.
+    screen_name: String,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct RequestDetails {
+    /// BOUNDS, CSS_SELECTORS, OFFSCREEN_ELEMENTS, OCCLUDED_ELEMENTS.
+    pub(super) include: Vec<Detail>,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn one() -> u64 {
+    1
+}
+
+const fn half_a_screen() -> u32 {
+    500
+}
+
+const fn five_seconds() -> u64 {
+    5_000
+}
+
+const fn half_a_minute() -> u64 {
+    30_000
+}

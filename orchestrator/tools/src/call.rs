@@ -1,0 +1,185 @@
+//! What a tool is given: the session it works in and the bounds it has to keep to.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use packtrain_device_actors::Lease;
+use packtrain_drivers::{ActionReport, BoxFuture, Command, Observation, Platform};
+use packtrain_model::memory::Memory;
+use packtrain_model::yaml::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::mobile::screen::{ScreenMemory, effect};
+use crate::tool::{Answer, ToolError, ToolSpec};
+
+/// The app under test.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Target {
+    /// Its name in the configuration.
+    pub name: Option<String>,
+    /// Package names and bundle ids by platform; the first is the default.
+    pub app_ids: BTreeMap<Platform, Vec<String>>,
+    /// Where relative addresses lead.
+    pub base_url: Option<String>,
+}
+
+/// A session as tools see it: its device, its memory, its place.
+pub struct SessionScope {
+    /// The device.
+    pub lease: Lease,
+    /// The session's memory; held for moments only.
+    memory: Mutex<Memory>,
+    /// What is known of the screen; held for moments only.
+    screen: Mutex<ScreenMemory>,
+    /// The app under test.
+    pub target: Target,
+    /// Folders that relative paths are looked up in: the trail's, then the working directory.
+    pub folders: Vec<PathBuf>,
+    /// Ends everything the session does.
+    pub cancel: CancellationToken,
+}
+
+/// Runs a trail inside a trail.
+pub trait NestedTrails: Send + Sync {
+    /// Runs the trail at `path` in the call's session.
+    ///
+    /// # Errors
+    /// [`ToolError`] of the first step that did not pass.
+    fn run<'a>(
+        &'a self,
+        path: &'a str,
+        call: &'a Call<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>>;
+}
+
+/// One call of a tool.
+pub struct Call<'a> {
+    /// The session it belongs to.
+    pub session: &'a SessionScope,
+    /// The latest moment for an answer.
+    pub deadline: Instant,
+    /// 0 for a call of the trail, 1 for a call made by that ...
+    pub depth: u32,
+    /// For tools that run trails.
+    pub trails: &'a dyn NestedTrails,
+}
+
+impl SessionScope {
+    /// A session's scope.
+    pub const fn new(
+        lease: Lease,
+        memory: Memory,
+        target: Target,
+        folders: Vec<PathBuf>,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self {
+            lease,
+            memory: Mutex::new(memory),
+            screen: Mutex::new(ScreenMemory::new()),
+            target,
+            folders,
+            cancel,
+        }
+    }
+
+    /// The session's memory.
+    pub fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of the screen.
+    pub(crate) fn screen(&self) -> MutexGuard<'_, ScreenMemory> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ids of the app under test on this platform.
+    pub fn app_ids(&self) -> &[String] {
+        self.target
+            .app_ids
+            .get(&self.platform())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// Sees to it that what must not be seen of a call's arguments is seen nowhere from now on.
+    pub fn hide(&self, spec: &ToolSpec, arguments: &Value) {
+        for name in &spec.secrets {
+            if let Some(value) = arguments.as_mapping().and_then(|map| map.get(name)) {
+                let text = value.as_scalar().map_or("", |scalar| scalar.text.as_str());
+                self.memory().hide(name, text);
+            }
+        }
+    }
+
+    /// The device's platform.
+    pub const fn platform(&self) -> Platform {
+        self.lease.device().id.platform()
+    }
+}
+
+impl Call<'_> {
+    /// Sends a command to the session's device.
+    ///
+    /// # Errors
+    /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was called off.
+    pub async fn device(&self, command: Command) -> Result<Observation, ToolError> {
+        let effect = effect(&command);
+        let answer = self.session.lease.execute(command, self.deadline).await;
+        let mut screen = self.session.screen();
+        screen.carried_out(effect);
+        if let Ok(observation) = &answer {
+            screen.seen(observation);
+        }
+        drop(screen);
+        answer.map_err(|error| match self.session.cancel.is_cancelled() {
+            true => ToolError::Cancelled,
+            false => error.into(),
+        })
+    }
+
+    /// Sends a command whose answer is that it was carried out.
+    ///
+    /// # Errors
+    /// As [`Call::device`].
+    pub async fn act(&self, command: Command) -> Result<Answer, ToolError> {
+        Ok(match self.device(command).await? {
+            Observation::Done(report) => report.into(),
+            Observation::Text(text) => Answer::text(text),
+            Observation::Json(value) => Answer::text(value.to_string()),
+            Observation::Snapshot(snapshot) => {
+                self.session.screen().handed_out(&snapshot.refs);
+                Answer::text(snapshot.text)
+            }
+            Observation::Screenshot(_) => ActionReport::default().into(),
+        })
+    }
+
+    /// Time until the deadline.
+    pub fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Lets time pass.
+    ///
+    /// # Errors
+    /// [`ToolError::Cancelled`] when the session is called off meanwhile, and a failure when the
+    /// deadline comes first.
+    pub async fn pause(&self, time: Duration) -> Result<(), ToolError> {
+        if time > self.remaining() {
+            return Err(ToolError::failed(format!(
+                "waiting {:.1} s would outlast the step, which has {:.1} s left",
+                time.as_secs_f64(),
+                self.remaining().as_secs_f64()
+            )));
+        }
+        tokio::select! {
+            () = self.session.cancel.cancelled() => Err(ToolError::Cancelled),
+            () = tokio::time::sleep(time) => {
+                self.session.lease.renew();
+                Ok(())
+            }
+        }
+    }
+}

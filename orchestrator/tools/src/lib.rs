@@ -1,0 +1,15 @@
+//! The tools that steps call by name: one registry, one kind of tool.
+//!
+//! A tool turns arguments into driver commands under the session's lease. This crate knows neither
+//! the engine that walks the steps nor any server that calls come in by.
+
+pub mod builtin;
+mod call;
+mod math;
+mod mobile;
+mod registry;
+mod tool;
+
+pub use call::{Call, NestedTrails, SessionScope, Target};
+pub use registry::Registry;
+pub use tool::{Answer, DelegatedCall, Kind, Tool, ToolError, ToolSpec};

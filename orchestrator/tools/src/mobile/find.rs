@@ -1,0 +1,219 @@
+//! Finding an element on a phone's screen, and finding that it is gone.
+
+use std::time::Duration;
+
+use packtrain_drivers::{ActionReport, Command, InputCommand, Located, Point, Rect, Snapshot};
+
+use super::keyboard::is_under_keyboard;
+use super::sight::visible_part;
+use super::wanted::{Sighting, Wanted};
+use super::watch::{Unmet, Watch};
+use super::words::{describe, place};
+use crate::tool::{Answer, ToolError};
+
+/// How long an element must stay where it is before it is touched.
+const STILL: Duration = Duration::from_millis(100);
+
+/// An element in sight.
+pub(crate) struct Found {
+    /// The look at which it was found.
+    pub(crate) snapshot: Box<Snapshot>,
+    /// Which it is.
+    pub(crate) sighting: Sighting,
+    located: Located,
+    notes: Vec<String>,
+}
+
+/// Whether what should be gone is.
+pub(crate) enum Presence {
+    /// Nothing of it is in sight.
+    Gone,
+    /// It is there still, for this reason.
+    There(ToolError),
+}
+
+/// Finds an element, waiting for it to appear.
+///
+/// # Errors
+/// A failure that explains why nothing matches.
+pub(crate) async fn find(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Found, ToolError> {
+    let (snapshot, sighting) = watch
+        .until(
+            |snapshot| wanted.sighting(snapshot),
+            |snapshot| missing(wanted, snapshot),
+        )
+        .await?;
+    Ok(Found {
+        located: wanted.located(&sighting),
+        snapshot,
+        sighting,
+        notes: wanted.notes(),
+    })
+}
+
+/// Finds an element to touch: waits for it to appear, to stand still when something may be moving,
+/// and to come out from under the keyboard.
+///
+/// # Errors
+/// As [`find`].
+pub(crate) async fn find_still(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Found, ToolError> {
+    let mut put_away = false;
+    loop {
+        let mut found = find(watch, wanted).await?;
+        let moving = watch.looks() > 1 || watch.call().session.screen().is_moving();
+        if moving && !stands_still(watch, wanted, &mut found).await? {
+            continue;
+        }
+        match found.point(None) {
+            Ok(point) if is_under_keyboard(&found.snapshot.tree, found.sighting.node, point) => {
+                if put_away {
+                    return Err(ToolError::failed(format!(
+                        "{} lies under the keyboard, which does not go away",
+                        found.describe()
+                    )));
+                }
+                put_away = true;
+                let hide = Command::Input(InputCommand::HideKeyboard);
+                watch.call().act(hide).await?;
+            }
+            Ok(_) | Err(_) => return Ok(found),
+        }
+    }
+}
+
+/// Waits until two looks in a row, [`STILL`] apart, agree on where the element is. `false` when it
+/// has gone meanwhile.
+async fn stands_still(
+    watch: &mut Watch<'_>,
+    wanted: &Wanted,
+    found: &mut Found,
+) -> Result<bool, ToolError> {
+    loop {
+        let before = watch.looked();
+        if watch.left().is_zero() {
+            found
+                .notes
+                .push("it was still moving when its time was over".to_owned());
+            return Ok(true);
+        }
+        // No change at all is the cheapest proof: it needs no second look.
+        if !watch.changes_within(STILL).await? {
+            watch.call().session.screen().still_since(before);
+            return Ok(true);
+        }
+        watch.rest(STILL).await?;
+        let snapshot = watch.look().await?;
+        let Some(sighting) = wanted.sighting(&snapshot) else {
+            return Ok(false);
+        };
+        let rests = sighting.bounds == found.sighting.bounds;
+        found.located = wanted.located(&sighting);
+        found.snapshot = snapshot;
+        found.sighting = sighting;
+        if rests {
+            return Ok(true);
+        }
+    }
+}
+
+/// Waits until nothing of an element is in sight.
+///
+/// # Errors
+/// What the device says; that it does not go is an answer.
+pub(crate) async fn gone(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Presence, ToolError> {
+    loop {
+        let snapshot = watch.look().await?;
+        // An empty tree is what a screen change looks like half-way; it proves nothing.
+        if !snapshot.tree.is_empty() && wanted.sighting(&snapshot).is_none() {
+            return Ok(Presence::Gone);
+        }
+        if !watch.changes().await? {
+            return Ok(Presence::There(watch.unmet(lingering(wanted, &snapshot))));
+        }
+    }
+}
+
+fn missing(wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
+    let mut log = wanted.explain(snapshot);
+    if log.is_empty() {
+        log = wanted.notes();
+    }
+    Unmet {
+        what: format!("{} was not visible", wanted.description()),
+        log,
+    }
+}
+
+fn lingering(wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
+    let what = match snapshot.tree.is_empty() {
+        true => "the screen showed no elements at all".to_owned(),
+        false => format!("{} did not go away", wanted.description()),
+    };
+    let tree = &snapshot.tree;
+    let log = wanted.all(snapshot).into_iter().take(3).map(|id| {
+        let bounds = tree.get(id).and_then(|node| node.bounds);
+        let at = bounds.map_or_else(String::new, |bounds| format!(" at {}", place(bounds)));
+        format!("there is still {}{at}", describe(tree, id))
+    });
+    Unmet {
+        what,
+        log: log.collect(),
+    }
+}
+
+impl Found {
+    /// The element in a few words.
+    pub(crate) fn describe(&self) -> String {
+        describe(&self.snapshot.tree, self.sighting.node)
+    }
+
+    /// Where to touch it: the middle of what can be seen of it, or a place in it by its share of
+    /// width and height.
+    ///
+    /// # Errors
+    /// A failure when its place is not known, or when the place lies out of sight.
+    pub(crate) fn point(&self, share: Option<(f64, f64)>) -> Result<Point, ToolError> {
+        let Some(bounds) = self.sighting.bounds else {
+            return Err(ToolError::failed(format!(
+                "{} says not where it is",
+                self.describe()
+            )));
+        };
+        let visible = visible_part(bounds, self.snapshot.screen).unwrap_or(bounds);
+        let Some((x, y)) = share else {
+            return Ok(visible.center());
+        };
+        let point = inside(bounds, x, y);
+        match visible.contains(point) {
+            true => Ok(point),
+            false => Err(ToolError::failed(format!(
+                "that place in {} lies out of sight",
+                self.describe()
+            ))),
+        }
+    }
+
+    /// The answer to what was done with it: how it was found goes first.
+    pub(crate) fn into_answer(self, done: Answer) -> Answer {
+        let mut notes = self.notes;
+        notes.extend(done.report.notes);
+        Answer {
+            report: ActionReport {
+                located: Some(self.located),
+                notes,
+            },
+            ..done
+        }
+    }
+}
+
+/// A place in a rectangle; its right and bottom edges are the last place before them.
+fn inside(bounds: Rect, x: f64, y: f64) -> Point {
+    let at = |start: f64, extent: f64, share: f64| {
+        start + (extent * share.clamp(0.0, 1.0)).min((extent - 1.0).max(0.0))
+    };
+    Point::new(
+        at(bounds.left, bounds.width(), x),
+        at(bounds.top, bounds.height(), y),
+    )
+}

@@ -1,0 +1,190 @@
+//! Scrolling until an element is in sight, or until nothing moves any more.
+
+use std::time::Duration;
+
+use packtrain_drivers::{Command, Direction, Rect, Size, Snapshot};
+
+use super::act::{SWIPE, stroke};
+use super::gesture::{self, ScrollStart, Stroke};
+use super::sight::{same_picture, visible_share};
+use super::wanted::{Sighting, Wanted};
+use super::watch::{Unmet, Watch};
+use crate::call::Call;
+use crate::tool::{Answer, ToolError};
+
+/// How long is scrolled at most; a list that has an end ends it much sooner.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// A list has come to rest when nothing has moved for so long.
+const REST: Duration = Duration::from_millis(100);
+/// How long a list may take to come to rest.
+const RESTING: Duration = Duration::from_secs(2);
+/// How long the next part of a list may take to be loaded at its end.
+const LOADING: Duration = Duration::from_secs(1);
+/// Tries to bring an element to the middle; at the end of a list it cannot get there.
+const CENTERING: u32 = 4;
+
+/// How to scroll and when to be content.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scrolling {
+    /// Where what is looked for lies.
+    pub(crate) towards: Direction,
+    /// Which part of the screen is scrolled.
+    pub(crate) start: ScrollStart,
+    /// How much of the element must be in sight, from 0 to 1.
+    pub(crate) share: f64,
+    /// Whether it shall be brought near the middle.
+    pub(crate) center: bool,
+    /// How long is scrolled at most.
+    pub(crate) limit: Duration,
+}
+
+/// What is to be done after a look.
+enum Next {
+    Content(Sighting),
+    Scroll(Stroke),
+}
+
+/// Scrolls until an element is in sight.
+///
+/// # Errors
+/// A failure when nothing moves any more, or when it takes too long.
+pub(crate) async fn until_visible(
+    call: &Call<'_>,
+    wanted: &Wanted,
+    scrolling: Scrolling,
+) -> Result<Answer, ToolError> {
+    let mut watch = Watch::new(call, scrolling.limit);
+    let (mut swipes, mut centered) = (0_u32, 0_u32);
+    // What has not moved at all may not have been loaded at all.
+    let mut loading = super::PATIENCE;
+    let mut snapshot = watch.look().await?;
+    loop {
+        let way = match next(wanted, &scrolling, &snapshot, &mut centered) {
+            Next::Content(sighting) => return Ok(answer(wanted, &sighting, swipes)),
+            Next::Scroll(way) => way,
+        };
+        if watch.left().is_zero() {
+            return Err(watch.unmet(missing(wanted, &scrolling, &snapshot, swipes)));
+        }
+        stroke(call, way, SWIPE).await?;
+        swipes += 1;
+        let settle = Command::Settle {
+            quiet: REST,
+            limit: RESTING,
+        };
+        call.device(settle).await?;
+        let mut after = watch.look().await?;
+        if same_picture(&snapshot.tree, &after.tree) {
+            if !watch.changes_within(loading).await? {
+                return stuck(wanted, &scrolling, &after, swipes);
+            }
+            after = watch.look().await?;
+        } else {
+            loading = LOADING;
+        }
+        snapshot = after;
+    }
+}
+
+fn next(wanted: &Wanted, scrolling: &Scrolling, snapshot: &Snapshot, centered: &mut u32) -> Next {
+    let screen = snapshot.screen;
+    let ahead = || Next::Scroll(gesture::scroll(screen, scrolling.towards, scrolling.start));
+    let Some(sighting) = wanted.sighting(snapshot) else {
+        return ahead();
+    };
+    let Some(bounds) = sighting.bounds else {
+        return Next::Content(sighting);
+    };
+    let middle = bounds.center();
+    if scrolling.center
+        && *centered < CENTERING
+        && !gesture::is_near_center(screen, scrolling.towards, middle)
+    {
+        *centered += 1;
+        return Next::Scroll(gesture::to_center(screen, scrolling.towards, middle));
+    }
+    match is_enough(bounds, screen, scrolling) {
+        true => Next::Content(sighting),
+        false => ahead(),
+    }
+}
+
+fn is_enough(bounds: Rect, screen: Size, scrolling: &Scrolling) -> bool {
+    // Rounding must not cost another swipe.
+    visible_share(bounds, screen) + 0.005 >= scrolling.share
+}
+
+/// Nothing moves any more: good enough for an element that only should have been nearer to the
+/// middle, the end for any other.
+fn stuck(
+    wanted: &Wanted,
+    scrolling: &Scrolling,
+    snapshot: &Snapshot,
+    swipes: u32,
+) -> Result<Answer, ToolError> {
+    let sighting = wanted.sighting(snapshot);
+    let seen = sighting.and_then(|sighting| Some((sighting, sighting.bounds?)));
+    if let Some((sighting, bounds)) = seen
+        && is_enough(bounds, snapshot.screen, scrolling)
+    {
+        let mut answer = answer(wanted, &sighting, swipes);
+        answer
+            .report
+            .notes
+            .push("nothing moved any more before it was in the middle".to_owned());
+        return Ok(answer);
+    }
+    let Unmet { what, log } = missing(wanted, scrolling, snapshot, swipes);
+    Err(ToolError::Failed {
+        message: format!("{what}, and nothing moves any more"),
+        log,
+        hint: Some(format!(
+            "is there a list in the middle of the screen, and does it go on {}?",
+            way(scrolling.towards)
+        )),
+    })
+}
+
+fn missing(wanted: &Wanted, scrolling: &Scrolling, snapshot: &Snapshot, swipes: u32) -> Unmet {
+    let bounds = wanted
+        .sighting(snapshot)
+        .and_then(|sighting| sighting.bounds);
+    let what = match bounds {
+        Some(bounds) => format!(
+            "only {:.0} % of {} came in sight, not {:.0} %",
+            visible_share(bounds, snapshot.screen) * 100.0,
+            wanted.description(),
+            scrolling.share * 100.0
+        ),
+        None => format!("{} did not come in sight", wanted.description()),
+    };
+    let mut log = wanted.explain(snapshot);
+    let way = way(scrolling.towards);
+    log.push(match swipes {
+        1 => format!("scrolled {way} once"),
+        _ => format!("scrolled {way} {swipes} times"),
+    });
+    Unmet { what, log }
+}
+
+const fn way(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
+        Direction::Left => "left",
+        Direction::Right => "right",
+    }
+}
+
+fn answer(wanted: &Wanted, sighting: &Sighting, swipes: u32) -> Answer {
+    let mut answer = Answer::default();
+    answer.report.located = Some(wanted.located(sighting));
+    answer.report.notes = wanted.notes();
+    if swipes > 0 {
+        answer.text = Some(format!(
+            "in sight after {swipes} {}",
+            if swipes == 1 { "swipe" } else { "swipes" }
+        ));
+    }
+    answer
+}

@@ -1,0 +1,98 @@
+//! What of an element can be seen, from its bounds and from what its platform says. Pure.
+
+use packtrain_drivers::{NodeDetail, NodeId, Rect, Size, Tree};
+
+/// Whether some of an element is in sight.
+///
+/// Both platforms call containers invisible whose contents are in plain sight, so an element is
+/// in sight when anything in it is.
+pub(crate) fn in_sight(tree: &Tree, id: NodeId, screen: Size) -> bool {
+    let on_screen = |id| {
+        tree.get(id)
+            .and_then(|node| node.bounds)
+            .is_none_or(|bounds| visible_part(bounds, screen).is_some())
+    };
+    let called_visible = |id| {
+        tree.get(id).is_some_and(|node| match &node.detail {
+            NodeDetail::Android(node) => node.is_visible,
+            NodeDetail::Ios(node) => node.is_visible,
+            NodeDetail::Web(_) => true,
+        })
+    };
+    on_screen(id)
+        && (called_visible(id)
+            || tree
+                .descendants(id)
+                .map(NodeId)
+                .any(|inner| called_visible(inner) && on_screen(inner)))
+}
+
+/// The part of a rectangle that lies on the screen; all of it when the screen's size is unknown.
+pub(crate) fn visible_part(bounds: Rect, screen: Size) -> Option<Rect> {
+    let screen = screen.to_rect();
+    if screen.is_empty() {
+        return (!bounds.is_empty()).then_some(bounds);
+    }
+    bounds.intersection(&screen)
+}
+
+/// How much of a rectangle lies on the screen, from 0 to 1. What is larger than the screen counts
+/// as whole once it fills it.
+pub(crate) fn visible_share(bounds: Rect, screen: Size) -> f64 {
+    let Some(part) = visible_part(bounds, screen) else {
+        return 0.0;
+    };
+    let whole = screen.to_rect();
+    let most = |extent: f64, limit: f64| {
+        if limit > 0.0 {
+            extent.min(limit)
+        } else {
+            extent
+        }
+    };
+    (part.width() / most(bounds.width(), whole.width()))
+        * (part.height() / most(bounds.height(), whole.height()))
+}
+
+/// The order in which matches are used: from top to bottom, then left to right, without bounds
+/// last; otherwise as in the document.
+pub(crate) fn sort(tree: &Tree, ids: &mut [NodeId]) {
+    let position = |id: NodeId| {
+        tree.get(id)
+            .and_then(|node| node.bounds)
+            // Adding zero makes the two zeros equal.
+            .map_or((f64::INFINITY, f64::INFINITY), |bounds| {
+                (bounds.top + 0.0, bounds.left + 0.0)
+            })
+    };
+    ids.sort_by(|&a, &b| {
+        let (a, b) = (position(a), position(b));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+}
+
+/// Whether two looks show the same: the same elements with the same texts in the same places.
+/// Focus, check marks and the like do not count.
+pub(crate) fn same_picture(one: &Tree, other: &Tree) -> bool {
+    one.len() == other.len()
+        && one
+            .nodes()
+            .iter()
+            .zip(other.nodes())
+            .all(|(one, other)| one.bounds == other.bounds && same_text(&one.detail, &other.detail))
+}
+
+fn same_text(one: &NodeDetail, other: &NodeDetail) -> bool {
+    match (one, other) {
+        (NodeDetail::Android(one), NodeDetail::Android(other)) => {
+            one.text == other.text
+                && one.content_description == other.content_description
+                && one.resource_id == other.resource_id
+        }
+        (NodeDetail::Ios(one), NodeDetail::Ios(other)) => {
+            one.label == other.label && one.value == other.value && one.name == other.name
+        }
+        (NodeDetail::Web(one), NodeDetail::Web(other)) => one == other,
+        (NodeDetail::Android(_) | NodeDetail::Ios(_) | NodeDetail::Web(_), _) => false,
+    }
+}

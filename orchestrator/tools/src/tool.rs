@@ -1,0 +1,168 @@
+//! What a tool is, what it answers, and how it can fail.
+
+use packtrain_device_actors::CommandError;
+use packtrain_drivers::{ActionReport, BoxFuture, DriverError, Platform};
+use packtrain_model::yaml::{DecodeError, Value};
+
+use crate::call::Call;
+
+/// What a tool is for; trails, agents and reports treat each differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Changes something.
+    Action,
+    /// Passes or fails.
+    Assertion,
+    /// Answers something.
+    Query,
+    /// Works on the session's memory.
+    Memory,
+    /// Speaks about the run itself.
+    Meta,
+}
+
+/// What a tool says about itself.
+#[derive(Debug, Clone)]
+pub struct ToolSpec {
+    /// Unique among all tools.
+    pub name: String,
+    /// One or two sentences for people and agents.
+    pub description: String,
+    /// What it is for.
+    pub kind: Kind,
+    /// Where it works; empty for everywhere.
+    pub platforms: Vec<Platform>,
+    /// Whether agents are shown it.
+    pub shown: bool,
+    /// Whether a call of it belongs into a recording.
+    pub recordable: bool,
+    /// Arguments that nobody must see.
+    pub secrets: Vec<&'static str>,
+    /// JSON Schema of its arguments.
+    pub arguments: serde_json::Value,
+}
+
+impl ToolSpec {
+    /// Whether it works on a platform.
+    pub fn works_on(&self, platform: Platform) -> bool {
+        self.platforms.is_empty() || self.platforms.contains(&platform)
+    }
+}
+
+/// What a tool answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// What is worth reading; `None` when success says it all.
+    pub text: Option<String>,
+    /// How the element was found and what was noticed.
+    pub report: ActionReport,
+    /// The same as data, for callers that compute with it; `text` says it for readers.
+    pub data: Option<serde_json::Value>,
+    /// The call that does the same without a reference; it was carried out, and it is what belongs
+    /// into a recording.
+    pub delegate: Option<DelegatedCall>,
+}
+
+/// A call that stands for another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DelegatedCall {
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+}
+
+impl Answer {
+    /// An answer that is a text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
+    /// An answer that is data.
+    pub fn data(data: serde_json::Value) -> Self {
+        Self {
+            text: Some(data.to_string()),
+            data: Some(data),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<ActionReport> for Answer {
+    fn from(report: ActionReport) -> Self {
+        Self {
+            report,
+            ..Self::default()
+        }
+    }
+}
+
+/// Why a tool did not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ToolError {
+    /// The arguments are not what the tool takes: the trail's mistake.
+    #[error("{0}")]
+    Arguments(#[from] DecodeError),
+    /// Something expected did not come true, or an argument makes no sense.
+    #[error("{message}")]
+    Failed {
+        /// What was expected and what was there instead.
+        message: String,
+        /// What was tried, in order.
+        log: Vec<String>,
+        /// What a person can do about it.
+        hint: Option<String>,
+    },
+    /// The device said no, or is gone.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// It takes a model that looks at the screen, and there is none.
+    #[error("{0} needs an agent")]
+    NeedsAgent(String),
+    /// The session was called off meanwhile.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl ToolError {
+    /// A failure that is one sentence.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed {
+            message: message.into(),
+            log: Vec::new(),
+            hint: None,
+        }
+    }
+}
+
+impl From<DriverError> for ToolError {
+    fn from(error: DriverError) -> Self {
+        Self::Command(error.into())
+    }
+}
+
+/// Anything a step can call by name.
+pub trait Tool: Send + Sync {
+    /// What it says about itself.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Looks at arguments without a device.
+    ///
+    /// # Errors
+    /// [`DecodeError`] with the place of the mistake. Values that come from templates are not known
+    /// yet and pass.
+    fn check(&self, arguments: &Value) -> Result<(), DecodeError>;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// [`ToolError`].
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Value,
+        call: &'a Call<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>>;
+}

@@ -1,0 +1,123 @@
+//! Taps at points, swipes and drags.
+
+use std::time::Duration;
+
+use packtrain_drivers::{Command, InputCommand, Point};
+use serde_json::json;
+
+use crate::lab::{Lab, on_both};
+use crate::phone::{button, label};
+
+fn swiped(from: (f64, f64), to: (f64, f64), ms: u64) -> Command {
+    Command::Input(InputCommand::Swipe {
+        from: Point::new(from.0, from.1),
+        to: Point::new(to.0, to.1),
+        duration: Duration::from_millis(ms),
+    })
+}
+
+#[test]
+fn a_point_is_tapped_without_looking() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![button("Save").line(200.0)]).await;
+        let answer = lab
+            .call(
+                "tapOnPoint",
+                json!({"x": 188, "y": 997, "reasoning": "the nested button"}),
+            )
+            .await
+            .unwrap();
+        assert_eq!(lab.taps(), [Point::new(188.0, 997.0)]);
+        assert_eq!(lab.phone.looks(), 0);
+        assert_eq!(answer.report.located, None);
+    });
+}
+
+#[test]
+fn a_point_outside_the_screen_is_refused_once_its_size_is_known() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![button("Save").line(200.0)]).await;
+        lab.call("takeSnapshot", json!({"screenName": "start"}))
+            .await
+            .unwrap();
+        let (message, ..) = lab.failure("tapOnPoint", json!({"x": 10, "y": 2400})).await;
+        assert_eq!(
+            message,
+            "10,2400 lies outside the screen, which is 1000 by 2000"
+        );
+    });
+}
+
+#[test]
+fn a_swipe_moves_the_finger_the_way_it_is_told() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![label("x").line(0.0)]).await;
+        lab.call("swipe", json!({"direction": "up"})).await.unwrap();
+        lab.call("swipe", json!({})).await.unwrap();
+        lab.call("swipe", json!({"direction": "LEFT"}))
+            .await
+            .unwrap();
+        let wanted = [
+            swiped((500.0, 1000.0), (500.0, 200.0), 400),
+            swiped((500.0, 1000.0), (500.0, 1800.0), 400),
+            swiped((900.0, 1000.0), (100.0, 1000.0), 400),
+        ];
+        assert_eq!(lab.phone.did(), wanted);
+        assert_eq!(lab.phone.looks(), 1, "the screen's size is asked for once");
+    });
+}
+
+#[test]
+fn a_swipe_on_an_element_starts_in_its_middle() {
+    on_both(async |platform| {
+        let lab = Lab::showing(
+            platform,
+            vec![label("Story 3").at(200.0, 600.0, 400.0, 800.0)],
+        )
+        .await;
+        let arguments = json!({"direction": "LEFT", "swipeOnElementText": "story \\d"});
+        let answer = lab.call("swipe", arguments).await.unwrap();
+        assert_eq!(
+            lab.phone.did(),
+            [swiped((300.0, 700.0), (100.0, 700.0), 400)]
+        );
+        assert_eq!(answer.report.located.unwrap().by, "text \"story \\\\d\"");
+    });
+}
+
+#[test]
+fn a_swipe_between_relative_places_takes_as_long_as_it_says() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![label("x").line(0.0)]).await;
+        let arguments =
+            json!({"startRelative": "50%,80%", "endRelative": "50, 12.5", "durationMs": 90});
+        lab.call("swipeWithRelativeCoordinates", arguments)
+            .await
+            .unwrap();
+        assert_eq!(
+            lab.phone.did(),
+            [swiped((500.0, 1600.0), (500.0, 250.0), 90)]
+        );
+    });
+}
+
+#[test]
+fn a_drag_holds_before_it_moves() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![label("x").line(0.0)]).await;
+        let arguments = json!({"startX": 10, "startY": 20, "endX": 30, "endY": 400});
+        lab.call("dragByPoints", arguments.clone()).await.unwrap();
+        let wanted = Command::Input(InputCommand::Drag {
+            from: Point::new(10.0, 20.0),
+            to: Point::new(30.0, 400.0),
+            duration: Duration::from_secs(1),
+        });
+        assert_eq!(lab.phone.did(), [wanted]);
+        for (ms, complaint) in [(0, "more than 0"), (u64::MAX, "outlast")] {
+            let mut arguments = arguments.clone();
+            arguments["durationMs"] = json!(ms);
+            let (message, ..) = lab.failure("dragByPoints", arguments).await;
+            assert!(message.contains(complaint), "{message}");
+        }
+    });
+}

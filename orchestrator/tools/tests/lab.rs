@@ -1,0 +1,148 @@
+//! A session on a phone in memory, and what tools answer in it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_device_actors::Fleet;
+use packtrain_drivers::{BoxFuture, Command, InputCommand, Platform, Point};
+use packtrain_model::memory::Memory;
+use packtrain_model::yaml::Value;
+use packtrain_tools::{Answer, Call, NestedTrails, Registry, SessionScope, Target, ToolError};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::phone::{Element, Phone, PhoneConnector};
+
+pub(crate) const PHONES: [Platform; 2] = [Platform::Android, Platform::Ios];
+
+/// A session on a phone.
+pub(crate) struct Lab {
+    pub(crate) phone: Arc<Phone>,
+    pub(crate) scope: SessionScope,
+    registry: Registry,
+    _fleet: Fleet,
+}
+
+impl Lab {
+    pub(crate) async fn new(platform: Platform) -> Self {
+        let phone = Phone::new(platform);
+        let fleet = Fleet::start(vec![Arc::new(PhoneConnector(Arc::clone(&phone)))], &[]).unwrap();
+        let cancel = CancellationToken::new();
+        let lease = fleet
+            .lease(&phone.id, "test", soon(), &cancel)
+            .await
+            .unwrap();
+        let target = Target {
+            app_ids: BTreeMap::from([(platform, vec!["com.example.shop".to_owned()])]),
+            ..Target::default()
+        };
+        Self {
+            phone,
+            scope: SessionScope::new(lease, Memory::default(), target, Vec::new(), cancel),
+            registry: Registry::builtin(),
+            _fleet: fleet,
+        }
+    }
+
+    /// A session on a phone that shows something.
+    pub(crate) async fn showing(platform: Platform, elements: Vec<Element>) -> Self {
+        let lab = Self::new(platform).await;
+        lab.phone.world().show(elements);
+        lab
+    }
+
+    pub(crate) fn platform(&self) -> Platform {
+        self.phone.id.platform()
+    }
+
+    pub(crate) async fn call(
+        &self,
+        tool: &str,
+        arguments: serde_json::Value,
+    ) -> Result<Answer, ToolError> {
+        self.call_until(tool, arguments, soon()).await
+    }
+
+    pub(crate) async fn call_until(
+        &self,
+        tool: &str,
+        arguments: serde_json::Value,
+        deadline: Instant,
+    ) -> Result<Answer, ToolError> {
+        let call = Call {
+            session: &self.scope,
+            deadline,
+            depth: 0,
+            trails: &NoTrails,
+        };
+        let tool = self.registry.get(tool).unwrap();
+        tool.call(&Value::from(&arguments), &call).await
+    }
+
+    /// The message, the log and the hint of a call that fails.
+    pub(crate) async fn failure(
+        &self,
+        tool: &str,
+        arguments: serde_json::Value,
+    ) -> (String, Vec<String>, Option<String>) {
+        match self.call(tool, arguments).await {
+            Err(ToolError::Failed { message, log, hint }) => (message, log, hint),
+            Err(error) => (error.to_string(), Vec::new(), None),
+            Ok(answer) => panic!("{tool} should have failed, answered {answer:?}"),
+        }
+    }
+
+    /// A selector by text in the platform's recorded words.
+    pub(crate) fn by_text(&self, pattern: &str) -> serde_json::Value {
+        match self.platform() {
+            Platform::Android => json!({"androidAccessibility": {"textRegex": pattern}}),
+            Platform::Ios => json!({"iosMaestro": {"textRegex": pattern}}),
+            Platform::Web => unreachable!("no page here"),
+        }
+    }
+
+    /// Where it was tapped, in order.
+    pub(crate) fn taps(&self) -> Vec<Point> {
+        let did = self.phone.did();
+        did.iter()
+            .filter_map(|command| match command {
+                Command::Input(InputCommand::Tap { at }) => Some(*at),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+pub(crate) fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+struct NoTrails;
+
+impl NestedTrails for NoTrails {
+    fn run<'a>(&'a self, _: &'a str, _: &'a Call<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async { Err(ToolError::failed("no trails here")) })
+    }
+}
+
+/// Runs a test on an Android phone and on an iPhone, as the program does: on an actix system over
+/// a multi-thread runtime.
+pub(crate) fn on_both(test: impl AsyncFn(Platform)) {
+    for platform in PHONES {
+        on(platform, async |platform| test(platform).await);
+    }
+}
+
+/// Runs a test on one phone.
+pub(crate) fn on(platform: Platform, test: impl AsyncFn(Platform)) {
+    let runtime = Arc::new(
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap(),
+    );
+    let system = actix_rt::System::with_tokio_rt(move || runtime);
+    system.block_on(test(platform));
+}

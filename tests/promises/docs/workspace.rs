@@ -1,0 +1,186 @@
+//! A workspace in which the examples of one page are tried, in the order in which they are read.
+
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use packtrain_tests::{Ended, Lab, repository};
+
+use crate::lab;
+use crate::snippets::{Block, ShellLine, blocks, calls, misunderstood, shell_lines, shown};
+
+/// What runs the tests. It cannot be one of them, but it must be what CI runs.
+const TEST_COMMAND: &str = "sh tests/run.sh";
+
+/// What newcomers run before they have installed anything is the program under test here.
+const CARGO: &str = r#"#!/bin/sh
+if [ "$1 $2 $3" = "run --release --" ]; then shift 3; exec packtrain "$@"; fi
+echo "only \`cargo run --release -- ...\` is tried; put the rest into a console block" >&2
+exit 101
+"#;
+
+/// Tries every block of a page; what is wrong, one text each.
+pub fn try_page(page: &Path) -> Vec<String> {
+    let blocks = blocks(&std::fs::read_to_string(page).unwrap());
+    if blocks.is_empty() {
+        return Vec::new();
+    }
+    let workspace = Workspace::new();
+    blocks
+        .iter()
+        .enumerate()
+        .flat_map(|(number, block)| workspace.try_block(block, number))
+        .map(|wrong| format!("{}:{wrong}", shown(page)))
+        .collect()
+}
+
+struct Workspace {
+    lab: Lab,
+}
+
+impl Workspace {
+    /// A fresh workspace with the examples in it and the program on its search path.
+    fn new() -> Self {
+        let lab = lab();
+        copy(
+            &repository().join("examples"),
+            &lab.folder().join("examples"),
+        );
+        let bin = lab.folder().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        let program = env!("CARGO_BIN_EXE_packtrain-under-test");
+        std::os::unix::fs::symlink(program, bin.join("packtrain")).unwrap();
+        std::fs::write(bin.join("cargo"), CARGO).unwrap();
+        std::fs::set_permissions(bin.join("cargo"), Permissions::from_mode(0o755)).unwrap();
+        Self { lab }
+    }
+
+    fn try_block(&self, block: &Block, number: usize) -> Vec<String> {
+        match block.language() {
+            "sh" => {
+                let lines = shell_lines(&block.text, block.line);
+                lines.iter().filter_map(|line| self.run(line)).collect()
+            }
+            "console" | "" => calls(&block.text)
+                .iter()
+                .filter_map(|call| misunderstood(&self.lab, call))
+                .map(|wrong| format!("{}: {wrong}", block.line))
+                .collect(),
+            "yaml" => self.check(block, number).into_iter().collect(),
+            "json" => (!is_json(&block.text))
+                .then(|| format!("{}: the block is no JSON", block.line))
+                .into_iter()
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn run(&self, line: &ShellLine) -> Option<String> {
+        if line.command == TEST_COMMAND {
+            let ci = std::fs::read_to_string(repository().join(".ci/run")).unwrap();
+            let is_run = ci.ends_with(&format!("exec {TEST_COMMAND}\n"));
+            return (!is_run).then(|| format!("{}: CI runs something else", line.line));
+        }
+        let path = std::env::var("PATH").unwrap_or_default();
+        let bin = self.lab.folder().join("bin");
+        let output = Command::new("sh")
+            .args(["-c", &line.command])
+            .current_dir(self.lab.folder())
+            .env("PATH", format!("{}:{path}", bin.display()))
+            .env("XDG_CONFIG_HOME", self.lab.folder().join(".config"))
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let ended = Ended::from(output);
+        (ended.code != line.exit).then(|| {
+            format!(
+                "{}: `{}` ended with {}, not {}\nstdout:\n{}\nstderr:\n{}",
+                line.line, line.command, ended.code, line.exit, ended.stdout, ended.stderr
+            )
+        })
+    }
+
+    /// Checks YAML as what it begins like. A first line `# path/file.yaml` says where it is kept for
+    /// the commands that follow.
+    fn check(&self, block: &Block, number: usize) -> Option<String> {
+        let named = block
+            .text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("# "));
+        let path = named.filter(|name| name.ends_with(".yaml") && !name.contains(' '));
+        let begins = block
+            .text
+            .lines()
+            .find(|line| !line.is_empty() && !line.starts_with('#'))?;
+        let key = begins
+            .trim_start_matches("- ")
+            .split(':')
+            .next()
+            .unwrap_or_default();
+        let is_item = begins.starts_with("- ");
+        let checked = path.map_or_else(|| format!("checked/{number}.trail.yaml"), str::to_owned);
+        let strict: &[&str] = if block.info.iter().any(|word| word == "loose") {
+            &[]
+        } else {
+            &["--strict"]
+        };
+        let below = |indent: &str| {
+            block
+                .text
+                .lines()
+                .map(|line| format!("{indent}{line}\n"))
+                .collect::<String>()
+        };
+        let trail = match (key, is_item) {
+            ("config" | "trail" | "trailhead", false) => block.text.clone(),
+            ("step" | "verify", true) => format!("config: {{}}\ntrail:\n{}", below("  ")),
+            (_, true) => format!(
+                "config: {{}}\ntrail:\n  - step: x\n    recording:\n      web:\n{}",
+                below("        ")
+            ),
+            ("nodeSelector", false) => format!(
+                "config: {{}}\ntrail:\n  - step: x\n    recording:\n      web:\n        - web_click:\n{}",
+                below("            ")
+            ),
+            _ => {
+                self.lab.write(&checked, &block.text);
+                let ended = self.lab.run(&["config", "--config", &checked]);
+                return fault(block.line, "is no configuration", &ended);
+            }
+        };
+        self.lab.write(&checked, &trail);
+        let ended = self
+            .lab
+            .run(&[["check"].as_slice(), strict, &[&checked]].concat());
+        fault(block.line, "is no trail", &ended)
+    }
+}
+
+fn fault(line: usize, what: &str, ended: &Ended) -> Option<String> {
+    let warned = ended.stderr.contains("warning:") && what.contains("configuration");
+    (ended.code != 0 || warned).then(|| format!("{line}: the block {what}:\n{}", ended.stderr))
+}
+
+/// One document, or one on each line.
+fn is_json(text: &str) -> bool {
+    let parses = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
+    parses(text) || text.lines().all(parses)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            if !path.ends_with(".packtrain") {
+                copy(&path, &target);
+            }
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}

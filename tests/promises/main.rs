@@ -1,0 +1,18 @@
+//! What Packtrain promises, end to end: the real program, real browsers, real sockets.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod check;
+mod cli;
+mod deploy;
+mod docs;
+mod isolation;
+mod shop;
+mod snippets;
+mod tidy;
+
+use packtrain_tests::Lab;
+
+/// A workspace with the program under test.
+fn lab() -> Lab {
+    Lab::new(env!("CARGO_BIN_EXE_packtrain-under-test"))
+}

@@ -1,0 +1,254 @@
+//! The tree keeps its shape: who may use whom, how large files are, what must not be said.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use packtrain_tests::repository;
+
+/// What each crate may use of ours, development aside. See ARCHITECTURE.md.
+const MAY_USE: [(&str, &[&str]); 14] = [
+    ("packtrain-config", &[]),
+    ("packtrain-drivers", &[]),
+    ("packtrain-virtual", &[]),
+    ("packtrain-driver-adb", &["packtrain-drivers"]),
+    ("packtrain-driver-playwright", &["packtrain-drivers"]),
+    ("packtrain-driver-wda", &["packtrain-drivers"]),
+    ("packtrain-device-actors", &["packtrain-drivers"]),
+    ("packtrain-model", &["packtrain-drivers"]),
+    (
+        "packtrain-record",
+        &["packtrain-drivers", "packtrain-model"],
+    ),
+    (
+        "packtrain-report",
+        &["packtrain-drivers", "packtrain-model"],
+    ),
+    (
+        "packtrain-tools",
+        &[
+            "packtrain-drivers",
+            "packtrain-device-actors",
+            "packtrain-model",
+        ],
+    ),
+    (
+        "packtrain-engine",
+        &[
+            "packtrain-drivers",
+            "packtrain-device-actors",
+            "packtrain-model",
+            "packtrain-tools",
+        ],
+    ),
+    ("packtrain-orchestrator", &["*"]),
+    (
+        "packtrain-tests",
+        &["packtrain-orchestrator", "packtrain-virtual"],
+    ),
+];
+
+/// Crates that must not appear among the dependencies of others, with the reason.
+const FOREIGN: [(&str, &str, &str); 6] = [
+    ("packtrain-drivers", "actix", "drivers know no actors"),
+    (
+        "packtrain-model",
+        "tokio",
+        "the model does no I/O and is not async",
+    ),
+    ("packtrain-report", "tokio", "reports are pure functions"),
+    (
+        "packtrain-record",
+        "tokio",
+        "the journal has a thread of its own",
+    ),
+    ("packtrain-engine", "axum", "the engine knows no HTTP"),
+    (
+        "packtrain-virtual",
+        "serde-saphyr-of-ours",
+        "a shared codec would hide a symmetrical mistake",
+    ),
+];
+
+fn packages() -> Vec<cargo_metadata::Package> {
+    let metadata = cargo_metadata::MetadataCommand::new()
+        .manifest_path(repository().join("Cargo.toml"))
+        .no_deps()
+        .other_options(vec!["--offline".into()])
+        .exec()
+        .unwrap();
+    metadata.packages
+}
+
+#[test]
+fn crates_use_only_what_the_architecture_allows() {
+    let allowed: BTreeMap<_, _> = MAY_USE.into_iter().collect();
+    let mut wrong = Vec::new();
+    for package in packages() {
+        let name = package.name.to_string();
+        let Some(may_use) = allowed.get(name.as_str()) else {
+            wrong.push(format!("{name} is not in the table"));
+            continue;
+        };
+        for dependency in &package.dependencies {
+            let ours = dependency.name.starts_with("packtrain-");
+            let for_tests = dependency.kind == cargo_metadata::DependencyKind::Development;
+            if ours
+                && !for_tests
+                && !may_use.contains(&"*")
+                && !may_use.contains(&dependency.name.as_str())
+            {
+                wrong.push(format!("{name} uses {}", dependency.name));
+            }
+            for (who, what, why) in FOREIGN {
+                if name == who && dependency.name == what && !for_tests {
+                    wrong.push(format!("{name} uses {what}: {why}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn only_wiring_names_a_concrete_driver() {
+    let wrong: Vec<_> = rust_files(&repository().join("orchestrator/src"))
+        .into_iter()
+        .filter(|file| {
+            let name = file.display().to_string();
+            !name.ends_with("/wiring.rs") && !name.contains("/wiring/") && !name.ends_with("/doctor.rs")
+        })
+        .filter(|file| {
+            let text = std::fs::read_to_string(file).unwrap();
+            [
+                "packtrain_driver_playwright",
+                "packtrain_driver_adb",
+                "packtrain_driver_wda",
+            ]
+            .iter()
+            .any(|name| text.contains(name))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_device_actor_never_awaits() {
+    let text = std::fs::read_to_string(repository().join("device-actors/src/device.rs")).unwrap();
+    let outside_tasks: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains(".await") && !line.contains("task.run().await"))
+        .collect();
+    assert!(outside_tasks.is_empty(), "{outside_tasks:#?}");
+}
+
+#[test]
+fn files_open_with_what_they_are_for_and_stay_readable() {
+    let mut wrong = Vec::new();
+    for file in rust_files(&repository()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file
+            .strip_prefix(repository())
+            .unwrap()
+            .display()
+            .to_string();
+        let is_tests = name.ends_with("/tests.rs") || name.contains("/tests/");
+        if !is_tests && !text.starts_with("//!") {
+            wrong.push(format!("{name} does not open with //!"));
+        }
+        if text.lines().count() > 700 {
+            wrong.push(format!("{name} has {} lines", text.lines().count()));
+        }
+        let bad_name = [
+            "utils.rs",
+            "common.rs",
+            "helpers.rs",
+            "imp.rs",
+            "manager.rs",
+            "misc.rs",
+            "mod.rs",
+        ];
+        if bad_name
+            .iter()
+            .any(|bad| name.ends_with(&format!("/{bad}")))
+        {
+            wrong.push(format!("{name} is named after nothing"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn versions_stand_only_in_the_root_manifest() {
+    let mut wrong = Vec::new();
+    for package in packages() {
+        let manifest = package.manifest_path.clone().into_std_path_buf();
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        for line in text.lines() {
+            let is_version = line.contains("version = \"");
+            if is_version {
+                wrong.push(format!("{}: {line}", manifest.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn no_test_is_ignored_and_none_sleeps() {
+    let mut wrong = Vec::new();
+    for file in rust_files(&repository()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.display().to_string();
+        if name.ends_with("tidy.rs") {
+            continue;
+        }
+        if text.contains("#[ignore") {
+            wrong.push(format!("{name} ignores a test"));
+        }
+        let is_test =
+            name.contains("/tests/") || name.contains("/promises/") || name.ends_with("/tests.rs");
+        if is_test && (text.contains("thread::sleep") || text.contains("time::sleep(")) {
+            wrong.push(format!("{name} sleeps"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn nothing_is_downloaded_while_building() {
+    let root = repository();
+    let settings = std::fs::read_to_string(root.join(".cargo/config.toml")).unwrap();
+    assert!(settings.contains("PLAYWRIGHT_SKIP_DRIVER_DOWNLOAD = \"1\""));
+    let scripts: Vec<_> = rust_files(&root)
+        .into_iter()
+        .filter(|file| file.file_name().is_some_and(|name| name == "build.rs"))
+        .collect();
+    assert!(scripts.is_empty(), "{scripts:#?}");
+}
+
+#[test]
+fn decisions_are_numbered_without_gaps() {
+    let mut numbers: Vec<u32> = std::fs::read_dir(repository().join("docs/decisions"))
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.get(..4)?.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<_>>());
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let (path, name) = (entry.path(), entry.file_name());
+        let skipped = ["target", ".git", "node_modules", ".packtrain", "fuzz"];
+        if entry.file_type().unwrap().is_dir() {
+            if !skipped.contains(&name.to_str().unwrap()) {
+                found.extend(rust_files(&path));
+            }
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}

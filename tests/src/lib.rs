@@ -1,0 +1,196 @@
+//! The lab: a folder of its own, the real program in it, and eyes for what it leaves behind.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A workspace for one test.
+pub struct Lab {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code.
+    pub code: i32,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+}
+
+impl Lab {
+    /// An empty workspace. `program` is the program's path, which only a test binary knows.
+    pub fn new(program: &str) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            program: program.into(),
+        }
+    }
+
+    /// The workspace's folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file of the workspace.
+    pub fn write(&self, path: &str, text: &str) -> &Self {
+        let file = self.folder.path().join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+        self
+    }
+
+    /// Reads a file of the workspace.
+    pub fn read(&self, path: impl AsRef<Path>) -> String {
+        std::fs::read_to_string(self.folder.path().join(path)).unwrap()
+    }
+
+    /// Runs the program to its end.
+    pub fn run<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Ended {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    /// Starts the program in a process group of its own.
+    pub fn start<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Child {
+        use std::os::unix::process::CommandExt;
+        self.command(arguments)
+            .process_group(0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The program, ready to be run in the workspace, away from the user's own configuration.
+    pub fn command<S: AsRef<OsStr>>(&self, arguments: &[S]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env("XDG_CONFIG_HOME", self.folder.path().join(".config"))
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The folder of the newest run.
+    pub fn run_folder(&self) -> PathBuf {
+        let root = self.folder.path().join(".packtrain/runs");
+        let mut runs: Vec<_> = std::fs::read_dir(&root)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.join("events.ndjson").is_file() && !path.is_symlink())
+            .collect();
+        runs.sort();
+        runs.pop()
+            .unwrap_or_else(|| panic!("no run in {}", root.display()))
+    }
+
+    /// The events of the newest run.
+    pub fn events(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.run_folder().join("events.ndjson")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+
+    /// The outcome of each device's last session in the newest run.
+    pub fn outcomes(&self) -> BTreeMap<String, String> {
+        outcomes(&self.events())
+    }
+}
+
+/// The outcome of each device's last session.
+pub fn outcomes(events: &[Value]) -> BTreeMap<String, String> {
+    let mut devices = BTreeMap::new();
+    let mut ended = BTreeMap::new();
+    for event in events {
+        let session = event["session"].as_str().unwrap_or_default().to_owned();
+        match event["event"].as_str() {
+            Some("session_started") => {
+                devices.insert(session, event["device"]["id"].as_str().unwrap().to_owned());
+            }
+            Some("session_finished") => {
+                let outcome = event["outcome"].as_str().unwrap().to_owned();
+                ended.insert(devices[&session].clone(), outcome);
+            }
+            _ => {}
+        }
+    }
+    ended
+}
+
+/// The place of every step that did not pass, by device.
+pub fn failed_steps(events: &[Value]) -> BTreeMap<String, Vec<u64>> {
+    let mut devices = BTreeMap::new();
+    let mut failed: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for event in events {
+        let session = event["session"].as_str().unwrap_or_default().to_owned();
+        match event["event"].as_str() {
+            Some("session_started") => {
+                devices.insert(session, event["device"]["id"].as_str().unwrap().to_owned());
+            }
+            Some("step_finished") if event["outcome"] != "passed" => {
+                let step = event["step"].as_u64().unwrap();
+                failed
+                    .entry(devices[&session].clone())
+                    .or_default()
+                    .push(step);
+            }
+            _ => {}
+        }
+    }
+    failed
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Ended {
+    /// Fails the test unless the program ended with this code.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(
+            self.code, code,
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout, self.stderr
+        );
+        self
+    }
+}
+
+/// The repository's folder.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+/// Processes whose command line holds a text, this one excluded.
+pub fn processes_with(text: &str) -> Vec<u32> {
+    let own = std::process::id();
+    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    folders
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| *pid != own)
+        .filter(|pid| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains(text)
+        })
+        .collect()
+}
