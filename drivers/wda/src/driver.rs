@@ -18,6 +18,8 @@ use packtrain_drivers::{
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
+use self::keyboard::Stubborn;
+use self::wait::LastLook;
 use crate::agent::{Agent, Ask, Failure, Reply};
 use crate::alert::{OpenAlert, Permission};
 use crate::answer::Refusal;
@@ -45,6 +47,8 @@ pub(crate) struct WdaDriver {
 struct State {
     /// The elements of the last snapshot, for `AwaitChange`.
     seen: Option<u64>,
+    /// The elements as the command before this one left them, when it waited for them.
+    last_look: Option<LastLook>,
     /// The screen as it is held, when it was read.
     screen: Option<Size>,
     /// What the app in front calls itself, and its id.
@@ -53,6 +57,8 @@ struct State {
     unbindable: Option<String>,
     /// The alert that was reported last and is still open.
     alert: Option<OpenAlert>,
+    /// Screens on which no drag hid the keyboard.
+    stubborn: Vec<Stubborn>,
     /// Permissions that are granted as soon as an app asks.
     grants: Vec<(String, Permission)>,
     /// What was put on the clipboard.
@@ -115,10 +121,11 @@ impl WdaDriver {
     }
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
+        let last_look = self.state.last_look.take();
         match command {
             Command::Begin(_) => self.begin(ctx).await,
             Command::End => self.end(ctx).await,
-            Command::Snapshot(detail) => self.snapshot(detail, ctx).await,
+            Command::Snapshot(detail) => self.snapshot(detail, last_look, ctx).await,
             Command::Screenshot => self.screenshot(ctx).await,
             Command::Settle { quiet, limit } => self.settle(quiet, limit, ctx).await,
             Command::AwaitChange { limit } => self.await_change(limit, ctx).await,

@@ -237,6 +237,32 @@ async fn a_keyboard_that_cannot_be_hidden_is_a_note_and_costs_no_text() {
 }
 
 #[tokio::test]
+async fn a_screen_whose_keyboard_stayed_is_not_dragged_again() {
+    both_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.fill("email", "ann").await;
+        let hide = || Command::Input(InputCommand::HideKeyboard);
+        let stayed = device.notes(hide()).await;
+        device.tap("password").await;
+        device.inject("{ match: { route: 'POST .*/actions' }, do: { fail: do not touch } }");
+        assert_eq!(device.notes(hide()).await, stayed);
+        device.phone().device().clear_faults();
+        device.sign_in().await;
+        device
+            .ok(Command::App(AppCommand::AnswerAlert {
+                accept: true,
+                button: None,
+            }))
+            .await;
+        device.tap("search").await;
+        device.inject("{ match: { route: 'POST .*/actions' }, do: { fail: do not touch } }");
+        let error = device.err(hide()).await;
+        assert_eq!(error.to_string(), "hide the keyboard: do not touch");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_locked_phone_is_unlocked_when_a_session_begins() {
     both_ways(WELL, async |device| {
         device.open_shop().await;

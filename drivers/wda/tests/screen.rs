@@ -150,6 +150,23 @@ async fn a_change_since_the_last_snapshot_is_noticed() {
 }
 
 #[tokio::test]
+async fn what_was_seen_while_waiting_is_not_shown_after_a_touch() {
+    both_ways(WELL, async |device| {
+        device.open_shop().await;
+        let email = device.place("email").await;
+        device.inject("{ match: { route: 'GET .*/source' }, do: { delay: 120ms } }");
+        let settle = Command::Settle {
+            quiet: Duration::from_millis(1),
+            limit: Duration::from_secs(30),
+        };
+        assert_eq!(device.notes(settle).await, Vec::<String>::new());
+        device.input(InputCommand::Tap { at: email }).await;
+        assert!(device.shows("return").await, "the keyboard is up");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_screen_that_cannot_be_read_at_once_is_read_again() {
     both_ways(WELL, async |device| {
         device.open_shop().await;

@@ -126,11 +126,12 @@ impl Call<'_> {
     /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was called off.
     pub async fn device(&self, command: Command) -> Result<Observation, ToolError> {
         let effect = effect(&command);
+        let asked = Instant::now();
         let answer = self.session.lease.execute(command, self.deadline).await;
         let mut screen = self.session.screen();
         screen.carried_out(effect);
         if let Ok(observation) = &answer {
-            screen.seen(observation);
+            screen.seen(observation, asked);
         }
         drop(screen);
         answer.map_err(|error| match self.session.cancel.is_cancelled() {

@@ -45,6 +45,47 @@ fn a_list_is_scrolled_until_the_text_is_wholly_in_sight() {
 }
 
 #[test]
+fn a_list_comes_to_rest_only_where_something_is_found_or_nothing_new_comes() {
+    on_both(async |platform| {
+        let rests = |lab: &Lab| {
+            let told = lab.phone.told();
+            let rest = |command: &&Command| matches!(command, Command::Settle { .. });
+            told.iter().filter(rest).count()
+        };
+        let lab = Lab::new(platform).await;
+        lab.phone.world().list = Some(List::of(50));
+        lab.call("scrollUntilTextIsVisible", json!({"text": "Item 25"}))
+            .await
+            .unwrap();
+        assert_eq!((swipes(&lab).len(), rests(&lab)), (4, 1));
+        let lab = Lab::new(platform).await;
+        lab.phone.world().list = Some(List::of(20));
+        lab.failure("scrollUntilTextIsVisible", json!({"text": "Item 99"}))
+            .await;
+        assert_eq!((swipes(&lab).len(), rests(&lab)), (4, 2));
+    });
+}
+
+#[test]
+fn what_comes_in_sight_while_the_list_moves_is_looked_at_again_at_rest() {
+    on_both(async |platform| {
+        let lab = Lab::new(platform).await;
+        {
+            let mut world = lab.phone.world();
+            world.list = Some(List::of(50));
+            // It rolls on, and out of sight again.
+            world.on_settle = Some(Box::new(|world| {
+                world.list.as_mut().unwrap().offset = 6000.0;
+            }));
+        }
+        let (message, ..) = lab
+            .failure("scrollUntilTextIsVisible", json!({"text": "Item 11"}))
+            .await;
+        assert!(message.contains("nothing moves any more"), "{message}");
+    });
+}
+
+#[test]
 fn a_part_in_sight_is_enough_when_the_call_says_so() {
     on_both(async |platform| {
         let swiped = async |share: u32| {

@@ -3,15 +3,17 @@
 //! An iPhone's keyboard has no key to hide it. WebDriverAgent would tap keys it is given names
 //! of and then wait three seconds, so the ways that work are tried here, the surest first: a key
 //! or button that says it hides the keyboard, one that says Done, and a short drag above the
-//! keyboard, at which many lists send it away.
+//! keyboard, at which many lists send it away. A screen whose keyboard stayed at that once is not
+//! dragged again in the same session.
 
-use std::time::Duration;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{CommandContext, NodeId, Observation, Point, Rect, Tree};
 
 use super::{Result, WdaDriver, done, noted};
 use crate::gesture::Gesture;
-use crate::source::ios;
+use crate::source::{self, ios};
 
 /// What says that it hides the keyboard and does nothing else, in lower case.
 const HIDES: &[&str] = &[
@@ -35,9 +37,15 @@ struct Keyboard {
     ways: Vec<Point>,
 }
 
+/// A screen, by the app and the kinds and identifiers of its elements; what they say, where they
+/// are and which keyboard is up does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stubborn(u64);
+
 impl WdaDriver {
     pub(super) async fn hide_keyboard(&mut self, ctx: &CommandContext) -> Result<Observation> {
-        let Some(keyboard) = keyboard(&self.tree(ctx).await?) else {
+        let tree = self.tree(ctx).await?;
+        let Some(keyboard) = keyboard(&tree) else {
             return done();
         };
         for way in &keyboard.ways {
@@ -47,20 +55,26 @@ impl WdaDriver {
                 return done();
             }
         }
-        if let Some(drag) = self.drag_above(&keyboard) {
+        let screen = Stubborn::of(&tree);
+        if !self.state.stubborn.contains(&screen)
+            && let Some(drag) = self.drag_above(&keyboard)
+        {
             self.touch("hide the keyboard", drag, ctx).await?;
             if self.is_hidden(ctx).await? {
                 return done();
             }
+            self.state.stubborn.push(screen);
         }
         noted("the keyboard stayed: this app offers no way to hide it")
     }
 
+    /// Whether the keyboard goes away within the time it needs for it.
     async fn is_hidden(&mut self, ctx: &CommandContext) -> Result<bool> {
+        let end = Instant::now() + ctx.remaining_up_to(SLIDES);
         if keyboard(&self.tree(ctx).await?).is_none() {
             return Ok(true);
         }
-        tokio::time::sleep(ctx.remaining_up_to(SLIDES)).await;
+        tokio::time::sleep_until(end.into()).await;
         Ok(keyboard(&self.tree(ctx).await?).is_none())
     }
 
@@ -70,6 +84,26 @@ impl WdaDriver {
         let (from, to) = (room * (0.5 + DRAG), room * 0.5);
         let time = Duration::from_millis(200);
         Some(Gesture::swipe(Point::new(x, from), Point::new(x, to), time))
+    }
+}
+
+impl Stubborn {
+    fn of(tree: &Tree) -> Self {
+        let mut hasher = DefaultHasher::new();
+        source::root(tree).0.hash(&mut hasher);
+        let mut keyboard_ends = 0;
+        for (id, node) in tree
+            .iter()
+            .filter_map(|(id, node)| Some((id, ios(&node.detail)?)))
+        {
+            if node.element_type.as_deref() == Some("Keyboard") {
+                keyboard_ends = tree.descendants(id).end;
+            }
+            if id.0 >= keyboard_ends {
+                (&node.element_type, &node.identifier).hash(&mut hasher);
+            }
+        }
+        Self(hasher.finish())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading the screen: as a tree, and as a picture.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -9,6 +9,7 @@ use packtrain_drivers::{
     CommandContext, DriverError, Observation, Screenshot, Size, Snapshot, SnapshotDetail, Tree,
 };
 
+use super::wait::LastLook;
 use super::{Result, WdaDriver};
 use crate::agent::{Ask, Failure, Reply};
 use crate::alert::OpenAlert;
@@ -37,11 +38,16 @@ impl WdaDriver {
     pub(super) async fn snapshot(
         &mut self,
         detail: SnapshotDetail,
+        last_look: Option<LastLook>,
         ctx: &CommandContext,
     ) -> Result<Observation> {
         let mut rounds = 0;
+        let mut known = last_look.and_then(|look| look.fresh(Instant::now()));
         let (tree, location) = loop {
-            let tree = self.tree(ctx).await?;
+            let tree = match known.take() {
+                Some(tree) => tree,
+                None => self.tree(ctx).await?,
+            };
             rounds += 1;
             if rounds < ROUNDS && self.met_in(&tree, ctx).await? {
                 continue;

@@ -7,6 +7,8 @@ use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, InputCommand, Observation, Size, SnapshotRef,
 };
 
+use super::sight::picture;
+
 /// How long after an action things may still be on their way to where they end up.
 const MOVING: Duration = Duration::from_secs(1);
 
@@ -14,8 +16,19 @@ const MOVING: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct ScreenMemory {
     moved: Option<Instant>,
+    shown: Option<Shown>,
     size: Option<Size>,
     refs: Vec<SnapshotRef>,
+}
+
+/// Looks in a row that all showed the same picture, with nothing done between them.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    picture: u64,
+    /// When the first of them was over.
+    since: Instant,
+    /// When the last of them began.
+    until: Instant,
 }
 
 /// What a command does to the screen.
@@ -34,6 +47,7 @@ impl ScreenMemory {
     pub(crate) const fn new() -> Self {
         Self {
             moved: None,
+            shown: None,
             size: None,
             refs: Vec::new(),
         }
@@ -51,6 +65,13 @@ impl ScreenMemory {
         }
     }
 
+    /// For how long the picture of the last look has been seen, from look to look.
+    pub(crate) fn unchanged_for(&self) -> Duration {
+        self.shown.map_or(Duration::ZERO, |shown| {
+            shown.until.duration_since(shown.since)
+        })
+    }
+
     /// The screen's size as last seen, while it is likely to be so still.
     pub(crate) const fn size(&self) -> Option<Size> {
         self.size
@@ -59,25 +80,36 @@ impl ScreenMemory {
     /// A command was carried out, or failed half-way.
     pub(crate) fn carried_out(&mut self, effect: Effect) {
         match effect {
-            Effect::None => {}
-            Effect::Moves => self.moved = Some(Instant::now()),
-            Effect::Turns => {
-                self.moved = Some(Instant::now());
-                self.size = None;
-            }
+            Effect::None => return,
+            Effect::Moves => {}
+            Effect::Turns => self.size = None,
         }
+        self.moved = Some(Instant::now());
+        self.shown = None;
     }
 
-    /// The device answered something.
-    pub(crate) fn seen(&mut self, observation: &Observation) {
+    /// The device answered something that it was asked for at a moment.
+    pub(crate) fn seen(&mut self, observation: &Observation, asked: Instant) {
         let screen = match observation {
-            Observation::Snapshot(snapshot) => snapshot.screen,
+            Observation::Snapshot(snapshot) => {
+                self.looked_at(picture(&snapshot.tree), asked, Instant::now());
+                snapshot.screen
+            }
             Observation::Screenshot(screenshot) => screenshot.screen,
             Observation::Done(_) | Observation::Text(_) | Observation::Json(_) => return,
         };
         if !screen.to_rect().is_empty() {
             self.size = Some(screen);
         }
+    }
+
+    fn looked_at(&mut self, picture: u64, asked: Instant, answered: Instant) {
+        let same = self.shown.filter(|shown| shown.picture == picture);
+        self.shown = Some(Shown {
+            picture,
+            since: same.map_or(answered, |shown| shown.since),
+            until: asked,
+        });
     }
 
     /// References were handed out.
@@ -137,5 +169,45 @@ pub(crate) const fn effect(command: &Command) -> Effect {
             | AndroidCommand::WriteFile { .. }
             | AndroidCommand::AddMedia { .. } => Effect::None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_picture_lasts_from_the_end_of_its_first_look_to_the_start_of_its_last() {
+        let start = Instant::now();
+        let mut screen = ScreenMemory::new();
+        assert_eq!(screen.unchanged_for(), ms(0));
+        screen.looked_at(7, start, start + ms(200));
+        assert_eq!(screen.unchanged_for(), ms(0), "one look proves nothing");
+        screen.looked_at(7, start + ms(210), start + ms(400));
+        assert_eq!(screen.unchanged_for(), ms(10));
+        screen.looked_at(7, start + ms(400), start + ms(600));
+        assert_eq!(screen.unchanged_for(), ms(200));
+        screen.looked_at(8, start + ms(700), start + ms(900));
+        assert_eq!(screen.unchanged_for(), ms(0), "another picture begins anew");
+    }
+
+    #[test]
+    fn whatever_moves_things_ends_a_picture() {
+        let start = Instant::now();
+        for (effect, left) in [
+            (Effect::None, ms(100)),
+            (Effect::Moves, ms(0)),
+            (Effect::Turns, ms(0)),
+        ] {
+            let mut screen = ScreenMemory::new();
+            screen.looked_at(7, start, start);
+            screen.looked_at(7, start + ms(100), start + ms(100));
+            screen.carried_out(effect);
+            assert_eq!(screen.unchanged_for(), left, "{effect:?}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use packtrain_drivers::{Command, Direction, Rect, Size, Snapshot};
 
 use super::act::{SWIPE, stroke};
 use super::gesture::{self, ScrollStart, Stroke};
-use super::sight::{same_picture, visible_share};
+use super::sight::{same_picture, shows_more, visible_share};
 use super::wanted::{Sighting, Wanted};
 use super::watch::{Unmet, Watch};
 use crate::call::Call;
@@ -68,12 +68,17 @@ pub(crate) async fn until_visible(
         }
         stroke(call, way, SWIPE).await?;
         swipes += 1;
-        let settle = Command::Settle {
-            quiet: REST,
-            limit: RESTING,
-        };
-        call.device(settle).await?;
         let mut after = watch.look().await?;
+        // A list that still moves is as good to swipe as one at rest, as long as it brings
+        // something new. How much is in sight, and whether this is the end, is seen at rest.
+        if wanted.sighting(&after).is_some() || !shows_more(&snapshot.tree, &after.tree) {
+            let settle = Command::Settle {
+                quiet: REST,
+                limit: RESTING,
+            };
+            call.device(settle).await?;
+            after = watch.look().await?;
+        }
         if same_picture(&snapshot.tree, &after.tree) {
             if !watch.changes_within(loading).await? {
                 return stuck(wanted, &scrolling, &after, swipes);

@@ -1,5 +1,8 @@
 //! What of an element can be seen, from its bounds and from what its platform says. Pure.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use packtrain_drivers::{NodeDetail, NodeId, Rect, Size, Tree};
 
 /// Whether some of an element is in sight.
@@ -80,6 +83,52 @@ pub(crate) fn same_picture(one: &Tree, other: &Tree) -> bool {
             .iter()
             .zip(other.nodes())
             .all(|(one, other)| one.bounds == other.bounds && same_text(&one.detail, &other.detail))
+}
+
+/// A number that differs when the pictures do, in the sense of [`same_picture`].
+pub(crate) fn picture(tree: &Tree) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for node in tree.nodes() {
+        let edges = node.bounds.map(|bounds| {
+            let Rect {
+                left,
+                top,
+                right,
+                bottom,
+            } = bounds;
+            // Adding zero makes the two zeros equal.
+            [left, top, right, bottom].map(|edge| (edge + 0.0).to_bits())
+        });
+        edges.hash(&mut hasher);
+        match &node.detail {
+            NodeDetail::Android(node) => {
+                (&node.text, &node.content_description, &node.resource_id).hash(&mut hasher);
+            }
+            NodeDetail::Ios(node) => (&node.label, &node.value, &node.name).hash(&mut hasher),
+            // Pages are waited for by their driver; nobody compares their pictures.
+            NodeDetail::Web(node) => (&node.role, &node.name, &node.value).hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+/// Whether a look shows texts that the one before did not, and more than a clock would bring. At
+/// the end of a list, where it only springs back, there are none.
+pub(crate) fn shows_more(before: &Tree, after: &Tree) -> bool {
+    let known: HashSet<&str> = texts(before).collect();
+    let new: HashSet<&str> = texts(after).filter(|text| !known.contains(text)).collect();
+    new.len() > 1
+}
+
+fn texts(tree: &Tree) -> impl Iterator<Item = &str> {
+    tree.nodes().iter().flat_map(|node| {
+        let texts = match &node.detail {
+            NodeDetail::Android(node) => [&node.text, &node.content_description],
+            NodeDetail::Ios(node) => [&node.label, &node.value],
+            NodeDetail::Web(node) => [&node.name, &node.value],
+        };
+        texts.into_iter().filter_map(|text| text.as_deref())
+    })
 }
 
 fn same_text(one: &NodeDetail, other: &NodeDetail) -> bool {
