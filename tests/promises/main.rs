@@ -3,9 +3,11 @@
 
 mod check;
 mod cli;
+mod conformance;
 mod deploy;
 mod docs;
 mod isolation;
+mod phones;
 mod shop;
 mod snippets;
 mod tidy;

@@ -4,12 +4,12 @@ use packtrain_tests::{failed_steps, repository};
 
 use crate::lab;
 
-fn trail() -> String {
+pub(crate) fn trail() -> String {
     std::fs::read_to_string(repository().join("examples/shop/trails/buy.trail.yaml")).unwrap()
 }
 
 /// The example shop in a workspace of its own, with `slots` browsers.
-fn shop(slots: usize) -> packtrain_tests::Lab {
+pub(crate) fn shop(slots: usize) -> packtrain_tests::Lab {
     let lab = lab();
     lab.write("trails/buy.trail.yaml", &trail());
     for file in std::fs::read_dir(repository().join("examples/shop/web")).unwrap() {

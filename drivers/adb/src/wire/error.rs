@@ -107,9 +107,12 @@ impl WireError {
                 "wireless debugging goes through the adb server: `adb pair`, then `adb connect`",
             ),
             Self::Key { .. } => Some("delete the file and a new key is made"),
+            Self::Lost { .. } => Some(
+                "it restarted, or the way to it broke: check cable and network; what was asked \
+                 may have happened or not, so it is not repeated",
+            ),
             Self::ServerRefused { .. }
             | Self::ServiceRefused { .. }
-            | Self::Lost { .. }
             | Self::Timeout { .. }
             | Self::Garbled { .. }
             | Self::TooLong { .. }

@@ -1,0 +1,89 @@
+//! One trail on an Android phone, an iPhone and browsers at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use packtrain_tests::{Lab, failed_steps};
+use serde_json::Value;
+
+use crate::shop::{shop, trail};
+
+const FOUR: &str = "virtual:android,virtual:ios,web/d0,web/d1";
+const NAMES: [&str; 4] = ["android/virtual-1", "ios/virtual-1", "web/d0", "web/d1"];
+
+/// The shop with two browsers and phones that do not dawdle.
+fn bench() -> Lab {
+    let shop = shop(2);
+    let configuration = shop.read("packtrain.yaml");
+    shop.write(
+        "packtrain.yaml",
+        &format!("{configuration}  virtual: {{ profile: fast, seed: 7 }}\n"),
+    );
+    shop
+}
+
+/// The tools that each device was given in a step.
+fn tools(events: &[Value], step: u64) -> BTreeMap<String, BTreeSet<String>> {
+    let mut devices = BTreeMap::new();
+    let mut tools: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for event in events {
+        let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+        match event["event"].as_str() {
+            Some("session_started") => {
+                let id = event["device"]["id"].as_str().unwrap();
+                devices.insert(text("session"), id.to_owned());
+            }
+            Some("tool_started") if event["step"] == step => {
+                let called = format!("{} {}", text("tool"), event["arguments"]);
+                let device = devices[&text("session")].clone();
+                tools.entry(device).or_default().insert(called);
+            }
+            _ => {}
+        }
+    }
+    tools
+}
+
+#[test]
+fn one_trail_passes_on_an_android_phone_an_iphone_and_two_browsers_at_once() {
+    let bench = bench();
+    bench.run(&["run", "trails", "-d", FOUR]).expect(0);
+    let passed = NAMES.map(|name| (name.to_owned(), "passed".to_owned()));
+    assert_eq!(bench.outcomes(), passed.into());
+
+    // Every device is given the recording of its own kind.
+    let tools = tools(&bench.events(), 2);
+    for (name, tool, words) in [
+        (NAMES[0], "tapOnElementBySelector", "androidAccessibility"),
+        (NAMES[1], "tapOnElementBySelector", "iosMaestro"),
+        (NAMES[2], "web_click", "ariaRole"),
+        (NAMES[3], "web_click", "ariaRole"),
+    ] {
+        let called: Vec<_> = tools[name].iter().collect();
+        assert!(
+            matches!(&called[..], [one] if one.starts_with(tool) && one.contains(words)),
+            "{name}: {called:?}"
+        );
+    }
+
+    let folder = bench.run_folder();
+    for report in ["report.html", "junit.xml", "report.json"] {
+        let written = bench.read(folder.join(report));
+        for name in NAMES {
+            assert!(written.contains(name), "{report} tells of {name}");
+        }
+    }
+}
+
+#[test]
+fn one_wrong_text_fails_on_exactly_that_step_on_phones_and_browsers_alike() {
+    let bench = bench();
+    let wrong = trail()
+        .replace("Total $15.30", "Total $15.31")
+        .replace(r"Total \$15\.30", r"Total \$15\.31");
+    bench.write("trails/buy.trail.yaml", &wrong);
+    let ended = bench.run(&["run", "trails", "-d", FOUR]).expect(1);
+    let failed = NAMES.map(|name| (name.to_owned(), vec![19]));
+    assert_eq!(failed_steps(&bench.events()), failed.into());
+    assert!(ended.stderr.contains("15.31"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("4 failed"), "{}", ended.stderr);
+}
