@@ -4,6 +4,7 @@
 mod alerts;
 mod apps;
 mod discovery;
+mod every_fault;
 mod faults;
 mod input;
 mod lab;
