@@ -71,7 +71,7 @@ pub(crate) async fn until_visible(
         let mut after = watch.look().await?;
         // A list that still moves is as good to swipe as one at rest, as long as it brings
         // something new. How much is in sight, and whether this is the end, is seen at rest.
-        if wanted.sighting(&after).is_some() || !shows_more(&snapshot.tree, &after.tree) {
+        if wanted.sighting(&after).is_some() || !shows_more(&snapshot, &after) {
             let settle = Command::Settle {
                 quiet: REST,
                 limit: RESTING,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use packtrain_drivers::{NodeDetail, NodeId, Rect, Size, Tree};
+use packtrain_drivers::{NodeDetail, NodeId, Rect, Size, Snapshot, Tree};
 
 /// Whether some of an element is in sight.
 ///
@@ -112,16 +112,23 @@ pub(crate) fn picture(tree: &Tree) -> u64 {
     hasher.finish()
 }
 
-/// Whether a look shows texts that the one before did not, and more than a clock would bring. At
-/// the end of a list, where it only springs back, there are none.
-pub(crate) fn shows_more(before: &Tree, after: &Tree) -> bool {
-    let known: HashSet<&str> = texts(before).collect();
-    let new: HashSet<&str> = texts(after).filter(|text| !known.contains(text)).collect();
+/// Whether a look shows texts in sight that the one before did not, and more than a clock would
+/// bring. At the end of a list, where it only springs back, there are none.
+pub(crate) fn shows_more(before: &Snapshot, after: &Snapshot) -> bool {
+    let known: HashSet<&str> = texts_in_sight(before).collect();
+    let new: HashSet<&str> = texts_in_sight(after)
+        .filter(|text| !known.contains(text))
+        .collect();
     new.len() > 1
 }
 
-fn texts(tree: &Tree) -> impl Iterator<Item = &str> {
-    tree.nodes().iter().flat_map(|node| {
+/// The texts of what lies on the screen; iOS tells of all lines of a list, seen or not.
+fn texts_in_sight(snapshot: &Snapshot) -> impl Iterator<Item = &str> {
+    let screen = snapshot.screen;
+    let on_screen = move |bounds| visible_part(bounds, screen).is_some();
+    let nodes = snapshot.tree.nodes().iter();
+    let seen = nodes.filter(move |node| node.bounds.is_none_or(on_screen));
+    seen.flat_map(|node| {
         let texts = match &node.detail {
             NodeDetail::Android(node) => [&node.text, &node.content_description],
             NodeDetail::Ios(node) => [&node.label, &node.value],
