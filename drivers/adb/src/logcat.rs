@@ -29,8 +29,13 @@ const OPENS: Duration = Duration::from_secs(10);
 /// How long the last lines may take to get to the disk.
 const CLOSES: Duration = Duration::from_secs(2);
 
+/// How long a session waits for the first line.
+const BEGINS: Duration = Duration::from_secs(2);
+
 /// A log that is being kept. Dropping it stops it.
 pub(crate) struct LogCapture {
+    /// Something came, or nothing will.
+    begun: CancellationToken,
     stop: CancellationToken,
     task: AbortOnDropHandle<()>,
 }
@@ -38,17 +43,26 @@ pub(crate) struct LogCapture {
 impl LogCapture {
     /// Starts to keep the log in `path`, again whenever the device was away.
     pub(crate) fn start(phone: Arc<Phone>, path: PathBuf, events: EventSink) -> Self {
-        let stop = CancellationToken::new();
-        let stopped = stop.clone();
+        let (begun, stop) = (CancellationToken::new(), CancellationToken::new());
+        let (begins, stopped) = (begun.clone(), stop.clone());
         let task = tokio::spawn(async move {
-            if let Err(error) = keep(&phone, &path, &events, &stopped).await {
+            let _begins_or_never = begins.clone().drop_guard();
+            let kept = keep(&phone, &path, &events, (&begins, &stopped)).await;
+            if let Err(error) = kept {
                 tracing::warn!(%error, path = %path.display(), "a device's log cannot be kept");
             }
         });
         Self {
+            begun,
             stop,
             task: AbortOnDropHandle::new(task),
         }
+    }
+
+    /// Waits until the log is being written, so that what happens from now on is in it. A device
+    /// that is slow to start is not waited for long.
+    pub(crate) async fn begun(&self) {
+        let _ = tokio::time::timeout(BEGINS, self.begun.cancelled()).await;
     }
 
     /// Stops, and waits until what came is on the disk.
@@ -62,7 +76,7 @@ async fn keep(
     phone: &Phone,
     path: &Path,
     events: &EventSink,
-    stop: &CancellationToken,
+    (begins, stop): (&CancellationToken, &CancellationToken),
 ) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         tokio::fs::create_dir_all(folder).await?;
@@ -80,7 +94,7 @@ async fn keep(
                 .open(SERVICE, "the device's log", Instant::now() + OPENS)
                 .await;
             match opened {
-                Ok(stream) => log.follow(stream, events).await?,
+                Ok(stream) => log.follow(stream, events, begins).await?,
                 Err(error @ WireError::ServiceRefused { .. }) => {
                     tracing::warn!(%error, "the device tells no log");
                     return Ok(());
@@ -107,11 +121,17 @@ struct Log {
 }
 
 impl Log {
-    async fn follow(&mut self, mut stream: Stream, events: &EventSink) -> std::io::Result<()> {
+    async fn follow(
+        &mut self,
+        mut stream: Stream,
+        events: &EventSink,
+        begins: &CancellationToken,
+    ) -> std::io::Result<()> {
         while let Ok(bytes) = stream.read_some().await {
             if bytes.is_empty() {
                 break;
             }
+            begins.cancel();
             if self.written < MAX_LOG {
                 self.file.write_all(&bytes).await?;
                 self.written += bytes.len() as u64;

@@ -6,7 +6,7 @@
 mod acts;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
 use crate::latency::{Dice, Lasting, Latency};
 use crate::paint::{PaintError, Painter};
 use crate::shape::Shape;
-use crate::world::{Catalog, OpenDialog, Snapshot, World, WorldOptions};
+use crate::world::{Catalog, Happening, OpenDialog, Snapshot, World, WorldOptions};
 
 /// The most different requests a device remembers that it could not do.
 const MAX_UNHANDLED: usize = 256;
@@ -54,6 +54,15 @@ pub enum Power {
     Down(Duration),
 }
 
+/// Who is told what happens to apps.
+struct Witness(Box<dyn Fn(Happening) + Send + Sync>);
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Witness")
+    }
+}
+
 /// One virtual device.
 #[derive(Debug)]
 pub struct Device {
@@ -65,6 +74,7 @@ pub struct Device {
     born: Instant,
     world: Mutex<World>,
     changed: Notify,
+    witness: OnceLock<Witness>,
     faults: Mutex<FaultState>,
     dice: Mutex<Dice>,
     skew: Mutex<i64>,
@@ -101,6 +111,7 @@ impl Device {
             born: Instant::now(),
             world: Mutex::new(world),
             changed: Notify::new(),
+            witness: OnceLock::new(),
             faults: Mutex::new(faults),
             dice: Mutex::new(Dice::new(seed.rotate_left(17))),
             skew: Mutex::new(0),
@@ -169,11 +180,21 @@ impl Device {
         world.advance(now);
         let result = act(&mut world, now);
         let changed = world.revision() != before;
+        let happenings = world.take_happenings();
         drop(world);
+        if let Some(Witness(tell)) = self.witness.get() {
+            happenings.into_iter().for_each(tell);
+        }
         if changed {
             self.changed.notify_waiters();
         }
         result
+    }
+
+    /// Has `tell` told what happens to apps; only the first one is.
+    pub fn bear_witness(&self, tell: impl Fn(Happening) + Send + Sync + 'static) {
+        // A second one would be a second system on the same device.
+        let _ = self.witness.set(Witness(Box::new(tell)));
     }
 
     /// What can be seen now.
