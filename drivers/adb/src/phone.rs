@@ -315,9 +315,13 @@ impl Phone {
         let limit = deadline.min(Instant::now() + RETURNS);
         tracing::debug!(%error, "waiting for the device");
         match self.await_ready(limit).await {
-            Err(WireError::NotReady(DeviceState::Absent | DeviceState::Offline)) => {
-                Err(error.clone())
+            Err(WireError::NotReady(state @ (DeviceState::Absent | DeviceState::Offline))) => {
+                Err(match error.clone() {
+                    WireError::Lost { doing } => WireError::Gone { doing, state },
+                    error => error,
+                })
             }
+            Err(WireError::Timeout { .. }) => Err(error.clone()),
             back => back,
         }
     }

@@ -206,6 +206,22 @@ impl Device {
         }
     }
 
+    /// Has whoever connects next choose an agent so.
+    pub async fn choose(&mut self, agent: AgentChoice) {
+        let options = AdbOptions {
+            agent,
+            ..settings(self.way, self.server.as_ref(), &self.folder)
+        };
+        self.pool = AdbPool::new(options);
+        self.connector = match self.way.wire {
+            Wire::Server => self.pool.discover().await.unwrap().remove(0),
+            Wire::Direct => {
+                let address = address(self.phone());
+                self.pool.direct("bench", address).await.unwrap()
+            }
+        };
+    }
+
     /// Ends everything; nothing may have been asked that the phone does not know.
     pub async fn end(mut self) {
         self.let_go().await;

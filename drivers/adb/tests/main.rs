@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apps;
+mod faults;
 mod input;
 mod lab;
 mod screen;

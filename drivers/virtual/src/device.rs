@@ -82,6 +82,8 @@ pub struct Device {
     unhandled: Mutex<BTreeMap<String, u64>>,
     history: Mutex<VecDeque<Snapshot>>,
     power: watch::Sender<Power>,
+    /// How long each start takes, of a device that never gets further.
+    boot_loop: Mutex<Option<Duration>>,
     /// Counts how often all connections were cut.
     cuts: watch::Sender<u64>,
 }
@@ -119,6 +121,7 @@ impl Device {
             unhandled: Mutex::new(BTreeMap::new()),
             history: Mutex::new(VecDeque::new()),
             power: watch::Sender::new(Power::Up),
+            boot_loop: Mutex::new(None),
             cuts: watch::Sender::new(0),
         }
     }
@@ -304,6 +307,11 @@ impl Device {
                 self.reboot(time.0);
                 return false;
             }
+            Fault::BootLoop(time) => {
+                *lock(&self.boot_loop) = Some(time.0);
+                self.reboot(time.0);
+                return false;
+            }
             Fault::Drop => {
                 self.cut();
                 return false;
@@ -375,9 +383,14 @@ impl Device {
 
     /// Whether the device answers now.
     pub fn power(&self) -> Power {
-        match *self.power.borrow() {
-            Power::Down(until) if self.now() < until => Power::Down(until),
-            Power::Down(_) | Power::Up => Power::Up,
+        let power = *self.power.borrow();
+        match (power, *lock(&self.boot_loop)) {
+            (Power::Down(until), _) if self.now() < until => power,
+            (Power::Down(_), Some(time)) => {
+                self.reboot(time);
+                Power::Down(self.now() + time)
+            }
+            (Power::Down(_) | Power::Up, _) => Power::Up,
         }
     }
 
