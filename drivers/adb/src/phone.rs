@@ -314,16 +314,16 @@ impl Phone {
         self.remember(None);
         let limit = deadline.min(Instant::now() + RETURNS);
         tracing::debug!(%error, "waiting for the device");
-        match self.await_ready(limit).await {
-            Err(WireError::NotReady(state @ (DeviceState::Absent | DeviceState::Offline))) => {
-                Err(match error.clone() {
-                    WireError::Lost { doing } => WireError::Gone { doing, state },
-                    error => error,
-                })
-            }
-            Err(WireError::Timeout { .. }) => Err(error.clone()),
-            back => back,
-        }
+        let state = match self.await_ready(limit).await {
+            Err(WireError::NotReady(state @ (DeviceState::Absent | DeviceState::Offline))) => state,
+            // Nothing answers.
+            Err(WireError::Timeout { .. }) => DeviceState::Offline,
+            back => return back,
+        };
+        Err(match error.clone() {
+            WireError::Lost { doing } => WireError::Gone { doing, state },
+            error => error,
+        })
     }
 
     /// Tells whoever drives the device that it was away.
@@ -348,10 +348,13 @@ impl Phone {
         let accepted = Instant::now() + ACCEPTS;
         let mut dialled = false;
         let mut back = Back::Still;
+        let mut known = None;
         loop {
             let error = match self.look(deadline).await {
                 Ok(Back::Still) => return Ok(back),
                 Ok(Back::Again) => return Ok(Back::Again),
+                // The last look was cut short; what the one before saw says more.
+                Err(error @ WireError::Timeout { .. }) => return Err(known.unwrap_or(error)),
                 Err(error) => error,
             };
             back = Back::Again;
@@ -368,6 +371,7 @@ impl Phone {
                 return Err(error);
             }
             let is_absent = matches!(error, WireError::NotReady(DeviceState::Absent));
+            known = Some(error);
             if is_absent && !std::mem::replace(&mut dialled, true) {
                 self.dial().await;
             }

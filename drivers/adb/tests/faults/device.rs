@@ -12,7 +12,7 @@ use crate::lab::{
     Agent, Device, SHOP, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, within,
 };
 
-const SHORT: Duration = Duration::from_secs(3);
+const SHORT: Duration = Duration::from_secs(2);
 
 fn shell(line: &str) -> Command {
     Command::Android(AndroidCommand::Shell {

@@ -14,7 +14,7 @@ use crate::lab::{
 };
 
 /// Long enough to notice, short enough for a test.
-const SHORT: Duration = Duration::from_secs(3);
+const SHORT: Duration = Duration::from_secs(2);
 
 fn getprop() -> Command {
     Command::Android(AndroidCommand::Shell {
