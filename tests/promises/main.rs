@@ -5,6 +5,7 @@ mod check;
 mod cli;
 mod deploy;
 mod docs;
+mod fleet;
 mod isolation;
 mod shop;
 mod snippets;

@@ -31,6 +31,8 @@ pub struct DeviceOptions {
     pub serial: String,
     /// Its number in the fleet, from 0.
     pub index: usize,
+    /// How many devices of its platform the fleet has.
+    pub count: usize,
     /// Its body.
     pub shape: &'static Shape,
     /// The apps there are.
@@ -103,7 +105,12 @@ impl Device {
             latency: options.latency.clone(),
             seed,
         });
-        let faults = FaultState::new(&options.faults, &options.serial, options.index);
+        let faults = FaultState::new(
+            &options.faults,
+            &options.serial,
+            (options.index, options.count),
+            options.seed,
+        );
         Self {
             serial: Mutex::new(options.serial),
             index: options.index,
