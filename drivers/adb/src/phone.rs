@@ -275,7 +275,11 @@ impl Phone {
         }
         let limit = deadline.min(Instant::now() + GREETS);
         let new = Arc::new(Link::connect(address, keys, limit).await?);
-        *link = Some(Arc::clone(&new));
+        // However long ago it was cut, whoever drives the device hears of it once.
+        if link.replace(Arc::clone(&new)).is_some() {
+            let what = "the connection was cut; the device came back".to_owned();
+            self.report(DeviceEvent::Reconnected { what });
+        }
         Ok(new)
     }
 
@@ -328,9 +332,13 @@ impl Phone {
 
     /// Tells whoever drives the device that it was away.
     pub(crate) fn report_back(&self, error: &WireError) {
-        self.report(DeviceEvent::Reconnected {
-            what: format!("{error}; the device came back"),
-        });
+        match self.route {
+            Route::Server { .. } => self.report(DeviceEvent::Reconnected {
+                what: format!("{error}; the device came back"),
+            }),
+            // Told when the link was made anew.
+            Route::Direct { .. } => {}
+        }
     }
 
     /// Tells whoever drives the device what happened on it.
