@@ -3,6 +3,7 @@
 //!
 //! Prints ratios within one run and what they are meant to stay below. Needs Android's `adb` on
 //! PATH, and Linux for `memory` and `links`.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
 #[path = "../tests/server.rs"]
 mod server;
