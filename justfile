@@ -28,3 +28,4 @@ bench:
     cargo bench -p packtrain-tests --bench web_flow
     cargo bench -p packtrain-tests --bench start
     cargo bench -p packtrain-drivers --bench selector
+    cargo bench -p packtrain-driver-adb --bench fleet

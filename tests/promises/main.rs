@@ -6,6 +6,7 @@ mod cli;
 mod conformance;
 mod deploy;
 mod docs;
+mod fleet;
 mod isolation;
 mod phones;
 mod shop;

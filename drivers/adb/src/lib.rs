@@ -14,6 +14,8 @@ mod dump;
 mod error;
 mod fault;
 mod focus;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod hand;
 mod input;
 pub mod install;

@@ -11,7 +11,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::phone::Phone;
+use crate::phone::{Phone, Repeat};
 use crate::wire::{Stream, WireError};
 use crash::Crashes;
 
@@ -29,8 +29,19 @@ const OPENS: Duration = Duration::from_secs(10);
 /// How long the last lines may take to get to the disk.
 const CLOSES: Duration = Duration::from_secs(2);
 
+/// How long a session waits for the first line.
+const BEGINS: Duration = Duration::from_secs(2);
+
+/// The line that a session's log ends with.
+const LAST: &str = "the session is over";
+
 /// A log that is being kept. Dropping it stops it.
 pub(crate) struct LogCapture {
+    phone: Arc<Phone>,
+    /// Something came, or nothing will.
+    begun: CancellationToken,
+    /// The last line came, or never will.
+    ended: CancellationToken,
     stop: CancellationToken,
     task: AbortOnDropHandle<()>,
 }
@@ -38,21 +49,50 @@ pub(crate) struct LogCapture {
 impl LogCapture {
     /// Starts to keep the log in `path`, again whenever the device was away.
     pub(crate) fn start(phone: Arc<Phone>, path: PathBuf, events: EventSink) -> Self {
-        let stop = CancellationToken::new();
-        let stopped = stop.clone();
+        let (begun, stop) = (CancellationToken::new(), CancellationToken::new());
+        let ended = CancellationToken::new();
+        let signs = Signs {
+            begins: begun.clone(),
+            ends: ended.clone(),
+        };
+        let (stopped, log) = (stop.clone(), Arc::clone(&phone));
         let task = tokio::spawn(async move {
-            if let Err(error) = keep(&phone, &path, &events, &stopped).await {
+            // Nobody waits for a log that is not kept.
+            let _now_or_never = (
+                signs.begins.clone().drop_guard(),
+                signs.ends.clone().drop_guard(),
+            );
+            let kept = keep(&log, &path, &events, (&signs, &stopped)).await;
+            if let Err(error) = kept {
                 tracing::warn!(%error, path = %path.display(), "a device's log cannot be kept");
             }
         });
         Self {
+            phone,
+            begun,
+            ended,
             stop,
             task: AbortOnDropHandle::new(task),
         }
     }
 
-    /// Stops, and waits until what came is on the disk.
+    /// Waits until the log is being written, so that what happens from now on is in it. A device
+    /// that is slow to start is not waited for long.
+    pub(crate) async fn begun(&self) {
+        let _ = tokio::time::timeout(BEGINS, self.begun.cancelled()).await;
+    }
+
+    /// Stops, and waits until what the device wrote by now is on the disk.
     pub(crate) async fn stop(self) {
+        let all = async {
+            let line = format!("log -t Packtrain '{LAST}'");
+            let deadline = Instant::now() + CLOSES;
+            match self.phone.shell(&line, Repeat::IfNotBegun, deadline).await {
+                Ok(_) => self.ended.cancelled().await,
+                Err(error) => tracing::debug!(%error, "the device's log may lack its end"),
+            }
+        };
+        let _ = tokio::time::timeout(CLOSES, all).await;
         self.stop.cancel();
         let _ = tokio::time::timeout(CLOSES, self.task).await;
     }
@@ -62,7 +102,7 @@ async fn keep(
     phone: &Phone,
     path: &Path,
     events: &EventSink,
-    stop: &CancellationToken,
+    (signs, stop): (&Signs, &CancellationToken),
 ) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         tokio::fs::create_dir_all(folder).await?;
@@ -80,7 +120,7 @@ async fn keep(
                 .open(SERVICE, "the device's log", Instant::now() + OPENS)
                 .await;
             match opened {
-                Ok(stream) => log.follow(stream, events).await?,
+                Ok(stream) => log.follow(stream, events, signs).await?,
                 Err(error @ WireError::ServiceRefused { .. }) => {
                     tracing::warn!(%error, "the device tells no log");
                     return Ok(());
@@ -98,6 +138,12 @@ async fn keep(
     result
 }
 
+/// What a log tells those who wait for it.
+struct Signs {
+    begins: CancellationToken,
+    ends: CancellationToken,
+}
+
 /// The file and what is known of the log so far.
 struct Log {
     file: tokio::io::BufWriter<tokio::fs::File>,
@@ -107,23 +153,34 @@ struct Log {
 }
 
 impl Log {
-    async fn follow(&mut self, mut stream: Stream, events: &EventSink) -> std::io::Result<()> {
+    async fn follow(
+        &mut self,
+        mut stream: Stream,
+        events: &EventSink,
+        signs: &Signs,
+    ) -> std::io::Result<()> {
         while let Ok(bytes) = stream.read_some().await {
             if bytes.is_empty() {
                 break;
             }
+            signs.begins.cancel();
             if self.written < MAX_LOG {
                 self.file.write_all(&bytes).await?;
                 self.written += bytes.len() as u64;
             }
-            self.look(&bytes, events);
+            let is_over = self.look(&bytes, events);
             // What was seen when a run is killed should be there.
             self.file.flush().await?;
+            if is_over {
+                signs.ends.cancel();
+            }
         }
         Ok(())
     }
 
-    fn look(&mut self, bytes: &[u8], events: &EventSink) {
+    /// Looks for crashes; answers whether the last line is among these.
+    fn look(&mut self, bytes: &[u8], events: &EventSink) -> bool {
+        let mut is_over = false;
         for byte in bytes {
             if *byte != b'\n' {
                 if self.line.len() < MAX_LINE {
@@ -132,10 +189,12 @@ impl Log {
                 continue;
             }
             let line = String::from_utf8_lossy(&self.line);
+            is_over |= line.contains("Packtrain") && line.trim_end().ends_with(LAST);
             if let Some(what) = self.crashes.feed(line.trim_end()) {
                 events.report(DeviceEvent::Crashed { what });
             }
             self.line.clear();
         }
+        is_over
     }
 }

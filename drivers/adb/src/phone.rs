@@ -275,7 +275,11 @@ impl Phone {
         }
         let limit = deadline.min(Instant::now() + GREETS);
         let new = Arc::new(Link::connect(address, keys, limit).await?);
-        *link = Some(Arc::clone(&new));
+        // However long ago it was cut, whoever drives the device hears of it once.
+        if link.replace(Arc::clone(&new)).is_some() {
+            let what = "the connection was cut; the device came back".to_owned();
+            self.report(DeviceEvent::Reconnected { what });
+        }
         Ok(new)
     }
 
@@ -314,19 +318,27 @@ impl Phone {
         self.remember(None);
         let limit = deadline.min(Instant::now() + RETURNS);
         tracing::debug!(%error, "waiting for the device");
-        match self.await_ready(limit).await {
-            Err(WireError::NotReady(DeviceState::Absent | DeviceState::Offline)) => {
-                Err(error.clone())
-            }
-            back => back,
-        }
+        let state = match self.await_ready(limit).await {
+            Err(WireError::NotReady(state @ (DeviceState::Absent | DeviceState::Offline))) => state,
+            // Nothing answers.
+            Err(WireError::Timeout { .. }) => DeviceState::Offline,
+            back => return back,
+        };
+        Err(match error.clone() {
+            WireError::Lost { doing } => WireError::Gone { doing, state },
+            error => error,
+        })
     }
 
     /// Tells whoever drives the device that it was away.
     pub(crate) fn report_back(&self, error: &WireError) {
-        self.report(DeviceEvent::Reconnected {
-            what: format!("{error}; the device came back"),
-        });
+        match self.route {
+            Route::Server { .. } => self.report(DeviceEvent::Reconnected {
+                what: format!("{error}; the device came back"),
+            }),
+            // Told when the link was made anew.
+            Route::Direct { .. } => {}
+        }
     }
 
     /// Tells whoever drives the device what happened on it.
@@ -344,10 +356,13 @@ impl Phone {
         let accepted = Instant::now() + ACCEPTS;
         let mut dialled = false;
         let mut back = Back::Still;
+        let mut known = None;
         loop {
             let error = match self.look(deadline).await {
                 Ok(Back::Still) => return Ok(back),
                 Ok(Back::Again) => return Ok(Back::Again),
+                // The last look was cut short; what the one before saw says more.
+                Err(error @ WireError::Timeout { .. }) => return Err(known.unwrap_or(error)),
                 Err(error) => error,
             };
             back = Back::Again;
@@ -364,6 +379,7 @@ impl Phone {
                 return Err(error);
             }
             let is_absent = matches!(error, WireError::NotReady(DeviceState::Absent));
+            known = Some(error);
             if is_absent && !std::mem::replace(&mut dialled, true) {
                 self.dial().await;
             }

@@ -43,6 +43,9 @@ impl Session {
         events: &EventSink,
         deadline: Instant,
     ) -> Result<(Self, Vec<String>)> {
+        let log = options
+            .device_log
+            .map(|path: PathBuf| LogCapture::start(Arc::clone(&hand.phone), path, events.clone()));
         let note = hand.start_agent(deadline).await?;
         // Not each of them is known to every system; what counts is looked at afterwards.
         let command = format!(
@@ -57,9 +60,9 @@ impl Session {
         if hand.is_locked(deadline).await? {
             notes.push("the screen is locked; remove the lock in the device's settings".to_owned());
         }
-        let log = options
-            .device_log
-            .map(|path: PathBuf| LogCapture::start(Arc::clone(&hand.phone), path, events.clone()));
+        if let Some(log) = &log {
+            log.begun().await;
+        }
         let session = Self {
             base_url: options.base_url,
             log,

@@ -6,7 +6,7 @@ pub(crate) mod error;
 pub(crate) mod key;
 pub(crate) mod link;
 mod outbox;
-mod packet;
+pub(crate) mod packet;
 pub(crate) mod server;
 pub(crate) mod shell;
 mod socket;

@@ -162,6 +162,12 @@ impl Android {
             device,
         });
         android.lay_out_packages();
+        let log = Arc::downgrade(&android);
+        android.device.bear_witness(move |happening| {
+            if let Some(android) = log.upgrade() {
+                android.log_happening(&happening);
+            }
+        });
         android
     }
 

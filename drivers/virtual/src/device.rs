@@ -6,7 +6,7 @@
 mod acts;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -17,7 +17,7 @@ use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
 use crate::latency::{Dice, Lasting, Latency};
 use crate::paint::{PaintError, Painter};
 use crate::shape::Shape;
-use crate::world::{Catalog, OpenDialog, Snapshot, World, WorldOptions};
+use crate::world::{Catalog, Happening, OpenDialog, Snapshot, World, WorldOptions};
 
 /// The most different requests a device remembers that it could not do.
 const MAX_UNHANDLED: usize = 256;
@@ -31,6 +31,8 @@ pub struct DeviceOptions {
     pub serial: String,
     /// Its number in the fleet, from 0.
     pub index: usize,
+    /// How many devices of its platform the fleet has.
+    pub count: usize,
     /// Its body.
     pub shape: &'static Shape,
     /// The apps there are.
@@ -54,6 +56,15 @@ pub enum Power {
     Down(Duration),
 }
 
+/// Who is told what happens to apps.
+struct Witness(Box<dyn Fn(Happening) + Send + Sync>);
+
+impl std::fmt::Debug for Witness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Witness")
+    }
+}
+
 /// One virtual device.
 #[derive(Debug)]
 pub struct Device {
@@ -65,6 +76,7 @@ pub struct Device {
     born: Instant,
     world: Mutex<World>,
     changed: Notify,
+    witness: OnceLock<Witness>,
     faults: Mutex<FaultState>,
     dice: Mutex<Dice>,
     skew: Mutex<i64>,
@@ -72,6 +84,8 @@ pub struct Device {
     unhandled: Mutex<BTreeMap<String, u64>>,
     history: Mutex<VecDeque<Snapshot>>,
     power: watch::Sender<Power>,
+    /// How long each start takes, of a device that never gets further.
+    boot_loop: Mutex<Option<Duration>>,
     /// Counts how often all connections were cut.
     cuts: watch::Sender<u64>,
 }
@@ -91,7 +105,12 @@ impl Device {
             latency: options.latency.clone(),
             seed,
         });
-        let faults = FaultState::new(&options.faults, &options.serial, options.index);
+        let faults = FaultState::new(
+            &options.faults,
+            &options.serial,
+            (options.index, options.count),
+            options.seed,
+        );
         Self {
             serial: Mutex::new(options.serial),
             index: options.index,
@@ -101,6 +120,7 @@ impl Device {
             born: Instant::now(),
             world: Mutex::new(world),
             changed: Notify::new(),
+            witness: OnceLock::new(),
             faults: Mutex::new(faults),
             dice: Mutex::new(Dice::new(seed.rotate_left(17))),
             skew: Mutex::new(0),
@@ -108,6 +128,7 @@ impl Device {
             unhandled: Mutex::new(BTreeMap::new()),
             history: Mutex::new(VecDeque::new()),
             power: watch::Sender::new(Power::Up),
+            boot_loop: Mutex::new(None),
             cuts: watch::Sender::new(0),
         }
     }
@@ -169,11 +190,21 @@ impl Device {
         world.advance(now);
         let result = act(&mut world, now);
         let changed = world.revision() != before;
+        let happenings = world.take_happenings();
         drop(world);
+        if let Some(Witness(tell)) = self.witness.get() {
+            happenings.into_iter().for_each(tell);
+        }
         if changed {
             self.changed.notify_waiters();
         }
         result
+    }
+
+    /// Has `tell` told what happens to apps; only the first one is.
+    pub fn bear_witness(&self, tell: impl Fn(Happening) + Send + Sync + 'static) {
+        // A second one would be a second system on the same device.
+        let _ = self.witness.set(Witness(Box::new(tell)));
     }
 
     /// What can be seen now.
@@ -283,6 +314,11 @@ impl Device {
                 self.reboot(time.0);
                 return false;
             }
+            Fault::BootLoop(time) => {
+                *lock(&self.boot_loop) = Some(time.0);
+                self.reboot(time.0);
+                return false;
+            }
             Fault::Drop => {
                 self.cut();
                 return false;
@@ -354,9 +390,14 @@ impl Device {
 
     /// Whether the device answers now.
     pub fn power(&self) -> Power {
-        match *self.power.borrow() {
-            Power::Down(until) if self.now() < until => Power::Down(until),
-            Power::Down(_) | Power::Up => Power::Up,
+        let power = *self.power.borrow();
+        match (power, *lock(&self.boot_loop)) {
+            (Power::Down(until), _) if self.now() < until => power,
+            (Power::Down(_), Some(time)) => {
+                self.reboot(time);
+                Power::Down(self.now() + time)
+            }
+            (Power::Down(_) | Power::Up, _) => Power::Up,
         }
     }
 

@@ -117,16 +117,21 @@ struct Armed {
 }
 
 impl FaultState {
-    /// The faults of the device `serial`, number `index` of its fleet.
-    pub fn new(faults: &Faults, serial: &str, index: usize) -> Self {
+    /// The faults of the device `serial`, number `index` of `count` in its fleet, whose dice start
+    /// from `seed` and that of the rules.
+    pub fn new(faults: &Faults, serial: &str, (index, count): (usize, usize), seed: u64) -> Self {
+        let seed = faults.seed.wrapping_add(seed);
         let mut state = Self {
             serial: serial.to_owned(),
             rules: Vec::new(),
-            seed: Dice::new(faults.seed ^ (index as u64).rotate_left(32)).roll(),
+            seed: dice_of(seed, index).roll(),
             made: 0,
         };
         for rule in &faults.rules {
-            state.inject(rule.clone());
+            let wanted = rule.matches.value.devices.unwrap_or(count);
+            if wanted >= count || is_chosen(seed, (index, count), wanted) {
+                state.inject(rule.clone());
+            }
         }
         state
     }
@@ -163,6 +168,20 @@ impl FaultState {
             .filter_map(|armed| armed.fires(now).then(|| armed.rule.fault.clone()))
             .collect()
     }
+}
+
+/// The dice of the device number `index`.
+const fn dice_of(seed: u64, index: usize) -> Dice {
+    Dice::new(seed ^ (index as u64).rotate_left(32))
+}
+
+/// Whether the device number `index` is one of the `wanted` of `count` that draw the lowest
+/// numbers.
+fn is_chosen(seed: u64, (index, count): (usize, usize), wanted: usize) -> bool {
+    // Other dice than those by which the rules fire. The index settles a draw.
+    let drawn = |index: usize| (dice_of(!seed, index).roll(), index);
+    let own = drawn(index);
+    (0..count).filter(|other| drawn(*other) < own).count() < wanted
 }
 
 impl Armed {

@@ -171,6 +171,7 @@ impl Fleet {
                 let device = Device::new(DeviceOptions {
                     serial: format!("VIRTUAL{index:05}"),
                     index,
+                    count: options.android,
                     shape: &shape::ANDROID[index % shape::ANDROID.len()],
                     catalog: catalog.clone(),
                     latency: latency.clone(),
@@ -198,6 +199,7 @@ impl Fleet {
             Arc::new(Device::new(DeviceOptions {
                 serial: udid(index).0,
                 index,
+                count: options.ios,
                 shape: &shape::IOS[index % shape::IOS.len()],
                 catalog: catalog.clone(),
                 latency: latency.clone(),

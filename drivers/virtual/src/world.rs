@@ -8,6 +8,7 @@ mod catalog;
 mod dialogs;
 mod effects;
 mod finger;
+mod happening;
 mod icons;
 mod keyboard;
 mod layout;
@@ -26,6 +27,7 @@ pub use self::apps::{AppState, Installed, LaunchKind, Launched, NotInstalled};
 pub use self::catalog::{CHROME, Catalog, LAUNCHER, SETTINGS, SPRINGBOARD};
 pub use self::dialogs::{DialogView, OpenDialog};
 pub use self::finger::{Finger, Gesture, Pointer};
+pub use self::happening::Happening;
 pub use self::snapshot::{
     Flags, Node, NodeKey, NodeRole, Rotation, Scrolled, Snapshot, Theme, Window, WindowKind,
 };
@@ -87,6 +89,7 @@ pub struct World {
     revision: u64,
     /// A fault brought the keyboard up.
     keyboard_forced: bool,
+    happenings: Vec<Happening>,
 }
 
 impl World {
@@ -113,6 +116,7 @@ impl World {
             last_change: Duration::ZERO,
             revision: 0,
             keyboard_forced: false,
+            happenings: Vec::new(),
         };
         for app in world.catalog.clone().preinstalled() {
             let id = app.id(world.shape.platform).clone();

@@ -1,5 +1,6 @@
 //! What is kept of a step besides its outcome: pictures, readings of the screen, device events.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{Command, Observation, SnapshotDetail};
@@ -46,6 +47,19 @@ impl Walk<'_> {
         if failed {
             self.keep_snapshot(step).await;
         }
+    }
+
+    /// Keeps what the device wrote to its log. Called when the session has let go of it.
+    pub(crate) async fn keep_device_log(&self, step: StepIndex, path: PathBuf) {
+        let hide = self.scope.memory().redactor().clone();
+        let artifact = NewArtifact {
+            session: self.id.clone(),
+            step,
+            kind: ArtifactKind::DeviceLog,
+            name: "device.log".to_owned(),
+            content: ArtifactContent::Log { path, hide },
+        };
+        self.journal.save(artifact).await;
     }
 
     async fn keep_screenshot(&self, step: StepIndex) {

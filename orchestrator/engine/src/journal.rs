@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use chrono::Utc;
-use packtrain_model::{Artifact, ArtifactKind, Entry, RunEvent, SessionId, StepIndex};
+use packtrain_model::{Artifact, ArtifactKind, Entry, Redactor, RunEvent, SessionId, StepIndex};
 use tokio::sync::mpsc;
 
 /// Entries that may wait for the disk. When it is full, sessions wait: losing events is worse.
@@ -33,6 +33,13 @@ pub enum ArtifactContent {
     Bytes(Vec<u8>),
     /// On disk already; the sink takes it over.
     File(std::path::PathBuf),
+    /// A log on disk, if it was written; the sink takes it over without what is to be hidden.
+    Log {
+        /// Where it may be.
+        path: std::path::PathBuf,
+        /// What nobody may read in it.
+        hide: Redactor,
+    },
 }
 
 /// Takes a run's events. A sink that fails or panics gets no further events; the run goes on.

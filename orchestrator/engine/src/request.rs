@@ -102,6 +102,8 @@ pub struct RunOptions {
     pub working_directory: PathBuf,
     /// Folder for what pages offer for download, one below it for each session.
     pub downloads: Option<PathBuf>,
+    /// Folder for the devices' own logs while they are written, a file for each session.
+    pub device_logs: Option<PathBuf>,
     /// Version of the program, for the journal.
     pub version: String,
 }
@@ -120,6 +122,7 @@ impl Default for RunOptions {
             target: Target::default(),
             working_directory: PathBuf::new(),
             downloads: None,
+            device_logs: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

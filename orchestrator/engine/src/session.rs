@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Fleet;
@@ -11,7 +11,7 @@ use packtrain_model::memory::Memory;
 use packtrain_model::template::{Filled, Scope, Unknown};
 use packtrain_model::trail::{Recorded, Step, Trail, lineage};
 use packtrain_model::yaml::Value;
-use packtrain_model::{AttemptNumber, Outcome, RunEvent, SessionId};
+use packtrain_model::{AttemptNumber, Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Registry, SessionScope, ToolError};
 
 use crate::invoke::StepCalls;
@@ -47,6 +47,8 @@ pub(crate) struct Walk<'a> {
     /// The device's classifiers, closest first.
     pub(crate) lineage: Vec<String>,
     pub(crate) deadline: Instant,
+    /// The step that was started last.
+    pub(crate) reached: AtomicU32,
 }
 
 impl Stage {
@@ -111,11 +113,13 @@ impl Stage {
             .collect::<Vec<_>>();
         let deadline = Instant::now() + options.session_timeout;
         let lineage = lineage(&lease.device().classifiers);
+        let logs = options.device_logs.as_ref();
+        let device_log = logs.map(|all| all.join(format!("{id}.log")));
         let begin = Command::Begin(SessionOptions {
             base_url: options.target.base_url.clone(),
             folders: folders.clone(),
             downloads: options.downloads.as_ref().map(|all| all.join(&id.0)),
-            device_log: None,
+            device_log: device_log.clone(),
         });
         let scope = SessionScope::new(
             lease,
@@ -134,6 +138,7 @@ impl Stage {
             stop: &self.stop,
             lineage,
             deadline,
+            reached: AtomicU32::new(0),
         };
         let outcome = match scope.lease.execute(begin, deadline).await {
             Ok(_) => walk.steps(trail).await,
@@ -143,6 +148,12 @@ impl Stage {
             .lease
             .execute(Command::End, Instant::now() + ENDING)
             .await;
+        // The device may have said more since the last step.
+        let reached = StepIndex(walk.reached.load(Ordering::Relaxed));
+        walk.journal_device_events(reached).await;
+        if let Some(path) = device_log {
+            walk.keep_device_log(reached, path).await;
+        }
         outcome
     }
 }
@@ -152,6 +163,7 @@ impl Walk<'_> {
     async fn steps(&self, trail: &Trail) -> Outcome {
         for step in trail.all_steps() {
             self.scope.lease.renew();
+            self.reached.store(step.index.0, Ordering::Relaxed);
             self.journal
                 .record(RunEvent::StepStarted {
                     session: self.id.clone(),

@@ -291,6 +291,7 @@ fn plan(
             target: target(args, config)?,
             working_directory: context.working_directory.clone(),
             downloads: Some(config.run.output_dir.join(&run.0).join("downloads")),
+            device_logs: Some(config.run.output_dir.join(&run.0).join("logs")),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..RunOptions::default()
         },

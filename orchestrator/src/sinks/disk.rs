@@ -44,6 +44,22 @@ impl Sink for Disk {
                 self.artifacts.save(session, *step, *kind, name, bytes)
             }
             ArtifactContent::File(path) => self.artifacts.take(session, *step, *kind, name, path),
+            // Not every device has a log.
+            ArtifactContent::Log { path, .. } if !path.exists() => return None,
+            ArtifactContent::Log { path, hide } if hide.is_empty() => {
+                self.artifacts.take(session, *step, *kind, name, path)
+            }
+            ArtifactContent::Log { path, hide } => match std::fs::read(path) {
+                Ok(bytes) => {
+                    let log = hide.redact(&String::from_utf8_lossy(&bytes)).into_owned();
+                    // The file as it was written goes in any case.
+                    if let Err(error) = std::fs::remove_file(path) {
+                        return Some(Err(error.to_string()));
+                    }
+                    self.artifacts.save(session, *step, *kind, name, log.as_bytes())
+                }
+                Err(error) => return Some(Err(error.to_string())),
+            },
         };
         Some(saved.map_err(|error| error.to_string()))
     }

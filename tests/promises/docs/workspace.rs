@@ -145,6 +145,24 @@ impl Workspace {
                 "config: {{}}\ntrail:\n  - step: x\n    recording:\n      web:\n        - web_click:\n{}",
                 below("            ")
             ),
+            ("seed" | "rules", false) => {
+                self.lab.write(&checked, &block.text).write(
+                    "faulty.yaml",
+                    &format!("devices: {{ virtual: {{ profile: fast, faults: {checked} }} }}\n"),
+                );
+                let arguments = [
+                    "snapshot",
+                    "-d",
+                    "virtual:android",
+                    "--config",
+                    "faulty.yaml",
+                ];
+                return fault(
+                    block.line,
+                    "is no file of faults",
+                    &self.lab.run(&arguments),
+                );
+            }
             _ => {
                 self.lab.write(&checked, &block.text);
                 let ended = self.lab.run(&["config", "--config", &checked]);

@@ -47,6 +47,14 @@ pub enum WireError {
         /// What was under way.
         doing: String,
     },
+    /// The connection ended in the middle and the device did not come back.
+    #[error("the connection ended during {doing} and the device has been {state} since")]
+    Gone {
+        /// What was under way.
+        doing: String,
+        /// How it is seen now.
+        state: DeviceState,
+    },
     /// No answer came in time.
     #[error("{doing} took longer than {} ms", after.as_millis())]
     Timeout {
@@ -102,7 +110,7 @@ impl WireError {
             Self::Unreachable { .. } => {
                 Some("check that the device is switched on and listens there")
             }
-            Self::NotReady(state) => state.hint(),
+            Self::NotReady(state) | Self::Gone { state, .. } => state.hint(),
             Self::WantsTls => Some(
                 "wireless debugging goes through the adb server: `adb pair`, then `adb connect`",
             ),
@@ -127,6 +135,7 @@ impl WireError {
             | Self::Unreachable { .. }
             | Self::NotReady(_)
             | Self::Lost { .. }
+            | Self::Gone { .. }
             | Self::WantsTls
             | Self::Key { .. } => true,
             Self::ServerRefused { .. }
@@ -149,6 +158,7 @@ impl WireError {
             | Self::WantsTls
             | Self::Key { .. } => true,
             Self::Lost { .. }
+            | Self::Gone { .. }
             | Self::Timeout { .. }
             | Self::Garbled { .. }
             | Self::TooLong { .. }

@@ -80,6 +80,9 @@ impl Server {
             Status::Okay => Ok(stream),
             Status::Fail(reason) => Err(match DeviceState::in_refusal(&reason) {
                 Some(state) => WireError::NotReady(state),
+                // The server's word both for a device that says no and for one that went away
+                // before it said anything.
+                None if is_never_refused(service) => stream.lost(),
                 None => WireError::ServiceRefused {
                     service: service.to_owned(),
                 },
@@ -122,6 +125,12 @@ impl Server {
         let _ = socket.set_nodelay(true);
         Ok(Stream::of_server(socket, "a request to the adb server"))
     }
+}
+
+/// Whether every device has the service, so that a refusal means that the device is gone.
+fn is_never_refused(service: &str) -> bool {
+    let name = service.split([':', ',']).next();
+    matches!(name, Some("shell" | "exec" | "sync"))
 }
 
 enum Status {

@@ -126,6 +126,18 @@ impl Decoder {
     }
 }
 
+/// The output in pieces of shell protocol 2.
+#[cfg(fuzzing)]
+pub(crate) fn decode(pieces: &[&[u8]]) -> Result<Option<ShellOutput>, String> {
+    let mut decoder = Decoder::default();
+    for piece in pieces {
+        if let Some(output) = decoder.feed(piece)? {
+            return Ok(Some(output));
+        }
+    }
+    Ok(None)
+}
+
 async fn read_one(stream: &mut Stream) -> Result<ShellOutput, WireError> {
     let all = stream.read_to_end(MAX_OUTPUT).await?;
     split_mark(&all).ok_or_else(|| stream.lost())

@@ -345,7 +345,7 @@ async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io
                 }
                 Fault::NoFocus(time) => android.lose_focus(time.0),
                 // The link is gone, and with it whoever would hear of the rest.
-                Fault::Drop | Fault::Reboot(_) => std::future::pending().await,
+                Fault::Drop | Fault::Reboot(_) | Fault::BootLoop(_) => std::future::pending().await,
                 other => call.faults.push(other),
             }
         }

@@ -53,9 +53,30 @@ struct Queue {
     /// Packets that wait to be written.
     depth: AtomicUsize,
     written: Notify,
+    /// Bytes that may be written before the connection is cut.
+    left: Mutex<Option<u64>>,
+}
+
+impl Queue {
+    /// Whether so many bytes may be written; those that may are used up.
+    fn allows(&self, bytes: u64) -> bool {
+        match &mut *lock(&self.left) {
+            None => true,
+            Some(left) => {
+                let rest = left.checked_sub(bytes);
+                *left = rest.unwrap_or(0);
+                rest.is_some()
+            }
+        }
+    }
 }
 
 impl Outgoing {
+    /// Has the connection cut after so many bytes more.
+    fn cut_after(&self, bytes: u64) {
+        *lock(&self.0.left) = Some(bytes);
+    }
+
     /// Waits until the host has read most of what it caused: one that floods the device and does
     /// not read is not heard any more.
     async fn settle(&self) {
@@ -242,6 +263,7 @@ where
         max_payload,
         depth: AtomicUsize::new(0),
         written: Notify::new(),
+        left: Mutex::new(faults.drop_after),
     }));
     let drained = Arc::downgrade(&outgoing.0);
     let writing = write_all(writer, queued, sums, faults.clone(), drained);
@@ -292,7 +314,6 @@ async fn write_all<W: AsyncWrite + Unpin>(
     faults: LinkFaults,
     queue: Weak<Queue>,
 ) {
-    let mut left = faults.drop_after;
     while let Some((packet, permit)) = queued.recv().await {
         // The greeting's sum is always filled in: the version is not agreed on yet.
         let sums = match packet.command {
@@ -300,11 +321,8 @@ async fn write_all<W: AsyncWrite + Unpin>(
             _ => sums,
         };
         let size = (HEADER + packet.payload.len()) as u64;
-        if let Some(left) = &mut left {
-            if *left < size {
-                return;
-            }
-            *left -= size;
+        if queue.upgrade().is_some_and(|queue| !queue.allows(size)) {
+            return;
         }
         if let Some(rate) = faults.bytes_per_second {
             let time = size as f64 / rate.max(1) as f64;
@@ -387,7 +405,7 @@ async fn open(android: &Arc<Android>, link: &Arc<Link>, packet: &Packet) {
     let struck = android.device.strike(Event::Service(&name));
     if struck
         .iter()
-        .any(|f| matches!(f, Fault::Drop | Fault::Reboot(_)))
+        .any(|f| matches!(f, Fault::Drop | Fault::Reboot(_) | Fault::BootLoop(_)))
     {
         return;
     }
@@ -423,6 +441,11 @@ fn begin(
     service: Service,
     struck: Vec<Fault>,
 ) {
+    for fault in &struck {
+        if let Fault::DropAfter { bytes } = fault {
+            link.outgoing.cut_after(*bytes);
+        }
+    }
     let acking = if struck.contains(&Fault::HalfOpen) {
         Acking::Never
     } else {

@@ -32,6 +32,9 @@ pub struct FaultRule {
 pub struct Matches {
     /// Only on devices whose serial or udid matches.
     pub device: Option<Pattern>,
+    /// Only on so many devices of each platform. The fleet's seed chooses which: the same for all
+    /// rules, so that a rule for 5 strikes some of those that one for 20 does.
+    pub devices: Option<usize>,
     /// See [`Event::Connect`].
     pub connect: Option<Pattern>,
     /// See [`Event::Service`].

@@ -2,7 +2,7 @@ use super::*;
 
 fn state(rules: &str, index: usize) -> FaultState {
     let faults = Faults::parse(rules, "faults.yaml").unwrap_or_else(|e| panic!("{e}"));
-    FaultState::new(&faults, &format!("virtual-{index}"), index)
+    FaultState::new(&faults, &format!("virtual-{index}"), (index, 1000), 0)
 }
 
 fn hits(state: &mut FaultState, event: Event<'_>, count: usize) -> Vec<bool> {
@@ -49,7 +49,7 @@ fn a_rule_has_a_time_window_and_devices() {
     assert_eq!(at(&mut state, 2000), [Fault::Reboot(half_a_second)]);
     assert_eq!(at(&mut state, 3000), []);
     let faults = Faults::parse(rules, "f").expect("valid");
-    let mut other = FaultState::new(&faults, "virtual-2", 2);
+    let mut other = FaultState::new(&faults, "virtual-2", (2, 1000), 0);
     assert_eq!(
         other.strike(Event::Command("ls"), Duration::from_secs(2)),
         []
@@ -134,4 +134,18 @@ fn a_rule_that_cannot_work_is_shown_where_it_stands() {
     assert!(regex.contains("unclosed character class"), "{regex}");
     let unknown = fault("rules:\n  - match: {tree: ''}\n    do: explode\n");
     assert!(unknown.starts_with("f.yaml:3:9:"), "{unknown}");
+}
+
+#[test]
+fn so_many_devices_of_a_fleet_are_chosen_by_its_seed() {
+    let rules = "rules: [{match: {devices: 20, launch: ''}, do: drop}]";
+    let faults = Faults::parse(rules, "faults").unwrap();
+    let chosen = |seed| -> Vec<usize> {
+        let all = 0..200_usize;
+        all.filter(|index| !FaultState::new(&faults, "x", (*index, 200), seed).is_empty())
+            .collect()
+    };
+    assert_eq!(chosen(7).len(), 20);
+    assert_eq!(chosen(7), chosen(7));
+    assert_ne!(chosen(7), chosen(8));
 }

@@ -8,6 +8,7 @@ use crate::shape::Platform;
 use crate::world::World;
 use crate::world::catalog::{LAUNCHER, SPRINGBOARD, link_rules};
 use crate::world::dialogs::OpenDialog;
+use crate::world::happening::Happening;
 use crate::world::running::{Entering, Install, Run};
 
 /// What an app does at the moment.
@@ -286,7 +287,11 @@ impl World {
     /// An app dies; on Android a dialog says so.
     pub fn crash(&mut self, id: &AppId, now: Duration) {
         self.advance(now);
+        let pid = self.running.get(id).map(|run| run.pid);
         if self.end(id) {
+            let app = id.clone();
+            self.happenings
+                .extend(pid.map(|pid| Happening::Crashed { app, pid }));
             if self.shape.platform == Platform::Android {
                 self.system_dialogs.push(OpenDialog::Crashed(id.clone()));
             }

@@ -8,6 +8,7 @@ use crate::geometry::Rect;
 use crate::shape::Platform;
 use crate::world::World;
 use crate::world::catalog::SPRINGBOARD;
+use crate::world::happening::Happening;
 use crate::world::layout::{Laid, Target, plain};
 use crate::world::place::{named, step};
 use crate::world::snapshot::{Node, NodeRole, Window, WindowKind};
@@ -109,6 +110,10 @@ impl World {
     /// Puts a dialog of the system on top.
     pub fn show_system_dialog(&mut self, dialog: OpenDialog, now: Duration) {
         self.advance(now);
+        if let OpenDialog::Hangs(app) = &dialog {
+            let app = app.clone();
+            self.happenings.push(Happening::Hung { app });
+        }
         self.system_dialogs.push(dialog);
         self.moved();
     }

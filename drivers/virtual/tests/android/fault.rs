@@ -237,3 +237,27 @@ async fn commands_answer_as_told_and_devices_differ_as_told() {
     );
     lab.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crashes_and_hangs_are_in_the_log() {
+    let rules = "rules:
+  - {match: {command: input keyevent 24}, do: crash}
+  - {match: {command: input keyevent 25}, do: anr}
+";
+    let lab = Lab::connected(Adb::New, with_faults(rules)).await;
+    lab.shell("monkey -p com.example.shop 1; input keyevent 24; input keyevent 25")
+        .await
+        .ok();
+    let log = lab
+        .shell("logcat -d -v brief AndroidRuntime:E *:S")
+        .await
+        .ok();
+    let process = log.split("Process: ").nth(1).expect("a crash");
+    assert!(process.starts_with("com.example.shop, PID: "), "{log}");
+    let log = lab
+        .shell("logcat -d -v raw ActivityManager:E *:S")
+        .await
+        .ok();
+    assert!(log.contains("ANR in "), "{log}");
+    lab.end().await;
+}

@@ -143,8 +143,14 @@ impl U2Agent {
             return Ok(());
         }
         let open = || tokio::fs::File::open(&self.jar);
-        self.phone.push(ON_DEVICE, 0o644, open, deadline).await?;
-        Ok(())
+        let pushed = self.phone.push(ON_DEVICE, 0o644, open, deadline).await;
+        pushed.map_err(|error| match error {
+            WireError::File { .. } => AgentError::NoStart {
+                reason: error.to_string(),
+                hint: Some("free some of the device's storage"),
+            },
+            error => error.into(),
+        })
     }
 
     /// Starts the server and waits until it answers.

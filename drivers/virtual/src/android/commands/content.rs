@@ -52,7 +52,10 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
     let request = Request::of(call.rest());
     let android = call.android();
     let Some((table, key)) = request.setting() else {
-        if call.arg(1) == Some("query") {
+        if call.arg(1) == Some("call") && request.uri == "content://media" {
+            // Files are seen without a scan.
+            call.out("Result: null\n").await?;
+        } else if call.arg(1) == Some("query") {
             call.unhandled();
             call.out("No result found.\n").await?;
         } else {

@@ -4,7 +4,10 @@ use crate::android::commands::options::Options;
 use crate::android::commands::{Call, Ran};
 use crate::android::logs::Line;
 use crate::android::shell::pattern_matches;
+use crate::world::Happening;
 
+/// The process of the system's own services.
+const SYSTEM: u32 = 1180;
 /// The levels from the least to the gravest.
 const LEVELS: &str = "VDIWEFS";
 
@@ -127,10 +130,43 @@ impl crate::android::Android {
     pub(in crate::android) fn log(&self, level: char, tag: &str, text: String) {
         self.logs.write(Line {
             at: self.device().clock(),
-            pid: 1180,
+            pid: SYSTEM,
             level,
             tag: tag.to_owned(),
             text,
         });
+    }
+
+    /// The system writes to the log what happened to an app.
+    pub(in crate::android) fn log_happening(&self, happening: &Happening) {
+        let (pid, tag, texts) = match happening {
+            Happening::Crashed { app, pid } => (
+                *pid,
+                "AndroidRuntime",
+                vec![
+                    "FATAL EXCEPTION: main".to_owned(),
+                    format!("Process: {app}, PID: {pid}"),
+                    "java.lang.RuntimeException: the app crashed".to_owned(),
+                    format!("\tat {app}.MainActivity.onClick(MainActivity.java:1)"),
+                ],
+            ),
+            Happening::Hung { app } => (
+                SYSTEM,
+                "ActivityManager",
+                vec![
+                    format!("ANR in {app}"),
+                    "Reason: Input dispatching timed out".to_owned(),
+                ],
+            ),
+        };
+        for text in texts {
+            self.logs.write(Line {
+                at: self.device().clock(),
+                pid,
+                level: 'E',
+                tag: tag.to_owned(),
+                text,
+            });
+        }
     }
 }

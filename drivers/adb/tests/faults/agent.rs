@@ -1,0 +1,166 @@
+//! The agent on the phone.
+
+use std::time::Duration;
+
+use packtrain_drivers::{Command, DriverError, InputCommand, SessionOptions};
+
+use super::{lost, mended};
+use crate::lab::{Agent, Device, SNAPSHOT, WELL, Way, Wire, both_wires, options, within};
+
+/// A phone whose driver is connected but has begun no session.
+async fn before_a_session(wire: Wire, rule: &str) -> Device {
+    let mut device = Device::found(Way::new(wire, Agent::U2), options(WELL)).await;
+    device.inject(rule);
+    device.reconnect().await.unwrap();
+    device
+}
+
+#[tokio::test]
+async fn an_agent_that_dies_while_reading_is_started_again() {
+    both_wires(Agent::U2, WELL, async |device| {
+        device.open_shop().await;
+        device.events();
+        device.inject("{ match: { route: dumpWindow }, when: { times: 1 }, do: agent_dies }");
+        assert!(device.shows("sign_in").await);
+        assert_eq!(mended(&device.events()), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_that_dies_during_a_tap_is_told_for_nobody_knows_what_was_done() {
+    both_wires(Agent::U2, WELL, async |device| {
+        device.open_shop().await;
+        let at = device.place("sign_in").await;
+        device.inject("{ match: { route: click }, when: { times: 1 }, do: agent_dies }");
+        let error = device.err(Command::Input(InputCommand::Tap { at })).await;
+        let (cause, hint) = lost(&error);
+        assert_eq!(cause, "the agent on the device ended during `click`");
+        assert!(hint.contains("may have happened or not"), "{hint}");
+        assert!(device.shows("sign_in").await, "it is started again");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_that_keeps_dying_is_told() {
+    both_wires(Agent::U2, WELL, async |device| {
+        device.inject("{ match: { route: dumpWindow }, do: agent_dies }");
+        let error = device.err(SNAPSHOT).await;
+        let (cause, _) = lost(&error);
+        assert_eq!(
+            cause,
+            "the agent on the device ended during `dumpWindowHierarchy`"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_taken_port_is_no_obstacle() {
+    for wire in [Wire::Server, Wire::Direct] {
+        let mut device = before_a_session(
+            wire,
+            "{ match: { command: 'uia2.Main' }, when: { times: 2 }, do: port_busy }",
+        )
+        .await;
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        device.snapshot().await;
+        device.end().await;
+    }
+}
+
+#[tokio::test]
+async fn ports_that_are_all_taken_are_told() {
+    for wire in [Wire::Server, Wire::Direct] {
+        let mut device =
+            before_a_session(wire, "{ match: { command: 'uia2.Main' }, do: port_busy }").await;
+        let error = device.err(Command::Begin(SessionOptions::default())).await;
+        let (cause, hint) = lost(&error);
+        assert_eq!(
+            (cause, hint),
+            (
+                "the agent does not start: its ports on the device are taken",
+                "reboot the device"
+            )
+        );
+        device.end().await;
+    }
+}
+
+#[tokio::test]
+async fn another_client_that_has_the_automation_is_named() {
+    for wire in [Wire::Server, Wire::Direct] {
+        let rule = "{ match: { command: 'uia2.Main' }, do: ui_automation_taken }";
+        let mut device = before_a_session(wire, rule).await;
+        let error = device.err(Command::Begin(SessionOptions::default())).await;
+        let (cause, hint) = lost(&error);
+        assert_eq!(
+            cause,
+            "the agent does not start: another client uses the device's UI automation"
+        );
+        assert!(hint.contains("stop Appium"), "{hint}");
+        device.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_plain_dump_that_is_killed_names_the_other_client() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { tree: uiautomator }, do: ui_automation_taken }");
+        let time = Duration::from_millis(700);
+        let error = device
+            .execute_in(SNAPSHOT, &within(time))
+            .await
+            .unwrap_err();
+        assert_eq!(
+            error.log(),
+            ["`uiautomator` was killed: another client uses the device's UI automation"]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_answer_is_given_up_and_the_next_call_finds_another() {
+    both_wires(Agent::U2, WELL, async |device| {
+        device.open_shop().await;
+        let at = device.place("sign_in").await;
+        device.inject("{ match: { route: click }, when: { times: 1 }, do: no_answer }");
+        let tap = Command::Input(InputCommand::Tap { at });
+        let time = Duration::from_millis(500);
+        let error = device.execute_in(tap, &within(time)).await.unwrap_err();
+        assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
+        assert!(error.to_string().contains("`click`"), "{error}");
+        assert!(device.shows("sign_in").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_call_that_throws_is_told_in_its_words() {
+    both_wires(Agent::U2, WELL, async |device| {
+        device.open_shop().await;
+        let at = device.place("sign_in").await;
+        device.inject("{ match: { route: click }, do: { fail: 'java.lang.SecurityException: not allowed to inject' } }");
+        let error = device.err(Command::Input(InputCommand::Tap { at })).await;
+        assert_eq!(
+            error.to_string(),
+            "tap: java.lang.SecurityException: not allowed to inject"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_of_another_client_is_taken_over_once_that_one_is_gone() {
+    for wire in [Wire::Server, Wire::Direct] {
+        let mut first = Device::connect(Way::new(wire, Agent::U2), WELL).await;
+        // Cut off without a word, as by a power failure.
+        first.phone().device().cut();
+        first.reconnect().await.unwrap();
+        first.ok(Command::Begin(SessionOptions::default())).await;
+        first.snapshot().await;
+        first.end().await;
+    }
+}

@@ -1,0 +1,214 @@
+//! The phone itself.
+
+use std::time::Duration;
+
+use packtrain_driver_adb::AgentChoice;
+use packtrain_drivers::{
+    AndroidCommand, AppCommand, Command, DriverError, Fault, LaunchMode, SessionOptions,
+};
+
+use super::{lost, mended};
+use crate::lab::{
+    Agent, Device, SHOP, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, within,
+};
+
+const SHORT: Duration = Duration::from_secs(2);
+
+fn shell(line: &str) -> Command {
+    Command::Android(AndroidCommand::Shell {
+        argv: ["sh", "-c", line].map(String::from).into(),
+        run_as: None,
+    })
+}
+
+#[tokio::test]
+async fn a_phone_that_reboots_within_a_command_is_lost_for_that_command() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.open_shop().await;
+        device.inject("{ match: { command: ^id }, when: { times: 1 }, do: { reboot: 500ms } }");
+        let error = device.err(shell("id")).await;
+        let (cause, _) = lost(&error);
+        assert!(cause.starts_with("the connection ended during"), "{cause}");
+        device.let_go().await;
+        device.reconnect().await.unwrap();
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        device.open_shop().await;
+        assert!(device.shows("sign_in").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_that_rebooted_between_two_commands_is_found_again_with_its_agent() {
+    all_ways(WELL, async |device| {
+        device.phone().device().reboot(Duration::from_millis(400));
+        device.open_shop().await;
+        assert!(device.shows("sign_in").await);
+        assert!(mended(&device.events()) >= 1, "{:?}", device.way);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_that_boots_for_ever_is_lost() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { command: ^id }, do: { boot_loop: 60s } }");
+        let _ = device.execute_in(shell("id"), &within(SHORT)).await;
+        let error = device
+            .execute_in(SNAPSHOT, &within(SHORT))
+            .await
+            .unwrap_err();
+        let (cause, _) = lost(&error);
+        assert!(
+            cause.contains("offline") || cause.contains("cannot be reached"),
+            "{cause}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_full_phone_says_so_when_files_or_apps_are_put_on_it() {
+    all_ways(WELL, async |device| {
+        device.inject("{ match: { push: sdcard }, do: storage_full }");
+        let write = AndroidCommand::WriteFile {
+            path: "/sdcard/big".to_owned(),
+            bytes: vec![1; 3_000_000],
+        };
+        let error = device.err(Command::Android(write)).await;
+        assert_eq!(error.fault(), Fault::App);
+        assert_eq!(
+            error.to_string(),
+            "write /sdcard/big on the device: write failed: No space left on device"
+        );
+        device.snapshot().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_agent_that_has_no_room_on_the_phone_gives_way_to_the_shell_unless_it_was_asked_for() {
+    for wire in [Wire::Server, Wire::Direct] {
+        let mut device = Device::found(Way::new(wire, Agent::U2), options(WELL)).await;
+        device.inject("{ match: { push: u2.jar }, do: storage_full }");
+        device.reconnect().await.unwrap();
+        let error = device.err(Command::Begin(SessionOptions::default())).await;
+        let (cause, hint) = lost(&error);
+        assert!(
+            cause.ends_with(
+                "/data/local/tmp/u2.jar on the device: write failed: No space left on device"
+            ),
+            "{cause}"
+        );
+        assert_eq!(hint, "free some of the device's storage");
+        device.let_go().await;
+        device.choose(AgentChoice::Auto).await;
+        device.reconnect().await.unwrap();
+        let notes = device
+            .notes(Command::Begin(SessionOptions::default()))
+            .await;
+        assert!(
+            notes[0].starts_with("driven by plain shell commands")
+                && notes[0].ends_with("No space left on device"),
+            "{notes:?}"
+        );
+        device.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_low_battery_and_a_wrong_clock_stop_nobody() {
+    all_ways(WELL, async |device| {
+        device.inject("{ match: { command: ^input }, do: { battery: 1 } }");
+        device.inject("{ match: { command: ^input }, do: { clock_skew: -864000000 } }");
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        device.open_shop().await;
+        assert!(device.shows("sign_in").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_serial_that_changes_is_still_the_same_phone_at_its_address() {
+    all_ways(WELL, async |device| {
+        device
+            .inject("{ match: { command: ^dumpsys }, when: { times: 1 }, do: { serial: OTHER } }");
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        device.open_shop().await;
+        assert!(device.shows("sign_in").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn commands_that_fail_and_say_they_did_not_are_not_believed() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        for (rule, command, told) in [
+            (
+                "pm clear",
+                AppCommand::Clear(SHOP.into()),
+                "clear the data of com.example.shop: ",
+            ),
+            (
+                "am start",
+                AppCommand::Launch {
+                    id: SHOP.into(),
+                    mode: LaunchMode::Resume,
+                },
+                "start com.example.shop: ",
+            ),
+        ] {
+            let lie = "{ answer: { stdout: \"Error: it went wrong\\n\", exit: 0 } }";
+            device.inject(&format!("{{ match: {{ command: ^{rule} }}, do: {lie} }}"));
+            let error = device.err(Command::App(command)).await;
+            assert_eq!(error.to_string(), format!("{told}Error: it went wrong"));
+            assert_eq!(error.fault(), Fault::App);
+            device.phone().device().clear_faults();
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_command_that_fails_is_told_in_the_phones_words() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.inject(
+            "{ match: { command: ^am force-stop }, do: { fail: 'Error: system is busy' } }",
+        );
+        let error = device
+            .err(Command::App(AppCommand::Stop(SHOP.into())))
+            .await;
+        assert_eq!(
+            error.to_string(),
+            "stop com.example.shop: Error: system is busy"
+        );
+        device.inject("{ match: { command: ^screencap }, do: { answer: { exit: 0 } } }");
+        let error = device.err(Command::Screenshot).await;
+        assert_eq!(
+            error.to_string(),
+            "take a screenshot: no picture came, exit code 0"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_that_hangs_is_given_up_at_the_deadline() {
+    all_ways(WELL, async |device| {
+        device.inject(
+            "{ match: { command: ^id }, do: { delay: 1h } }"
+                .replace("1h", "60m")
+                .as_str(),
+        );
+        let error = device
+            .execute_in(shell("id"), &within(Duration::from_millis(500)))
+            .await
+            .unwrap_err();
+        assert_eq!(error.fault(), Fault::Device);
+        assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
+        device.snapshot().await;
+    })
+    .await;
+}

@@ -1,0 +1,276 @@
+//! Between the driver and the phone.
+
+use std::time::Duration;
+
+use packtrain_drivers::{
+    AndroidCommand, AppCommand, Command, DriverError, Fault, InputCommand, SessionOptions,
+};
+
+use packtrain_virtual::fleet::Fleet;
+
+use super::{lost, mended};
+use crate::lab::{
+    Agent, Device, PATIENCE, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, within,
+};
+
+/// Long enough to notice, short enough for a test.
+const SHORT: Duration = Duration::from_secs(2);
+
+fn getprop() -> Command {
+    Command::Android(AndroidCommand::Shell {
+        argv: vec!["getprop".into(), "ro.product.model".into()],
+        run_as: None,
+    })
+}
+
+#[tokio::test]
+async fn a_link_that_was_cut_is_mended_and_told() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.fill("email", "ann").await;
+        device.events();
+        device.phone().device().cut();
+        assert!(device.shows("sign_in").await);
+        device.input(InputCommand::Text("e".to_owned())).await;
+        assert_eq!(device.variable("email"), "anne");
+        // Through a server the gap may have closed before anyone looked.
+        if device.way.wire == Wire::Direct {
+            assert!(mended(&device.events()) >= 1);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repeated() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { command: ^getprop }, when: { times: 1 }, do: drop }");
+        let error = device.err(getprop()).await;
+        let (cause, _) = lost(&error);
+        assert_eq!(
+            cause,
+            "the connection ended during `getprop ro.product.model </dev/null`"
+        );
+        assert_eq!(mended(&device.events()), 1, "it came back meanwhile");
+        let said = device.json(getprop()).await;
+        assert_eq!(said["stdout"], "Pixel 9\n");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tap_within_which_the_link_drops_is_not_done_twice() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let at = device.place("sign_in").await;
+        let rule = match device.way.agent {
+            Agent::U2 => "{ match: { route: click }, when: { times: 1 }, do: drop }",
+            Agent::Shell => "{ match: { command: ^input tap }, when: { times: 1 }, do: drop }",
+        };
+        device.inject(rule);
+        let error = device.err(Command::Input(InputCommand::Tap { at })).await;
+        lost(&error);
+        assert!(device.shows("sign_in").await, "the device is well");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn reading_is_repeated_when_the_link_drops_within_it() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let rule = match device.way.agent {
+            Agent::U2 => "{ match: { route: dumpWindow }, when: { times: 1 }, do: drop }",
+            Agent::Shell => "{ match: { command: ^uiautomator }, when: { times: 1 }, do: drop }",
+        };
+        device.inject(rule);
+        assert!(device.shows("sign_in").await);
+    })
+    .await;
+}
+
+/// Whether a reader learns that, noticed between two commands or within one.
+fn is_offline(cause: &str) -> bool {
+    cause == "the device is offline" || cause.ends_with(" and the device has been offline since")
+}
+
+#[tokio::test]
+async fn a_phone_that_closes_every_connection_is_lost() {
+    for fault in ["refuse", "reset"] {
+        both_wires(Agent::Shell, WELL, async |device| {
+            device.inject(&format!("{{ match: {{ connect: '' }}, do: {fault} }}"));
+            device.phone().device().cut();
+            let error = device
+                .execute_in(SNAPSHOT, &within(SHORT))
+                .await
+                .unwrap_err();
+            let (cause, hint) = lost(&error);
+            assert!(is_offline(cause), "{:?} {fault}: {cause}", device.way);
+            assert!(hint.contains("it may be rebooting"), "{hint}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_phone_that_never_greets_is_offline() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { connect: '' }, do: never_cnxn }");
+        device.phone().device().cut();
+        let error = device
+            .execute_in(SNAPSHOT, &within(SHORT))
+            .await
+            .unwrap_err();
+        let (cause, hint) = lost(&error);
+        assert!(is_offline(cause), "{:?}: {cause}", device.way);
+        assert!(hint.contains("it may be rebooting"), "{hint}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_that_does_not_trust_this_computer_says_where_to_look() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { connect: '' }, do: unauthorized }");
+        device.phone().device().cut();
+        device.let_go().await;
+        let error = device.reconnect_in(&within(SHORT)).await.unwrap_err();
+        let (cause, hint) = lost(&error);
+        assert_eq!(cause, "the device is unauthorized", "{:?}", device.way);
+        assert!(hint.contains("accept this computer's key"), "{hint}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_that_the_user_accepts_in_time_is_waited_for() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { connect: '' }, do: { accept_after: 400ms } }");
+        device.phone().device().cut();
+        device.let_go().await;
+        device.reconnect().await.unwrap();
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        device.snapshot().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_no_answer() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.open_shop().await;
+        device.inject("{ match: { service: screencap }, when: { times: 1 }, do: { drop_after: { bytes: 5000 } } }");
+        // The picture is taken again over the next connection.
+        device.ok(Command::Screenshot).await;
+        assert!(mended(&device.events()) >= 1, "{:?}", device.way);
+        device.inject("{ match: { service: screencap }, do: { drop_after: { bytes: 5000 } } }");
+        let error = device.err(Command::Screenshot).await;
+        let (cause, _) = lost(&error);
+        assert_eq!(cause, "the connection ended during `screencap -p`");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_that_takes_nothing_in_is_given_up_at_the_deadline() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { service: 'sync:' }, do: half_open }");
+        let write = AndroidCommand::WriteFile {
+            path: "/sdcard/x".to_owned(),
+            bytes: vec![1; 8_000_000],
+        };
+        let time = Duration::from_millis(700);
+        let error = device
+            .execute_in(Command::Android(write), &within(time))
+            .await
+            .unwrap_err();
+        assert_eq!(error.fault(), Fault::Device);
+        assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
+        assert!(error.to_string().contains("/sdcard/x"), "{error}");
+        device.snapshot().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_slow_phone_is_only_slow() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        device.inject("{ match: { connect: '' }, do: { slow: { bytes_per_second: 40000 } } }");
+        device.phone().device().cut();
+        device.open_shop().await;
+        assert!(device.shows("sign_in").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_whose_link_flaps_is_driven_through_all_of_it() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.inject("{ match: { connect: '' }, when: { times: 5 }, do: { flap: 300ms } }");
+        device.phone().device().cut();
+        for _ in 0..12 {
+            assert!(device.shows("sign_in").await);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_that_dies_is_named_with_what_to_do() {
+    let mut device = Device::connect(Way::new(Wire::Server, Agent::Shell), WELL).await;
+    let address = device.server.take().unwrap().address;
+    let error = device
+        .execute_in(SNAPSHOT, &within(PATIENCE))
+        .await
+        .unwrap_err();
+    let (cause, hint) = lost(&error);
+    assert!(
+        cause.starts_with(&format!("no adb server answers at {address}: ")),
+        "{cause}"
+    );
+    assert!(hint.contains("adb start-server"), "{hint}");
+    device.end().await;
+}
+
+#[tokio::test]
+async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
+    for wire in [Wire::Server, Wire::Direct] {
+        let mut device = Device::connect(Way::new(wire, Agent::Shell), WELL).await;
+        let other = Fleet::start(options(WELL)).await.unwrap();
+        let gone = std::mem::replace(&mut device.fleet, other);
+        gone.shutdown().await;
+        let error = device
+            .execute_in(SNAPSHOT, &within(SHORT))
+            .await
+            .unwrap_err();
+        let (cause, hint) = lost(&error);
+        match wire {
+            // Offline for a while, then not found.
+            Wire::Server => assert!(cause.starts_with("the device is "), "{cause}"),
+            Wire::Direct => assert!(cause.contains("cannot be reached: "), "{cause}"),
+        }
+        assert!(!hint.is_empty(), "{cause}");
+        device.let_go().await;
+        device.server = None;
+        device.end().await;
+    }
+}
+
+#[tokio::test]
+async fn one_phone_that_drops_leaves_the_other_alone() {
+    both_wires(Agent::U2, WELL, async |device| {
+        let mut other = Device::connect(device.way, WELL).await;
+        device.inject("{ match: { connect: '' }, do: refuse }");
+        device.phone().device().cut();
+        other.open_shop().await;
+        let short = within(SHORT);
+        let (lost_one, well) =
+            tokio::join!(device.execute_in(SNAPSHOT, &short), other.shows("sign_in"));
+        lost(&lost_one.unwrap_err());
+        assert!(well);
+        other.app(AppCommand::Foreground).await;
+        other.end().await;
+    })
+    .await;
+}

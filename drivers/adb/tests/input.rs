@@ -1,0 +1,230 @@
+//! Touches, text and keys, and what the phone makes of them.
+
+use std::time::Duration;
+
+use packtrain_drivers::{
+    AppCommand, Command, DriverError, Fault, InputCommand, Key, Point, SessionOptions,
+};
+use packtrain_virtual::world::Display;
+
+use super::lab::{Agent, Device, WELL, all_ways};
+
+async fn press(device: &mut Device, key: Key) {
+    device.input(InputCommand::Key(key)).await;
+}
+
+#[tokio::test]
+async fn typing_and_tapping_leads_to_the_next_screen() {
+    all_ways(WELL, async |device| {
+        device.sign_in().await;
+        assert_eq!(device.variable("email"), "ann@example.com");
+        assert_eq!(device.variable("password"), "secret");
+        let shown = device.snapshot().await;
+        assert!(
+            shown.text.contains("send you notifications"),
+            "{}",
+            shown.text
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn any_text_arrives_as_it_is_or_is_refused_with_the_way_out() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let plain = "O'Neil \"$HOME\" `id` %s; \\n &&";
+        device.fill("email", plain).await;
+        assert_eq!(device.variable("email"), plain);
+        device.input(InputCommand::Erase(None)).await;
+        let text = "Jörg 東京 👩‍👩‍👧";
+        match device.way.agent {
+            Agent::U2 => {
+                device.input(InputCommand::Text(text.to_owned())).await;
+                device.input(InputCommand::Text(" ü".to_owned())).await;
+                assert_eq!(device.variable("email"), format!("{text} ü"));
+            }
+            Agent::Shell => {
+                let text = Command::Input(InputCommand::Text(text.to_owned()));
+                let error = device.err(text).await;
+                assert!(matches!(error, DriverError::Unsupported { .. }), "{error}");
+                assert!(
+                    error.to_string().contains("packtrain doctor --fix"),
+                    "{error}"
+                );
+                assert_eq!(device.variable("email"), "", "nothing was typed");
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_password_takes_any_text_too() {
+    super::lab::both_wires(Agent::U2, WELL, async |device| {
+        device.open_shop().await;
+        device.fill("password", "gehe").await;
+        device.input(InputCommand::Text("imß".to_owned())).await;
+        assert_eq!(device.variable("password"), "geheimß");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn text_is_erased_in_part_or_as_a_whole() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.fill("email", "ann@example.com").await;
+        device.input(InputCommand::Erase(Some(4))).await;
+        assert_eq!(device.variable("email"), "ann@example");
+        device.input(InputCommand::Erase(None)).await;
+        assert_eq!(device.variable("email"), "");
+        device.input(InputCommand::Erase(Some(0))).await;
+        device.input(InputCommand::Erase(None)).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn erasing_without_a_field_is_a_failed_step() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let error = device.err(Command::Input(InputCommand::Erase(None))).await;
+        assert_eq!(error.fault(), Fault::App);
+        assert_eq!(error.to_string(), "erase text: no field has the focus");
+        assert!(device.shows("sign_in").await, "the device is well");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn keys_do_what_they_do_on_a_phone() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.fill("email", "anna").await;
+        press(device, Key::Backspace).await;
+        assert_eq!(device.variable("email"), "ann");
+        press(device, Key::Tab).await;
+        device.input(InputCommand::Text("secret".into())).await;
+        assert_eq!(device.variable("password"), "secret", "Tab leads on");
+        press(device, Key::Back).await;
+        assert!(
+            !device.world(|world| world.keyboard_shown()),
+            "Back hides it"
+        );
+        press(device, Key::VolumeUp).await;
+        press(device, Key::VolumeDown).await;
+        press(device, Key::Home).await;
+        let front = device.json(Command::App(AppCommand::Foreground)).await;
+        assert_eq!(front["id"], "com.google.android.apps.nexuslauncher");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn swipes_and_drags_scroll_what_is_under_them() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let url = "https://shop.example.com/".to_owned();
+        device.app(AppCommand::OpenUrl(url)).await;
+        device.until(|world| world.dialog().is_some()).await;
+        let answer = AppCommand::AnswerAlert {
+            accept: true,
+            button: None,
+        };
+        device.app(answer).await;
+        let first = device.place("Cappuccino 2").await;
+        let (from, to) = (Point::new(500.0, 1800.0), Point::new(500.0, 1700.0));
+        let duration = Duration::from_millis(300);
+        device
+            .input(InputCommand::Swipe { from, to, duration })
+            .await;
+        assert_ne!(device.place("Cappuccino 2").await, first);
+        let (from, to) = (to, Point::new(500.0, 2200.0));
+        device
+            .input(InputCommand::Drag { from, to, duration })
+            .await;
+        assert_eq!(device.place("Cappuccino 2").await, first);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_press_is_held_as_long_as_told() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.inject("{ match: { touch: ^long_press email$ }, do: { dialog: { text: Held } } }");
+        let at = device.place("email").await;
+        device.input(InputCommand::Tap { at }).await;
+        assert!(device.world(|world| world.dialog()).is_none());
+        let hold = Duration::from_millis(900);
+        let start = std::time::Instant::now();
+        device.input(InputCommand::LongPress { at, hold }).await;
+        assert!(start.elapsed() >= hold, "{:?}", start.elapsed());
+        assert_eq!(device.world(|world| world.dialog()).unwrap().text, "Held");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_place_that_is_none_is_the_callers_mistake() {
+    all_ways(WELL, async |device| {
+        for at in [Point::new(f64::NAN, 0.0), Point::new(5.0, 1e9)] {
+            let error = device.err(Command::Input(InputCommand::Tap { at })).await;
+            assert!(matches!(error, DriverError::Invalid(_)), "{error}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_copied_is_pasted() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let copy = Command::Input(InputCommand::SetClipboard("grüße".into()));
+        match device.way.agent {
+            Agent::U2 => {
+                device.ok(copy).await;
+                assert_eq!(device.world(|world| world.clipboard().to_owned()), "grüße");
+            }
+            Agent::Shell => {
+                let error = device.err(copy).await;
+                assert!(matches!(error, DriverError::Unsupported { .. }), "{error}");
+                device.world(|world| world.set_clipboard("grüße"));
+            }
+        }
+        device.tap("email").await;
+        device.input(InputCommand::Paste).await;
+        assert_eq!(device.variable("email"), "grüße");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn hiding_a_keyboard_leaves_the_app_where_it_is() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.input(InputCommand::HideKeyboard).await;
+        assert!(device.shows("sign_in").await, "there was none to hide");
+        device.tap("email").await;
+        device.until(|world| world.keyboard_shown()).await;
+        device.input(InputCommand::HideKeyboard).await;
+        assert!(!device.world(|world| world.keyboard_shown()));
+        assert!(device.shows("sign_in").await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_whose_screen_is_off_is_woken_when_a_session_begins() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        press(device, Key::Lock).await;
+        assert_eq!(device.world(|world| world.display()), Display::Off);
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        assert_eq!(device.world(|world| world.display()), Display::On);
+        let front = device.json(Command::App(AppCommand::Foreground)).await;
+        assert_eq!(front["id"], "com.google.android.apps.nexuslauncher");
+    })
+    .await;
+}

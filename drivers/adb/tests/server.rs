@@ -1,0 +1,93 @@
+//! An adb server of the test's own, on its own port, gone with the test.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+/// A server that runs. Dropping it kills it and all it started.
+pub struct AdbServer {
+    pub address: SocketAddr,
+    child: Child,
+    group: u32,
+    _home: TempDir,
+}
+
+/// Android's `adb`.
+pub fn adb() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join("adb"))
+        .find(|file| file.is_file())
+        .expect("these tests need Android's `adb` on PATH: `apt install adb`, or Android's platform-tools")
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// `adb` or a shell that runs it, which sees neither this computer's phones nor its keys.
+pub fn secluded(program: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .env("HOME", home)
+        .env("TMPDIR", home)
+        .env("ANDROID_USER_HOME", home.join(".android"))
+        .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553")
+        .env("ADB_MDNS_AUTO_CONNECT", "0")
+        .env("ADB_USB", "0")
+        .env_remove("ANDROID_SERIAL")
+        .env_remove("ADB_SERVER_SOCKET")
+        .env_remove("ANDROID_ADB_SERVER_PORT")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    command
+}
+
+impl AdbServer {
+    /// Starts a server; it listens when this returns.
+    pub async fn start() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let port = free_port();
+        // The server says OK where it is told to, but never on its standard output.
+        let line = "exec \"$@\" fork-server server --reply-fd 3 3>&1 1>/dev/null";
+        let mut child = secluded(Path::new("sh"), home.path())
+            .args(["-c", line, "sh"])
+            .arg(adb())
+            .args(["-L", &format!("tcp:localhost:{port}")])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let group = child.id().unwrap();
+        let mut said = String::new();
+        let out = child.stdout.take().unwrap();
+        BufReader::new(out).read_line(&mut said).await.unwrap();
+        assert_eq!(said, "OK\n", "the adb server starts");
+        Self {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            child,
+            group,
+            _home: home,
+        }
+    }
+}
+
+impl Drop for AdbServer {
+    fn drop(&mut self) {
+        // The whole group: adb may have children of its own.
+        let killed = std::process::Command::new("kill")
+            .args(["-KILL", "--", &format!("-{}", self.group)])
+            .stderr(Stdio::null())
+            .status();
+        assert!(killed.is_ok(), "`kill` can be run");
+        // Reaped by the runtime if it is not dead yet.
+        let _ = self.child.try_wait();
+    }
+}
