@@ -3,6 +3,7 @@
 
 mod check;
 mod cli;
+mod demo;
 mod deploy;
 mod docs;
 mod isolation;

@@ -22,6 +22,18 @@ const BROWSERS: [&str; 6] = [
     "microsoft-edge",
 ];
 
+/// How each package manager installs a browser, by its program.
+const PACKAGE_MANAGERS: [(&str, &str, &str); 6] = [
+    ("apt-get", "Debian", "sudo apt-get install chromium"),
+    ("dnf", "Fedora", "sudo dnf install chromium"),
+    ("pacman", "Arch", "sudo pacman -S chromium"),
+    ("zypper", "openSUSE", "sudo zypper install chromium"),
+    ("apk", "Alpine", "sudo apk add chromium"),
+    ("brew", "macOS", "brew install --cask chromium"),
+];
+/// Ubuntu's chromium is a snap; apt-get has it under this name.
+const UBUNTU_BROWSER: &str = "sudo apt-get install chromium-browser";
+
 /// Where macOS keeps browsers.
 const MAC_BROWSERS: [&str; 4] = [
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -175,6 +187,27 @@ impl Found {
             Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
         };
         self.version.as_deref().and_then(minor) == minor(PLAYWRIGHT_CORE)
+    }
+}
+
+/// How a browser is installed with this system's package manager; without one that is known, how
+/// with several. What npm installs has no browser in it.
+pub fn browser_remedy(search: &SearchPaths) -> String {
+    let known = PACKAGE_MANAGERS
+        .iter()
+        .find(|(program, ..)| on_path(&search.path, &[program]).is_some());
+    match known {
+        Some((_, "Debian", command)) => {
+            format!("install one: `{command}` (Ubuntu: `{UBUNTU_BROWSER}`)")
+        }
+        Some((_, _, command)) => format!("install one: `{command}`"),
+        None => {
+            let ways: Vec<_> = PACKAGE_MANAGERS
+                .iter()
+                .map(|(_, system, command)| format!("{system}: `{command}`"))
+                .collect();
+            format!("install one: {}", ways.join("; "))
+        }
     }
 }
 
