@@ -117,7 +117,10 @@ impl Wiring {
             None => configured,
         };
         let settings = VirtualSettings {
-            android: count(wanted.virtual_phones(Platform::Android)?, configured.android),
+            android: count(
+                wanted.virtual_phones(Platform::Android)?,
+                configured.android,
+            ),
             ios: count(wanted.virtual_phones(Platform::Ios)?, configured.ios),
             ..configured
         };
@@ -126,10 +129,12 @@ impl Wiring {
         }
         let fleet = phones::start(&settings).await?;
         for (index, phone) in fleet.android().iter().enumerate() {
-            self.connectors.push(android::virtual_phone(adb, index, phone));
+            self.connectors
+                .push(android::virtual_phone(adb, index, phone));
         }
         for (index, phone) in fleet.ios().iter().enumerate() {
-            self.connectors.push(ios::virtual_phone(&self.wda, index, phone)?);
+            self.connectors
+                .push(ios::virtual_phone(&self.wda, index, phone)?);
         }
         self.phones = Some(fleet);
         Ok(())

@@ -5,10 +5,13 @@ mod check;
 mod cli;
 mod demo;
 mod deploy;
+mod disk;
 mod docs;
 mod isolation;
+mod secrets;
 mod shop;
 mod snippets;
+mod targets;
 mod tidy;
 
 use packtrain_tests::Lab;

@@ -31,7 +31,8 @@ pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliErro
         match args.format {
             Format::Json => {
                 let unusable = wiring.unusable();
-                let shown = json!({ "schema_version": 1, "devices": devices, "unusable": unusable });
+                let shown =
+                    json!({ "schema_version": 1, "devices": devices, "unusable": unusable });
                 render::out(&shown.to_string());
             }
             Format::Text if devices.is_empty() => {
@@ -41,9 +42,18 @@ pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliErro
         }
         if args.format == Format::Text {
             for device in wiring.unusable() {
-                let why = device.problem.clone().unwrap_or_else(|| device.state.to_string());
-                let hint = device.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
-                render::say(&format!("android/{} cannot be used: {why}{hint}", device.serial));
+                let why = device
+                    .problem
+                    .clone()
+                    .unwrap_or_else(|| device.state.to_string());
+                let hint = device
+                    .hint
+                    .as_ref()
+                    .map_or_else(String::new, |hint| format!("; {hint}"));
+                render::say(&format!(
+                    "android/{} cannot be used: {why}{hint}",
+                    device.serial
+                ));
             }
         }
         wiring.shutdown().await;

@@ -74,10 +74,15 @@ fn matching<'a>(
             device.id.platform().as_str() == platform && device.id.name().starts_with("virtual-")
         }));
     }
-    if let Some(unusable) = wiring.unusable().iter().find(|device| {
-        device.serial == wanted || format!("android/{}", device.serial) == wanted
-    }) {
-        let why = unusable.problem.clone().unwrap_or_else(|| unusable.state.to_string());
+    if let Some(unusable) = wiring
+        .unusable()
+        .iter()
+        .find(|device| device.serial == wanted || format!("android/{}", device.serial) == wanted)
+    {
+        let why = unusable
+            .problem
+            .clone()
+            .unwrap_or_else(|| unusable.state.to_string());
         let error = CliError::infrastructure(format!("{wanted} cannot be used: {why}"));
         return Err(match &unusable.hint {
             Some(hint) => error.hint(hint.clone()),

@@ -25,10 +25,12 @@ enum VirtualCommand {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Any client that speaks adb or WebDriverAgent can use them:
+#[command(
+    after_help = "Any client that speaks adb or WebDriverAgent can use them:
   adb connect ADDRESS; adb -s ADDRESS shell getprop ro.product.model
   curl WDA/status
-  USBMUXD_SOCKET_ADDRESS=ADDRESS idevice_id -l")]
+  USBMUXD_SOCKET_ADDRESS=ADDRESS idevice_id -l"
+)]
 struct UpArgs {
     /// How many Android phones
     #[arg(long, value_name = "N")]
@@ -70,13 +72,20 @@ enum Profile {
 /// `packtrain virtual`.
 pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError> {
     let VirtualCommand::Up(args) = args.command;
-    let configured = context.config(Flags::default())?.config.devices.simulated.unwrap_or_default();
+    let configured = context
+        .config(Flags::default())?
+        .config
+        .devices
+        .simulated
+        .unwrap_or_default();
     let neither = args.android.is_none()
         && args.ios.is_none()
         && configured.android == 0
         && configured.ios == 0;
     let settings = VirtualSettings {
-        android: args.android.unwrap_or(if neither { 1 } else { configured.android }),
+        android: args
+            .android
+            .unwrap_or(if neither { 1 } else { configured.android }),
         ios: args.ios.unwrap_or(if neither { 1 } else { configured.ios }),
         app: args.app.or(configured.app),
         faults: args.faults.or(configured.faults),
@@ -111,14 +120,25 @@ async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError>
                 })
                 .collect();
             let usbmuxd = fleet.usbmuxd_address().map(|address| address.to_string());
-            render::out(&json!({ "schema_version": 1, "android": android, "ios": ios, "usbmuxd": usbmuxd }).to_string());
+            render::out(
+                &json!({ "schema_version": 1, "android": android, "ios": ios, "usbmuxd": usbmuxd })
+                    .to_string(),
+            );
         }
         Format::Text => {
             for phone in fleet.android() {
-                render::out(&format!("{}: adb connect {}", phone.model(), phone.address()));
+                render::out(&format!(
+                    "{}: adb connect {}",
+                    phone.model(),
+                    phone.address()
+                ));
             }
             for phone in fleet.ios() {
-                render::out(&format!("{}: http://{}", phone.model(), phone.wda_address()));
+                render::out(&format!(
+                    "{}: http://{}",
+                    phone.model(),
+                    phone.wda_address()
+                ));
             }
             if let Some(address) = fleet.usbmuxd_address() {
                 render::out(&format!("usbmuxd: USBMUXD_SOCKET_ADDRESS={address}"));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use packtrain_config as config;
 use packtrain_driver_adb::{
-    AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, Form, Profile, StartServer, Survey,
-    install,
+    AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, Form, Profile, StartServer,
+    Survey, install,
 };
 use packtrain_driver_playwright::install::home;
 use packtrain_drivers::{Connector, Size};
@@ -18,7 +18,10 @@ use super::wanted::Search;
 use crate::exit::CliError;
 
 /// How adb and devices are found, from configuration and environment.
-pub(crate) fn options(settings: &config::AndroidSettings, search: Search) -> Result<AdbOptions, CliError> {
+pub(crate) fn options(
+    settings: &config::AndroidSettings,
+    search: Search,
+) -> Result<AdbOptions, CliError> {
     let from_environment = AdbOptions::from_environment(|name| std::env::var_os(name));
     let mut options = AdbOptions {
         agent: match settings.agent {
@@ -41,7 +44,9 @@ pub(crate) fn options(settings: &config::AndroidSettings, search: Search) -> Res
     }
     for device in &settings.connect {
         let name = format!("{}:{}", device.host(), device.port());
-        options.direct.push((name, DirectAddress::Tcp(address(device)?)));
+        options
+            .direct
+            .push((name, DirectAddress::Tcp(address(device)?)));
     }
     Ok(options)
 }
@@ -56,7 +61,8 @@ pub(super) async fn survey(pool: &AdbPool, search: Search) -> Result<Survey, Cli
             Ok(Survey::default())
         }
         (Search::Thoroughly, Err(error)) => {
-            let failed = CliError::infrastructure("cannot look for Android devices").because(&error);
+            let failed =
+                CliError::infrastructure("cannot look for Android devices").because(&error);
             Err(match error.hint() {
                 Some(hint) => failed.hint(hint),
                 None => failed.hint("`packtrain doctor` says what is missing"),
@@ -66,7 +72,11 @@ pub(super) async fn survey(pool: &AdbPool, search: Search) -> Result<Survey, Cli
 }
 
 /// What leads to a virtual phone. Nothing has to be asked: its properties are known.
-pub(super) fn virtual_phone(pool: &AdbPool, index: usize, phone: &AndroidHandle) -> Arc<dyn Connector> {
+pub(super) fn virtual_phone(
+    pool: &AdbPool,
+    index: usize,
+    phone: &AndroidHandle,
+) -> Arc<dyn Connector> {
     let shape = phone.device().shape();
     let profile = Profile {
         model: shape.model.to_owned(),

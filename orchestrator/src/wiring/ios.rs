@@ -41,8 +41,11 @@ pub(super) fn virtual_phone(
     index: usize,
     phone: &Iphone,
 ) -> Result<Arc<dyn Connector>, CliError> {
-    pool.url(&phones::name(index), &format!("http://{}", phone.wda_address()))
-        .map_err(|error| CliError::infrastructure("cannot reach a virtual iPhone").because(&error))
+    pool.url(
+        &phones::name(index),
+        &format!("http://{}", phone.wda_address()),
+    )
+    .map_err(|error| CliError::infrastructure("cannot reach a virtual iPhone").because(&error))
 }
 
 fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, CliError> {
@@ -53,7 +56,9 @@ fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, C
             usbmuxd: None,
         },
         (None, None) => {
-            return Err(CliError::misuse(format!("devices.ios.{name} says neither `wda` nor `udid`")));
+            return Err(CliError::misuse(format!(
+                "devices.ios.{name} says neither `wda` nor `udid`"
+            )));
         }
     };
     let start = match (settings.start.as_slice(), &settings.bundle_id) {

@@ -23,11 +23,14 @@ pub(crate) async fn start(settings: &config::VirtualSettings) -> Result<Fleet, C
         Some(path) => App::parse_all(&read(path)?, &path.display().to_string()),
         None => App::parse_all(SHOP, SHOP_NAME),
     };
-    let apps = apps.map_err(|error| CliError::misuse("the app has a mistake").shown(error.to_string()))?;
+    let apps =
+        apps.map_err(|error| CliError::misuse("the app has a mistake").shown(error.to_string()))?;
     let faults = match &settings.faults {
-        Some(path) => Faults::parse(&read(path)?, &path.display().to_string()).map_err(|error| {
-            CliError::misuse("the faults have a mistake").shown(error.to_string())
-        })?,
+        Some(path) => {
+            Faults::parse(&read(path)?, &path.display().to_string()).map_err(|error| {
+                CliError::misuse("the faults have a mistake").shown(error.to_string())
+            })?
+        }
         None => Faults::default(),
     };
     let latency = match settings.profile {
@@ -53,6 +56,7 @@ pub(crate) fn name(index: usize) -> String {
 }
 
 fn read(path: &Path) -> Result<String, CliError> {
-    std::fs::read_to_string(path)
-        .map_err(|error| CliError::misuse(format!("cannot read {}", path.display())).because(&error))
+    std::fs::read_to_string(path).map_err(|error| {
+        CliError::misuse(format!("cannot read {}", path.display())).because(&error)
+    })
 }

@@ -29,7 +29,10 @@ impl Wanted<'_> {
     pub(crate) fn search(self, platform: Platform) -> Search {
         let prefix = platform.as_str();
         let named = self.words.iter().any(|word| {
-            word == prefix || word.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('/'))
+            word == prefix
+                || word
+                    .strip_prefix(prefix)
+                    .is_some_and(|rest| rest.starts_with('/'))
         });
         // A bare name may be any platform's.
         let bare = self
@@ -85,12 +88,21 @@ mod tests {
     #[test]
     fn only_what_was_asked_for_is_looked_for() {
         let web = words(&["web/a"]);
-        let wanted = Wanted { words: &web, all: false };
+        let wanted = Wanted {
+            words: &web,
+            all: false,
+        };
         assert_eq!(wanted.search(Platform::Android), Search::Not);
-        let all = Wanted { words: &[], all: true };
+        let all = Wanted {
+            words: &[],
+            all: true,
+        };
         assert_eq!(all.search(Platform::Android), Search::Quietly);
         let named = words(&["android/emulator-5554"]);
-        let wanted = Wanted { words: &named, all: false };
+        let wanted = Wanted {
+            words: &named,
+            all: false,
+        };
         assert_eq!(wanted.search(Platform::Android), Search::Thoroughly);
         assert_eq!(wanted.search(Platform::Ios), Search::Not);
     }
@@ -98,15 +110,24 @@ mod tests {
     #[test]
     fn virtual_phones_are_counted() {
         let some = words(&["virtual:android:20", "virtual:ios", "web"]);
-        let wanted = Wanted { words: &some, all: false };
+        let wanted = Wanted {
+            words: &some,
+            all: false,
+        };
         assert_eq!(wanted.virtual_phones(Platform::Android).unwrap(), Some(20));
         assert_eq!(wanted.virtual_phones(Platform::Ios).unwrap(), Some(0));
         let none = words(&["web"]);
-        let wanted = Wanted { words: &none, all: false };
+        let wanted = Wanted {
+            words: &none,
+            all: false,
+        };
         assert_eq!(wanted.virtual_phones(Platform::Ios).unwrap(), None);
         for wrong in ["virtual:web", "virtual:android:x", "virtual:"] {
             let wrong = words(&[wrong]);
-            let wanted = Wanted { words: &wrong, all: false };
+            let wanted = Wanted {
+                words: &wrong,
+                all: false,
+            };
             assert!(wanted.virtual_phones(Platform::Android).is_err());
         }
     }

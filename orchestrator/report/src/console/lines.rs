@@ -219,7 +219,16 @@ impl EventLines {
                 said.push_str(&layout.dim(&counter));
                 Some(self.labelled(session, &said))
             }
-            RunEvent::SinkFailed { sink, message } => Some(format!(
+            RunEvent::SinkFailed {
+                message,
+                unsaved: Some(file),
+                ..
+            } => Some(format!(
+                "warning: {} was not saved: {}",
+                wording::one_line(file),
+                wording::one_line(message)
+            )),
+            RunEvent::SinkFailed { sink, message, .. } => Some(format!(
                 "warning: the {} output broke and gets nothing more: {}",
                 wording::one_line(sink),
                 wording::one_line(message)
