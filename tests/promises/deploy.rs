@@ -51,9 +51,7 @@ fn snippets() -> Vec<(String, String)> {
             found.push((format!("{GITHUB}, {}", step["name"]), script.to_owned()));
         }
     }
-    for part in ["script", "after_script"] {
-        found.push((format!("{GITLAB}, {part}"), gitlab_script(part)));
-    }
+    found.push((format!("{GITLAB}, script"), gitlab_script("script")));
     found
 }
 
@@ -307,7 +305,6 @@ fn the_gitlab_recipe_leaves_reports_with_attachments_gitlab_finds() {
         ("CI_PROJECT_DIR", folder),
     ];
     run(&lab, &gitlab_script("script"), &variables).expect(1);
-    run(&lab, &gitlab_script("after_script"), &variables).expect(0);
     let junit = lab.read("packtrain-junit.xml");
     let attached: Vec<_> = junit
         .split("[[ATTACHMENT|")
