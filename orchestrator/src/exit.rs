@@ -34,6 +34,11 @@ impl CliError {
         Self::new(Exit::Misuse, message)
     }
 
+    /// The app did not do what was asked: exit code 1.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
     /// We could not find out: exit code 2.
     pub fn infrastructure(message: impl Into<String>) -> Self {
         Self::new(Exit::Infrastructure, message)

@@ -42,6 +42,7 @@ pub fn headline(view: &RunView) -> (Mark, String) {
         return (worst, bad.join(", "));
     }
     let mut text = match passed {
+        0 if total == 1 => "skipped".to_owned(),
         0 => format!("all {total} skipped"),
         1 if total == 1 => "passed".to_owned(),
         _ if passed == total => format!("all {total} passed"),
