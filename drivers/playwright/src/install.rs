@@ -12,6 +12,9 @@ use tokio::process::Command;
 /// The playwright-core release that the protocol client was tried with.
 pub const PLAYWRIGHT_CORE: &str = "1.64.0";
 
+/// The oldest major version of Node that it runs on: `engines` of its package.json.
+pub const OLDEST_NODE: u32 = 20;
+
 /// Browser programs by the names Linux distributions give them, best first.
 const BROWSERS: [&str; 6] = [
     "chromium",
@@ -188,6 +191,33 @@ impl Found {
         };
         self.version.as_deref().and_then(minor) == minor(PLAYWRIGHT_CORE)
     }
+}
+
+/// A version of Node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeVersion {
+    /// The first number.
+    pub major: u32,
+    whole: String,
+}
+
+impl std::fmt::Display for NodeVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.whole)
+    }
+}
+
+/// The version that a Node tells; `None` when it does not within `limit`.
+pub async fn node_version(program: &Path, limit: Duration) -> Option<NodeVersion> {
+    let told = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let told = tokio::time::timeout(limit, told).await.ok()?.ok()?;
+    let whole = String::from_utf8(told.stdout).ok()?.trim().to_owned();
+    let major = whole.strip_prefix('v')?.split('.').next()?.parse().ok()?;
+    Some(NodeVersion { major, whole })
 }
 
 /// How a browser is installed with this system's package manager; without one that is known, how
