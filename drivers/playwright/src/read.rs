@@ -21,6 +21,8 @@ use crate::wire;
 const PAINTS: Duration = Duration::from_secs(10);
 /// Nearly every picture is there within this.
 const PAINTS_SOON: Duration = Duration::from_millis(1500);
+/// So many pages in a row may be left while their picture is taken.
+const LEFT_PAGES: u32 = 4;
 
 /// Resolves once the document has been still for `quiet` ms; `false` when `limit` ms were not
 /// enough.
@@ -92,12 +94,25 @@ async fn with_css(page: &Page, aria: &Aria) -> Result<String> {
 }
 
 pub(crate) async fn screenshot(session: &Session, ctx: &CommandContext) -> Result<Observation> {
-    // A page that is left while its picture is taken never finishes being painted; the page that
-    // follows it does, so the first try is short.
-    let first = picture(&session.page()?, ctx.remaining_up_to(PAINTS_SOON)).await;
-    let taken = match first {
-        Err(Error::Timeout(_)) => picture(&session.page()?, ctx.remaining_up_to(PAINTS)).await,
-        answered => answered,
+    // A page that is left while its picture is taken is never painted, or is refused; the page
+    // that follows it is painted, so the first tries are short.
+    let mut tries = 0;
+    let taken = loop {
+        tries += 1;
+        let limit = if tries == LEFT_PAGES {
+            PAINTS
+        } else {
+            PAINTS_SOON
+        };
+        let taken = picture(&session.page()?, ctx.remaining_up_to(limit)).await;
+        let left = match &taken {
+            Ok(_) => false,
+            Err(Error::Timeout(_)) => true,
+            Err(error) => error.to_string().contains("Not attached to an active page"),
+        };
+        if !left || tries == LEFT_PAGES {
+            break taken;
+        }
     };
     let binary = taken.map_err(|error| wire::translate(&error, "take a screenshot"))?;
     let png = base64::Engine::decode(&base64::prelude::BASE64_STANDARD, binary)
