@@ -66,8 +66,13 @@ impl Session {
             downloads: options.downloads.clone(),
             events,
         });
-        listen(&context, &tabs).await?;
-        let first = context.new_page().await?;
+        // All at once: the subscriptions are sent before the page is asked for, so that nothing of
+        // the page is missed.
+        let ((), (), first) = tokio::try_join!(
+            listen(&context, &tabs),
+            listen_to_network(&context, &tabs),
+            context.new_page()
+        )?;
         tabs.opened(first, false).await?;
         Ok(Self {
             context,
@@ -120,19 +125,18 @@ impl Tabs {
         }
         let tabs = Arc::clone(self);
         let closed = page.clone();
-        page.on_close(move || {
+        let closes = page.on_close(move || {
             tabs.closed(&closed);
             async { Ok(()) }
-        })
-        .await?;
+        });
         let (tabs, crashed) = (Arc::clone(self), page.clone());
-        page.on_crash(move || {
+        let crashes = page.on_crash(move || {
             tabs.events.report(DeviceEvent::Crashed {
                 what: format!("the page {} crashed", crashed.url()),
             });
             async { Ok(()) }
-        })
-        .await?;
+        });
+        tokio::try_join!(closes, crashes)?;
         if announce {
             self.events
                 .report(DeviceEvent::PageOpened { url: page.url() });
@@ -227,94 +231,81 @@ impl Tabs {
 
 async fn listen(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result<(), Error> {
     let shared = Arc::clone(tabs);
-    context
-        .on_page(move |page| {
-            let tabs = Arc::clone(&shared);
-            async move {
-                // The first tab is opened by us and not news.
-                let announce = !tabs.lock().is_empty();
-                tabs.opened(page, announce).await
-            }
-        })
-        .await?;
+    let pages = context.on_page(move |page| {
+        let tabs = Arc::clone(&shared);
+        async move {
+            // The first tab is opened by us and not news.
+            let announce = !tabs.lock().is_empty();
+            tabs.opened(page, announce).await
+        }
+    });
     let shared = Arc::clone(tabs);
-    context
-        .on_dialog(move |dialog| {
-            let tabs = Arc::clone(&shared);
-            async move {
-                tabs.dialog(dialog).await;
-                Ok(())
-            }
-        })
-        .await?;
+    let dialogs = context.on_dialog(move |dialog| {
+        let tabs = Arc::clone(&shared);
+        async move {
+            tabs.dialog(dialog).await;
+            Ok(())
+        }
+    });
     let shared = Arc::clone(tabs);
-    context
-        .on_download(move |download| {
-            let tabs = Arc::clone(&shared);
-            async move {
-                tabs.download(download).await;
-                Ok(())
-            }
-        })
-        .await?;
+    let downloads = context.on_download(move |download| {
+        let tabs = Arc::clone(&shared);
+        async move {
+            tabs.download(download).await;
+            Ok(())
+        }
+    });
     let shared = Arc::clone(tabs);
-    context
-        .on_console(move |message| {
-            let location = message.location();
-            shared.events.report(DeviceEvent::Logged {
-                level: message.type_().to_owned(),
-                text: message.text().to_owned(),
-                source: (!location.url.is_empty())
-                    .then(|| format!("{}:{}", location.url, location.line_number + 1)),
-            });
-            async { Ok(()) }
-        })
-        .await?;
+    let console = context.on_console(move |message| {
+        let location = message.location();
+        shared.events.report(DeviceEvent::Logged {
+            level: message.type_().to_owned(),
+            text: message.text().to_owned(),
+            source: (!location.url.is_empty())
+                .then(|| format!("{}:{}", location.url, location.line_number + 1)),
+        });
+        async { Ok(()) }
+    });
     let shared = Arc::clone(tabs);
-    context
-        .on_weberror(move |error| {
-            shared.events.report(DeviceEvent::PageFailed {
-                error: error.error().to_owned(),
-            });
-            async { Ok(()) }
-        })
-        .await?;
-    listen_to_network(context, tabs).await
+    let errors = context.on_weberror(move |error| {
+        shared.events.report(DeviceEvent::PageFailed {
+            error: error.error().to_owned(),
+        });
+        async { Ok(()) }
+    });
+    tokio::try_join!(pages, dialogs, downloads, console, errors)?;
+    Ok(())
 }
 
 async fn listen_to_network(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result<(), Error> {
     let shared = Arc::clone(tabs);
-    context
-        .on_request(move |request| {
-            let body = request.post_data_buffer();
-            shared.requests.note(request.url(), body.as_deref());
-            async { Ok(()) }
-        })
-        .await?;
+    let requests = context.on_request(move |request| {
+        let body = request.post_data_buffer();
+        shared.requests.note(request.url(), body.as_deref());
+        async { Ok(()) }
+    });
     let shared = Arc::clone(tabs);
-    context
-        .on_request_failed(move |request| {
-            shared.request_failed(&request);
-            async { Ok(()) }
-        })
-        .await?;
+    let failures = context.on_request_failed(move |request| {
+        shared.request_failed(&request);
+        async { Ok(()) }
+    });
     let shared = Arc::clone(tabs);
-    context
-        .on_response(move |response| {
-            let tabs = Arc::clone(&shared);
-            async move {
-                if response.status() >= 400 {
-                    let guid = response.initializer()["request"]["guid"]
-                        .as_str()
-                        .unwrap_or("");
-                    let request = response.connection().get_typed::<Request>(guid).await;
-                    let method = request.map_or_else(|_| String::new(), |r| r.method().to_owned());
-                    tabs.response(&response, method);
-                }
-                Ok(())
+    let responses = context.on_response(move |response| {
+        let tabs = Arc::clone(&shared);
+        async move {
+            if response.status() >= 400 {
+                let guid = response.initializer()["request"]["guid"]
+                    .as_str()
+                    .unwrap_or("");
+                let request = response.connection().get_typed::<Request>(guid).await;
+                let method = request.map_or_else(|_| String::new(), |r| r.method().to_owned());
+                tabs.response(&response, method);
             }
-        })
-        .await
+            Ok(())
+        }
+    });
+    tokio::try_join!(requests, failures, responses)?;
+    Ok(())
 }
 
 fn context_options(

@@ -40,7 +40,7 @@ const FIRST_CHUNK: usize = 16 * 1024;
 /// One packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// What it is: [`CNXN`], [`OPEN`] ...
+    /// What it is: `CNXN`, `OPEN` ...
     pub command: u32,
     /// The first number, mostly the sender's stream id.
     pub arg0: u32,
@@ -109,7 +109,7 @@ impl Packet {
         }
     }
 
-    /// The header. The payload must be shorter than 4 GiB, which [`MAX_PAYLOAD`] sees to.
+    /// The header. The payload must be shorter than 4 GiB, which the payload limit sees to.
     pub fn header(&self, sums: Sums) -> [u8; HEADER] {
         let sum = match sums {
             Sums::Checked => sum_of(&self.payload),
