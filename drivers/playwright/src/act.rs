@@ -1,22 +1,29 @@
 //! Actions on a page: navigate, click, type, scroll and the like.
 
-use std::time::Duration;
+use std::pin::pin;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, CommandContext, Direction, DriverError, InputCommand, Key, NavigateTo,
+    ActionReport, CommandContext, Direction, DriverError, InputCommand, Key, Located, NavigateTo,
     Observation, Size, WebTarget,
 };
 use playwright_rs::Error;
-use playwright_rs::protocol::{GotoOptions, Viewport};
+use playwright_rs::protocol::{Frame, GotoOptions, Viewport};
 use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
 
+use crate::calls::Call;
 use crate::find::{self, APPEARS, Found};
+use crate::locate::Candidate;
 use crate::session::Session;
 use crate::wire;
 
 /// How long an element that is there may take to become ready for an action.
 const ACTS: Duration = Duration::from_secs(30);
+/// The least time to look for an element closer.
+const LAST_LOOK: Duration = Duration::from_millis(1);
+/// An action that takes longer is looked after.
+const DOUBT: Duration = Duration::from_millis(400);
 /// How long a page may take to load.
 const LOADS: Duration = Duration::from_secs(30);
 
@@ -251,11 +258,78 @@ async fn on_element(
     verb: &str,
     mut params: Value,
 ) -> Result<Observation> {
-    let found: Found = find::find(session, target, ctx.remaining_up_to(APPEARS)).await?;
+    let begun = Instant::now();
+    if let Some(candidate) = find::plain(target)
+        && let Some(done) = at_once(session, candidate, ctx, method, verb, params.clone()).await?
+    {
+        return Ok(done);
+    }
+    let appears = APPEARS.saturating_sub(begun.elapsed()).max(LAST_LOOK);
+    let found: Found = find::find(session, target, ctx.remaining_up_to(appears)).await?;
     params["selector"] = found.selector.as_str().into();
     let acted = wire::call(&found.frame, method, params, ctx.remaining_up_to(ACTS)).await;
     acted.map_err(|error| wire::translate(&error, &format!("{verb} {}", found.by())))?;
     Ok(Observation::Done(found.report()))
+}
+
+/// The usual case in one call: just one element matches. `None` when nothing has been done and a
+/// closer look is needed: none matches, several do, or another tab took over.
+async fn at_once(
+    session: &Session,
+    candidate: Candidate,
+    ctx: &CommandContext,
+    method: &str,
+    verb: &str,
+    mut params: Value,
+) -> Result<Option<Observation>> {
+    let Ok(frame) = wire::frame_of(&session.page()?).await else {
+        return Ok(None);
+    };
+    params["selector"] = candidate.selector.as_str().into();
+    params["strict"] = true.into();
+    params["timeout"] = wire::millis(ctx.remaining_up_to(ACTS)).into();
+    let call = Call::new(&frame);
+    let mut acting = pin!(call.make(method, params));
+    let (acted, taken_back) = tokio::select! {
+        biased;
+        acted = &mut acting => (acted, false),
+        () = is_elsewhere(session, &candidate, &frame, ctx) => {
+            call.take_back().await;
+            (acting.await, true)
+        }
+    };
+    if let Err(error) = acted {
+        let several = wire::is_ambiguous(&error);
+        let in_vain = taken_back || wire::is_closed(&error);
+        return match several || (in_vain && !wire::touched(&error)) {
+            true => Ok(None),
+            false => Err(wire::translate(&error, &format!("{verb} {}", candidate.by))),
+        };
+    }
+    Ok(Some(Observation::Done(ActionReport {
+        located: Some(Located {
+            by: candidate.by,
+            matched: 1,
+        }),
+        notes: Vec::new(),
+    })))
+}
+
+/// Resolves once it is clear that an action waits in vain: nothing matches, or on another tab.
+async fn is_elsewhere(
+    session: &Session,
+    candidate: &Candidate,
+    frame: &Frame,
+    ctx: &CommandContext,
+) {
+    tokio::time::sleep(DOUBT).await;
+    let found = find::await_match(session, candidate, ctx.remaining_up_to(APPEARS)).await;
+    if let Ok(Some((found, _))) = found
+        && found.guid() == frame.guid()
+    {
+        // It is there, and the action waits for it to become ready.
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Where an address leads: as it is with a scheme, below the base address when there is one, else

@@ -102,6 +102,18 @@ pub(crate) async fn find(
     }
 }
 
+/// What `target` names when it is one selector that Playwright can look for by itself.
+pub(crate) fn plain(target: &WebTarget) -> Option<Candidate> {
+    match (&target.selector, &target.reference) {
+        (Some(selector), None) if !related::is_related(selector) => locate::durable(selector),
+        (None, Some(reference)) => match locate::reference(reference)? {
+            Reference::Selector(candidate) => Some(candidate),
+            Reference::Listed(_) | Reference::OneOf(_) => None,
+        },
+        _ => None,
+    }
+}
+
 fn unmatched(by: &str) -> String {
     format!("the selector ({by}) matched nothing; the reference was used instead")
 }

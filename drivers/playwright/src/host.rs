@@ -13,6 +13,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::calls;
 use crate::install::Installation;
 
 /// How long the driver may take to close its browsers before its group is killed.
@@ -119,8 +120,9 @@ impl Host {
         }));
 
         let (transport, messages) = PipeTransport::new(stdin, stdout);
-        let (sender, receiver) = transport.into_parts();
-        let connection = Arc::new(Connection::new(sender, receiver, messages));
+        let (stdin, receiver) = transport.into_parts();
+        let messages = calls::with_logs(messages);
+        let connection = Arc::new(Connection::new(calls::Sender(stdin), receiver, messages));
         let dead = CancellationToken::new();
         let reader = AbortOnDropHandle::new(tokio::spawn({
             let (connection, dead) = (Arc::clone(&connection), dead.clone());

@@ -6,6 +6,7 @@
 mod act;
 mod aria;
 mod browser;
+mod calls;
 mod connector;
 mod driver;
 mod expect;

@@ -121,6 +121,24 @@ pub(crate) fn translate(error: &Error, doing: &str) -> DriverError {
     }
 }
 
+/// Whether a strict call found several elements; it touches none then.
+pub(crate) fn is_ambiguous(error: &Error) -> bool {
+    error.to_string().contains("strict mode violation")
+}
+
+/// Whether an action that ended in an error may have touched the page, by the driver's log of it.
+pub(crate) fn touched(error: &Error) -> bool {
+    let text = error.to_string();
+    let Some((_, log)) = text.split_once("Call log:") else {
+        return true;
+    };
+    // A click that was caught by another element is tried anew.
+    let last = log.rsplit("retrying ").next().unwrap_or(log);
+    ["performing ", "fill(\"", "type(\"", "selected specified"]
+        .iter()
+        .any(|sign| last.contains(sign))
+}
+
 /// Whether the error only says that page, context or browser is gone.
 pub(crate) fn is_closed(error: &Error) -> bool {
     match error {

@@ -62,6 +62,20 @@ impl Device {
             .await
     }
 
+    /// Runs a command that has less time than the others.
+    pub(crate) async fn execute_within(
+        &mut self,
+        command: Command,
+        limit: Duration,
+    ) -> Result<Observation, DriverError> {
+        let context = CommandContext {
+            deadline: Instant::now() + limit,
+            cancel: CancellationToken::new(),
+        };
+        let driver = self.driver.as_mut().unwrap();
+        driver.execute(command, &context).await
+    }
+
     pub(crate) async fn ok(&mut self, command: Command) -> Observation {
         let name = command.name();
         self.execute(command)

@@ -249,6 +249,47 @@ fn what_arrives_late_is_waited_for() {
 }
 
 #[test]
+fn what_arrives_late_is_clicked_once_and_on_the_tab_it_arrives_on() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        let later = "setTimeout(() => { main2.innerHTML = '<button id=new onclick=\"this.textContent += 1\">Clicks: </button>' }, 900)";
+        device
+            .ok(Command::Web(WebCommand::Evaluate(later.into())))
+            .await;
+        let clicked = device.ok(click(by_css("#new"))).await;
+        assert_eq!(located(clicked).1, 1);
+        device.ok(expect_text("Clicks: 1")).await;
+
+        let popup = "setTimeout(() => open('/popup'), 900)";
+        device
+            .ok(Command::Web(WebCommand::Evaluate(popup.into())))
+            .await;
+        device.ok(click(by_css("body > p"))).await;
+        device.ok(expect_text("In the popup")).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn an_element_that_never_becomes_ready_fails_with_what_it_lacked() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        let disable = "document.querySelectorAll('button').forEach((b) => b.disabled = true)";
+        device
+            .ok(Command::Web(WebCommand::Evaluate(disable.into())))
+            .await;
+        let limit = std::time::Duration::from_secs(2);
+        let command = click(by_ref("button \"More\""));
+        let (_, log) = unmet(device.execute_within(command, limit).await.unwrap_err());
+        assert!(
+            log.iter().any(|line| line.contains("not enabled")),
+            "{log:?}"
+        );
+        device.close().await;
+    });
+}
+
+#[test]
 fn a_missing_text_fails_with_what_the_page_has_instead() {
     run(async {
         let (_site, mut device) = open(WebSlot::default()).await;
