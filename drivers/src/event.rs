@@ -83,6 +83,24 @@ pub enum DeviceEvent {
     },
 }
 
+impl DeviceEvent {
+    /// Every text that a device had a say in, for whoever must take something out of it.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Logged { text, source, .. } => [text].into_iter().chain(source).collect(),
+            Self::PageFailed { error } => vec![error],
+            Self::RequestFailed { url, error, .. } => [url].into_iter().chain(error).collect(),
+            Self::DialogOpened { message, .. } => vec![message],
+            Self::PageOpened { url } | Self::PageClosed { url } => vec![url],
+            Self::Downloaded { file, path, error } => {
+                [file].into_iter().chain(path).chain(error).collect()
+            }
+            Self::Crashed { what } | Self::Reconnected { what } => vec![what],
+            Self::EventsDropped { .. } => Vec::new(),
+        }
+    }
+}
+
 /// Events a device may hold back before they are dropped: enough for a page that logs in a loop
 /// between two steps, little enough for thousands of devices.
 const CAPACITY: usize = 1024;

@@ -31,6 +31,14 @@ pub struct ActionReport {
     pub notes: Vec<String>,
 }
 
+impl ActionReport {
+    /// Every text, for whoever must take something out of it.
+    pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        let by = self.located.as_mut().map(|located| &mut located.by);
+        by.into_iter().chain(&mut self.notes)
+    }
+}
+
 /// How an element was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Located {

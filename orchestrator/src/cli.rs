@@ -182,10 +182,13 @@ pub(crate) enum Format {
     Json,
 }
 
+/// Errors of ours. When Playwright's driver ends, its client logs what the session's outcome says
+/// better.
+const QUIET: &str = "error,playwright_rs=off";
+
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;
-    let filter =
-        EnvFilter::try_from_env("PACKTRAIN_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
+    let filter = EnvFilter::try_from_env("PACKTRAIN_LOG").unwrap_or_else(|_| EnvFilter::new(QUIET));
     // A second initialisation, as in tests, is refused and of no matter.
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)

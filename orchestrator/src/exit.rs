@@ -2,6 +2,7 @@
 
 use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
+use packtrain_model::memory::Redactor;
 
 /// Why the program could not do what was asked.
 #[derive(Debug)]
@@ -33,6 +34,11 @@ impl CliError {
         Self::new(Exit::Misuse, message)
     }
 
+    /// The app did not do what was asked: exit code 1.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
+    }
+
     /// We could not find out: exit code 2.
     pub fn infrastructure(message: impl Into<String>) -> Self {
         Self::new(Exit::Infrastructure, message)
@@ -56,6 +62,25 @@ impl CliError {
     #[must_use]
     pub fn shown(mut self, snippet: impl Into<String>) -> Self {
         self.told.snippet = Some(snippet.into());
+        self
+    }
+
+    /// Adds a reason.
+    #[must_use]
+    pub fn cause(mut self, cause: impl Into<String>) -> Self {
+        self.told.causes.push(cause.into());
+        self
+    }
+
+    /// The same without secrets.
+    #[must_use]
+    pub fn redacted(mut self, secrets: &Redactor) -> Self {
+        let told = &mut *self.told;
+        let texts = [&mut told.message].into_iter().chain(&mut told.causes);
+        secrets.redact_all(texts.chain(&mut told.hint).chain(&mut told.snippet));
+        for diagnostic in &mut told.diagnostics {
+            diagnostic.redact(secrets);
+        }
         self
     }
 

@@ -69,7 +69,7 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let junit = packtrain_report::junit(
         &view,
         &JunitOptions {
-            run_folder: Some(folder.display().to_string()),
+            run_folder: Some(from_here(folder).display().to_string()),
         },
     )
     .map_err(|error| failed("JUnit", &error))?;
@@ -136,6 +136,18 @@ fn copy(path: &Path, content: &str) -> Result<(), CliError> {
     std::fs::write(path, content).map_err(|error| {
         CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
     })
+}
+
+/// The folder as seen from the working directory when it lies below it. That is the project's
+/// folder in CI: GitLab finds attachments from there only, Jenkins' plugin from there too.
+fn from_here(folder: &Path) -> PathBuf {
+    let folder = absolute(folder);
+    let here = std::env::current_dir().unwrap_or_default();
+    // Without a working directory, or elsewhere, only an absolute path is right.
+    match folder.strip_prefix(&here) {
+        Ok(below) if !here.as_os_str().is_empty() => below.to_owned(),
+        _ => folder,
+    }
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -2,6 +2,7 @@
 //! drivers.
 
 pub(crate) mod android;
+pub(crate) mod health;
 pub(crate) mod ios;
 pub(crate) mod phones;
 mod wanted;
@@ -27,6 +28,7 @@ pub struct Wiring {
     web: Arc<WebPool>,
     wda: Arc<WdaPool>,
     phones: Option<VirtualFleet>,
+    search: install::SearchPaths,
     found: install::Found,
     connectors: Vec<Arc<dyn Connector>>,
     /// Android devices that are there and cannot be used.
@@ -43,7 +45,8 @@ impl Wiring {
     /// # Errors
     /// When the configuration makes no sense, or what was asked for by name cannot be looked for.
     pub async fn new(config: &Config, wanted: Wanted<'_>, headed: bool) -> Result<Self, CliError> {
-        let found = install::find(&web::search_paths(config));
+        let places = web::search_paths(config);
+        let found = install::find(&places);
         let search = wanted.search(Platform::Android);
         let adb = AdbPool::new(android::options(&config.devices.android, search)?);
         let mut wiring = Self {
@@ -51,6 +54,7 @@ impl Wiring {
             wda: WdaPool::new(ios::options(&config.devices.ios)?),
             phones: None,
             free_slots: config.devices.web.is_empty(),
+            search: places,
             found,
             connectors: Vec::new(),
             unusable: Vec::new(),
@@ -92,6 +96,11 @@ impl Wiring {
     /// What was found of Playwright and browsers.
     pub const fn found(&self) -> &install::Found {
         &self.found
+    }
+
+    /// How to get a browser here.
+    pub fn browser_remedy(&self) -> String {
+        install::browser_remedy(&self.search)
     }
 
     /// Ends what the connectors share and what was started for them.

@@ -19,6 +19,7 @@ use packtrain_engine::{
     Journal, RequestedTrail, Run, RunOptions, RunRequest, Screenshots, Shard, Stop, TrailLoader,
     resolve,
 };
+use packtrain_model::memory::Redactor;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Exit, RunId};
 use packtrain_tools::Registry;
@@ -207,7 +208,7 @@ impl Ours {
                 ..RunOptions::default()
             },
         });
-        let (journal, thread) = Journal::start(Vec::new()).unwrap();
+        let (journal, thread) = Journal::start(Vec::new(), Redactor::default()).unwrap();
         let run = Run {
             plan,
             fleet: self.fleet.clone(),

@@ -1,5 +1,10 @@
 //! What the program says when it is asked, and when it is asked wrongly.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
+use packtrain_tests::Ended;
+
 use crate::lab;
 
 #[test]
@@ -163,27 +168,105 @@ fn a_tool_can_be_called_by_hand_on_a_page() {
 #[test]
 fn doctor_says_what_is_there() {
     let said = lab().run(&["doctor"]).expect(0).stdout;
+    for what in [
+        "✓ Chromium or Chrome: ",
+        "✓ Node: v",
+        "✓ playwright-core: ",
+        "✓ adb: version ",
+        " adb server: ",
+        " u2.jar: ",
+        " usbmuxd: ",
+    ] {
+        assert!(said.contains(what), "{what}\n{said}");
+    }
+    assert_eq!(said.contains(" xcrun: "), cfg!(target_os = "macos"));
+}
+
+/// What doctor says with only these programs to be found, and nothing installed.
+fn doctor(programs: &[(&str, &str)], flags: &[&str]) -> Ended {
+    let lab = lab();
+    for (name, script) in programs {
+        lab.write(&format!("bin/{name}"), script);
+        let file = lab.folder().join("bin").join(name);
+        std::fs::set_permissions(file, Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = lab.command(&[&["doctor"], flags].concat());
+    command
+        .env("PATH", lab.folder().join("bin"))
+        .env("PACKTRAIN_HOME", lab.folder().join("home"))
+        .env("ANDROID_ADB_SERVER_PORT", "9");
+    for variable in [
+        "ANDROID_HOME",
+        "ANDROID_SDK_ROOT",
+        "PACKTRAIN_BROWSER",
+        "PACKTRAIN_NODE",
+    ] {
+        command.env_remove(variable);
+    }
+    command.output().unwrap().into()
+}
+
+#[test]
+fn without_any_browser_doctor_says_how_to_get_one_from_the_system() {
+    let said = doctor(&[], &[]).expect(2).stdout;
+    assert!(said.contains("apt-get install chromium"), "{said}");
+    let said = doctor(&[("dnf", "")], &[]).expect(2).stdout;
+    let (browser, rest) = said.split_once("✗ Node").unwrap();
+    assert!(browser.contains("dnf install chromium"), "{said}");
     assert!(
-        said.contains("playwright-core") && said.contains("Chromium"),
+        !browser.contains("apt-get") && !browser.contains("--fix"),
         "{said}"
+    );
+    assert!(rest.contains("doctor --fix"), "{said}");
+    for what in [
+        "- adb: missing",
+        "- adb server: missing",
+        "- u2.jar: missing",
+    ] {
+        assert!(rest.contains(what), "{what}\n{said}");
+    }
+}
+
+#[test]
+fn a_node_that_is_too_old_is_told_with_the_version_that_is_needed() {
+    let said = doctor(&[("node", "#!/bin/sh\necho v18.20.4\n")], &[])
+        .expect(2)
+        .stdout;
+    assert!(said.contains("✗ Node: v18.20.4 at "), "{said}");
+    assert!(said.contains("needs 20 or later"), "{said}");
+}
+
+#[test]
+fn the_oldest_node_is_the_one_that_playwright_core_asks_for() {
+    use packtrain_driver_playwright::install;
+    let found = install::find(&install::SearchPaths::from_environment(|name| {
+        std::env::var_os(name)
+    }));
+    let manifest = found.cli.unwrap().with_file_name("package.json");
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(
+        manifest["engines"]["node"],
+        format!(">={}", install::OLDEST_NODE)
     );
 }
 
 #[test]
-fn without_any_browser_doctor_says_how_to_get_one() {
-    let lab = lab();
-    let output = lab
-        .command(&["doctor"])
-        .env("PATH", "/nonexistent")
-        .env("PACKTRAIN_HOME", "/nonexistent")
-        .output()
-        .unwrap();
-    let ended = packtrain_tests::Ended::from(output).expect(2);
+fn fix_tries_everything_and_says_what_it_could_not_install() {
+    // An npm that works and no Python: the jar cannot be had, playwright-core can.
+    let npm = "#!/bin/sh\nwhile [ \"$1\" != --prefix ]; do shift; done\n\
+        /bin/mkdir -p \"$2/node_modules/playwright-core\"\n\
+        echo '{ \"version\": \"1.64.0\" }' > \"$2/node_modules/playwright-core/package.json\"\n\
+        : > \"$2/node_modules/playwright-core/cli.js\"\n";
+    let ended = doctor(&[("npm", npm)], &["--fix"]).expect(2);
     assert!(
-        ended.stdout.contains("apt-get install chromium"),
+        ended.stdout.contains("✓ playwright-core: 1.64.0 at "),
         "{}",
         ended.stdout
     );
+    for part in ["cannot install u2.jar", "no Python 3 with pip", "hint:"] {
+        assert!(ended.stderr.contains(part), "{part}\n{}", ended.stderr);
+    }
 }
 
 #[test]
@@ -209,4 +292,13 @@ fn reports_can_be_made_anew() {
         runs.contains(folder.file_name().unwrap().to_str().unwrap()),
         "{runs}"
     );
+}
+
+#[test]
+fn an_address_that_leads_nowhere_fails_and_one_that_is_none_is_misuse() {
+    let lab = lab();
+    let at = |url: &str| lab.run(&["tool", "web_currentUrl", "-d", "web/a", "--url", url]);
+    at("http://nowhere.invalid/").expect(1);
+    let ended = at("not an address").expect(3);
+    assert!(ended.stderr.contains("no address"), "{}", ended.stderr);
 }

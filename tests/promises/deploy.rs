@@ -1,6 +1,7 @@
 //! The recipes in `deploy` hold together: they parse, name what exists, agree on versions, and
 //! what a shell runs in them works. The systems they are for are not here.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use packtrain_tests::{Ended, Lab, repository};
@@ -51,9 +52,7 @@ fn snippets() -> Vec<(String, String)> {
             found.push((format!("{GITHUB}, {}", step["name"]), script.to_owned()));
         }
     }
-    for part in ["script", "after_script"] {
-        found.push((format!("{GITLAB}, {part}"), gitlab_script(part)));
-    }
+    found.push((format!("{GITLAB}, script"), gitlab_script("script")));
     found
 }
 
@@ -307,7 +306,6 @@ fn the_gitlab_recipe_leaves_reports_with_attachments_gitlab_finds() {
         ("CI_PROJECT_DIR", folder),
     ];
     run(&lab, &gitlab_script("script"), &variables).expect(1);
-    run(&lab, &gitlab_script("after_script"), &variables).expect(0);
     let junit = lab.read("packtrain-junit.xml");
     let attached: Vec<_> = junit
         .split("[[ATTACHMENT|")
@@ -321,4 +319,34 @@ fn the_gitlab_recipe_leaves_reports_with_attachments_gitlab_finds() {
             "{path}"
         );
     }
+}
+
+#[test]
+fn the_github_recipe_builds_packtrain_from_a_checkout_and_has_nothing_to_fill_in() {
+    let text = read(GITHUB);
+    for placeholder in ["example/", "00000000"] {
+        assert!(!text.contains(placeholder), "{placeholder}");
+    }
+    let checkout = github_steps()
+        .into_iter()
+        .find(|step| step["name"] == "Get Packtrain's source")
+        .unwrap();
+    let path = checkout["with"]["path"].as_str().unwrap();
+    let lab = lab();
+    std::os::unix::fs::symlink(repository(), lab.folder().join(path)).unwrap();
+    // A stand-in for cargo: what it is told to install must be a package with the program.
+    lab.write(
+        "bin/cargo",
+        "#!/bin/sh\nset -e\n[ \"$1 $2 $3\" = 'install --locked --path' ]\ngrep -q 'name = \"packtrain\"' \"$4/Cargo.toml\"\n: > installed\n",
+    );
+    let cargo = lab.folder().join("bin/cargo");
+    std::fs::set_permissions(cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let home = lab.folder().to_str().unwrap();
+    let variables = [("HOME", home), ("GITHUB_OUTPUT", "output")];
+    run(&lab, &github_script("Install Packtrain"), &variables).expect(0);
+    assert!(lab.folder().join("installed").exists());
+    run(&lab, &github_script("Find its revision"), &variables).expect(0);
+    let revision = lab.read("output");
+    let revision = revision.trim().strip_prefix("revision=").unwrap();
+    assert_eq!(revision.len(), 40, "{revision}");
 }

@@ -77,6 +77,20 @@ fn every_command_and_flag_is_on_the_page_of_commands() {
 }
 
 #[test]
+fn every_command_is_in_the_table_of_the_readme() {
+    let readme = read("README.md");
+    let help = lab().run(&["--help"]).expect(0).stdout;
+    let commands = words_below(&help, "Commands:");
+    assert!(commands.len() > 10, "{commands:?}");
+    let missing: Vec<_> = commands
+        .iter()
+        .filter(|command| *command != "help")
+        .filter(|command| !readme.contains(&format!("| `packtrain {command}")))
+        .collect();
+    assert!(missing.is_empty(), "README.md lacks {missing:?}");
+}
+
+#[test]
 fn every_key_is_on_the_page_of_the_configuration() {
     let page = read("docs/configuration.md");
     let schema = lab().run(&["schema", "config"]).expect(0).stdout;

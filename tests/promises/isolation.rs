@@ -234,7 +234,14 @@ fn skipped_trails_say_why() {
         .run(&["run", "later.trail.yaml", "-d", "web/a"])
         .expect(0);
     assert_eq!(lab.outcomes()["web/a"], "skipped");
-    assert!(ended.stderr.contains("skip"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("not on browsers yet"),
+        "{}",
+        ended.stderr
+    );
+    for wrong in ["started on", "all 1"] {
+        assert!(!ended.stderr.contains(wrong), "{wrong}\n{}", ended.stderr);
+    }
 }
 
 #[test]
@@ -250,4 +257,34 @@ fn a_trail_can_run_another_trail() {
         .filter(|event| event["event"] == "tool_started" && event["depth"] == 1)
         .count();
     assert_eq!(deep, 1);
+}
+
+#[test]
+fn a_killed_driver_process_is_told_once_and_in_our_words() {
+    let (lab, _) = endless("packtrain-driver-mark");
+    let home = lab.folder().join("home");
+    let core = packtrain_driver_playwright::install::PLAYWRIGHT_CORE;
+    let place = format!("playwright-{core}");
+    // The driver's process is told from others by the path of its program.
+    let installed = packtrain_driver_playwright::install::home(|name| std::env::var_os(name));
+    std::fs::create_dir(&home).unwrap();
+    std::os::unix::fs::symlink(installed.unwrap().join(&place), home.join(&place)).unwrap();
+    let mut child = lab
+        .command(&["run", "endless.trail.yaml", "--format", "json"])
+        .env("PACKTRAIN_HOME", &home)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let rest = step_started(child.stdout.take().unwrap(), "web/bad", 2);
+    let killed = processes_with(home.to_str().unwrap());
+    assert!(!killed.is_empty(), "the driver runs");
+    for pid in killed {
+        let pid = pid.to_string();
+        Command::new("kill").args(["-KILL", &pid]).status().unwrap();
+    }
+    drop(rest.collect::<Vec<_>>());
+    let ended = Ended::from(child.wait_with_output().unwrap()).expect(2);
+    assert_eq!(lab.outcomes()["web/bad"], "infrastructure");
+    assert!(!ended.stderr.contains("ERROR"), "{}", ended.stderr);
 }

@@ -4,13 +4,17 @@
 mod check;
 mod cli;
 mod conformance;
+mod demo;
 mod deploy;
+mod disk;
 mod docs;
 mod fleet;
 mod isolation;
 mod phones;
+mod secrets;
 mod shop;
 mod snippets;
+mod targets;
 mod tidy;
 
 use packtrain_tests::Lab;

@@ -100,9 +100,7 @@ impl WebPool {
             .executable
             .clone()
             .or_else(|| self.browser.clone())
-            .ok_or(HostError::Missing {
-                missing: "Chromium or Chrome",
-            })?;
+            .ok_or(HostError::NoBrowser)?;
         Ok(BrowserLaunch {
             executable,
             headed: slot.headed,

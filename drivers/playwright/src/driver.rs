@@ -177,7 +177,8 @@ impl WebDriver {
 
     async fn begin(&mut self, mut options: SessionOptions) -> Result<Observation, DriverError> {
         self.end().await;
-        if options.base_url.is_none() {
+        // What is said of the device is closer than what is said of the app.
+        if self.slot.base_url.is_some() {
             options.base_url.clone_from(&self.slot.base_url);
         }
         let emulated = self

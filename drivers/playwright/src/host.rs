@@ -28,6 +28,9 @@ pub enum HostError {
         /// What is missing.
         missing: &'static str,
     },
+    /// There is no browser.
+    #[error("no browser was found")]
+    NoBrowser,
     /// Node could not be started.
     #[error("start {program}: {message}")]
     Spawn {
@@ -53,6 +56,10 @@ impl HostError {
     /// What a person can do about it.
     pub const fn hint(&self) -> &'static str {
         match self {
+            Self::NoBrowser => {
+                "install one with the system's package manager, on Debian and Ubuntu \
+                 `sudo apt-get install chromium`; `packtrain doctor` says how elsewhere"
+            }
             Self::Missing { .. } | Self::Spawn { .. } => {
                 "run `packtrain doctor`; `packtrain doctor --fix` installs what npm can install"
             }

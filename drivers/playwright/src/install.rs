@@ -12,6 +12,9 @@ use tokio::process::Command;
 /// The playwright-core release that the protocol client was tried with.
 pub const PLAYWRIGHT_CORE: &str = "1.64.0";
 
+/// The oldest major version of Node that it runs on: `engines` of its package.json.
+pub const OLDEST_NODE: u32 = 20;
+
 /// Browser programs by the names Linux distributions give them, best first.
 const BROWSERS: [&str; 6] = [
     "chromium",
@@ -21,6 +24,18 @@ const BROWSERS: [&str; 6] = [
     "chrome",
     "microsoft-edge",
 ];
+
+/// How each package manager installs a browser, by its program.
+const PACKAGE_MANAGERS: [(&str, &str, &str); 6] = [
+    ("apt-get", "Debian", "sudo apt-get install chromium"),
+    ("dnf", "Fedora", "sudo dnf install chromium"),
+    ("pacman", "Arch", "sudo pacman -S chromium"),
+    ("zypper", "openSUSE", "sudo zypper install chromium"),
+    ("apk", "Alpine", "sudo apk add chromium"),
+    ("brew", "macOS", "brew install --cask chromium"),
+];
+/// Ubuntu's chromium is a snap; apt-get has it under this name.
+const UBUNTU_BROWSER: &str = "sudo apt-get install chromium-browser";
 
 /// Where macOS keeps browsers.
 const MAC_BROWSERS: [&str; 4] = [
@@ -175,6 +190,54 @@ impl Found {
             Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
         };
         self.version.as_deref().and_then(minor) == minor(PLAYWRIGHT_CORE)
+    }
+}
+
+/// A version of Node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeVersion {
+    /// The first number.
+    pub major: u32,
+    whole: String,
+}
+
+impl std::fmt::Display for NodeVersion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.whole)
+    }
+}
+
+/// The version that a Node tells; `None` when it does not within `limit`.
+pub async fn node_version(program: &Path, limit: Duration) -> Option<NodeVersion> {
+    let told = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let told = tokio::time::timeout(limit, told).await.ok()?.ok()?;
+    let whole = String::from_utf8(told.stdout).ok()?.trim().to_owned();
+    let major = whole.strip_prefix('v')?.split('.').next()?.parse().ok()?;
+    Some(NodeVersion { major, whole })
+}
+
+/// How a browser is installed with this system's package manager; without one that is known, how
+/// with several. What npm installs has no browser in it.
+pub fn browser_remedy(search: &SearchPaths) -> String {
+    let known = PACKAGE_MANAGERS
+        .iter()
+        .find(|(program, ..)| on_path(&search.path, &[program]).is_some());
+    match known {
+        Some((_, "Debian", command)) => {
+            format!("install one: `{command}` (Ubuntu: `{UBUNTU_BROWSER}`)")
+        }
+        Some((_, _, command)) => format!("install one: `{command}`"),
+        None => {
+            let ways: Vec<_> = PACKAGE_MANAGERS
+                .iter()
+                .map(|(_, system, command)| format!("{system}: `{command}`"))
+                .collect();
+            format!("install one: {}", ways.join("; "))
+        }
     }
 }
 

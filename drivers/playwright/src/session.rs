@@ -51,7 +51,7 @@ impl Session {
         options: SessionOptions,
         events: EventSink,
     ) -> Result<Self, Error> {
-        let base_url = options.base_url.as_ref().or(slot.base_url.as_ref());
+        let base_url = options.base_url.as_ref();
         let context = browser
             .new_context_with_options(context_options(slot, emulated, base_url))
             .await?;

@@ -166,10 +166,26 @@ fn split_log(text: &str) -> (String, Vec<String>) {
         })
         .to_owned();
     let log = lines
+        .filter(|line| !is_own_frame(line))
+        // Said in the first line.
+        .filter(|line| !first.ends_with(line.trim_start_matches("Error: ")))
         .map(|line| line.trim_start_matches("- ").to_owned())
         .take(40)
         .collect();
     (first, log)
+}
+
+/// Whether a line is a frame of a stack inside Playwright, which helps nobody. Frames in the page's
+/// own scripts stay.
+fn is_own_frame(line: &str) -> bool {
+    const OWN: [&str; 5] = [
+        "playwright-core/",
+        "node:internal/",
+        "UtilityScript.",
+        "eval at evaluate",
+        "(<anonymous>)",
+    ];
+    line.starts_with("at ") && OWN.iter().any(|own| line.contains(own))
 }
 
 fn strip_ansi(text: &str) -> String {
@@ -187,4 +203,33 @@ fn strip_ansi(text: &str) -> String {
         }
     }
     plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_log;
+
+    #[test]
+    fn the_log_of_a_failure_has_frames_of_the_page_and_none_of_playwright() {
+        let (first, log) = split_log(
+            "ReferenceError: nothing is not defined
+    at pay (http://localhost/shop.js:12:3)
+    at eval (eval at evaluate (:370:30), <anonymous>:1:1)
+    at eval (<anonymous>)
+    at UtilityScript.evaluate (<anonymous>:370:30)
+    at _Frame.goto (/home/me/node_modules/playwright-core/lib/coreBundle.js:24897:21)
+    at runNextTicks (node:internal/process/task_queues:60:5)
+Error: ReferenceError: nothing is not defined
+Call log:
+  - waiting for the button",
+        );
+        assert_eq!(first, "ReferenceError: nothing is not defined");
+        assert_eq!(
+            log,
+            [
+                "at pay (http://localhost/shop.js:12:3)",
+                "waiting for the button"
+            ]
+        );
+    }
 }

@@ -17,14 +17,13 @@ impl Walk<'_> {
     /// Journals what happened on the device since the last time.
     pub(crate) async fn journal_device_events(&self, step: StepIndex) {
         for report in self.scope.lease.drain_events() {
-            let report = self.redacted(report);
             let session = self.id.clone();
             let event = RunEvent::DeviceReported {
                 session,
                 step,
                 report,
             };
-            self.journal.record(event).await;
+            self.record(event).await;
         }
     }
 

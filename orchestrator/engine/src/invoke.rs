@@ -50,20 +50,18 @@ impl StepCalls<'_> {
         if let (Some(tool), Ok(arguments)) = (tool, &arguments) {
             walk.scope.hide(tool.spec(), &arguments.value);
         }
-        walk.journal
-            .record(RunEvent::ToolStarted {
-                session: walk.id.clone(),
-                step: self.step,
-                call: number,
-                depth,
-                tool: call.name.clone(),
-                arguments: walk.shown(
-                    arguments
-                        .as_ref()
-                        .map_or(&call.args, |filled| &filled.value),
-                ),
-            })
-            .await;
+        walk.record(RunEvent::ToolStarted {
+            session: walk.id.clone(),
+            step: self.step,
+            call: number,
+            depth,
+            tool: call.name.clone(),
+            arguments: arguments
+                .as_ref()
+                .map_or(&call.args, |filled| &filled.value)
+                .to_json(),
+        })
+        .await;
         let answer = match arguments {
             Ok(arguments) => self
                 .dispatch(call, tool, &arguments.value, depth)
@@ -83,23 +81,23 @@ impl StepCalls<'_> {
                     )
                 });
                 let outcome = judge(&error, &call.name, at, walk.stop.cause());
-                (walk.redact_outcome(outcome), ActionReport::default(), None)
+                (outcome, ActionReport::default(), None)
             }
         };
         walk.journal_device_events(self.step).await;
-        walk.journal
-            .record(RunEvent::ToolFinished {
-                session: walk.id.clone(),
-                step: self.step,
-                call: number,
-                depth,
-                tool: call.name.clone(),
-                outcome: outcome.clone(),
-                report,
-                answer: text.map(|text| walk.redact(&shortened(text))),
-                duration_ms: started.elapsed(),
-            })
-            .await;
+        walk.record(RunEvent::ToolFinished {
+            session: walk.id.clone(),
+            step: self.step,
+            call: number,
+            depth,
+            tool: call.name.clone(),
+            outcome: outcome.clone(),
+            report,
+            // Redacted before it is cut: half a secret would not be found.
+            answer: text.map(|text| shortened(walk.redact(&text))),
+            duration_ms: started.elapsed(),
+        })
+        .await;
         match outcome.is_passed() {
             true => Ok(()),
             false => Err(outcome),

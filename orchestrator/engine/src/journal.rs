@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::JoinHandle;
 
 use chrono::Utc;
-use packtrain_model::{Artifact, ArtifactKind, Entry, Redactor, RunEvent, SessionId, StepIndex};
+use packtrain_model::memory::Redactor;
+use packtrain_model::{Artifact, ArtifactKind, Entry, RunEvent, SessionId, StepIndex};
 use tokio::sync::mpsc;
 
 /// Entries that may wait for the disk. When it is full, sessions wait: losing events is worse.
@@ -76,25 +77,44 @@ pub struct Journal {
 
 /// The journal's thread.
 #[derive(Debug)]
-pub struct JournalThread(JoinHandle<()>);
+pub struct JournalThread(JoinHandle<Vec<BrokenSink>>);
+
+/// A sink that broke, and what it said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenSink {
+    /// What the sink is called.
+    pub sink: &'static str,
+    /// Its words.
+    pub message: String,
+}
 
 impl Journal {
-    /// Starts a journal whose sinks get each event in the order given.
+    /// Starts a journal whose sinks get each event in the order given, without what the redactor
+    /// hides.
     ///
     /// # Errors
     /// When the system refuses another thread.
-    pub fn start(sinks: Vec<Box<dyn Sink>>) -> std::io::Result<(Self, JournalThread)> {
+    pub fn start(
+        sinks: Vec<Box<dyn Sink>>,
+        redactor: Redactor,
+    ) -> std::io::Result<(Self, JournalThread)> {
         let (tx, mut rx) = mpsc::channel(WAITING);
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
             .spawn(move || {
-                let mut desk = Desk { sinks, seq: 0 };
+                let mut desk = Desk {
+                    sinks,
+                    redactor,
+                    broken: Vec::new(),
+                    seq: 0,
+                };
                 while let Some(message) = rx.blocking_recv() {
                     match message {
                         Message::Event(event) => desk.publish(event),
                         Message::Save(artifact) => desk.save(&artifact),
                     }
                 }
+                desk.broken
             })?;
         Ok((Self { tx }, JournalThread(thread)))
     }
@@ -112,21 +132,26 @@ impl Journal {
 }
 
 impl JournalThread {
-    /// Waits until everything journalled so far has reached every sink. All writing ends must be
-    /// gone, or this waits for them.
-    pub async fn finish(self) {
-        let _ = tokio::task::spawn_blocking(move || self.0.join()).await;
+    /// Waits until everything journalled so far has reached every sink, and answers which of them
+    /// broke on the way. All writing ends must be gone, or this waits for them.
+    pub async fn finish(self) -> Vec<BrokenSink> {
+        let ended = tokio::task::spawn_blocking(move || self.0.join()).await;
+        // The thread catches what sinks do; a panic of its own lost nobody's sink.
+        ended.ok().and_then(Result::ok).unwrap_or_default()
     }
 }
 
 /// The thread's state.
 struct Desk {
     sinks: Vec<Box<dyn Sink>>,
+    redactor: Redactor,
+    broken: Vec<BrokenSink>,
     seq: u64,
 }
 
 impl Desk {
-    fn publish(&mut self, event: RunEvent) {
+    fn publish(&mut self, mut event: RunEvent) {
+        event.redact(&self.redactor);
         self.seq += 1;
         let entry = Entry {
             seq: self.seq,
@@ -141,15 +166,20 @@ impl Desk {
                 Ok(Err(message)) => message,
                 Err(_) => "it panicked".to_owned(),
             };
-            broken.push(RunEvent::SinkFailed {
-                sink: sink.name().to_owned(),
+            broken.push(BrokenSink {
+                sink: sink.name(),
                 message,
             });
             false
         });
-        for warning in broken {
-            self.publish(warning);
+        for BrokenSink { sink, message } in broken.clone() {
+            self.publish(RunEvent::SinkFailed {
+                sink: sink.to_owned(),
+                message,
+                unsaved: None,
+            });
         }
+        self.broken.extend(broken);
     }
 
     fn save(&mut self, artifact: &NewArtifact) {
@@ -166,7 +196,8 @@ impl Desk {
             }),
             Some((sink, Err(message))) => self.publish(RunEvent::SinkFailed {
                 sink: sink.to_owned(),
-                message: format!("{} was not saved: {message}", artifact.name),
+                message,
+                unsaved: Some(artifact.name.clone()),
             }),
             // Nobody keeps files in this run.
             None => {}
@@ -214,11 +245,13 @@ mod tests {
             Box::new(Breaking { panics }),
             Box::new(Keeping(Arc::clone(&kept))),
         ];
-        let (journal, thread) = Journal::start(sinks).unwrap();
+        let (journal, thread) = Journal::start(sinks, Redactor::default()).unwrap();
         journal.record(RunEvent::StopRequested).await;
         journal.record(RunEvent::StopRequested).await;
         drop(journal);
-        thread.finish().await;
+        let broken = thread.finish().await;
+        let names: Vec<_> = broken.iter().map(|broken| broken.sink).collect();
+        assert_eq!(names, ["breaking"]);
         Arc::try_unwrap(kept).unwrap().into_inner().unwrap()
     }
 

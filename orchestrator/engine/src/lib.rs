@@ -15,9 +15,9 @@ mod schedule;
 mod session;
 mod stop;
 
-pub use journal::{ArtifactContent, Journal, JournalThread, NewArtifact, Sink};
+pub use journal::{ArtifactContent, BrokenSink, Journal, JournalThread, NewArtifact, Sink};
 pub use loader::TrailLoader;
-pub use pins::check_driver;
+pub use pins::{check_driver, check_pins};
 pub use request::{RequestedTrail, RunOptions, RunRequest, Screenshots, Shard};
 pub use resolve::{Plan, Planned, resolve};
 pub use run::Run;

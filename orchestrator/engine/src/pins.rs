@@ -1,6 +1,7 @@
 //! Drivers that trails pin, by the names that trail files use, and the devices they mean. Pure.
 
 use packtrain_drivers::{DeviceInfo, Platform};
+use packtrain_model::diagnostic::{Diagnostic, quoted};
 use packtrain_model::suggest::closest;
 use packtrain_model::trail::Trail;
 
@@ -42,6 +43,22 @@ pub fn check_driver(name: &str) -> Result<(), String> {
             })
         }
     }
+}
+
+/// The drivers that a trail pins and nobody knows.
+pub fn check_pins(trail: &Trail) -> Vec<Diagnostic> {
+    let pins = trail.config.devices.iter();
+    pins.filter(|pin| find(&pin.value).is_none())
+        .map(|pin| {
+            let message = format!("there is no driver {}", quoted(&pin.value));
+            let names = DRIVERS.iter().map(|(name, _)| *name);
+            let hint = match closest(&pin.value.replace('-', "_").to_uppercase(), names.clone()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            Diagnostic::error(&trail.source, pin.span, message).hint(hint)
+        })
+        .collect()
 }
 
 /// Why a trail does not run on a device, as far as drivers go. `given` beats the trail's pin.

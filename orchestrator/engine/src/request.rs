@@ -7,7 +7,7 @@ use std::time::Duration;
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::RunId;
 use packtrain_model::trail::{GivenArg, Trail};
-use packtrain_tools::Target;
+use packtrain_tools::Targets;
 
 /// One request: trails, devices and how.
 #[derive(Debug, Clone)]
@@ -96,8 +96,8 @@ pub struct RunOptions {
     pub secrets: Vec<(String, String)>,
     /// Arguments of the trails.
     pub args: Vec<GivenArg>,
-    /// The app under test.
-    pub target: Target,
+    /// The apps under test.
+    pub targets: Targets,
     /// Where relative paths lead when they lead nowhere from the trail's folder.
     pub working_directory: PathBuf,
     /// Folder for what pages offer for download, one below it for each session.
@@ -119,7 +119,7 @@ impl Default for RunOptions {
             memory: Vec::new(),
             secrets: Vec::new(),
             args: Vec::new(),
-            target: Target::default(),
+            targets: Targets::default(),
             working_directory: PathBuf::new(),
             downloads: None,
             device_logs: None,

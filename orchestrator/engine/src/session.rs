@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Fleet;
-use packtrain_drivers::{Command, DeviceEvent, DeviceId, SessionOptions};
+use packtrain_drivers::{Command, DeviceId, SessionOptions};
 use packtrain_model::memory::Memory;
 use packtrain_model::template::{Filled, Scope, Unknown};
 use packtrain_model::trail::{Recorded, Step, Trail, lineage};
@@ -115,19 +115,14 @@ impl Stage {
         let lineage = lineage(&lease.device().classifiers);
         let logs = options.device_logs.as_ref();
         let device_log = logs.map(|all| all.join(format!("{id}.log")));
+        let target = options.targets.of(trail.config.target.as_deref());
         let begin = Command::Begin(SessionOptions {
-            base_url: options.target.base_url.clone(),
+            base_url: target.base_url.clone(),
             folders: folders.clone(),
             downloads: options.downloads.as_ref().map(|all| all.join(&id.0)),
             device_log: device_log.clone(),
         });
-        let scope = SessionScope::new(
-            lease,
-            memory,
-            options.target.clone(),
-            folders,
-            self.stop.token().clone(),
-        );
+        let scope = SessionScope::new(lease, memory, target, folders, self.stop.token().clone());
         let walk = Walk {
             id: id.clone(),
             scope: &scope,
@@ -140,7 +135,7 @@ impl Stage {
             deadline,
             reached: AtomicU32::new(0),
         };
-        let outcome = match scope.lease.execute(begin, deadline).await {
+        let mut outcome = match scope.lease.execute(begin, deadline).await {
             Ok(_) => walk.steps(trail).await,
             Err(error) => judge(&error.into(), "begin", None, self.stop.cause()),
         };
@@ -154,6 +149,7 @@ impl Stage {
         if let Some(path) = device_log {
             walk.keep_device_log(reached, path).await;
         }
+        outcome.redact(scope.memory().redactor());
         outcome
     }
 }
@@ -164,22 +160,20 @@ impl Walk<'_> {
         for step in trail.all_steps() {
             self.scope.lease.renew();
             self.reached.store(step.index.0, Ordering::Relaxed);
-            self.journal
-                .record(RunEvent::StepStarted {
-                    session: self.id.clone(),
-                    step: step.index,
-                })
-                .await;
+            self.record(RunEvent::StepStarted {
+                session: self.id.clone(),
+                step: step.index,
+            })
+            .await;
             let begun = Instant::now();
             let outcome = self.step(trail, step).await;
-            self.journal
-                .record(RunEvent::StepFinished {
-                    session: self.id.clone(),
-                    step: step.index,
-                    outcome: outcome.clone(),
-                    duration_ms: begun.elapsed(),
-                })
-                .await;
+            self.record(RunEvent::StepFinished {
+                session: self.id.clone(),
+                step: step.index,
+                outcome: outcome.clone(),
+                duration_ms: begun.elapsed(),
+            })
+            .await;
             self.keep_evidence(step.index, &outcome).await;
             self.journal_device_events(step.index).await;
             if !outcome.is_passed() {
@@ -241,45 +235,14 @@ impl Walk<'_> {
         })
     }
 
-    /// Arguments as the journal shows them.
-    pub(crate) fn shown(&self, arguments: &Value) -> serde_json::Value {
-        let memory = self.scope.memory();
-        memory.redactor().redact_json(&arguments.to_json())
+    /// Journals an event without what the session has learned must not be shown.
+    pub(crate) async fn record(&self, mut event: RunEvent) {
+        event.redact(self.scope.memory().redactor());
+        self.journal.record(event).await;
     }
 
     pub(crate) fn redact(&self, text: &str) -> String {
         self.scope.memory().redactor().redact(text).into_owned()
-    }
-
-    pub(crate) fn redact_outcome(&self, outcome: Outcome) -> Outcome {
-        match outcome {
-            Outcome::Failed(mut failure) => {
-                failure.message = self.redact(&failure.message);
-                for line in &mut failure.log {
-                    *line = self.redact(line);
-                }
-                Outcome::Failed(failure)
-            }
-            Outcome::Infrastructure { cause, hint } => Outcome::Infrastructure {
-                cause: self.redact(&cause),
-                hint,
-            },
-            other @ (Outcome::Passed
-            | Outcome::Skipped { .. }
-            | Outcome::NeedsAgent { .. }
-            | Outcome::Cancelled { .. }) => other,
-        }
-    }
-
-    pub(crate) fn redacted(&self, event: DeviceEvent) -> DeviceEvent {
-        let memory = self.scope.memory();
-        if memory.redactor().is_empty() {
-            return event;
-        }
-        // Every text of an event may quote what was typed.
-        serde_json::to_value(&event)
-            .and_then(|value| serde_json::from_value(memory.redactor().redact_json(&value)))
-            .unwrap_or(event)
     }
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::memory::Redactor;
 use crate::source::{Source, Span};
 
 /// One thing to tell a person about a text.
@@ -59,6 +60,12 @@ impl Diagnostic {
             label: None,
             hint: None,
         }
+    }
+
+    /// Takes secrets out of what it says. The text that it is about is shown as it is.
+    pub fn redact(&mut self, secrets: &Redactor) {
+        let texts = [&mut self.message].into_iter();
+        secrets.redact_all(texts.chain(&mut self.label).chain(&mut self.hint));
     }
 
     /// Something suspicious.
@@ -123,7 +130,7 @@ impl fmt::Display for Diagnostic {
 impl std::error::Error for Diagnostic {}
 
 /// A piece of a file inside a message: short, one line, nothing a terminal would obey.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("`{}...`", printable(&text[..end])),

@@ -1,5 +1,7 @@
 //! What happened in a run, in the past tense: the journal's lines, and all that reports know.
 
+mod redact;
+
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -159,12 +161,16 @@ pub enum RunEvent {
         #[serde(with = "millis")]
         duration_ms: Duration,
     },
-    /// A sink broke and gets no further events. The run goes on.
+    /// A sink broke, or could not keep a file. The run goes on.
     SinkFailed {
         /// Which sink.
         sink: String,
         /// What it said.
         message: String,
+        /// The file that was not saved; the sink goes on. Without one the sink gets no further
+        /// events.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unsaved: Option<String>,
     },
     /// Somebody asked the run to stop.
     StopRequested,

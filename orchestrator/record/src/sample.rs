@@ -114,6 +114,12 @@ pub(crate) fn entries() -> Vec<Entry> {
         RunEvent::SinkFailed {
             sink: "html".to_owned(),
             message: "no space".to_owned(),
+            unsaved: None,
+        },
+        RunEvent::SinkFailed {
+            sink: "journal".to_owned(),
+            message: "no space".to_owned(),
+            unsaved: Some("screen.png".to_owned()),
         },
         RunEvent::StopRequested,
     ];

@@ -42,6 +42,7 @@ pub fn headline(view: &RunView) -> (Mark, String) {
         return (worst, bad.join(", "));
     }
     let mut text = match passed {
+        0 if total == 1 => "skipped".to_owned(),
         0 => format!("all {total} skipped"),
         1 if total == 1 => "passed".to_owned(),
         _ if passed == total => format!("all {total} passed"),
@@ -92,11 +93,14 @@ pub(crate) fn notes(view: &RunView) -> Vec<String> {
         notes.push("Somebody asked the run to stop.".to_owned());
     }
     for broken in &view.broken_sinks {
-        notes.push(format!(
-            "The {} output broke and is incomplete: {}",
-            wording::one_line(&broken.sink),
-            wording::one_line(&broken.message)
-        ));
+        let message = wording::one_line(&broken.message);
+        notes.push(match &broken.unsaved {
+            Some(file) => format!("{} was not saved: {message}", wording::one_line(file)),
+            None => format!(
+                "The {} output broke and is incomplete: {message}",
+                wording::one_line(&broken.sink)
+            ),
+        });
     }
     notes
 }

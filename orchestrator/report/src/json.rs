@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::compare::{Cluster, Comparison, Spread};
 use crate::mark::Mark;
 use crate::view::{
-    AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
+    AttemptView, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
 };
 
 /// Version of the document's shape. Raised when a reader of the old shape would misread the new.
@@ -53,6 +53,8 @@ struct Summary<'a> {
 struct Sink<'a> {
     sink: &'a str,
     message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsaved: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -199,7 +201,11 @@ impl<'a> Summary<'a> {
             broken_sinks: view
                 .broken_sinks
                 .iter()
-                .map(|BrokenSink { sink, message }| Sink { sink, message })
+                .map(|broken| Sink {
+                    sink: &broken.sink,
+                    message: &broken.message,
+                    unsaved: broken.unsaved.as_deref(),
+                })
                 .collect(),
             devices: &view.devices,
             trails: view

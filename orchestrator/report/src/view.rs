@@ -52,13 +52,15 @@ pub enum RunState {
     CutShort,
 }
 
-/// A sink that got no further events.
+/// A sink that got no further events, or could not keep a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenSink {
     /// Which.
     pub sink: String,
     /// What it said.
     pub message: String,
+    /// The file that was not saved, when it was just that.
+    pub unsaved: Option<String>,
 }
 
 /// One trail on all its devices.

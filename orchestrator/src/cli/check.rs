@@ -8,7 +8,7 @@ use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
 use packtrain_model::suggest::closest;
 use packtrain_model::trail::Trail;
-use packtrain_tools::Registry;
+use packtrain_tools::{Registry, check_selectors};
 use serde_json::json;
 
 use super::{Context, Format};
@@ -49,6 +49,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
         match trails::parse(file)? {
             Ok(parsed) => {
                 found.extend(parsed.warnings);
+                found.extend(packtrain_engine::check_pins(&parsed.trail));
                 found.extend(check_tools(&parsed.trail, &registry));
             }
             Err(mistakes) => found.extend(mistakes),
@@ -90,9 +91,21 @@ fn check_tools(trail: &Trail, registry: &Registry) -> Vec<Diagnostic> {
     for call in calls {
         match registry.get(&call.name) {
             Some(tool) => {
-                if let Err(error) = tool.check(&call.args) {
+                if let Err(mut error) = tool.check(&call.args) {
+                    error.span = error.span.or(call.span);
+                    error.hint.get_or_insert_with(|| {
+                        format!("`packtrain tools {}` shows its arguments", call.name)
+                    });
                     found.push(error.diagnostic(&trail.source));
                 }
+                found.extend(check_selectors(&call.args).into_iter().map(|slip| {
+                    let told = match slip.fatal {
+                        true => Diagnostic::error,
+                        false => Diagnostic::warning,
+                    };
+                    let span = slip.span.or(call.span);
+                    told(&trail.source, span, slip.message).hint(slip.hint.to_owned())
+                }));
             }
             None => {
                 let message = format!("`{}` is no built-in tool", call.name);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use packtrain_config::Flags;
+use packtrain_config::{Config, Flags, VirtualSettings};
 use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
 
@@ -11,14 +11,14 @@ use super::Context;
 use super::run::RunArgs;
 use crate::exit::CliError;
 use crate::site::Site;
-use crate::{render, runtime, trails};
+use crate::{render, runtime, trails, wiring};
 
 /// The trail, as it lies in examples/.
 const TRAIL: &str = include_str!("../../../examples/shop/trails/buy.trail.yaml");
 /// What messages call it.
 const NAME: &str = "examples/shop/trails/buy.trail.yaml";
 
-/// The browser configurations of the demo, as a packtrain.yaml has them.
+/// The devices of the demo, as a packtrain.yaml has them.
 const CONFIG: &str = include_str!("../../../examples/shop/packtrain.yaml");
 
 #[derive(Debug, Args)]
@@ -38,6 +38,12 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
     let bundled = packtrain_config::parse(CONFIG, "examples/shop/packtrain.yaml")
         .map_err(|error| CliError::misuse(error.to_string()))?;
     config.devices.web = bundled.devices.web;
+    config.devices.simulated = bundled.devices.simulated.map(|phones| VirtualSettings {
+        // The bundled app is what they show without a file.
+        app: None,
+        ..phones
+    });
+    let device = devices(args.device, &config);
     let parsed = Trail::parse(TRAIL, NAME)
         .map_err(|mistakes| CliError::files("the bundled trail is broken", mistakes))?;
     let found = trails::Loaded {
@@ -50,12 +56,41 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         })?;
         render::say(&format!("the example shop is at {}", site.base_url()));
         let run = RunArgs {
-            all_devices: args.device.is_empty(),
-            device: args.device,
+            device,
             base_url: Some(site.base_url()),
             headed: args.headed,
             ..RunArgs::default()
         };
         super::run::execute(run, config, found, context).await
     })
+}
+
+/// What was asked for, or the virtual phones and, where they can be driven, the browsers. The demo
+/// never touches a real phone: the shop is on none.
+fn devices(asked: Vec<String>, config: &Config) -> Vec<String> {
+    const PHONES: [&str; 2] = ["android", "ios"];
+    if !asked.is_empty() {
+        let named = asked.into_iter();
+        return named
+            .map(|word| match PHONES.contains(&word.as_str()) {
+                true => format!("virtual:{word}"),
+                false => word,
+            })
+            .collect();
+    }
+    let mut devices: Vec<_> = PHONES
+        .iter()
+        .map(|name| format!("virtual:{name}"))
+        .collect();
+    match wiring::web::lacking(config) {
+        None => devices.push("web".to_owned()),
+        Some(lacking) => {
+            render::say(&format!(
+                "{}; the virtual phones run without it",
+                lacking.why
+            ));
+            render::say(&format!("hint: {}", lacking.remedy));
+        }
+    }
+    devices
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use packtrain_config::{Config, Flags};
 use packtrain_device_actors::{Fleet, Lease};
 use packtrain_drivers::{
-    BoxFuture, Command, Observation, SessionOptions, Snapshot, SnapshotDetail, WebCommand,
+    BoxFuture, Command, Fault, Observation, SessionOptions, Snapshot, SnapshotDetail, WebCommand,
 };
 use packtrain_model::Exit;
 use packtrain_model::memory::Memory;
@@ -188,9 +188,7 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
                     }
                     Ok(Exit::Passed)
                 }
-                Err(ToolError::Command(error))
-                    if error.fault() == packtrain_drivers::Fault::Device =>
-                {
+                Err(ToolError::Command(error)) if error.fault() == Fault::Device => {
                     Err(CliError::infrastructure(error.to_string()))
                 }
                 Err(error) => {
@@ -279,7 +277,11 @@ async fn execute(lease: &Lease, command: Command) -> Result<Observation, CliErro
         .execute(command, Instant::now() + LIMIT)
         .await
         .map_err(|error| {
-            let failed = CliError::infrastructure(error.to_string());
+            let failed = match error.fault() {
+                Fault::App => CliError::failed(error.to_string()),
+                Fault::Caller => CliError::misuse(error.to_string()),
+                Fault::Device | Fault::Nobody => CliError::infrastructure(error.to_string()),
+            };
             match error.hint() {
                 Some(hint) => failed.hint(hint),
                 None => failed,

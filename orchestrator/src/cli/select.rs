@@ -143,10 +143,7 @@ fn names(devices: &[DeviceInfo]) -> String {
 fn none(wiring: &Wiring) -> CliError {
     let error = CliError::infrastructure("there is no device to run on");
     match wiring.found().browser {
-        None => error.hint(
-            "no browser was found: `apt-get install chromium` on Debian and Ubuntu, or \
-             `packtrain doctor`",
-        ),
+        None => error.hint(format!("no browser was found; {}", wiring.browser_remedy())),
         Some(_) => error.hint("`packtrain doctor` says what is missing"),
     }
 }

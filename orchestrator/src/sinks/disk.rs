@@ -11,6 +11,9 @@ pub struct Disk {
 }
 
 impl Disk {
+    /// What the sink is called.
+    pub const NAME: &'static str = "journal";
+
     /// A sink that writes into the journal's folder.
     pub fn new(journal: JournalWriter) -> Self {
         Self {
@@ -22,13 +25,11 @@ impl Disk {
 
 impl Sink for Disk {
     fn name(&self) -> &'static str {
-        "journal"
+        Self::NAME
     }
 
     fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
-        self.journal
-            .append(entry)
-            .map_err(|error| error.to_string())
+        self.journal.append(entry).map_err(|error| told(&error))
     }
 
     fn save(&mut self, artifact: &NewArtifact) -> Option<Result<Artifact, String>> {
@@ -56,11 +57,21 @@ impl Sink for Disk {
                     if let Err(error) = std::fs::remove_file(path) {
                         return Some(Err(error.to_string()));
                     }
-                    self.artifacts.save(session, *step, *kind, name, log.as_bytes())
+                    self.artifacts
+                        .save(session, *step, *kind, name, log.as_bytes())
                 }
                 Err(error) => return Some(Err(error.to_string())),
             },
         };
-        Some(saved.map_err(|error| error.to_string()))
+        Some(saved.map_err(|error| told(&error)))
     }
+}
+
+/// An error and what is behind it, in one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }

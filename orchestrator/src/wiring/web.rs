@@ -19,6 +19,36 @@ pub(crate) fn search_paths(config: &config::Config) -> install::SearchPaths {
     search
 }
 
+/// Why no browser can be driven here, and what to do about it.
+pub(crate) struct NoWeb {
+    pub(crate) why: &'static str,
+    pub(crate) remedy: String,
+}
+
+/// What web devices lack on this computer; `None` when nothing.
+pub(crate) fn lacking(config: &config::Config) -> Option<NoWeb> {
+    let search = search_paths(config);
+    let found = install::find(&search);
+    if found.browser.is_none() {
+        Some(NoWeb {
+            why: "no browser was found",
+            remedy: install::browser_remedy(&search),
+        })
+    } else if found.node.is_none() {
+        Some(NoWeb {
+            why: "Node was not found, which drives browsers",
+            remedy: "install Node 20 or later with the system's package manager".to_owned(),
+        })
+    } else if found.cli.is_none() {
+        Some(NoWeb {
+            why: "playwright-core is not installed, which drives browsers",
+            remedy: "`packtrain doctor --fix` installs it".to_owned(),
+        })
+    } else {
+        None
+    }
+}
+
 /// A slot with nothing but a name.
 pub(super) fn named(slot: &str) -> WebSlot {
     WebSlot {

@@ -40,7 +40,70 @@ type Body<A> = for<'a> fn(A, &'a Call<'a>) -> BoxFuture<'a, Result<Answer, ToolE
 struct Builtin<A> {
     spec: ToolSpec,
     body: Body<A>,
+    rule: Option<Rule<A>>,
     arguments: PhantomData<fn() -> A>,
+}
+
+/// What arguments must fulfil besides their types, as far as that is known without a device.
+type Rule<A> = fn(A) -> Result<(), Slip>;
+
+/// Arguments of the right types that make no sense.
+struct Slip {
+    /// The argument to blame; empty when it is all of them.
+    key: &'static str,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Slip {
+    fn new(key: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            key,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// At the argument's place. What a template will fill in is not known yet.
+    fn placed(self, arguments: &Value) -> Option<DecodeError> {
+        let blamed = arguments.as_mapping().and_then(|all| all.get(self.key));
+        if blamed.is_some_and(is_template) {
+            return None;
+        }
+        let span = blamed.and_then(|value| value.span).or(arguments.span);
+        let mut error = DecodeError::at(span, self.message);
+        error.hint = self.hint;
+        Some(error)
+    }
+}
+
+/// What a tool says itself when it is called like this.
+impl From<ToolError> for Slip {
+    fn from(error: ToolError) -> Self {
+        let hint = match &error {
+            ToolError::Failed { hint, .. } => hint.clone(),
+            ToolError::Arguments(_)
+            | ToolError::Command(_)
+            | ToolError::NeedsAgent(_)
+            | ToolError::Cancelled => None,
+        };
+        Self {
+            hint,
+            ..Self::new("", error.to_string())
+        }
+    }
+}
+
+/// Whether a value is a text with a template in it.
+pub(crate) fn is_template(value: &Value) -> bool {
+    value
+        .as_scalar()
+        .is_some_and(|scalar| scalar.text.contains("{{") || scalar.text.contains("${"))
 }
 
 /// Starts a built-in tool; it is shown to agents and recorded unless said otherwise.
@@ -62,6 +125,7 @@ fn tool<A: DeserializeOwned + JsonSchema + 'static>(
             arguments: schemars::schema_for!(A).to_value(),
         },
         body,
+        rule: None,
         arguments: PhantomData,
     }
 }
@@ -75,6 +139,12 @@ impl<A: DeserializeOwned + 'static> Builtin<A> {
     /// Not offered to agents.
     fn internal(mut self) -> Self {
         self.spec.shown = false;
+        self
+    }
+
+    /// Has arguments that must fulfil more than their types say.
+    fn ruled(mut self, rule: Rule<A>) -> Self {
+        self.rule = Some(rule);
         self
     }
 
@@ -101,7 +171,12 @@ impl<A: DeserializeOwned + 'static> Tool for Builtin<A> {
     }
 
     fn check(&self, arguments: &Value) -> Result<(), DecodeError> {
-        arguments.decode::<A>().map(drop)
+        let decoded = arguments.decode::<A>()?;
+        let slip = self.rule.and_then(|rule| rule(decoded).err());
+        match slip.and_then(|slip| slip.placed(arguments)) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
     }
 
     fn call<'a>(

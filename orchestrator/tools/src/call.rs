@@ -25,6 +25,54 @@ pub struct Target {
     pub base_url: Option<String>,
 }
 
+/// The apps that trails may be about.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Targets {
+    /// By the names that trails use.
+    pub named: BTreeMap<String, Target>,
+    /// For trails that name none.
+    pub default: Target,
+    /// For every trail, whatever it says.
+    pub given: Option<Target>,
+    /// Where relative addresses lead, whatever the target says.
+    pub base_url: Option<String>,
+}
+
+impl Targets {
+    /// The app under test of a trail that says this.
+    pub fn of(&self, said: Option<&str>) -> Target {
+        let mut target = match (&self.given, said) {
+            (Some(given), _) => given.clone(),
+            (None, Some(word)) => self.called(word),
+            (None, None) => self.default.clone(),
+        };
+        if self.base_url.is_some() {
+            target.base_url.clone_from(&self.base_url);
+        }
+        target
+    }
+
+    /// What a word in a trail or in a configuration means: a target's name, an address, or, with a
+    /// dot in it, an app's id. A name that nobody knows has neither ids nor address.
+    pub fn called(&self, word: &str) -> Target {
+        if let Some(known) = self.named.get(word) {
+            return known.clone();
+        }
+        let mut target = Target {
+            name: Some(word.to_owned()),
+            ..Target::default()
+        };
+        if word.contains("://") {
+            target.base_url = Some(word.to_owned());
+        } else if word.contains('.') {
+            for platform in [Platform::Android, Platform::Ios] {
+                target.app_ids.insert(platform, vec![word.to_owned()]);
+            }
+        }
+        target
+    }
+}
+
 /// A session as tools see it: its device, its memory, its place.
 pub struct SessionScope {
     /// The device.

@@ -8,8 +8,10 @@ mod call;
 mod math;
 mod mobile;
 mod registry;
+mod selectors;
 mod tool;
 
-pub use call::{Call, NestedTrails, SessionScope, Target};
+pub use call::{Call, NestedTrails, SessionScope, Target, Targets};
 pub use registry::Registry;
+pub use selectors::{SelectorSlip, check_selectors};
 pub use tool::{Answer, DelegatedCall, Kind, Tool, ToolError, ToolSpec};

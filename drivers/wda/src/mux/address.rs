@@ -30,6 +30,14 @@ impl MuxAddress {
         Self::Unix(PathBuf::from("/var/run/usbmuxd"))
     }
 
+    /// Whether something listens there.
+    ///
+    /// # Errors
+    /// Those of connecting.
+    pub async fn probe(&self) -> io::Result<()> {
+        self.open().await.map(drop)
+    }
+
     pub(crate) async fn open(&self) -> io::Result<BoxStream> {
         Ok(match self {
             Self::Tcp(address) => {

@@ -48,13 +48,32 @@ impl Redactor {
         });
     }
 
+    /// What hides these names and values.
+    pub fn of(secrets: &[(String, String)]) -> Self {
+        let mut redactor = Self::default();
+        for (name, value) in secrets {
+            redactor.hide(name, value);
+        }
+        redactor
+    }
+
+    /// Takes the secrets out of texts where they are.
+    pub fn redact_all<'t>(&self, texts: impl IntoIterator<Item = &'t mut String>) {
+        for text in texts {
+            if let Cow::Owned(redacted) = self.redact(text) {
+                *text = redacted;
+            }
+        }
+    }
+
     /// Whether nothing is hidden.
     pub const fn is_empty(&self) -> bool {
         self.hidden.is_empty()
     }
 
     /// The text with each secret in it replaced by its template: `{{password}}`. Where secrets
-    /// overlap, all they cover goes.
+    /// overlap, all they cover goes. A template that stands for a secret already stays as it is,
+    /// so that doing it twice changes nothing.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let covered = self.covered(text);
         if covered.is_empty() {
@@ -108,11 +127,23 @@ impl Redactor {
     /// The stretches that hold secrets, in order, apart from each other, each with the name of the
     /// secret that begins it.
     fn covered(&self, text: &str) -> Vec<(Range<usize>, &str)> {
+        let templates: Vec<Range<usize>> = self
+            .hidden
+            .iter()
+            .map(|hidden| template(&hidden.name))
+            .flat_map(|template| matches(text, &template).collect::<Vec<_>>())
+            .collect();
+        let is_done = |range: &Range<usize>| {
+            templates
+                .iter()
+                .any(|done| done.start <= range.start && range.end <= done.end)
+        };
         let mut found: Vec<(Range<usize>, &str)> = self
             .hidden
             .iter()
             .flat_map(|hidden| hidden.forms.iter().map(|form| (form, hidden.name.as_str())))
             .flat_map(|(form, name)| matches(text, form).map(move |range| (range, name)))
+            .filter(|(range, _)| !is_done(range))
             .collect();
         found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
         let mut covered: Vec<(Range<usize>, &str)> = Vec::with_capacity(found.len());

@@ -51,6 +51,8 @@ pub struct EventLines {
     label_width: usize,
     planned: usize,
     finished: usize,
+    /// What is said of a session when its first step begins; one that is skipped never starts.
+    starting: HashMap<String, String>,
 }
 
 impl EventLines {
@@ -66,6 +68,7 @@ impl EventLines {
             label_width: 0,
             planned: 0,
             finished: 0,
+            starting: HashMap::new(),
         }
     }
 
@@ -128,8 +131,11 @@ impl EventLines {
                 if attempt.0 > 1 {
                     said = format!("attempt {}, {said}", attempt.0);
                 }
-                Some(self.labelled(session, &layout.dim(&wording::one_line(&said))))
+                let line = self.labelled(session, &layout.dim(&wording::one_line(&said)));
+                self.starting.insert(session.0.clone(), line);
+                None
             }
+            RunEvent::StepStarted { session, .. } => self.starting.remove(&session.0),
             RunEvent::StepFinished {
                 session,
                 step,
@@ -219,14 +225,22 @@ impl EventLines {
                 said.push_str(&layout.dim(&counter));
                 Some(self.labelled(session, &said))
             }
-            RunEvent::SinkFailed { sink, message } => Some(format!(
+            RunEvent::SinkFailed {
+                message,
+                unsaved: Some(file),
+                ..
+            } => Some(format!(
+                "warning: {} was not saved: {}",
+                wording::one_line(file),
+                wording::one_line(message)
+            )),
+            RunEvent::SinkFailed { sink, message, .. } => Some(format!(
                 "warning: the {} output broke and gets nothing more: {}",
                 wording::one_line(sink),
                 wording::one_line(message)
             )),
             RunEvent::StopRequested => Some("stopping: no session is started any more".to_owned()),
-            RunEvent::StepStarted { .. }
-            | RunEvent::StepFinished { .. }
+            RunEvent::StepFinished { .. }
             | RunEvent::ToolStarted { .. }
             | RunEvent::ToolFinished { .. }
             | RunEvent::ArtifactSaved { .. }

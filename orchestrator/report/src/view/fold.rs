@@ -206,8 +206,16 @@ impl Fold {
                     session.flaky = flaky;
                 }
             }
-            RunEvent::SinkFailed { sink, message } => {
-                self.view.broken_sinks.push(BrokenSink { sink, message });
+            RunEvent::SinkFailed {
+                sink,
+                message,
+                unsaved,
+            } => {
+                self.view.broken_sinks.push(BrokenSink {
+                    sink,
+                    message,
+                    unsaved,
+                });
             }
             RunEvent::StopRequested => self.view.stop_requested = true,
             RunEvent::RunFinished {

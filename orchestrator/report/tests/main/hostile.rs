@@ -90,6 +90,7 @@ fn evil() -> Vec<Entry> {
     broken.event = RunEvent::SinkFailed {
         sink: evil(),
         message: evil(),
+        unsaved: Some(evil()),
     };
     sample.entries.insert(end, broken);
     sample.entries

@@ -1,6 +1,7 @@
 //! Tools for pages. The driver waits for elements; these only say what is wanted.
 
 mod arguments;
+mod rules;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +51,7 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 })
             },
         )
+        .ruled(Navigate::rule)
         .on(WEB)
         .done(),
         tool::<Element>(
@@ -65,6 +67,7 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 )
             },
         )
+        .ruled(Element::rule)
         .on(WEB)
         .done(),
         tool::<Type>(
@@ -86,6 +89,7 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 )
             },
         )
+        .ruled(Type::rule)
         .on(WEB)
         .done(),
         tool::<FillSecret>(
@@ -124,6 +128,7 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 )
             },
         )
+        .ruled(Element::rule)
         .on(WEB)
         .done(),
         tool::<Select>(
@@ -142,6 +147,7 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 })
             },
         )
+        .ruled(Select::rule)
         .on(WEB)
         .done(),
         tool::<PressKey>(
@@ -197,6 +203,7 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 )
             },
         )
+        .ruled(WaitForUrl::rule)
         .on(WEB)
         .done(),
         tool::<Resize>(
@@ -274,6 +281,7 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
                 )
             },
         )
+        .ruled(Element::rule)
         .on(WEB)
         .done(),
         tool::<VerifyValue>(
@@ -300,6 +308,7 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
                 })
             },
         )
+        .ruled(VerifyValue::rule)
         .on(WEB)
         .done(),
         tool::<VerifyList>(

@@ -35,6 +35,14 @@ impl fmt::Display for Prefix<'_> {
 }
 
 impl DecodeError {
+    /// A value that has the right shape and still makes no sense.
+    pub fn at(span: Option<Span>, message: impl Into<String>) -> Self {
+        Self {
+            span,
+            ..Self::new(message.into())
+        }
+    }
+
     pub(super) fn new(message: String) -> Self {
         Self {
             path: String::new(),

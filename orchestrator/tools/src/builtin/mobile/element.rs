@@ -67,6 +67,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                 })
             },
         )
+        .ruled(|arguments| Ok(arguments.selector().map(drop)?))
         .on(&[Platform::Android])
         .internal()
         .done(),

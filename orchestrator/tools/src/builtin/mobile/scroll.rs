@@ -34,6 +34,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                 })
             },
         )
+        .ruled(|arguments| Ok(arguments.words().map(drop)?))
         .on(PHONES)
         .done(),
     ]

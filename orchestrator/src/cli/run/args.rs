@@ -1,0 +1,180 @@
+//! The flags of `packtrain run`, and what they say about the configuration.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use packtrain_config::Flags;
+
+use crate::cli::Format;
+
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = "Examples:
+  packtrain run trails/login.trail.yaml -d web/desktop,web/phone
+  packtrain run trails --all-devices --tags smoke --retries 1
+  packtrain run trails -d web --shard split --junit junit.xml")]
+pub(crate) struct RunArgs {
+    /// Trail files, or folders that hold some [default: the configured trailsDir]
+    #[arg(value_name = "TRAIL")]
+    pub(crate) trails: Vec<PathBuf>,
+
+    /// Devices: web/desktop, a whole platform (web), or a name; repeat or separate by commas
+    #[arg(short, long, value_delimiter = ',', value_name = "DEVICE")]
+    pub(crate) device: Vec<String>,
+
+    /// Every device that is configured or connected
+    #[arg(long, conflicts_with = "device")]
+    pub(crate) all_devices: bool,
+
+    /// Only trails with one of these tags
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
+
+    /// Every trail on every device (all), or every trail once on whichever is free (split)
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub(crate) shard: Option<ShardArg>,
+
+    /// Try a failed trail again, up to N times; a pass after a failure is flaky
+    #[arg(long, value_name = "N")]
+    pub(crate) retries: Option<u32>,
+
+    /// Stop everything after the first failure
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+
+    /// How long one trail may take on one device: 90s, 5m [default: 10m]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) timeout: Option<String>,
+
+    /// Let the trails remember a value; repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub(crate) memory: Vec<(String, String)>,
+
+    /// The same, but never shown anywhere; NAME alone takes it from the environment
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = secret)]
+    pub(crate) secret: Vec<(String, String)>,
+
+    /// An argument of the trails; repeatable
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub(crate) arg: Vec<(String, String)>,
+
+    /// A YAML file of arguments
+    #[arg(long, value_name = "FILE")]
+    pub(crate) args_file: Option<PathBuf>,
+
+    /// The app under test: a target of the configuration
+    #[arg(long, value_name = "NAME")]
+    pub(crate) target: Option<String>,
+
+    /// Where relative addresses lead
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+
+    /// Use this driver instead of the one a trail pins
+    #[arg(long, value_name = "DRIVER")]
+    pub(crate) driver: Option<String>,
+
+    /// Show the browsers' windows
+    #[arg(long)]
+    pub(crate) headed: bool,
+
+    /// When to keep the screen as a picture [default: all]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(crate) screenshots: Option<ScreenshotsArg>,
+
+    /// Events as lines of JSON on standard output (json), or progress for people (text)
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: Format,
+
+    /// Folder for runs [default: .packtrain/runs]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Write JUnit XML here too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+
+    /// Write the HTML report here too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ShardArg {
+    /// Every trail on every device.
+    All,
+    /// Every trail once, on whichever device is free.
+    Split,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ScreenshotsArg {
+    /// After every step.
+    All,
+    /// When a step fails.
+    Failure,
+    /// Never.
+    None,
+}
+
+impl RunArgs {
+    /// What the flags say about the configuration.
+    pub(super) fn flags(&self) -> Flags {
+        let mut flags = Flags::default();
+        if let Some(retries) = self.retries {
+            flags = flags.set("--retries", "run.retries", retries);
+        }
+        if let Some(timeout) = &self.timeout {
+            flags = flags.set("--timeout", "run.timeout", timeout.as_str());
+        }
+        if self.fail_fast {
+            flags = flags.set("--fail-fast", "run.failFast", true);
+        }
+        if let Some(folder) = &self.output {
+            flags = flags.set("--output", "run.outputDir", folder.display().to_string());
+        }
+        if let Some(when) = self.screenshots {
+            flags = flags.set("--screenshots", "run.screenshots", when.word());
+        }
+        if let Some(shard) = self.shard {
+            flags = flags.set("--shard", "run.shard", shard.word());
+        }
+        flags
+    }
+}
+
+impl ShardArg {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Split => "split",
+        }
+    }
+}
+
+impl ScreenshotsArg {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Failure => "failure",
+            Self::None => "none",
+        }
+    }
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn secret(text: &str) -> Result<(String, String), String> {
+    match pair(text) {
+        Ok(given) => Ok(given),
+        Err(_) if text.is_empty() => Err("expected NAME or NAME=VALUE".to_owned()),
+        Err(_) => match std::env::var(text) {
+            Ok(value) => Ok((text.to_owned(), value)),
+            Err(_) => Err(format!("the environment has no variable {text}")),
+        },
+    }
+}

@@ -1,0 +1,86 @@
+//! What a run is given besides trails and devices: the app under test, and arguments.
+
+use packtrain_config::Config;
+use packtrain_drivers::Platform;
+use packtrain_model::trail::GivenArg;
+use packtrain_model::yaml::Value;
+use packtrain_tools::{Target, Targets};
+
+use super::RunArgs;
+use crate::exit::CliError;
+
+/// The apps under test: those of the configuration, and what the flags say.
+///
+/// # Errors
+/// When `--target` names none of them.
+pub(super) fn targets(args: &RunArgs, config: &Config) -> Result<Targets, CliError> {
+    let mut targets = Targets {
+        named: config
+            .targets
+            .iter()
+            .map(|(name, configured)| (name.clone(), target(name, configured)))
+            .collect(),
+        base_url: args.base_url.clone(),
+        ..Targets::default()
+    };
+    if let Some(name) = &args.target {
+        let Some(known) = targets.named.get(name) else {
+            let refused = CliError::misuse(format!("there is no target `{name}`"));
+            let known: Vec<_> = targets.named.keys().map(String::as_str).collect();
+            return Err(match known.as_slice() {
+                [] => refused.hint("the configuration has none; `targets` holds them"),
+                known => refused.hint(format!("the configuration has {}", known.join(", "))),
+            });
+        };
+        targets.given = Some(known.clone());
+    }
+    if let Some(word) = &config.target {
+        targets.default = targets.called(word);
+    }
+    Ok(targets)
+}
+
+fn target(name: &str, configured: &packtrain_config::Target) -> Target {
+    let ids = &configured.app_ids;
+    Target {
+        name: Some(name.to_owned()),
+        app_ids: [
+            (Platform::Android, ids.android.clone()),
+            (Platform::Ios, ids.ios.clone()),
+        ]
+        .into(),
+        base_url: configured.base_url.clone(),
+    }
+}
+
+/// `--base-url` counts before what the devices say too.
+pub(super) fn override_base_urls(args: &RunArgs, config: &mut Config) {
+    if args.base_url.is_some() {
+        for slot in config.devices.web.values_mut() {
+            slot.base_url = None;
+        }
+    }
+}
+
+/// The trails' arguments, those of the file first.
+///
+/// # Errors
+/// When the file cannot be read or has mistakes.
+pub(super) fn given_args(args: &RunArgs) -> Result<Vec<GivenArg>, CliError> {
+    let mut given = match &args.args_file {
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                CliError::misuse(format!("cannot read {}", file.display())).because(&error)
+            })?;
+            GivenArg::parse_file(&text, &file.display().to_string())
+                .map_err(|mistakes| CliError::files("the arguments file is wrong", mistakes))?
+        }
+        None => Vec::new(),
+    };
+    given.extend(args.arg.iter().map(|(name, value)| GivenArg {
+        name: name.clone(),
+        value: Value::word(value.clone()),
+        source: None,
+    }));
+    Ok(given)
+}

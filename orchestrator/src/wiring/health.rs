@@ -1,0 +1,253 @@
+//! What is installed of all that devices need, what is missing, and how to get it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use packtrain_config::Config;
+use packtrain_driver_adb::{AdbPool, install as agent};
+use packtrain_driver_playwright::install;
+use packtrain_driver_wda::WdaOptions;
+
+use super::wanted::Search;
+use super::{android, web};
+use crate::exit::CliError;
+use crate::render;
+
+/// How long npm or pip may take.
+const INSTALLING: Duration = Duration::from_secs(300);
+/// How long a program may take to tell its version, and usbmuxd to answer.
+const ANSWERS: Duration = Duration::from_secs(5);
+
+/// One thing that is looked for.
+pub(crate) struct Finding {
+    pub(crate) what: &'static str,
+    /// Whether `doctor` fails without it. What only some devices need is told, no more.
+    pub(crate) needed: bool,
+    pub(crate) state: State,
+    pub(crate) remedy: String,
+}
+
+/// Whether it is there.
+pub(crate) enum State {
+    /// It is, and what it is.
+    Found(String),
+    /// It is not.
+    Missing,
+    /// It is, and cannot be used, because.
+    Unusable(String),
+}
+
+impl Finding {
+    pub(crate) const fn is_found(&self) -> bool {
+        matches!(self.state, State::Found(_))
+    }
+}
+
+/// Looks for everything. Starts nothing but programs that tell their version.
+///
+/// # Errors
+/// When the configuration makes no sense.
+pub(crate) async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> {
+    let search = web::search_paths(config);
+    let found = install::find(&search);
+    let mut findings = vec![
+        Finding {
+            what: "Chromium or Chrome",
+            needed: true,
+            state: at(found.browser.as_deref()),
+            remedy: install::browser_remedy(&search),
+        },
+        node(found.node.as_deref()).await,
+        playwright(&found),
+    ];
+    findings.extend(for_android(config).await?);
+    findings.extend(for_iphones().await);
+    Ok(findings)
+}
+
+/// Installs what npm and PyPI can install for a user, as far as it is missing.
+///
+/// # Errors
+/// When something could not be installed; what comes after it was tried all the same.
+pub(crate) async fn fix(config: &Config) -> Result<(), CliError> {
+    let core = fix_playwright(config).await;
+    let jar = fix_agent().await;
+    core.and(jar)
+}
+
+async fn fix_playwright(config: &Config) -> Result<(), CliError> {
+    let search = web::search_paths(config);
+    if install::find(&search).cli.is_some() {
+        return Ok(());
+    }
+    let folder = search.modules.first().ok_or_else(nowhere)?;
+    let version = install::PLAYWRIGHT_CORE;
+    let into = folder.display();
+    render::say(&format!(
+        "installing playwright-core {version} from npm into {into}"
+    ));
+    let installed = install::install_playwright(folder, INSTALLING).await;
+    installed.map_err(|error| {
+        CliError::infrastructure("cannot install playwright-core")
+            .because(&error)
+            .hint("npm comes with Node: `apt-get install nodejs npm`")
+    })
+}
+
+async fn fix_agent() -> Result<(), CliError> {
+    let home = home().ok_or_else(nowhere)?;
+    if agent::find_u2(&home).is_some() {
+        return Ok(());
+    }
+    let version = agent::UIAUTOMATOR2;
+    let into = home.display();
+    render::say(&format!(
+        "installing u2.jar of uiautomator2 {version} from PyPI into {into}"
+    ));
+    let installed = agent::install_u2(&home, INSTALLING).await;
+    installed.map(drop).map_err(|error| {
+        let failed = CliError::infrastructure("cannot install u2.jar").because(&error);
+        match error.hint() {
+            Some(hint) => failed.hint(hint),
+            None => failed,
+        }
+    })
+}
+
+fn nowhere() -> CliError {
+    CliError::infrastructure("there is no folder to install into")
+        .hint("set PACKTRAIN_HOME or HOME")
+}
+
+fn home() -> Option<PathBuf> {
+    install::home(|name| std::env::var_os(name))
+}
+
+fn at(path: Option<&Path>) -> State {
+    path.map_or(State::Missing, |path| {
+        State::Found(path.display().to_string())
+    })
+}
+
+async fn node(program: Option<&Path>) -> Finding {
+    let oldest = install::OLDEST_NODE;
+    let state = match program {
+        None => State::Missing,
+        Some(program) => {
+            let path = program.display();
+            match install::node_version(program, ANSWERS).await {
+                Some(version) if version.major < oldest => State::Unusable(format!(
+                    "{version} at {path} is too old: playwright-core needs {oldest} or later"
+                )),
+                Some(version) => State::Found(format!("{version} at {path}")),
+                None => State::Unusable(format!("{path} does not tell its version")),
+            }
+        }
+    };
+    Finding {
+        what: "Node",
+        needed: true,
+        state,
+        remedy: format!(
+            "{oldest} or later; Debian, Ubuntu: `sudo apt-get install nodejs npm`; macOS: `brew install node`"
+        ),
+    }
+}
+
+fn playwright(found: &install::Found) -> Finding {
+    let state = match &found.cli {
+        None => State::Missing,
+        Some(cli) => {
+            let version = found.version.as_deref().unwrap_or("of unknown version");
+            let tried = match found.is_tried_version() {
+                true => String::new(),
+                false => format!(" (tried with {})", install::PLAYWRIGHT_CORE),
+            };
+            State::Found(format!("{version}{tried} at {}", cli.display()))
+        }
+    };
+    Finding {
+        what: "playwright-core",
+        needed: true,
+        state,
+        remedy: "`packtrain doctor --fix` installs it from npm, without any browser".to_owned(),
+    }
+}
+
+async fn for_android(config: &Config) -> Result<Vec<Finding>, CliError> {
+    let options = android::options(&config.devices.android, Search::Quietly)?;
+    let (program, server) = match AdbPool::new(options).report().await {
+        Ok(Some(report)) => {
+            let clash = match report.fights_with_program() {
+                true => ", which another version's program ends when it is used",
+                false => "",
+            };
+            let server = match report.server {
+                Some(version) => {
+                    State::Found(format!("version {version} at {}{clash}", report.address))
+                }
+                None => State::Missing,
+            };
+            let program = report.program.map_or(State::Missing, |(path, version)| {
+                State::Found(format!("version {version} at {}", path.display()))
+            });
+            (program, server)
+        }
+        Ok(None) => (State::Missing, State::Missing),
+        Err(error) => (State::Unusable(error.to_string()), State::Missing),
+    };
+    let optional = |what, state, remedy: &str| Finding {
+        what,
+        needed: false,
+        state,
+        remedy: remedy.to_owned(),
+    };
+    Ok(vec![
+        optional(
+            "adb",
+            program,
+            "for Android devices; Debian, Ubuntu: `sudo apt-get install adb`; macOS: \
+             `brew install --cask android-platform-tools`",
+        ),
+        optional(
+            "adb server",
+            server,
+            "for Android devices; it is started when they are asked for by name",
+        ),
+        optional(
+            "u2.jar",
+            at(home().and_then(|home| agent::find_u2(&home)).as_deref()),
+            "for Android screens that are read quickly; `packtrain doctor --fix` installs it from PyPI",
+        ),
+    ])
+}
+
+async fn for_iphones() -> Vec<Finding> {
+    let options = WdaOptions::from_environment(|name| std::env::var_os(name));
+    let mux = match &options.usbmuxd {
+        None => State::Missing,
+        Some(address) => match tokio::time::timeout(ANSWERS, address.probe()).await {
+            Ok(Ok(())) => State::Found(format!("at {address}")),
+            Ok(Err(_)) => State::Missing,
+            Err(_) => State::Unusable(format!("{address} does not answer")),
+        },
+    };
+    let mut findings = vec![Finding {
+        what: "usbmuxd",
+        needed: false,
+        state: mux,
+        remedy:
+            "for iPhones on USB; Debian, Ubuntu: `sudo apt-get install usbmuxd`, it starts when \
+                 one is plugged in; macOS has it"
+                .to_owned(),
+    }];
+    if cfg!(target_os = "macos") {
+        findings.push(Finding {
+            what: "xcrun",
+            needed: false,
+            state: at(options.xcrun.as_deref()),
+            remedy: "for iOS simulators; install Xcode, then `xcode-select --install`".to_owned(),
+        });
+    }
+    findings
+}

@@ -1,0 +1,81 @@
+//! What arguments of tools for pages must fulfil besides their types. The tools and the driver say
+//! the same when they are called; here it is said without a device.
+
+use super::super::Slip;
+use super::arguments::{
+    Element, Navigate, Navigation, Select, Type, VerifyKind, VerifyValue, WaitForUrl,
+};
+use packtrain_drivers::WebTarget;
+
+impl Navigate {
+    pub(super) fn rule(self) -> Result<(), Slip> {
+        match self.action {
+            Navigation::Goto if self.url.trim().is_empty() => {
+                Err(Slip::new("url", "`url` is needed to go somewhere")
+                    .hint("add `url`, or `action: BACK` or `action: FORWARD`"))
+            }
+            Navigation::Goto | Navigation::Back | Navigation::Forward => Ok(()),
+        }
+    }
+}
+
+impl Element {
+    pub(super) fn rule(mut self) -> Result<(), Slip> {
+        named(&self.target())
+    }
+}
+
+impl Type {
+    pub(super) fn rule(mut self) -> Result<(), Slip> {
+        named(&self.target())
+    }
+}
+
+impl Select {
+    pub(super) fn rule(mut self) -> Result<(), Slip> {
+        named(&self.target())?;
+        match self.values.is_empty() {
+            true => Err(Slip::new("values", "`values` is empty").hint("list at least one")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl VerifyValue {
+    pub(super) fn rule(mut self) -> Result<(), Slip> {
+        named(&self.target())?;
+        match self.kind {
+            VerifyKind::Attribute if self.attribute.is_empty() => {
+                Err(Slip::new("attribute", "`attribute` names no attribute")
+                    .hint("add `attribute`, such as `attribute: href`"))
+            }
+            VerifyKind::Attribute | VerifyKind::Text | VerifyKind::Value => Ok(()),
+        }
+    }
+}
+
+impl WaitForUrl {
+    pub(super) fn rule(self) -> Result<(), Slip> {
+        let wrong = match regex::Regex::new(&self.pattern) {
+            Ok(_) => return Ok(()),
+            Err(regex::Error::Syntax(words)) => words,
+            Err(error) => error.to_string(),
+        };
+        // The last line says what is wrong; those above draw the pattern.
+        let why = wrong.lines().last().unwrap_or_default();
+        let why = why.trim_start_matches("error: ");
+        Err(Slip::new(
+            "pattern",
+            format!("`pattern` is no regular expression: {why}"),
+        )
+        .hint("a backslash before a sign takes its meaning away: `\\(`"))
+    }
+}
+
+fn named(target: &WebTarget) -> Result<(), Slip> {
+    match target.is_empty() {
+        true => Err(Slip::new("", "no element is named")
+            .hint("add `nodeSelector` or `ref`, such as `ref: 'button \"Save\"'`")),
+        false => Ok(()),
+    }
+}

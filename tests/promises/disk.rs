@@ -1,0 +1,76 @@
+//! A disk that is full: what was lost is said, and nothing is called passed that nobody can read.
+//!
+//! A limit on the size of files stands for the disk; a write beyond it fails like one.
+
+use std::process::Stdio;
+
+use packtrain_tests::{Ended, Lab};
+
+use crate::lab;
+
+fn project() -> Lab {
+    let lab = lab();
+    lab.write(
+        "look.trail.yaml",
+        "config: { id: look }\ntrail:\n  - step: \"Look\"\n    recording:\n      android: []\n  - step: \"Look again\"\n    recording:\n      android: []\n",
+    );
+    lab
+}
+
+/// A run in which no file gets larger than `blocks` of 512 bytes.
+fn run(lab: &Lab, blocks: u32, arguments: &[&str]) -> Ended {
+    let run = ["run", "look.trail.yaml", "-d", "virtual:android"];
+    let program = lab.command::<&str>(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell
+        .args([
+            "-c",
+            &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""),
+            "sh",
+        ])
+        .arg(program.get_program())
+        .args(run)
+        .args(arguments)
+        .current_dir(lab.folder())
+        .env("XDG_CONFIG_HOME", lab.folder().join(".config"))
+        .stdin(Stdio::null());
+    shell.output().unwrap().into()
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_to_its_end_is_no_pass() {
+    let lab = project();
+    for format in ["text", "json"] {
+        let ended = run(&lab, 2, &["--format", format]).expect(2);
+        for part in [
+            "error: the run's journal could not be written to its end",
+            "File too large",
+            "make room on the disk",
+        ] {
+            assert!(ended.stderr.contains(part), "{part}\n{}", ended.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_picture_that_cannot_be_saved_is_told_and_the_journal_goes_on() {
+    let lab = project();
+    let ended = run(&lab, 8, &[]).expect(0);
+    assert!(
+        ended.stderr.contains("screen.png was not saved"),
+        "{}",
+        ended.stderr
+    );
+    assert!(
+        !ended.stderr.contains("gets nothing more"),
+        "{}",
+        ended.stderr
+    );
+    let events = lab.events();
+    assert_eq!(events.last().unwrap()["event"], "run_finished");
+    let failed = events
+        .iter()
+        .find(|event| event["event"] == "sink_failed")
+        .unwrap();
+    assert_eq!(failed["unsaved"], "screen.png");
+}

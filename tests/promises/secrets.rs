@@ -1,0 +1,122 @@
+//! What is secret is in no file of a run and in nothing that the program says.
+
+use std::path::{Path, PathBuf};
+
+use packtrain_tests::{Ended, Lab};
+
+use crate::lab;
+
+const NAME: &str = "PROMISED_SECRET";
+const VALUE: &str = "correct-horse 7\"battery";
+
+/// Words, titles, tags, memory and arguments of tools that name the secret, on a page that shows,
+/// logs and requests it, with a last step that fails because of it.
+const TRAIL: &str = r#"
+config:
+  id: leaky
+  title: "Sign in with {{PROMISED_SECRET}}"
+  description: "With {{PROMISED_SECRET}}"
+  tags: ["t-{{PROMISED_SECRET}}"]
+  memory: { same: "{{PROMISED_SECRET}}" }
+trail:
+  - step: "Open the page of {{PROMISED_SECRET}}"
+    recording:
+      web:
+        - web_navigate: { url: "data:text/html,<title>T</title><p id=p>Here</p><input aria-label=Pass>" }
+        - web_evaluate: { script: "console.error('logged {{PROMISED_SECRET}}'.replace(/x/g, ''))" }
+        - web_evaluate: { script: "document.title = document.getElementById('p').textContent = `{{same}}`" }
+        - web_type: { text: "{{PROMISED_SECRET}}", ref: 'textbox "Pass"' }
+        - runTrail: { path: inner.trail.yaml }
+  - verify: "It shows {{same}} and {{PROMISED_SECRET}}"
+    recording:
+      web:
+        - web_verifyTextVisible: { text: "not {{PROMISED_SECRET}}" }
+"#;
+
+const INNER: &str = r#"
+config: { id: inner }
+trail:
+  - step: "Say {{PROMISED_SECRET}}"
+    recording:
+      web:
+        - dumpMemory: {}
+        - runCommand: { command: "echo 'told {{PROMISED_SECRET}}'" }
+"#;
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| entry.unwrap().path())
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path),
+            false => vec![path],
+        })
+        .collect()
+}
+
+/// Where the secret shows: whole, as JSON or HTML has it, or its first words.
+fn leaks(lab: &Lab, ended: &Ended) -> Vec<String> {
+    let mut texts = vec![
+        ("stdout".to_owned(), ended.stdout.clone().into_bytes()),
+        ("stderr".to_owned(), ended.stderr.clone().into_bytes()),
+    ];
+    for path in files(&lab.folder().join(".packtrain")) {
+        let name = path.display().to_string();
+        texts.push((name.clone(), std::fs::read(&path).unwrap()));
+        texts.push((format!("the name {name}"), name.into_bytes()));
+    }
+    assert!(texts.len() > 8, "nothing was looked at");
+    let found = |bytes: &[u8]| {
+        ["correct-horse", "7\"battery", "7%22battery", "horse%207"]
+            .iter()
+            .any(|part| {
+                bytes
+                    .windows(part.len())
+                    .any(|window| window == part.as_bytes())
+            })
+    };
+    texts
+        .into_iter()
+        .filter(|(_, bytes)| found(bytes))
+        .map(|(name, bytes)| {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let line = text.lines().find(|line| found(line.as_bytes()));
+            format!("{name}: {}", line.unwrap_or_default())
+        })
+        .collect()
+}
+
+fn run(lab: &Lab, arguments: &[&str]) -> Ended {
+    let mut command = lab.command(&["run", "leaky.trail.yaml", "-d", "web/a", "--secret", NAME]);
+    command
+        .args(arguments)
+        .env(NAME, VALUE)
+        .output()
+        .unwrap()
+        .into()
+}
+
+#[test]
+fn a_secret_is_in_no_file_of_the_run_and_in_nothing_that_is_said() {
+    let lab = lab();
+    lab.write("leaky.trail.yaml", TRAIL)
+        .write("inner.trail.yaml", INNER);
+    for format in ["text", "json"] {
+        let ended = run(&lab, &["--format", format, "--retries", "1"]).expect(1);
+        assert_eq!(leaks(&lab, &ended), Vec::<String>::new());
+    }
+    let report = lab.read(lab.run_folder().join("report.json"));
+    assert!(
+        report.contains("Sign in with {{PROMISED_SECRET}}"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_mistake_in_a_trail_does_not_tell_a_secret() {
+    let lab = lab();
+    let trail = "config: {}\ntrail:\n  - step: x\n    recording: { web: \"{{PROMISED_SECRET}}\" }\n    kind: \"{{PROMISED_SECRET}}\"\n";
+    lab.write("leaky.trail.yaml", trail);
+    let ended = run(&lab, &["--tags", "a"]).expect(3);
+    assert!(!ended.stderr.contains("correct-horse"), "{}", ended.stderr);
+}
