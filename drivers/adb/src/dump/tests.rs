@@ -160,7 +160,8 @@ fn the_tools_own_words_after_the_dump_do_not_matter() {
 #[test]
 fn what_is_no_screen_says_why() {
     let cut = dump(&node("text=\"a\"", ""));
-    let cases: [(&str, fn(&DumpFault) -> bool); 8] = [
+    type IsFault = fn(&DumpFault) -> bool;
+    let cases: [(&str, IsFault); 8] = [
         ("ERROR: could not get idle state.\n", |f| {
             *f == DumpFault::NotIdle
         }),
