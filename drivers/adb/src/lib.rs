@@ -14,7 +14,7 @@ mod dump;
 mod error;
 mod fault;
 mod focus;
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod hand;
 mod input;

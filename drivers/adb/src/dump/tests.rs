@@ -157,13 +157,11 @@ fn the_tools_own_words_after_the_dump_do_not_matter() {
     assert_eq!(parse(&turned, SCREEN).unwrap().rotation, 3);
 }
 
-/// Whether a fault is the one that was expected.
-type Expected = fn(&DumpFault) -> bool;
-
 #[test]
 fn what_is_no_screen_says_why() {
     let cut = dump(&node("text=\"a\"", ""));
-    let cases: [(&str, Expected); 8] = [
+    type IsFault = fn(&DumpFault) -> bool;
+    let cases: [(&str, IsFault); 8] = [
         ("ERROR: could not get idle state.\n", |f| {
             *f == DumpFault::NotIdle
         }),

@@ -127,7 +127,7 @@ impl Decoder {
 }
 
 /// The output in pieces of shell protocol 2.
-#[cfg(fuzzing)]
+#[cfg(feature = "fuzzing")]
 pub(crate) fn decode(pieces: &[&[u8]]) -> Result<Option<ShellOutput>, String> {
     let mut decoder = Decoder::default();
     for piece in pieces {
