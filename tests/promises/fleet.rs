@@ -50,7 +50,8 @@ fn fleet() -> Lab {
         .write("faults.yaml", &faults())
         .write(
             "packtrain.yaml",
-            &format!("devices: {{ virtual: {{ profile: fast, seed: 7, faults: faults.yaml }} }}\n"),
+            "devices: { virtual: { profile: fast, seed: 7, faults: faults.yaml } }
+",
         );
     lab
 }
