@@ -18,7 +18,9 @@ const RUNS: usize = 40;
 const VERSION_TARGET: f64 = 5.0;
 const STEP_TARGET: f64 = 30.0;
 
-const CONFIG: &str = "devices: { virtual: { android: 1, profile: fast } }\n";
+/// Without an agent, which is to a phone what a browser is to a web device: its start is its own.
+const CONFIG: &str =
+    "devices: { android: { agent: shell }, virtual: { android: 1, profile: fast } }\n";
 const TRAIL: &str =
     "config: { id: first }\ntrail:\n  - step: \"Nothing\"\n    recording: { android: [] }\n";
 
