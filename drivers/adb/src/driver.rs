@@ -1,5 +1,7 @@
 //! A connected phone: commands in, observations out.
 
+use std::time::Duration;
+
 use packtrain_drivers::{
     ActionReport, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError, EventSink,
     Observation,
@@ -8,6 +10,9 @@ use packtrain_drivers::{
 use crate::app::AppContext;
 use crate::hand::{Hand, Result};
 use crate::session::Session;
+
+/// How long before a command's deadline its parts give up, at most.
+const SAYS: Duration = Duration::from_millis(100);
 
 /// One phone, with a session at a time.
 pub(crate) struct AdbDriver {
@@ -48,7 +53,9 @@ impl AdbDriver {
     }
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
-        let deadline = ctx.deadline;
+        // Whoever waits inside is done a little earlier and can say what it waited for.
+        let early = (ctx.remaining() / 20).min(SAYS);
+        let deadline = ctx.deadline.checked_sub(early).unwrap_or(ctx.deadline);
         match command {
             Command::Begin(options) => {
                 self.end().await;

@@ -134,7 +134,7 @@ async fn a_phone_that_does_not_trust_this_computer_says_where_to_look() {
         device.inject("{ match: { connect: '' }, do: unauthorized }");
         device.phone().device().cut();
         device.let_go().await;
-        let error = device.reconnect_in(&within(SHORT)).await.unwrap_err();
+        let error = device.reconnect().await.unwrap_err();
         let (cause, hint) = lost(&error);
         assert_eq!(cause, "the device is unauthorized", "{:?}", device.way);
         assert!(hint.contains("accept this computer's key"), "{hint}");

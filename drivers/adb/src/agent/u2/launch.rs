@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use md5::{Digest as _, Md5};
 use serde_json::json;
 
-use super::{Outcome, Server, U2Agent, rpc};
+use super::{Outcome, RESTARTS, Server, U2Agent, rpc};
 use crate::agent::AgentError;
 use crate::agent::process::Process;
 use crate::phone::Repeat;
@@ -52,10 +52,29 @@ impl U2Agent {
             Server::Suspect(_) => self.kill(deadline).await?,
             Server::Up(_) | Server::Down => {}
         }
-        // Hangs up on the old process before another is started.
-        *server = Server::Down;
-        *server = self.launch(deadline).await?;
-        self.configure(deadline).await
+        let mut losses = 0;
+        loop {
+            // Hangs up on the old process before another is started.
+            *server = Server::Down;
+            match self.bring_up(deadline).await {
+                // Starting it again changes nothing, so a device that dropped meanwhile may.
+                Err(AgentError::Wire(error)) if error.is_loss() && losses < RESTARTS => {
+                    losses += 1;
+                    self.phone.come_back(&error, deadline).await?;
+                    self.phone.report_back(&error);
+                }
+                brought => {
+                    *server = brought?;
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    async fn bring_up(&self, deadline: Instant) -> Result<Server, AgentError> {
+        let server = self.launch(deadline).await?;
+        self.configure(deadline).await?;
+        Ok(server)
     }
 
     async fn launch(&self, deadline: Instant) -> Result<Server, AgentError> {
