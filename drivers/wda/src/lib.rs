@@ -11,6 +11,8 @@ mod dial;
 mod driver;
 mod endpoint;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod gesture;
 mod http;
 mod kit;

@@ -49,6 +49,25 @@ pub(crate) struct MuxDevice {
     number: u32,
 }
 
+/// What is handed on of the bytes a muxer sends, up to the first that make no message; those
+/// behind the first message are a tunnel's, if so.
+#[cfg(feature = "fuzzing")]
+pub(crate) async fn handed_on(bytes: Vec<u8>, tunnel: bool) -> Vec<u8> {
+    let inner = Box::new(tokio::io::join(
+        std::io::Cursor::new(bytes),
+        tokio::io::sink(),
+    ));
+    let then = match tunnel {
+        true => Then::Tunnel,
+        false => Then::MoreMessages,
+    };
+    let mut handed_on = Vec::new();
+    // What makes no message ends the stream; those before it were handed on.
+    let _ =
+        tokio::io::AsyncReadExt::read_to_end(&mut Checked::new(inner, then), &mut handed_on).await;
+    handed_on
+}
+
 /// The devices that are plugged in; each once, however many ways lead to it.
 pub(crate) async fn devices(address: &MuxAddress) -> Result<Vec<MuxDevice>, MuxError> {
     let mut muxer = talk(address, Then::MoreMessages).await?;
