@@ -27,5 +27,6 @@ demo:
 bench:
     cargo bench -p packtrain-tests --bench web_flow
     cargo bench -p packtrain-tests --bench start
+    cargo bench -p packtrain-tests --bench phones
     cargo bench -p packtrain-drivers --bench selector
     cargo bench -p packtrain-driver-adb --bench fleet
