@@ -108,7 +108,7 @@ pub(crate) async fn screenshot(session: &Session, ctx: &CommandContext) -> Resul
         let left = match &taken {
             Ok(_) => false,
             Err(Error::Timeout(_)) => true,
-            Err(error) => error.to_string().contains("Not attached to an active page"),
+            Err(error) => error.to_string().contains("Page.captureScreenshot"),
         };
         if !left || tries == LEFT_PAGES {
             break taken;

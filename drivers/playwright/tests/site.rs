@@ -22,6 +22,7 @@ impl Site {
                 "/second",
                 get(|| async { Html("<title>Second</title><h1>Second page</h1>") }),
             )
+            .route("/restless", get(|| async { Html(RESTLESS) }))
             .route(
                 "/popup",
                 get(|| async { Html("<title>Popup</title><p>In the popup</p>") }),
@@ -58,6 +59,9 @@ impl Site {
         format!("http://{}/", self.address)
     }
 }
+
+/// A page that is left as soon as it is there.
+const RESTLESS: &str = "<title>Restless</title><script>onload = () => setTimeout(() => location = '/second', 15)</script>";
 
 const INDEX: &str = r##"<!doctype html><meta name="viewport" content="width=device-width"><title>Index</title>
 <main>
