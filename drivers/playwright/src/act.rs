@@ -20,8 +20,6 @@ use crate::wire;
 
 /// How long an element that is there may take to become ready for an action.
 const ACTS: Duration = Duration::from_secs(30);
-/// The least time to look for an element closer.
-const LAST_LOOK: Duration = Duration::from_millis(1);
 /// An action that takes longer is looked after.
 const DOUBT: Duration = Duration::from_millis(400);
 /// How long a page may take to load.
@@ -260,11 +258,11 @@ async fn on_element(
 ) -> Result<Observation> {
     let begun = Instant::now();
     if let Some(candidate) = find::plain(target)
-        && let Some(done) = at_once(session, candidate, ctx, method, verb, params.clone()).await?
+        && let Some(done) = at_once(session, &candidate, ctx, method, verb, params.clone()).await?
     {
         return Ok(done);
     }
-    let appears = APPEARS.saturating_sub(begun.elapsed()).max(LAST_LOOK);
+    let appears = APPEARS.saturating_sub(begun.elapsed());
     let found: Found = find::find(session, target, ctx.remaining_up_to(appears)).await?;
     params["selector"] = found.selector.as_str().into();
     let acted = wire::call(&found.frame, method, params, ctx.remaining_up_to(ACTS)).await;
@@ -273,15 +271,16 @@ async fn on_element(
 }
 
 /// The usual case in one call: just one element matches. `None` when nothing has been done and a
-/// closer look is needed: none matches, several do, or another tab took over.
+/// closer look is needed: several match, or another tab took over.
 async fn at_once(
     session: &Session,
-    candidate: Candidate,
+    candidate: &Candidate,
     ctx: &CommandContext,
     method: &str,
     verb: &str,
     mut params: Value,
 ) -> Result<Option<Observation>> {
+    let begun = Instant::now();
     let Ok(frame) = wire::frame_of(&session.page()?).await else {
         return Ok(None);
     };
@@ -290,45 +289,49 @@ async fn at_once(
     params["timeout"] = wire::millis(ctx.remaining_up_to(ACTS)).into();
     let call = Call::new(&frame);
     let mut acting = pin!(call.make(method, params));
-    let (acted, taken_back) = tokio::select! {
+    let (acted, is_elsewhere) = tokio::select! {
         biased;
         acted = &mut acting => (acted, false),
-        () = is_elsewhere(session, &candidate, &frame, ctx) => {
-            call.take_back().await;
-            (acting.await, true)
+        is_elsewhere = waits_in_vain(session, candidate, &frame, ctx) => {
+            call.take_back();
+            (acting.await, is_elsewhere)
         }
     };
-    if let Err(error) = acted {
-        let several = wire::is_ambiguous(&error);
-        let in_vain = taken_back || wire::is_closed(&error);
-        return match several || (in_vain && !wire::touched(&error)) {
-            true => Ok(None),
-            false => Err(wire::translate(&error, &format!("{verb} {}", candidate.by))),
-        };
+    let by = &candidate.by;
+    match acted {
+        Ok(()) => Ok(Some(Observation::Done(ActionReport {
+            located: Some(Located {
+                by: by.clone(),
+                matched: 1,
+            }),
+            notes: Vec::new(),
+        }))),
+        Err(error) if wire::is_ambiguous(&error) => Ok(None),
+        Err(error) if wire::touched(&error) => {
+            Err(wire::translate(&error, &format!("{verb} {by}")))
+        }
+        Err(error) if is_elsewhere || wire::is_closed(&error) => Ok(None),
+        Err(error) if !wire::was_found(&error) => {
+            Err(find::absent(session, by, begun.elapsed()).await)
+        }
+        Err(error) => Err(wire::translate(&error, &format!("{verb} {by}"))),
     }
-    Ok(Some(Observation::Done(ActionReport {
-        located: Some(Located {
-            by: candidate.by,
-            matched: 1,
-        }),
-        notes: Vec::new(),
-    })))
 }
 
-/// Resolves once it is clear that an action waits in vain: nothing matches, or on another tab.
-async fn is_elsewhere(
+/// Resolves once it is clear that an action waits in vain; whether what it waits for is on another
+/// tab, or nowhere.
+async fn waits_in_vain(
     session: &Session,
     candidate: &Candidate,
     frame: &Frame,
     ctx: &CommandContext,
-) {
+) -> bool {
     tokio::time::sleep(DOUBT).await;
-    let found = find::await_match(session, candidate, ctx.remaining_up_to(APPEARS)).await;
-    if let Ok(Some((found, _))) = found
-        && found.guid() == frame.guid()
-    {
-        // It is there, and the action waits for it to become ready.
-        std::future::pending::<()>().await;
+    match find::await_match(session, candidate, ctx.remaining_up_to(APPEARS)).await {
+        // The action waits for it to become ready.
+        Ok(Some((found, _))) if found.guid() == frame.guid() => std::future::pending().await,
+        Ok(Some(_)) | Err(_) => true,
+        Ok(None) => false,
     }
 }
 

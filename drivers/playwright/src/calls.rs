@@ -9,7 +9,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use playwright_rs::Error;
 use playwright_rs::protocol::Frame;
@@ -26,8 +25,6 @@ const WAITING: usize = 256;
 /// Lines of a call's log that are passed on, and bytes of each.
 const LOG_LINES: usize = 60;
 const LOG_LINE: usize = 400;
-/// How long it may take to write that a call is taken back.
-const WRITTEN: Duration = Duration::from_secs(1);
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 /// The ids of the marked calls that are under way.
@@ -74,15 +71,17 @@ impl Call {
     }
 
     /// Asks the driver to stop it. What [`Self::make`] returns then says how far it got.
-    pub(crate) async fn take_back(&self) {
+    pub(crate) fn take_back(&self) {
         let Some(id) = ids().get(&self.number).cloned() else {
             return;
         };
         let connection = self.frame.connection();
-        let params = json!({ "id": id, "reason": "taken back" });
-        // There is no answer to it.
-        let written = connection.send_message("", "__abort__", params);
-        let _ = tokio::time::timeout(WRITTEN, written).await;
+        // There is no answer to it, so the task ends with the connection. On its own, because a
+        // message that is only half written would break the pipe.
+        tokio::spawn(async move {
+            let params = json!({ "id": id, "reason": "taken back" });
+            let _ = connection.send_message("", "__abort__", params).await;
+        });
     }
 }
 

@@ -238,9 +238,9 @@ async fn one_of(
     Ok(union)
 }
 
-/// "Not found", with what the page has instead.
-async fn absent(session: &Session, by: &str, limit: Duration) -> DriverError {
-    let mut log = vec![format!("waited {:.1} s", limit.as_secs_f64())];
+/// "Not found" after so long, with what the page has instead.
+pub(crate) async fn absent(session: &Session, by: &str, waited: Duration) -> DriverError {
+    let mut log = vec![format!("waited {:.1} s", waited.as_secs_f64())];
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
         if let Ok(aria) = read_aria(&page, false).await {

@@ -126,6 +126,11 @@ pub(crate) fn is_ambiguous(error: &Error) -> bool {
     error.to_string().contains("strict mode violation")
 }
 
+/// Whether an action found its element at all, by the driver's log of it.
+pub(crate) fn was_found(error: &Error) -> bool {
+    error.to_string().contains("resolved to ")
+}
+
 /// Whether an action that ended in an error may have touched the page, by the driver's log of it.
 pub(crate) fn touched(error: &Error) -> bool {
     let text = error.to_string();

@@ -271,6 +271,27 @@ fn what_arrives_late_is_clicked_once_and_on_the_tab_it_arrives_on() {
 }
 
 #[test]
+fn an_element_that_never_comes_fails_with_how_long_and_what_came_near() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        let limit = std::time::Duration::from_secs(3);
+        let command = click(by_ref("button \"More or less\""));
+        let (what, log) = unmet(device.execute_within(command, limit).await.unwrap_err());
+        assert!(what.starts_with("no element matches"), "{what}");
+        assert!(
+            log[0].starts_with("waited ") && log[0] != "waited 0.0 s",
+            "{log:?}"
+        );
+        assert!(
+            log.iter()
+                .any(|line| line.starts_with("similar: ") && line.contains("button \"More\"")),
+            "{log:?}"
+        );
+        device.close().await;
+    });
+}
+
+#[test]
 fn an_element_that_never_becomes_ready_fails_with_what_it_lacked() {
     run(async {
         let (_site, mut device) = open(WebSlot::default()).await;
