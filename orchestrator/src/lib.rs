@@ -13,6 +13,11 @@ mod wiring;
 
 use std::process::ExitCode;
 
+/// Many devices mean many small allocations on one thread that another one frees, which is what
+/// the C library's allocator is slow at (docs/decisions/0009).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
     ExitCode::from(cli::run(std::env::args_os()).code())

@@ -26,7 +26,13 @@ use packtrain_virtual::app::App;
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
 use packtrain_virtual::latency::{Lasting, Latency};
 use server::{AdbServer, adb, secluded};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
+
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const APP: &str = include_str!("../../../examples/shop/app.yaml");
 const SHOP: &str = "com.example.shop";
@@ -77,7 +83,8 @@ fn alone(part: &str) {
         .expect("a runtime");
     runtime.block_on(async {
         match part {
-            "command" => command().await,
+            // A task, as drivers are in the program.
+            "command" => tokio::spawn(command()).await.expect("it ends"),
             "snapshot" => snapshot().await,
             "fleet" => fleet().await,
             "memory" => memory().await,
@@ -176,7 +183,8 @@ async fn command() {
     begin(&mut *direct).await;
     let home = tempfile::tempdir().expect("a folder");
     let port = server.address.port().to_string();
-    let [mut spawned, mut through, mut straight] = [Vec::new(), Vec::new(), Vec::new()];
+    let mut echo = echo().await;
+    let [mut spawned, mut through, mut straight, mut echoed] = [const { Vec::new() }; 4];
     for _ in 0..COMMANDS {
         let start = Instant::now();
         let status = secluded(&adb(), home.path())
@@ -196,9 +204,14 @@ async fn command() {
             carry_out(&mut **driver, Command::Android(id)).await;
             times.push(start.elapsed());
         }
+        let start = Instant::now();
+        echo.write_all(b"x").await.expect("it is there");
+        echo.read_u8().await.expect("it answers");
+        echoed.push(start.elapsed());
     }
     let spawned = median(spawned);
     println!("`adb shell id`: {:.2} ms", spawned * 1e3);
+    println!("a byte there and back ÷ spawning adb: {:.4}", median(echoed) / spawned);
     tell(
         "a command through the server ÷ spawning adb",
         median(through) / spawned,
@@ -215,6 +228,21 @@ async fn command() {
     direct.close().await;
     drop(server);
     fleet.shutdown().await;
+}
+
+/// A connection over loopback to a task that sends back what comes: what no protocol is below.
+async fn echo() -> TcpStream {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.expect("it connects");
+        let _ = socket.set_nodelay(true);
+        let (mut reader, mut writer) = socket.split();
+        let _ = tokio::io::copy(&mut reader, &mut writer).await;
+    });
+    let socket = TcpStream::connect(address).await.expect("it listens");
+    let _ = socket.set_nodelay(true);
+    socket
 }
 
 /// Reading the screen through u2.jar against a plain dump, on a device as slow as a phone.

@@ -32,7 +32,7 @@ mod u2;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -49,6 +49,7 @@ use self::ports::Ports;
 use self::processes::Processes;
 use self::reverse::Reverses;
 use self::settings::Settings;
+use self::shell::environment::Variables;
 use crate::device::Device;
 
 /// How a device's system was built.
@@ -98,6 +99,8 @@ pub struct Android {
     packages: Mutex<packages::Packages>,
     sessions: Mutex<BTreeMap<u64, Session>>,
     root: Mutex<Privilege>,
+    /// The variables of a fresh shell, for `shell` and for `root`.
+    variables: [OnceLock<Arc<Variables>>; 2],
     state: Mutex<State>,
     shutdown: CancellationToken,
     tasks: TaskTracker,
@@ -156,6 +159,7 @@ impl Android {
             packages: Mutex::default(),
             sessions: Mutex::default(),
             root: Mutex::new(Privilege::Shell),
+            variables: Default::default(),
             state: Mutex::default(),
             shutdown: options.shutdown,
             tasks: options.tasks,

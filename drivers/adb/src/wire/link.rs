@@ -1,7 +1,8 @@
 //! A connection to adbd without a server in between: greeting, proof, streams.
 //!
-//! One task reads; streams are woken by it. Data is acknowledged as it is taken, one packet is
-//! under way per stream (delayed acknowledgements are not offered: they help large files only).
+//! One task reads; streams are woken by it. Data is acknowledged when more is wanted, so one packet
+//! is under way per stream (delayed acknowledgements are not offered: they help large files only),
+//! and what ends with its last packet needs no acknowledgement at all.
 
 mod greet;
 mod port;
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use tokio_util::sync::CancellationToken;
 
 use super::error::WireError;
@@ -128,7 +129,11 @@ impl Drop for Link {
 
 impl Shared {
     fn send(&self, packet: &Packet) {
-        self.outbox.send(&self.socket, packet);
+        self.outbox.send(&self.socket, std::slice::from_ref(packet));
+    }
+
+    fn send_all(&self, packets: &[Packet]) {
+        self.outbox.send(&self.socket, packets);
     }
 
     fn ports(&self) -> MutexGuard<'_, HashMap<u32, Arc<Port>>> {
@@ -157,13 +162,12 @@ impl Shared {
         match (packet.kind, port) {
             (Kind::Okay, Some(port)) => port.acknowledged(packet.arg0),
             (Kind::Write, Some(port)) => {
-                if port.arrived(packet.payload) {
-                    self.send(&Packet::new(
-                        Kind::Okay,
-                        packet.arg1,
-                        packet.arg0,
-                        BytesMut::new(),
-                    ));
+                if !port.arrived(packet.payload) {
+                    tracing::warn!("a device sent more than was acknowledged");
+                    self.ports().remove(&packet.arg1);
+                    port.cut();
+                    let close = Packet::new(Kind::Close, packet.arg1, packet.arg0, Bytes::new());
+                    self.send(&close);
                 }
             }
             (Kind::Close, Some(port)) => {
@@ -172,16 +176,12 @@ impl Shared {
             }
             // This side listens for nothing, so whatever the device opens is refused.
             (Kind::Open, _) => {
-                self.send(&Packet::new(Kind::Close, 0, packet.arg0, BytesMut::new()));
+                self.send(&Packet::new(Kind::Close, 0, packet.arg0, Bytes::new()));
             }
             // Granted after whoever asked had left: the service must not run on.
             (Kind::Okay, None) => {
-                self.send(&Packet::new(
-                    Kind::Close,
-                    packet.arg1,
-                    packet.arg0,
-                    BytesMut::new(),
-                ));
+                let close = Packet::new(Kind::Close, packet.arg1, packet.arg0, Bytes::new());
+                self.send(&close);
             }
             (Kind::Write | Kind::Close, None)
             | (Kind::Connect | Kind::Auth | Kind::StartTls, _) => {}

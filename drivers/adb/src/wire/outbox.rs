@@ -19,11 +19,13 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// Sends a packet; never waits. An error of the socket shows when it is next read.
-    pub(super) fn send(&self, socket: &Socket, packet: &Packet) {
+    /// Sends packets together; never waits. An error of the socket shows when it is next read.
+    pub(super) fn send(&self, socket: &Socket, packets: &[Packet]) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let was_empty = waiting.is_empty();
-        packet.encode(&mut waiting);
+        for packet in packets {
+            packet.encode(&mut waiting);
+        }
         if was_empty {
             // Whoever else has bytes waits for the lock, so nothing overtakes.
             write_some(socket, &mut waiting);

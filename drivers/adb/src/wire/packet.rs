@@ -7,6 +7,8 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 /// Length of a header.
 pub(crate) const HEADER: usize = 24;
+/// Up to here data is copied: a slice would keep the whole reading buffer from being used again.
+const COPIED: usize = 1024;
 /// The newest version of the protocol: data is not summed any more.
 pub(crate) const VERSION: u32 = 0x0100_0001;
 /// The most data in a packet.
@@ -117,11 +119,19 @@ impl Packet {
             return Ok(None);
         }
         from.advance(HEADER);
+        let length = length as usize;
+        let payload = if length <= COPIED {
+            let payload = Bytes::copy_from_slice(&from[..length]);
+            from.advance(length);
+            payload
+        } else {
+            from.split_to(length).freeze()
+        };
         Ok(Some(Self {
             kind: code,
             arg0,
             arg1,
-            payload: from.split_to(length as usize).freeze(),
+            payload,
         }))
     }
 }

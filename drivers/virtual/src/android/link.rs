@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use bytes::Bytes;
-use tokio::io::{AsyncRead, AsyncWrite};
+use bytes::{Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -27,6 +27,10 @@ const MAX_STREAMS: usize = 1024;
 const QUEUE: usize = 1024 * 1024;
 /// The packets that may wait to be written before the host is not heard any more.
 const MAX_DEPTH: usize = 4096;
+/// The packets that are written together at most.
+const MAX_TOGETHER: usize = 64;
+/// The bytes that do not wait for more.
+const WRITTEN_AT_ONCE: usize = 64 * 1024;
 /// How long a host may take to greet.
 const GREETING_TIME: Duration = Duration::from_secs(60);
 
@@ -40,13 +44,16 @@ pub(super) struct LinkFaults {
     pub flap: Option<Duration>,
 }
 
+/// A packet that waits to be written, and the room it takes.
+type Queued = (Packet, Option<OwnedSemaphorePermit>);
+
 /// The sending end of a link, shared by its streams.
 #[derive(Debug, Clone)]
 pub struct Outgoing(Arc<Queue>);
 
 #[derive(Debug)]
 struct Queue {
-    packets: mpsc::UnboundedSender<(Packet, Option<OwnedSemaphorePermit>)>,
+    packets: mpsc::UnboundedSender<Queued>,
     /// Bytes of data that may still be queued.
     room: Arc<Semaphore>,
     max_payload: usize,
@@ -306,34 +313,49 @@ where
     }
 }
 
-/// Writes what is queued until nobody can queue anything more.
+/// Writes what is queued until nobody can queue anything more. What is ready leaves together.
 async fn write_all<W: AsyncWrite + Unpin>(
     mut writer: W,
-    mut queued: mpsc::UnboundedReceiver<(Packet, Option<OwnedSemaphorePermit>)>,
+    mut queued: mpsc::UnboundedReceiver<Queued>,
     sums: Sums,
     faults: LinkFaults,
     queue: Weak<Queue>,
 ) {
-    while let Some((packet, permit)) = queued.recv().await {
-        // The greeting's sum is always filled in: the version is not agreed on yet.
-        let sums = match packet.command {
-            CNXN | AUTH => Sums::Checked,
-            _ => sums,
-        };
-        let size = (HEADER + packet.payload.len()) as u64;
-        if queue.upgrade().is_some_and(|queue| !queue.allows(size)) {
+    let mut ready = Vec::new();
+    let mut bytes = BytesMut::new();
+    while queued.recv_many(&mut ready, MAX_TOGETHER).await > 0 {
+        let count = ready.len();
+        let mut is_cut = false;
+        for (packet, permit) in ready.drain(..) {
+            // The greeting's sum is always filled in: the version is not agreed on yet.
+            let sums = match packet.command {
+                CNXN | AUTH => Sums::Checked,
+                _ => sums,
+            };
+            let size = (HEADER + packet.payload.len()) as u64;
+            is_cut = (queue.upgrade()).is_some_and(|queue| !queue.allows(size));
+            if is_cut {
+                break;
+            }
+            if let Some(rate) = faults.bytes_per_second {
+                let time = size as f64 / rate.max(1) as f64;
+                tokio::time::sleep(Duration::from_secs_f64(time.min(3600.0))).await;
+            }
+            packet.encode(&mut bytes, sums);
+            let waits = bytes.len() >= WRITTEN_AT_ONCE || faults.bytes_per_second.is_some();
+            if waits && writer.write_all_buf(&mut bytes).await.is_err() {
+                return;
+            }
+            drop(permit);
+        }
+        if writer.write_all_buf(&mut bytes).await.is_err() || is_cut {
             return;
         }
-        if let Some(rate) = faults.bytes_per_second {
-            let time = size as f64 / rate.max(1) as f64;
-            tokio::time::sleep(Duration::from_secs_f64(time.min(3600.0))).await;
+        if bytes.capacity() > 2 * WRITTEN_AT_ONCE {
+            bytes = BytesMut::new();
         }
-        if packet.write(&mut writer, sums).await.is_err() {
-            return;
-        }
-        drop(permit);
         if let Some(queue) = queue.upgrade()
-            && queue.depth.fetch_sub(1, Ordering::AcqRel) <= MAX_DEPTH
+            && queue.depth.fetch_sub(count, Ordering::AcqRel) <= MAX_DEPTH + count
         {
             queue.written.notify_waiters();
         }

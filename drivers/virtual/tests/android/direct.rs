@@ -46,10 +46,10 @@ impl Host {
     }
 
     async fn send(&mut self, packet: Packet) {
-        packet
-            .write(&mut self.socket, Sums::Checked)
-            .await
-            .expect("written");
+        let mut bytes = bytes::BytesMut::new();
+        packet.encode(&mut bytes, Sums::Checked);
+        let written = self.socket.write_all(&bytes).await;
+        written.expect("written");
     }
 
     async fn next(&mut self) -> Option<Packet> {

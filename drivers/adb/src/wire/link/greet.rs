@@ -39,10 +39,8 @@ pub(super) async fn greet(
     keys: &KeyRing,
     deadline: Instant,
 ) -> Result<(Banner, usize), WireError> {
-    outbox.send(
-        socket,
-        &Packet::new(Kind::Connect, VERSION, MAX_PAYLOAD, BANNER),
-    );
+    let hello = Packet::new(Kind::Connect, VERSION, MAX_PAYLOAD, BANNER);
+    outbox.send(socket, &[hello]);
     let mut proofs = Proofs::None;
     let mut limit = deadline;
     loop {
@@ -79,7 +77,7 @@ pub(super) async fn greet(
                         return Err(WireError::NotReady(DeviceState::Unauthorized));
                     }
                 };
-                outbox.send(socket, &answer);
+                outbox.send(socket, &[answer]);
             }
             Kind::StartTls => return Err(WireError::WantsTls),
             Kind::Auth | Kind::Open | Kind::Okay | Kind::Close | Kind::Write => {

@@ -1,6 +1,5 @@
 //! One stream of a link.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::{Bytes, BytesMut};
@@ -8,9 +7,6 @@ use tokio::sync::Notify;
 
 use super::Shared;
 use crate::wire::packet::{Kind, Packet};
-
-/// Bytes that may wait to be read before the device gets no acknowledgement: two full packets.
-const ROOM: usize = 2 * 1024 * 1024;
 
 /// The link is gone, or the device has closed the stream.
 #[derive(Debug)]
@@ -29,9 +25,9 @@ struct Inner {
     /// The device's id; 0 until it has granted the stream.
     remote: u32,
     may_write: bool,
-    inbox: VecDeque<Bytes>,
-    waiting: usize,
-    /// An acknowledgement was held back because too much waits.
+    /// The data of the packet that arrived, until it is read.
+    inbox: Option<Bytes>,
+    /// A packet arrived that was not acknowledged: it will be when more is wanted.
     owes_okay: bool,
     end: End,
 }
@@ -44,6 +40,13 @@ enum End {
     Closed,
     /// The link broke.
     Cut,
+}
+
+impl Inner {
+    /// Whether data was read that must be acknowledged before more comes; it is from now on.
+    fn takes_debt(&mut self) -> bool {
+        self.inbox.is_none() && std::mem::take(&mut self.owes_okay)
+    }
 }
 
 impl Port {
@@ -59,16 +62,17 @@ impl Port {
         self.changed.notify_one();
     }
 
-    /// Takes data; answers whether it is to be acknowledged at once.
+    /// Takes data; false when the device may not send any now.
     pub(super) fn arrived(&self, payload: Bytes) -> bool {
         let mut inner = self.lock();
-        inner.waiting += payload.len();
-        inner.inbox.push_back(payload);
-        let has_room = inner.waiting < ROOM;
-        inner.owes_okay = !has_room;
+        if inner.owes_okay {
+            return false;
+        }
+        inner.owes_okay = true;
+        inner.inbox = Some(payload);
         drop(inner);
         self.changed.notify_one();
-        has_room
+        true
     }
 
     pub(super) fn closed(&self) {
@@ -139,44 +143,47 @@ impl LinkStream {
     /// Writes everything, a packet at a time.
     pub(crate) async fn write_all(&mut self, bytes: &[u8]) -> Result<(), Ended> {
         for chunk in bytes.chunks(self.shared.max_payload) {
-            let remote = self.port.wait(|inner| match inner.end {
+            let granted = self.port.wait(|inner| match inner.end {
                 End::Closed | End::Cut => Some(Err(Ended)),
                 End::Open if inner.may_write => {
                     inner.may_write = false;
-                    Some(Ok(inner.remote))
+                    Some(Ok((inner.remote, inner.takes_debt())))
                 }
                 End::Open => None,
             });
-            let remote = remote.await?;
+            let (remote, owes_okay) = granted.await?;
             let payload = Bytes::copy_from_slice(chunk);
-            self.shared
-                .send(&Packet::new(Kind::Write, self.local, remote, payload));
+            let write = Packet::new(Kind::Write, self.local, remote, payload);
+            if owes_okay {
+                self.shared.send_all(&[self.okay(remote), write]);
+            } else {
+                self.shared.send(&write);
+            }
         }
         Ok(())
     }
 
     /// The next data; `None` once the device has closed the stream and all was read.
     pub(crate) async fn read(&mut self) -> Result<Option<Bytes>, Ended> {
-        let next = self
-            .port
-            .wait(|inner| match (inner.inbox.pop_front(), inner.end) {
-                (Some(bytes), _) => {
-                    inner.waiting -= bytes.len();
-                    let owed = std::mem::take(&mut inner.owes_okay).then_some(inner.remote);
-                    Some(Ok(Some((bytes, owed))))
-                }
-                (None, End::Closed) => Some(Ok(None)),
-                (None, End::Cut) => Some(Err(Ended)),
-                (None, End::Open) => None,
-            });
-        let Some((bytes, owed)) = next.await? else {
-            return Ok(None);
+        let owing = {
+            let mut inner = self.port.lock();
+            let asks = inner.end == End::Open && inner.takes_debt();
+            asks.then_some(inner.remote)
         };
-        if let Some(remote) = owed {
-            self.shared
-                .send(&Packet::new(Kind::Okay, self.local, remote, Bytes::new()));
+        if let Some(remote) = owing {
+            self.shared.send(&self.okay(remote));
         }
-        Ok(Some(bytes))
+        let next = self.port.wait(|inner| match (inner.inbox.take(), inner.end) {
+            (Some(bytes), _) => Some(Ok(Some(bytes))),
+            (None, End::Closed) => Some(Ok(None)),
+            (None, End::Cut) => Some(Err(Ended)),
+            (None, End::Open) => None,
+        });
+        next.await
+    }
+
+    fn okay(&self, remote: u32) -> Packet {
+        Packet::new(Kind::Okay, self.local, remote, Bytes::new())
     }
 }
 

@@ -49,8 +49,8 @@ pub struct Shell {
     pub who: Who,
     pub pid: u32,
     pub cwd: String,
-    variables: BTreeMap<String, String>,
-    exported: BTreeSet<String>,
+    /// Shared until one is changed: most shells run one command and end.
+    variables: Arc<Variables>,
     pub functions: BTreeMap<String, Command>,
     /// `$1` and on.
     pub arguments: Vec<String>,
@@ -65,27 +65,15 @@ pub struct Shell {
     pub immunity: Immunity,
 }
 
-impl Shell {
-    /// A fresh shell as adbd starts it.
-    pub fn new(android: Arc<Android>, session: Arc<Session>, pid: u32) -> Self {
-        let who = android.who();
-        let user = if who == Who::Root { "root" } else { "shell" };
-        let mut shell = Self {
-            who,
-            session,
-            pid,
-            cwd: "/".to_owned(),
-            variables: BTreeMap::new(),
-            exported: BTreeSet::new(),
-            functions: BTreeMap::new(),
-            arguments: Vec::new(),
-            status: 0,
-            last_background: None,
-            exit_on_error: false,
-            depth: 0,
-            immunity: Immunity::default(),
-            android,
-        };
+/// The variables of a shell.
+#[derive(Debug, Clone, Default)]
+pub struct Variables {
+    values: BTreeMap<String, String>,
+    exported: BTreeSet<String>,
+}
+
+impl Variables {
+    fn preset(user: &str, host: &str) -> Self {
         let preset = [
             (
                 "PATH",
@@ -95,7 +83,7 @@ impl Shell {
             ("SHELL", "/bin/sh"),
             ("USER", user),
             ("LOGNAME", user),
-            ("HOSTNAME", shell.android.device().shape().product),
+            ("HOSTNAME", host),
             ("ANDROID_ROOT", "/system"),
             ("ANDROID_DATA", "/data"),
             ("ANDROID_STORAGE", "/storage"),
@@ -103,11 +91,46 @@ impl Shell {
             ("TMPDIR", "/data/local/tmp"),
             ("TERM", "xterm-256color"),
         ];
-        for (name, value) in preset {
-            shell.set(name, value);
-            shell.export(name);
+        let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Self {
+            values: preset.map(own).into(),
+            exported: preset.map(|(name, _)| name.to_owned()).into(),
         }
-        shell
+    }
+}
+
+impl Android {
+    /// What adbd gives to a fresh shell.
+    fn preset_variables(&self, who: &Who) -> Arc<Variables> {
+        let (user, slot) = match who {
+            Who::Root => ("root", 1),
+            _ => ("shell", 0),
+        };
+        let host = self.device.shape().product;
+        let preset = || Arc::new(Variables::preset(user, host));
+        Arc::clone(self.variables[slot].get_or_init(preset))
+    }
+}
+
+impl Shell {
+    /// A fresh shell as adbd starts it.
+    pub fn new(android: Arc<Android>, session: Arc<Session>, pid: u32) -> Self {
+        let who = android.who();
+        Self {
+            variables: android.preset_variables(&who),
+            who,
+            session,
+            pid,
+            cwd: "/".to_owned(),
+            functions: BTreeMap::new(),
+            arguments: Vec::new(),
+            status: 0,
+            last_background: None,
+            exit_on_error: false,
+            depth: 0,
+            immunity: Immunity::default(),
+            android,
+        }
     }
 
     /// The value of a variable.
@@ -115,44 +138,47 @@ impl Shell {
         if name == "PWD" {
             return Some(self.cwd.clone());
         }
-        self.variables.get(name).cloned()
+        self.variables.values.get(name).cloned()
     }
 
     /// Sets a variable; nothing when there are too many or it is too long.
     pub fn set(&mut self, name: &str, value: &str) {
-        let known = self.variables.contains_key(name);
-        if (known || self.variables.len() < MAX_VARIABLES) && value.len() <= MAX_VALUE {
-            self.variables.insert(name.to_owned(), value.to_owned());
+        let values = &self.variables.values;
+        let fits = values.contains_key(name) || values.len() < MAX_VARIABLES;
+        if fits && value.len() <= MAX_VALUE {
+            let values = &mut Arc::make_mut(&mut self.variables).values;
+            values.insert(name.to_owned(), value.to_owned());
         }
     }
 
     /// Removes a variable.
     pub fn unset(&mut self, name: &str) {
-        self.variables.remove(name);
-        self.exported.remove(name);
+        let variables = Arc::make_mut(&mut self.variables);
+        variables.values.remove(name);
+        variables.exported.remove(name);
         self.functions.remove(name);
     }
 
     /// Commands see this variable from now on.
     pub fn export(&mut self, name: &str) {
-        self.exported.insert(name.to_owned());
+        let variables = Arc::make_mut(&mut self.variables);
+        variables.exported.insert(name.to_owned());
     }
 
     /// Whether commands see this variable.
     pub fn is_exported(&self, name: &str) -> bool {
-        self.exported.contains(name)
+        self.variables.exported.contains(name)
     }
 
     /// The variables commands see, by name.
     pub fn exported(&self) -> impl Iterator<Item = (&str, &str)> {
-        (self.exported.iter())
-            .filter_map(|name| Some((name.as_str(), self.variables.get(name)?.as_str())))
+        let Variables { values, exported } = &*self.variables;
+        (exported.iter()).filter_map(|name| Some((name.as_str(), values.get(name)?.as_str())))
     }
 
     /// All variables by name.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.variables
-            .iter()
+        (self.variables.values.iter())
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
