@@ -15,6 +15,7 @@ mod greeting;
 mod keys;
 mod link;
 mod logs;
+mod outgoing;
 mod packages;
 mod packet;
 mod ports;

@@ -6,7 +6,7 @@ use tokio::io::AsyncRead;
 
 use crate::android::Android;
 use crate::android::auth::{AuthPolicy, PUBLIC_KEY, PublicKey, SIGNATURE, TOKEN, TOKEN_LENGTH};
-use crate::android::link::Outgoing;
+use crate::android::outgoing::Outgoing;
 use crate::android::packet::{
     AUTH, CNXN, Limits, MAX_GREETING, MAX_PAYLOAD, Packet, Sums, VERSION,
 };
@@ -22,7 +22,7 @@ pub(super) enum Greeted {
 pub(super) async fn greet<R: AsyncRead + Unpin>(
     android: &Arc<Android>,
     reader: &mut R,
-    out: &mut Outgoing,
+    out: &Outgoing,
     instead: Option<AuthPolicy>,
 ) -> Greeted {
     let policy = instead.unwrap_or(android.auth_policy());
@@ -30,7 +30,7 @@ pub(super) async fn greet<R: AsyncRead + Unpin>(
         return Greeted::No;
     }
     let banner = banner(android);
-    out.push(Packet::new(CNXN, VERSION, MAX_PAYLOAD as u32, banner));
+    out.push(&Packet::new(CNXN, VERSION, MAX_PAYLOAD as u32, banner));
     Greeted::Yes
 }
 
@@ -50,7 +50,7 @@ fn banner(android: &Android) -> String {
 async fn prove<R: AsyncRead + Unpin>(
     android: &Arc<Android>,
     reader: &mut R,
-    out: &mut Outgoing,
+    out: &Outgoing,
     policy: AuthPolicy,
 ) -> bool {
     let limits = Limits {
@@ -58,7 +58,7 @@ async fn prove<R: AsyncRead + Unpin>(
         sums: Sums::Skipped,
     };
     let mut token = android.token();
-    out.push(Packet::new(AUTH, TOKEN, 0, token.to_vec()));
+    out.push(&Packet::new(AUTH, TOKEN, 0, token.to_vec()));
     loop {
         let Ok(packet) = Packet::read(reader, limits).await else {
             return false;
@@ -69,7 +69,7 @@ async fn prove<R: AsyncRead + Unpin>(
                     return true;
                 }
                 token = android.token();
-                out.push(Packet::new(AUTH, TOKEN, 0, token.to_vec()));
+                out.push(&Packet::new(AUTH, TOKEN, 0, token.to_vec()));
             }
             (AUTH, PUBLIC_KEY) => {
                 let Some(key) = PublicKey::parse(&packet.payload) else {

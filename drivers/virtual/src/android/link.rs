@@ -1,36 +1,29 @@
 //! One connection of a host to a device: greeting, proof, streams.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use bytes::Bytes;
+use tokio::io::AsyncRead;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
 use crate::android::features::Features;
 use crate::android::greeting::{self, Greeted};
+use crate::android::outgoing::{Outgoing, WriteHalf};
 use crate::android::packet::{
-    AUTH, CLSE, CNXN, HEADER, Limits, MAX_GREETING, MAX_PAYLOAD, OKAY, OPEN, Packet, STLS, SYNC,
-    Sums, VERSION, VERSION_MIN, WRTE,
+    AUTH, CLSE, CNXN, Limits, MAX_GREETING, MAX_PAYLOAD, OKAY, OPEN, Packet, STLS, SYNC, Sums,
+    VERSION, VERSION_MIN, WRTE,
 };
 use crate::android::service::{self, Service};
-use crate::android::stream::{Acking, Acks, Closed, StreamPort, WINDOW, pair};
+use crate::android::stream::{Acking, Acks, StreamPort, WINDOW, pair};
 use crate::faults::{Event, Fault};
 
 /// The most streams of one link.
 const MAX_STREAMS: usize = 1024;
-/// The bytes of data that wait to be written, per link.
-const QUEUE: usize = 1024 * 1024;
-/// The packets that may wait to be written before the host is not heard any more.
-const MAX_DEPTH: usize = 4096;
-/// The packets that are written together at most.
-const MAX_TOGETHER: usize = 64;
-/// The bytes that do not wait for more.
-const WRITTEN_AT_ONCE: usize = 64 * 1024;
 /// How long a host may take to greet.
 const GREETING_TIME: Duration = Duration::from_secs(60);
 
@@ -42,81 +35,6 @@ pub(super) struct LinkFaults {
     pub bytes_per_second: Option<u64>,
     pub drop_after: Option<u64>,
     pub flap: Option<Duration>,
-}
-
-/// A packet that waits to be written, and the room it takes.
-type Queued = (Packet, Option<OwnedSemaphorePermit>);
-
-/// The sending end of a link, shared by its streams.
-#[derive(Debug, Clone)]
-pub struct Outgoing(Arc<Queue>);
-
-#[derive(Debug)]
-struct Queue {
-    packets: mpsc::UnboundedSender<Queued>,
-    /// Bytes of data that may still be queued.
-    room: Arc<Semaphore>,
-    max_payload: usize,
-    /// Packets that wait to be written.
-    depth: AtomicUsize,
-    written: Notify,
-    /// Bytes that may be written before the connection is cut.
-    left: Mutex<Option<u64>>,
-}
-
-impl Queue {
-    /// Whether so many bytes may be written; those that may are used up.
-    fn allows(&self, bytes: u64) -> bool {
-        match &mut *lock(&self.left) {
-            None => true,
-            Some(left) => {
-                let rest = left.checked_sub(bytes);
-                *left = rest.unwrap_or(0);
-                rest.is_some()
-            }
-        }
-    }
-}
-
-impl Outgoing {
-    /// Has the connection cut after so many bytes more.
-    fn cut_after(&self, bytes: u64) {
-        *lock(&self.0.left) = Some(bytes);
-    }
-
-    /// Waits until the host has read most of what it caused: one that floods the device and does
-    /// not read is not heard any more.
-    async fn settle(&self) {
-        loop {
-            let mut written = std::pin::pin!(self.0.written.notified());
-            written.as_mut().enable();
-            if self.0.depth.load(Ordering::Acquire) < MAX_DEPTH {
-                return;
-            }
-            written.await;
-        }
-    }
-
-    /// Queues a packet without data: there are never more of these than packets that came or
-    /// streams that ended.
-    pub(super) fn push(&self, packet: Packet) {
-        self.0.depth.fetch_add(1, Ordering::AcqRel);
-        // A link that is gone needs nothing more.
-        let _ = self.0.packets.send((packet, None));
-    }
-
-    /// Queues a packet with data once there is room.
-    pub(super) async fn send(&self, packet: Packet) -> Result<(), Closed> {
-        let size = u32::try_from(HEADER + packet.payload.len()).map_err(|_| Closed)?;
-        let room = self.0.room.clone().acquire_many_owned(size).await;
-        let permit = room.map_err(|_| Closed)?;
-        self.0.depth.fetch_add(1, Ordering::AcqRel);
-        (self.0.packets.send((packet, Some(permit)))).map_err(|_| Closed)
-    }
-
-    pub(super) fn max_payload(&self) -> usize {
-        self.0.max_payload
-    }
 }
 
 /// The host's answer to a stream of the device: its id and payload, `None` when it refuses.
@@ -162,7 +80,7 @@ impl Link {
 
     fn refuse(&self, remote: u32) {
         let refusal = Packet::new(CLSE, 0, remote, Bytes::new());
-        self.outgoing.push(refusal);
+        self.outgoing.push(&refusal);
     }
 
     /// Opens a stream to the host, as a reverse forward does. `None` when the host refuses.
@@ -176,7 +94,7 @@ impl Link {
         };
         let mut name = destination.as_bytes().to_vec();
         name.push(0);
-        self.outgoing.push(Packet::new(OPEN, local, window, name));
+        self.outgoing.push(&Packet::new(OPEN, local, window, name));
         let answer = tokio::select! {
             answer = answered => answer.ok().flatten(),
             () = self.ended.cancelled() => None,
@@ -205,11 +123,21 @@ fn window_of(payload: &[u8]) -> u32 {
     (payload.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
+/// Ends the sending with the connection, however that ends.
+struct EndOnDrop<'a>(&'a Outgoing);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
 /// Serves one connection until it ends.
-pub(super) async fn serve<S>(android: &Arc<Android>, socket: S, faults: LinkFaults)
-where
-    S: AsyncRead + AsyncWrite + Send + 'static,
-{
+pub(super) async fn serve(
+    android: &Arc<Android>,
+    (reader, half): (impl AsyncRead + Unpin, WriteHalf),
+    faults: LinkFaults,
+) {
     let mut cuts = android.device.cuts();
     cuts.mark_unchanged();
     let flap = async {
@@ -219,18 +147,19 @@ where
         }
     };
     tokio::select! {
-        () = talk(android, socket, &faults) => {}
+        () = talk(android, reader, half, &faults) => {}
         _ = cuts.changed() => {}
         () = flap => {}
         () = android.shutdown.cancelled() => {}
     }
 }
 
-async fn talk<S>(android: &Arc<Android>, socket: S, faults: &LinkFaults)
-where
-    S: AsyncRead + AsyncWrite + Send + 'static,
-{
-    let (reader, writer) = tokio::io::split(socket);
+async fn talk(
+    android: &Arc<Android>,
+    reader: impl AsyncRead + Unpin,
+    half: WriteHalf,
+    faults: &LinkFaults,
+) {
     let mut reader = tokio::io::BufReader::with_capacity(4096, reader);
     // A host that reconnects remembers that sums were not wanted, and sends none.
     let before = Limits {
@@ -263,25 +192,18 @@ where
     } else {
         Sums::Checked
     };
-    let (packets, queued) = mpsc::unbounded_channel();
-    let outgoing = Outgoing(Arc::new(Queue {
-        packets,
-        room: Arc::new(Semaphore::new(QUEUE + HEADER + MAX_PAYLOAD)),
-        max_payload,
-        depth: AtomicUsize::new(0),
-        written: Notify::new(),
-        left: Mutex::new(faults.drop_after),
-    }));
-    let drained = Arc::downgrade(&outgoing.0);
-    let writing = write_all(writer, queued, sums, faults.clone(), drained);
+    let half = Arc::new(half);
+    let outgoing = Outgoing::new(Arc::clone(&half), max_payload, sums, faults);
+    // Streams and services may outlive the connection.
+    let _end = EndOnDrop(&outgoing);
+    let writing = outgoing.flush(&half);
     let limits = Limits {
         payload: max_payload.max(MAX_GREETING),
         sums,
     };
     let reading = async {
         let features = Features::agreed(android.generation, &greeting.payload);
-        let (mut out, policy) = (outgoing.clone(), faults.auth);
-        let greeted = greeting::greet(android, &mut reader, &mut out, policy).await;
+        let greeted = greeting::greet(android, &mut reader, &outgoing, faults.auth).await;
         if greeted == Greeted::No {
             return;
         }
@@ -292,7 +214,7 @@ where
         };
         let link = Arc::new(Link {
             number: android.next_link(),
-            outgoing,
+            outgoing: outgoing.clone(),
             acks,
             streams: Mutex::new(HashMap::new()),
             next_id: AtomicU32::new(1),
@@ -310,55 +232,6 @@ where
     tokio::select! {
         () = writing => {}
         () = reading => {}
-    }
-}
-
-/// Writes what is queued until nobody can queue anything more. What is ready leaves together.
-async fn write_all<W: AsyncWrite + Unpin>(
-    mut writer: W,
-    mut queued: mpsc::UnboundedReceiver<Queued>,
-    sums: Sums,
-    faults: LinkFaults,
-    queue: Weak<Queue>,
-) {
-    let mut ready = Vec::new();
-    let mut bytes = BytesMut::new();
-    while queued.recv_many(&mut ready, MAX_TOGETHER).await > 0 {
-        let count = ready.len();
-        let mut is_cut = false;
-        for (packet, permit) in ready.drain(..) {
-            // The greeting's sum is always filled in: the version is not agreed on yet.
-            let sums = match packet.command {
-                CNXN | AUTH => Sums::Checked,
-                _ => sums,
-            };
-            let size = (HEADER + packet.payload.len()) as u64;
-            is_cut = (queue.upgrade()).is_some_and(|queue| !queue.allows(size));
-            if is_cut {
-                break;
-            }
-            if let Some(rate) = faults.bytes_per_second {
-                let time = size as f64 / rate.max(1) as f64;
-                tokio::time::sleep(Duration::from_secs_f64(time.min(3600.0))).await;
-            }
-            packet.encode(&mut bytes, sums);
-            let waits = bytes.len() >= WRITTEN_AT_ONCE || faults.bytes_per_second.is_some();
-            if waits && writer.write_all_buf(&mut bytes).await.is_err() {
-                return;
-            }
-            drop(permit);
-        }
-        if writer.write_all_buf(&mut bytes).await.is_err() || is_cut {
-            return;
-        }
-        if bytes.capacity() > 2 * WRITTEN_AT_ONCE {
-            bytes = BytesMut::new();
-        }
-        if let Some(queue) = queue.upgrade()
-            && queue.depth.fetch_sub(count, Ordering::AcqRel) <= MAX_DEPTH + count
-        {
-            queue.written.notify_waiters();
-        }
     }
 }
 
@@ -486,7 +359,8 @@ fn begin(
         Acks::EachWrite => Bytes::new(),
         Acks::Delayed => Bytes::copy_from_slice(&WINDOW.to_le_bytes()),
     };
-    link.outgoing.push(Packet::new(OKAY, local, remote, window));
+    link.outgoing
+        .push(&Packet::new(OKAY, local, remote, window));
     let owner: Weak<Link> = Arc::downgrade(link);
     let (android, tasks) = (android.clone(), android.tasks.clone());
     tasks.spawn(async move {

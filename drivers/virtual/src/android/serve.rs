@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use crate::android::Android;
 use crate::android::auth::AuthPolicy;
 use crate::android::link::{self, LinkFaults};
+use crate::android::outgoing::WriteHalf;
 use crate::device::Power;
 use crate::faults::{Event, Fault};
 
@@ -97,7 +98,9 @@ impl Listening {
                     let android = android.clone();
                     tasks.spawn(async move {
                         if let Some(faults) = admit(&android, "unix").await.into_faults() {
-                            link::serve(&android, socket, faults).await;
+                            let (reader, writer) = socket.into_split();
+                            let halves = (reader, WriteHalf::Unix(writer));
+                            link::serve(&android, halves, faults).await;
                         }
                     });
                 }
@@ -149,7 +152,10 @@ async fn welcome(android: &Arc<Android>, socket: TcpStream, peer: SocketAddr) {
     // Small packets must not wait for others.
     let _ = socket.set_nodelay(true);
     match admit(android, &peer.to_string()).await {
-        Admitted::Yes(faults) => link::serve(android, socket, faults).await,
+        Admitted::Yes(faults) => {
+            let (reader, writer) = socket.into_split();
+            link::serve(android, (reader, WriteHalf::Tcp(writer)), faults).await;
+        }
         Admitted::Refused => {}
         Admitted::Reset => reset(&socket),
     }

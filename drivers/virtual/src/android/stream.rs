@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::android::link::Outgoing;
+use crate::android::outgoing::Outgoing;
 use crate::android::packet::{CLSE, OKAY, Packet, WRTE};
 
 /// The bytes a device takes on a stream before it acknowledges any.
@@ -96,8 +96,8 @@ impl Shared {
     /// Sends CLSE, once, behind everything that was sent before.
     fn close(&self) {
         if !self.closed.swap(true, Ordering::AcqRel) {
-            self.outgoing
-                .push(Packet::new(CLSE, self.local, self.remote, Bytes::new()));
+            let close = Packet::new(CLSE, self.local, self.remote, Bytes::new());
+            self.outgoing.push(&close);
         }
         self.ended.cancel();
     }
@@ -192,7 +192,7 @@ impl StreamWriter {
             tokio::select! {
                 biased;
                 () = shared.ended.cancelled() => return Err(Closed),
-                sent = shared.outgoing.send(packet) => sent?,
+                sent = shared.outgoing.send(&packet) => sent?,
             }
         }
         Ok(())
@@ -277,7 +277,7 @@ impl Stream {
                 }
             };
             let okay = Packet::new(OKAY, shared.local, shared.remote, payload);
-            shared.outgoing.push(okay);
+            shared.outgoing.push(&okay);
         }
         Some(data)
     }

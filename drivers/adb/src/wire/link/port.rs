@@ -173,12 +173,14 @@ impl LinkStream {
         if let Some(remote) = owing {
             self.shared.send(&self.okay(remote));
         }
-        let next = self.port.wait(|inner| match (inner.inbox.take(), inner.end) {
-            (Some(bytes), _) => Some(Ok(Some(bytes))),
-            (None, End::Closed) => Some(Ok(None)),
-            (None, End::Cut) => Some(Err(Ended)),
-            (None, End::Open) => None,
-        });
+        let next = self
+            .port
+            .wait(|inner| match (inner.inbox.take(), inner.end) {
+                (Some(bytes), _) => Some(Ok(Some(bytes))),
+                (None, End::Closed) => Some(Ok(None)),
+                (None, End::Cut) => Some(Err(Ended)),
+                (None, End::Open) => None,
+            });
         next.await
     }
 

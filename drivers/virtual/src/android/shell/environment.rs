@@ -178,7 +178,6 @@ impl Shell {
 
     /// All variables by name.
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
-        (self.variables.values.iter())
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        (self.variables.values.iter()).map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
