@@ -3,6 +3,7 @@
 
 mod agent;
 mod device;
+mod every;
 mod hostile;
 mod screen;
 mod wire;

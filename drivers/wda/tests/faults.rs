@@ -294,12 +294,14 @@ async fn a_refusal_is_told_in_webdriveragents_words() {
 }
 
 #[tokio::test]
-async fn a_phone_that_restarts_is_lost_and_found() {
-    both_ways(WELL, async |device| {
-        device.open_shop().await;
-        device.phone().device().reboot(Duration::from_secs(3600));
-        let error = device.err(SNAPSHOT).await;
-        assert!(error.ends_driver(), "{error}");
-    })
-    .await;
+async fn a_phone_that_restarts_is_lost() {
+    for fault in ["{ reboot: 60m }", "{ boot_loop: 60m }"] {
+        both_ways(WELL, async |device| {
+            device.open_shop().await;
+            device.inject(&format!("{{ match: {{ route: source }}, do: {fault} }}"));
+            let error = device.err(SNAPSHOT).await;
+            assert!(error.ends_driver(), "{error}");
+        })
+        .await;
+    }
 }
