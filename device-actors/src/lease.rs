@@ -70,11 +70,11 @@ impl CommandError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Driver(DriverError::Lost { hint, .. }) => hint.clone(),
+            Self::Driver(error) => error.hint().map(str::to_owned),
             Self::Gone { .. } => Some(
                 "its driver broke down, which is a bug; PACKTRAIN_LOG=debug shows where".to_owned(),
             ),
-            Self::Driver(_) | Self::Busy(_) | Self::Stale(_) => None,
+            Self::Busy(_) | Self::Stale(_) => None,
         }
     }
 

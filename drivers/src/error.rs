@@ -92,6 +92,19 @@ impl DriverError {
         matches!(self, Self::Lost { .. })
     }
 
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Lost { hint, .. } => hint.as_deref(),
+            Self::Timeout { .. } => Some(
+                "it is connected but does not get done: look at it or restart it; if it is only slow, a longer `--timeout` helps",
+            ),
+            Self::Unmet { .. } | Self::Invalid(_) | Self::Unsupported { .. } | Self::Cancelled => {
+                None
+            }
+        }
+    }
+
     /// What was tried or seen on the way, oldest first.
     pub fn log(&self) -> &[String] {
         match self {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use packtrain_tests::Lab;
+use serde_json::Value;
 
 use crate::lab;
 
@@ -15,11 +16,14 @@ trailhead:
   step: Open the shop
   recording:
     android: { launchApp: { appId: com.example.shop } }
+    ios: { launchApp: { appId: com.example.shop } }
 trail:
   - verify: The form is there
     recording:
       android:
         - assertVisibleBySelector: { nodeSelector: { androidAccessibility: { textRegex: Sign in } } }
+      ios:
+        - assertVisibleBySelector: { nodeSelector: { iosMaestro: { textRegex: Sign in } } }
 ";
 
 const LOGS: &str = r#"
@@ -36,9 +40,9 @@ fn faults() -> String {
     format!(
         "\
 rules:
-  - match: {{ devices: {BROKEN}, device: '[02468]$', launch: com.example.shop }}
+  - match: {{ devices: {BROKEN}, device: 'virtual-[0-9]*[02468]$', launch: com.example.shop }}
     do: drop
-  - match: {{ devices: {BROKEN}, device: '[13579]$', launch: com.example.shop }}
+  - match: {{ devices: {BROKEN}, device: 'virtual-[0-9]*[13579]$', launch: com.example.shop }}
     do: {{ boot_loop: 10m }}
 "
     )
@@ -66,25 +70,14 @@ fn run(lab: &Lab) -> BTreeMap<String, String> {
     assert_eq!(outcomes.len(), PHONES);
     let passed = outcomes.values().filter(|outcome| *outcome == "passed");
     assert_eq!(passed.count(), PHONES - BROKEN, "{outcomes:#?}");
-    let events = lab.events();
+    let ends = ends(lab);
     let broken = outcomes
         .into_iter()
         .filter(|(_, outcome)| outcome != "passed");
     broken
         .map(|(device, outcome)| {
             assert_eq!(outcome, "infrastructure", "{device}");
-            let session = events
-                .iter()
-                .find(|event| {
-                    event["event"] == "session_started" && event["device"]["id"] == device.as_str()
-                })
-                .unwrap()["session"]
-                .clone();
-            let end = events
-                .iter()
-                .find(|event| event["event"] == "session_finished" && event["session"] == session)
-                .unwrap();
-            let cause = end["cause"].as_str().unwrap().to_owned();
+            let cause = ends[&device]["cause"].as_str().unwrap().to_owned();
             assert!(ended.stderr.contains(&device), "{device} is named");
             assert!(ended.stderr.contains(&cause), "{cause}");
             (device, cause)
@@ -92,18 +85,129 @@ fn run(lab: &Lab) -> BTreeMap<String, String> {
         .collect()
 }
 
+/// The end of each device's session.
+fn ends(lab: &Lab) -> BTreeMap<String, Value> {
+    let mut devices = BTreeMap::new();
+    let mut ends = BTreeMap::new();
+    for event in lab.events() {
+        let session = event["session"].as_str().unwrap_or_default().to_owned();
+        match event["event"].as_str() {
+            Some("session_started") => {
+                let id = event["device"]["id"].as_str().unwrap().to_owned();
+                devices.insert(session, id);
+            }
+            Some("session_finished") => {
+                ends.insert(devices[&session].clone(), event);
+            }
+            _ => {}
+        }
+    }
+    ends
+}
+
 #[test]
 fn of_two_hundred_phones_exactly_the_broken_ones_are_named_and_a_seed_breaks_the_same_again() {
     let first = run(&fleet());
     assert_eq!(first.len(), BROKEN);
     let told = |words: &str| first.values().filter(|cause| cause.contains(words)).count();
-    let (cut, away) = (
-        told("the connection ended during"),
-        told("cannot be reached"),
-    );
+    let away = told("has been offline since");
+    let cut = told("the connection ended during") - away;
     assert!(cut > 0 && away > 0 && cut + away == BROKEN, "{first:#?}");
     let names = |broken: &BTreeMap<String, String>| broken.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&first), names(&run(&fleet())));
+}
+
+/// What breaks on which phone, and what is told of it.
+const BREAKS: [(&str, &str, &str); 10] = [
+    (
+        "android/virtual-1",
+        "{ command: ^am start }, do: drop",
+        "the connection ended during `am start",
+    ),
+    (
+        "android/virtual-2",
+        "{ command: ^am start }, do: { reboot: 60m }",
+        "has been offline since",
+    ),
+    (
+        "android/virtual-3",
+        "{ connect: '' }, do: unauthorized",
+        "the device is unauthorized",
+    ),
+    (
+        "android/virtual-4",
+        "{ command: ^am start }, do: { delay: 60m }",
+        "` took longer than",
+    ),
+    (
+        "android/virtual-5",
+        "{ tree: '' }, do: { truncate: 300 }",
+        "the dump was cut short",
+    ),
+    (
+        "ios/virtual-1",
+        "{ route: source }, do: { wda_crash: 60m }",
+        "read the screen: ",
+    ),
+    (
+        "ios/virtual-2",
+        "{ route: source }, do: { reboot: 60m }",
+        "nothing listens at",
+    ),
+    (
+        "ios/virtual-3",
+        "{ route: source }, do: garbage",
+        "what answered does not speak HTTP",
+    ),
+    (
+        "ios/virtual-4",
+        "{ route: source }, do: no_answer",
+        "took longer than",
+    ),
+    (
+        "ios/virtual-5",
+        "{ route: source }, do: drop",
+        "read the screen: ",
+    ),
+];
+
+#[test]
+fn a_phone_that_drops_reboots_refuses_hangs_or_lies_ends_only_its_own_session_with_a_hint() {
+    let lab = lab();
+    let rules: String = BREAKS
+        .iter()
+        .map(|(phone, rule, _)| {
+            let rule = rule.replacen('{', &format!("{{ device: {phone}$,"), 1);
+            format!("  - {{ match: {rule} }}\n")
+        })
+        .collect();
+    lab.write("trails/look.trail.yaml", TRAIL)
+        .write("faults.yaml", &format!("rules:\n{rules}"))
+        .write(
+            "packtrain.yaml",
+            "devices: { virtual: { profile: fast, faults: faults.yaml } }\n",
+        );
+    let phones = ["-d", "virtual:android:6,virtual:ios:6"];
+    let options = ["--screenshots", "none", "--timeout", "12s"];
+    let run = [&["run", "trails"], &phones[..], &options[..]].concat();
+    let ended = lab.run(&run).expect(2);
+
+    let mut outcomes = lab.outcomes();
+    for well in ["android/virtual-6", "ios/virtual-6"] {
+        assert_eq!(outcomes.remove(well).as_deref(), Some("passed"), "{well}");
+    }
+    let ends = ends(&lab);
+    for (phone, _, told) in BREAKS {
+        assert_eq!(outcomes[phone], "infrastructure", "{phone}");
+        let end = &ends[phone];
+        let cause = end["cause"].as_str().unwrap();
+        assert!(cause.contains(told), "{phone}: {cause}");
+        let hint = end["hint"].as_str().unwrap_or_default();
+        assert!(!hint.is_empty(), "{phone}: {cause}");
+        for said in [phone, cause, hint] {
+            assert!(ended.stderr.contains(said), "{said}");
+        }
+    }
 }
 
 #[test]

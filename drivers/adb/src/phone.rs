@@ -320,8 +320,8 @@ impl Phone {
         tracing::debug!(%error, "waiting for the device");
         let state = match self.await_ready(limit).await {
             Err(WireError::NotReady(state @ (DeviceState::Absent | DeviceState::Offline))) => state,
-            // Nothing answers.
-            Err(WireError::Timeout { .. }) => DeviceState::Offline,
+            // Nothing answers, or nothing listens.
+            Err(WireError::Timeout { .. } | WireError::Unreachable { .. }) => DeviceState::Offline,
             back => return back,
         };
         Err(match error.clone() {

@@ -75,7 +75,10 @@ impl Hand {
                 },
                 Err(AgentError::Refused(reason)) => reason,
                 Err(AgentError::Wire(WireError::Timeout { doing, after })) => {
-                    log.push(format!("{doing} took longer than {} ms", after.as_millis()));
+                    // The end of the time says less than what was wrong all along.
+                    if log.is_empty() {
+                        log.push(format!("{doing} took longer than {} ms", after.as_millis()));
+                    }
                     return Err(give_up(log));
                 }
                 Err(error) => return Err(error.into()),

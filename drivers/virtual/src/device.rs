@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
 use crate::latency::{Dice, Lasting, Latency};
 use crate::paint::{PaintError, Painter};
-use crate::shape::Shape;
+use crate::shape::{Platform, Shape};
 use crate::world::{Catalog, Happening, OpenDialog, Snapshot, World, WorldOptions};
 
 /// The most different requests a device remembers that it could not do.
@@ -95,6 +95,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What the device number `index` of a fleet is called among those of its platform: `virtual-1`
+/// and up.
+pub fn name(index: usize) -> String {
+    format!("virtual-{}", index + 1)
+}
+
+fn full_name(platform: Platform, index: usize) -> String {
+    match platform {
+        Platform::Android => format!("android/{}", name(index)),
+        Platform::Ios => format!("ios/{}", name(index)),
+    }
+}
+
 impl Device {
     /// A device that was switched on now.
     pub fn new(options: DeviceOptions) -> Self {
@@ -105,9 +118,10 @@ impl Device {
             latency: options.latency.clone(),
             seed,
         });
+        let name = full_name(options.shape.platform, options.index);
         let faults = FaultState::new(
             &options.faults,
-            &options.serial,
+            [name, options.serial.clone()],
             (options.index, options.count),
             options.seed,
         );
@@ -131,6 +145,11 @@ impl Device {
             boot_loop: Mutex::new(None),
             cuts: watch::Sender::new(0),
         }
+    }
+
+    /// Its name in its fleet: `android/virtual-1`.
+    pub fn name(&self) -> String {
+        full_name(self.shape.platform, self.index)
     }
 
     /// Serial or udid.

@@ -44,10 +44,16 @@ impl Faults {
             }
         };
         for rule in &faults.rules {
-            if rule.matches.value.count() != 1 {
+            let [kind] = rule.matches.value.named()[..] else {
                 let message = "a rule matches exactly one kind of event";
                 let hint = Some(format!("one of {}", Matches::KINDS.join(", ")));
                 return Err(source.error(rule.matches.place, message, hint));
+            };
+            let kinds = rule.fault.value.kinds();
+            if !kinds.is_empty() && !kinds.contains(&kind) {
+                let message = format!("this never strikes at a {kind}");
+                let hint = Some(format!("match {} instead", kinds.join(" or ")));
+                return Err(source.error(rule.fault.place, message, hint));
             }
         }
         Ok(faults)
@@ -101,7 +107,8 @@ impl<'a> Event<'a> {
 /// The faults of one device: its rules, how often each was met, and its dice.
 #[derive(Debug)]
 pub struct FaultState {
-    serial: String,
+    /// Name and serial.
+    names: [String; 2],
     rules: Vec<Armed>,
     seed: u64,
     /// How many rules there ever were, so that an injected one gets dice of its own.
@@ -117,12 +124,17 @@ struct Armed {
 }
 
 impl FaultState {
-    /// The faults of the device `serial`, number `index` of `count` in its fleet, whose dice start
-    /// from `seed` and that of the rules.
-    pub fn new(faults: &Faults, serial: &str, (index, count): (usize, usize), seed: u64) -> Self {
+    /// The faults of the device with this name and serial, number `index` of `count` in its fleet,
+    /// whose dice start from `seed` and that of the rules.
+    pub fn new(
+        faults: &Faults,
+        names: [String; 2],
+        (index, count): (usize, usize),
+        seed: u64,
+    ) -> Self {
         let seed = faults.seed.wrapping_add(seed);
         let mut state = Self {
-            serial: serial.to_owned(),
+            names,
             rules: Vec::new(),
             seed: dice_of(seed, index).roll(),
             made: 0,
@@ -162,10 +174,10 @@ impl FaultState {
 
     /// What goes wrong at this event, `now` since the device was made.
     pub fn strike(&mut self, event: Event<'_>, now: Duration) -> Vec<Fault> {
-        let serial = &self.serial;
+        let names = &self.names;
         (self.rules.iter_mut())
-            .filter(|armed| armed.rule.meets(serial, event))
-            .filter_map(|armed| armed.fires(now).then(|| armed.rule.fault.clone()))
+            .filter(|armed| armed.rule.meets(event) && armed.rule.concerns(names))
+            .filter_map(|armed| armed.fires(now).then(|| armed.rule.fault.value.clone()))
             .collect()
     }
 }

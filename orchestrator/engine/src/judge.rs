@@ -45,12 +45,12 @@ pub(crate) fn judge_lease(error: &LeaseError, stop: CancelCause) -> Outcome {
         LeaseError::NotConnected(DriverError::Cancelled) => {
             return Outcome::Cancelled { by: stop };
         }
-        LeaseError::NotConnected(DriverError::Lost { hint, .. }) => hint.clone(),
+        LeaseError::NotConnected(error) => error.hint().map(str::to_owned),
         LeaseError::Busy { .. } => {
             Some("wait for the other run, or choose another device".to_owned())
         }
         LeaseError::Unknown(_) => Some("`packtrain devices` lists what there is".to_owned()),
-        LeaseError::NotConnected(_) | LeaseError::ShuttingDown => None,
+        LeaseError::ShuttingDown => None,
     };
     Outcome::Infrastructure {
         cause: error.to_string(),

@@ -106,13 +106,21 @@ async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError>
             let android: Vec<_> = fleet
                 .android()
                 .iter()
-                .map(|phone| json!({ "model": phone.model(), "adb": phone.address().to_string() }))
+                .map(|phone| {
+                    json!({
+                        "name": phone.device().name(),
+                        "model": phone.model(),
+                        "serial": phone.serial(),
+                        "adb": phone.address().to_string(),
+                    })
+                })
                 .collect();
             let ios: Vec<_> = fleet
                 .ios()
                 .iter()
                 .map(|phone| {
                     json!({
+                        "name": phone.device().name(),
                         "model": phone.model(),
                         "udid": phone.udid().0,
                         "wda": format!("http://{}", phone.wda_address()),
@@ -128,15 +136,18 @@ async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError>
         Format::Text => {
             for phone in fleet.android() {
                 render::out(&format!(
-                    "{}: adb connect {}",
+                    "{} ({}): adb connect {}",
+                    phone.device().name(),
                     phone.model(),
                     phone.address()
                 ));
             }
             for phone in fleet.ios() {
                 render::out(&format!(
-                    "{}: http://{}",
+                    "{} ({}, {}): http://{}",
+                    phone.device().name(),
                     phone.model(),
+                    phone.udid().0,
                     phone.wda_address()
                 ));
             }

@@ -13,9 +13,9 @@ use packtrain_drivers::{Connector, Size};
 use packtrain_virtual::android::Address;
 use packtrain_virtual::fleet::AndroidHandle;
 
-use super::phones;
 use super::wanted::Search;
 use crate::exit::CliError;
+use packtrain_virtual::device;
 
 /// How adb and devices are found, from configuration and environment.
 pub(crate) fn options(
@@ -84,7 +84,7 @@ pub(super) fn virtual_phone(
         screen: Size::new(f64::from(shape.width_px), f64::from(shape.height_px)),
         form: Form::Phone,
     };
-    pool.direct_known(phones::name(index), direct(phone.address()), profile)
+    pool.direct_known(device::name(index), direct(phone.address()), profile)
 }
 
 fn direct(address: &Address) -> DirectAddress {

@@ -7,9 +7,9 @@ use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget
 use packtrain_drivers::Connector;
 use packtrain_virtual::ios::Iphone;
 
-use super::phones;
 use super::wanted::Search;
 use crate::exit::CliError;
+use packtrain_virtual::device;
 
 /// How iPhones are found, from configuration and environment.
 pub(crate) fn options(
@@ -42,7 +42,7 @@ pub(super) fn virtual_phone(
     phone: &Iphone,
 ) -> Result<Arc<dyn Connector>, CliError> {
     pool.url(
-        &phones::name(index),
+        &device::name(index),
         &format!("http://{}", phone.wda_address()),
     )
     .map_err(|error| CliError::infrastructure("cannot reach a virtual iPhone").because(&error))

@@ -50,11 +50,6 @@ pub(crate) async fn start(settings: &config::VirtualSettings) -> Result<Fleet, C
     .map_err(|error| CliError::infrastructure("cannot start the virtual phones").because(&error))
 }
 
-/// What a virtual phone is called: `virtual-1` and up.
-pub(crate) fn name(index: usize) -> String {
-    format!("virtual-{}", index + 1)
-}
-
 fn read(path: &Path) -> Result<String, CliError> {
     std::fs::read_to_string(path).map_err(|error| {
         CliError::misuse(format!("cannot read {}", path.display())).because(&error)

@@ -248,7 +248,7 @@ async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
         match wire {
             // Offline for a while, then not found.
             Wire::Server => assert!(cause.starts_with("the device is "), "{cause}"),
-            Wire::Direct => assert!(cause.contains("cannot be reached: "), "{cause}"),
+            Wire::Direct => assert!(cause.contains("has been offline since"), "{cause}"),
         }
         assert!(!hint.is_empty(), "{cause}");
         device.let_go().await;

@@ -23,14 +23,14 @@ pub struct FaultRule {
     pub when: When,
     /// What.
     #[serde(rename = "do")]
-    pub fault: Fault,
+    pub fault: At<Fault>,
 }
 
 /// A regular expression for each kind of event; a rule names one of them, and maybe devices.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matches {
-    /// Only on devices whose serial or udid matches.
+    /// Only on devices whose name (`android/virtual-1`), serial or udid matches.
     pub device: Option<Pattern>,
     /// Only on so many devices of each platform. The fleet's seed chooses which: the same for all
     /// rules, so that a rule for 5 strikes some of those that one for 20 does.
@@ -80,7 +80,7 @@ pub struct When {
 pub enum Fault {
     /// Any event: it takes this much longer.
     Delay(Millis),
-    /// Command or route: it fails with this text.
+    /// Command, route, push or install; on iOS also launch and tree: it fails with this text.
     Fail(String),
     /// Command: it prints this and exits so, without doing anything.
     Answer {
@@ -95,9 +95,9 @@ pub enum Fault {
         exit: u8,
     },
 
-    /// Connect: the connection is closed at once.
+    /// Connect; on iOS also route: the connection is closed at once.
     Refuse,
-    /// Connect: the connection is reset at once, as while rebooting.
+    /// Connect; on iOS also route: the connection is reset at once, as while rebooting.
     Reset,
     /// Connect, Android: the greeting is never answered; clients show `offline`.
     NeverCnxn,
@@ -107,14 +107,15 @@ pub enum Fault {
     AcceptAfter(Millis),
     /// Any event: the connection is cut.
     Drop,
-    /// Connect or service: the connection is cut after the device has sent so many bytes more.
+    /// Connect, service or route: the connection is cut after the device has sent so many bytes
+    /// more.
     DropAfter {
         /// Bytes.
         bytes: u64,
     },
     /// Service: what the client sends is never acknowledged.
     HalfOpen,
-    /// Connect: the device sends no faster than this.
+    /// Connect; on iOS also route: the device sends no faster than this.
     Slow {
         /// Bytes per second.
         bytes_per_second: u64,
@@ -135,6 +136,7 @@ pub enum Fault {
     /// The battery is at so many percent.
     Battery(u8),
 
+    // These also strike at the command or route that reads the tree.
     /// Tree: the screen does not come to rest.
     NotIdle,
     /// Tree: there is no root.
@@ -166,14 +168,14 @@ pub enum Fault {
     IgnoreLaunch,
     /// Touch: it has no effect.
     Swallow,
-    /// Android: no window has the focus for this time.
+    /// Command, Android: no window has the focus for this time.
     NoFocus(Millis),
 
-    /// The agent's process ends.
+    /// Route; on iOS also connect: the agent's process ends.
     AgentDies,
     /// Command, Android: the agent cannot listen, its port is taken.
     PortBusy,
-    /// Command, Android: `UiAutomationService already registered`.
+    /// Command or tree, Android: `UiAutomationService already registered`.
     UiAutomationTaken,
     /// Route: no answer comes.
     NoAnswer,
@@ -184,14 +186,58 @@ pub enum Fault {
     StaleElement,
     /// Route, iOS: another client took the session.
     SessionKilled,
-    /// iOS: WebDriverAgent is down for this time.
+    /// Connect or route, iOS: WebDriverAgent is down for this time.
     WdaCrash(Millis),
-    /// iOS: the cable is out for this time.
+    /// Connect or route, iOS: the cable is out for this time.
     Detach(Millis),
     /// Connect, iOS: lockdown answers `PasswordProtected`.
     PasswordProtected,
     /// Connect, iOS: lockdown answers `InvalidHostID`.
     InvalidHostId,
+}
+
+impl Fault {
+    /// The kinds of event it can strike at; empty for all.
+    pub const fn kinds(&self) -> &'static [&'static str] {
+        match self {
+            Self::Delay(_)
+            | Self::Drop
+            | Self::Reboot(_)
+            | Self::BootLoop(_)
+            | Self::Serial(_)
+            | Self::ClockSkew(_)
+            | Self::Battery(_)
+            | Self::Dialog { .. }
+            | Self::Keyboard
+            | Self::Crash
+            | Self::Anr => &[],
+            Self::Fail(_) => &["command", "route", "push", "install", "launch", "tree"],
+            Self::Answer { .. } | Self::NoFocus(_) | Self::PortBusy => &["command"],
+            Self::NeverCnxn | Self::Unauthorized | Self::AcceptAfter(_) | Self::Flap(_) => {
+                &["connect"]
+            }
+            Self::PasswordProtected | Self::InvalidHostId => &["connect"],
+            Self::DropAfter { .. } => &["connect", "service", "route"],
+            Self::HalfOpen => &["service"],
+            Self::StorageFull => &["push", "install"],
+            Self::NotIdle
+            | Self::NullRoot
+            | Self::EmptyTree
+            | Self::Truncate(_)
+            | Self::Stale(_) => &["tree", "command", "route"],
+            Self::IgnoreLaunch => &["launch"],
+            Self::Swallow => &["touch"],
+            Self::UiAutomationTaken => &["command", "tree"],
+            Self::NoAnswer | Self::StaleElement | Self::SessionKilled => &["route"],
+            Self::Refuse
+            | Self::Reset
+            | Self::Slow { .. }
+            | Self::AgentDies
+            | Self::Garbage
+            | Self::WdaCrash(_)
+            | Self::Detach(_) => &["connect", "route"],
+        }
+    }
 }
 
 fn ok() -> Vec<String> {
@@ -204,8 +250,9 @@ impl Matches {
         "connect", "service", "command", "route", "touch", "launch", "tree", "install", "push",
     ];
 
-    pub(super) fn count(&self) -> usize {
-        [
+    /// The kinds of event that are named.
+    pub(super) fn named(&self) -> Vec<&'static str> {
+        let patterns = [
             &self.connect,
             &self.service,
             &self.command,
@@ -215,19 +262,23 @@ impl Matches {
             &self.tree,
             &self.install,
             &self.push,
-        ]
-        .into_iter()
-        .flatten()
-        .count()
+        ];
+        let kinds = Self::KINDS.into_iter().zip(patterns);
+        kinds
+            .filter_map(|(kind, pattern)| pattern.as_ref().map(|_| kind))
+            .collect()
     }
 }
 
 impl FaultRule {
-    pub(super) fn meets(&self, serial: &str, event: Event<'_>) -> bool {
+    /// Whether it is about the device of these names.
+    pub(super) fn concerns(&self, names: &[String]) -> bool {
+        let device = self.matches.value.device.as_ref();
+        device.is_none_or(|device| names.iter().any(|name| device.0.is_match(name)))
+    }
+
+    pub(super) fn meets(&self, event: Event<'_>) -> bool {
         let all = &self.matches.value;
-        if (all.device.as_ref()).is_some_and(|device| !device.0.is_match(serial)) {
-            return false;
-        }
         let pattern = match event {
             Event::Connect(_) => &all.connect,
             Event::Service(_) => &all.service,

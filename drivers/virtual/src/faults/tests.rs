@@ -1,8 +1,15 @@
 use super::*;
 
+fn names(index: usize) -> [String; 2] {
+    [
+        format!("android/virtual-{index}"),
+        format!("VIRTUAL{index:05}"),
+    ]
+}
+
 fn state(rules: &str, index: usize) -> FaultState {
     let faults = Faults::parse(rules, "faults.yaml").unwrap_or_else(|e| panic!("{e}"));
-    FaultState::new(&faults, &format!("virtual-{index}"), (index, 1000), 0)
+    FaultState::new(&faults, names(index), (index, 1000), 0)
 }
 
 fn hits(state: &mut FaultState, event: Event<'_>, count: usize) -> Vec<bool> {
@@ -41,7 +48,7 @@ fn chance_is_the_same_in_every_run_and_differs_between_devices() {
 
 #[test]
 fn a_rule_has_a_time_window_and_devices() {
-    let rules = "rules: [{match: {command: '', device: '-1$'}, when: {from: 2s, until: 3000}, do: {reboot: 500ms}}]";
+    let rules = "rules: [{match: {command: '', device: android/.*-1$}, when: {from: 2s, until: 3000}, do: {reboot: 500ms}}]";
     let mut state = state(rules, 1);
     let at = |s: &mut FaultState, ms| s.strike(Event::Command("ls"), Duration::from_millis(ms));
     assert_eq!(at(&mut state, 1999), []);
@@ -49,7 +56,7 @@ fn a_rule_has_a_time_window_and_devices() {
     assert_eq!(at(&mut state, 2000), [Fault::Reboot(half_a_second)]);
     assert_eq!(at(&mut state, 3000), []);
     let faults = Faults::parse(rules, "f").expect("valid");
-    let mut other = FaultState::new(&faults, "virtual-2", (2, 1000), 0);
+    let mut other = FaultState::new(&faults, names(2), (2, 1000), 0);
     assert_eq!(
         other.strike(Event::Command("ls"), Duration::from_secs(2)),
         []
@@ -102,18 +109,23 @@ fn every_fault_can_be_written() {
         "invalid_host_id",
     ];
     for fault in all {
-        let text = if fault.contains(':') {
-            format!("rules:\n  - match: {{connect: ''}}\n    do:\n      {fault}\n")
-        } else {
-            format!("rules: [{{match: {{connect: ''}}, do: {fault}}}]")
+        let read = |kind: &str| {
+            let text = if fault.contains(':') {
+                format!("rules:\n  - match: {{{kind}: ''}}\n    do:\n      {fault}\n")
+            } else {
+                format!("rules: [{{match: {{{kind}: ''}}, do: {fault}}}]")
+            };
+            Faults::parse(&text, "f.yaml")
         };
-        assert_eq!(
-            state(&text, 0)
-                .strike(Event::Connect("x"), Duration::ZERO)
-                .len(),
-            1,
-            "{fault}"
-        );
+        let fits = Matches::KINDS.map(|kind| read(kind).is_ok());
+        assert!(fits.contains(&true), "{fault}");
+        for (kind, fits) in Matches::KINDS.into_iter().zip(fits) {
+            if !fits {
+                let told = read(kind).unwrap_err().to_string();
+                let expected = format!("this never strikes at a {kind}");
+                assert!(told.contains(&expected), "{told}");
+            }
+        }
     }
 }
 
@@ -129,6 +141,12 @@ fn a_rule_that_cannot_work_is_shown_where_it_stands() {
         two.starts_with("f.yaml:2:12: a rule matches exactly one"),
         "{two}"
     );
+    let never = fault("rules:\n  - match: {launch: ''}\n    do: swallow\n");
+    assert!(
+        never.starts_with("f.yaml:3:9: this never strikes at a launch"),
+        "{never}"
+    );
+    assert!(never.contains("match touch instead"), "{never}");
     let regex = fault("rules:\n  - match: {tree: '['}\n    do: swallow\n");
     assert!(regex.starts_with("f.yaml:2:"), "{regex}");
     assert!(regex.contains("unclosed character class"), "{regex}");
@@ -142,7 +160,7 @@ fn so_many_devices_of_a_fleet_are_chosen_by_its_seed() {
     let faults = Faults::parse(rules, "faults").unwrap();
     let chosen = |seed| -> Vec<usize> {
         let all = 0..200_usize;
-        all.filter(|index| !FaultState::new(&faults, "x", (*index, 200), seed).is_empty())
+        all.filter(|index| !FaultState::new(&faults, names(*index), (*index, 200), seed).is_empty())
             .collect()
     };
     assert_eq!(chosen(7).len(), 20);

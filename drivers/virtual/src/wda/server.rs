@@ -129,7 +129,9 @@ async fn work(
                 failure = Some(WdaError::new(ErrorKind::StaleElementReference, message));
             }
             Fault::SessionKilled => taken = true,
-            Fault::Refuse | Fault::Reset => return Err(GivenUp),
+            Fault::Refuse | Fault::Reset | Fault::Drop | Fault::Reboot(_) | Fault::BootLoop(_) => {
+                return Err(GivenUp);
+            }
             Fault::WdaCrash(_) | Fault::AgentDies | Fault::Detach(_) => {
                 inner.befall(&fault);
                 return Err(GivenUp);
