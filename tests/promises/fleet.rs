@@ -110,7 +110,7 @@ fn of_two_hundred_phones_exactly_the_broken_ones_are_named_and_a_seed_breaks_the
     let first = run(&fleet());
     assert_eq!(first.len(), BROKEN);
     let told = |words: &str| first.values().filter(|cause| cause.contains(words)).count();
-    let away = told("has been offline since");
+    let away = told("the device is offline now");
     let cut = told("the connection ended during") - away;
     assert!(cut > 0 && away > 0 && cut + away == BROKEN, "{first:#?}");
     let names = |broken: &BTreeMap<String, String>| broken.keys().cloned().collect::<Vec<_>>();
@@ -127,7 +127,7 @@ const BREAKS: [(&str, &str, &str); 10] = [
     (
         "android/virtual-2",
         "{ command: ^am start }, do: { reboot: 60m }",
-        "has been offline since",
+        "the device is offline now",
     ),
     (
         "android/virtual-3",

@@ -1,6 +1,7 @@
 //! The way to one device: opens services on it, and opens the way again when it was cut.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,10 @@ use crate::wire::{DirectAddress, KeyRing, Link, Server, Stream, WireError, sync,
 const RETURNS: Duration = Duration::from_secs(8);
 /// How long one attempt to greet a device may take.
 const GREETS: Duration = Duration::from_secs(10);
+/// How long a device on the network may be offline before the server is told to connect anew.
+const REDIALS: Duration = Duration::from_millis(1500);
+/// Proves that a device answers.
+const ECHO: &str = "shell:echo here";
 /// How often a device that is away is looked for.
 const LOOKS: Duration = Duration::from_millis(50);
 
@@ -52,6 +57,9 @@ enum Route {
     Server {
         server: Server,
         serial: String,
+        /// The server has forgotten the device because it was told to: it is not to be found, but
+        /// not unknown.
+        forgotten: AtomicBool,
     },
     Direct {
         address: DirectAddress,
@@ -89,7 +97,11 @@ impl Phone {
     /// A device that the adb server knows.
     pub(crate) const fn behind(server: Server, serial: String, events: Option<EventSink>) -> Self {
         Self {
-            route: Route::Server { server, serial },
+            route: Route::Server {
+                server,
+                serial,
+                forgotten: AtomicBool::new(false),
+            },
             protocol: Mutex::new(None),
             events,
         }
@@ -211,7 +223,7 @@ impl Phone {
             return Ok(known);
         }
         let abilities = match &self.route {
-            Route::Server { server, serial } => {
+            Route::Server { server, serial, .. } => {
                 let doing = "ask for the device's features";
                 let features = within(deadline, doing, server.features(serial)).await?;
                 Abilities::of(features.split(','))
@@ -238,7 +250,7 @@ impl Phone {
         talk: impl AsyncFnOnce(Stream) -> Result<T, WireError>,
     ) -> Result<T, WireError> {
         match &self.route {
-            Route::Server { server, serial } => {
+            Route::Server { server, serial, .. } => {
                 let work = async { talk(server.open(serial, service, doing).await?).await };
                 within(deadline, doing, work).await
             }
@@ -357,6 +369,7 @@ impl Phone {
         let mut dialled = false;
         let mut back = Back::Still;
         let mut known = None;
+        let begun = Instant::now();
         loop {
             let error = match self.look(deadline).await {
                 Ok(Back::Still) => return Ok(back),
@@ -378,11 +391,17 @@ impl Phone {
             if !may_pass || Instant::now() + LOOKS >= deadline {
                 return Err(error);
             }
-            let is_absent = matches!(error, WireError::NotReady(DeviceState::Absent));
-            known = Some(error);
-            if is_absent && !std::mem::replace(&mut dialled, true) {
-                self.dial().await;
+            let dial: &[&str] = match &error {
+                WireError::NotReady(DeviceState::Absent) => &["connect"],
+                WireError::NotReady(DeviceState::Offline) if begun.elapsed() > REDIALS => {
+                    &["disconnect", "connect"]
+                }
+                _ => &[],
+            };
+            if !dial.is_empty() && !std::mem::replace(&mut dialled, true) {
+                self.ask_server(dial, deadline).await;
             }
+            known = Some(error);
             tokio::time::sleep(LOOKS).await;
         }
     }
@@ -390,12 +409,28 @@ impl Phone {
     /// Looks once whether the device can be used.
     async fn look(&self, deadline: Instant) -> Result<Back, WireError> {
         let back = match &self.route {
-            Route::Server { server, serial } => {
+            Route::Server {
+                server,
+                serial,
+                forgotten,
+            } => {
                 let doing = "ask for the device's state";
                 match within(deadline, doing, server.state(serial)).await? {
-                    DeviceState::Device => Back::Still,
+                    DeviceState::Device => forgotten.store(false, Ordering::Relaxed),
+                    DeviceState::Absent if forgotten.load(Ordering::Relaxed) => {
+                        return Err(WireError::NotReady(DeviceState::Offline));
+                    }
                     state => return Err(WireError::NotReady(state)),
                 }
+                // The server may not have noticed yet that the device is gone.
+                let echo = async {
+                    let mut stream = server.open(serial, ECHO, doing).await?;
+                    stream.read_to_end(MAX_OUTPUT).await
+                };
+                if within(deadline, doing, echo).await?.is_empty() {
+                    return Err(WireError::NotReady(DeviceState::Offline));
+                }
+                Back::Still
             }
             Route::Direct { link, .. } => {
                 let link = link.lock().await;
@@ -410,15 +445,27 @@ impl Phone {
         Ok(back)
     }
 
-    /// Asks the server to connect to a device it has given up: it forgets those on the network
-    /// when their port was closed for a while.
-    async fn dial(&self) {
-        if let Route::Server { server, serial } = &self.route
-            && (serial.contains(':') && !serial.contains(' '))
-        {
-            let request = format!("host:connect:{serial}");
-            let answer = tokio::time::timeout(GREETS, server.query(&request)).await;
-            tracing::debug!(?answer, serial, "asked the adb server to connect again");
+    /// Asks the server to disconnect from or connect to a device on the network: by itself it
+    /// tries again every ten seconds only, and forgets a device whose port was closed for a while.
+    async fn ask_server(&self, requests: &[&str], deadline: Instant) {
+        let Route::Server {
+            server,
+            serial,
+            forgotten,
+        } = &self.route
+        else {
+            return;
+        };
+        if !serial.contains(':') || serial.contains(' ') {
+            return;
+        }
+        for what in requests {
+            if *what == "disconnect" {
+                forgotten.store(true, Ordering::Relaxed);
+            }
+            let request = format!("host:{what}:{serial}");
+            let answer = within(deadline, "reconnect the device", server.query(&request)).await;
+            tracing::debug!(?answer, serial, what, "asked the adb server");
         }
     }
 }

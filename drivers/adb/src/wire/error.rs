@@ -48,7 +48,7 @@ pub enum WireError {
         doing: String,
     },
     /// The connection ended in the middle and the device did not come back.
-    #[error("the connection ended during {doing} and the device has been {state} since")]
+    #[error("the connection ended during {doing}; the device is {state} now")]
     Gone {
         /// What was under way.
         doing: String,

@@ -1,17 +1,24 @@
 //! Between the driver and the phone.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
+use packtrain_driver_adb::AdbPool;
 use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, DriverError, Fault, InputCommand, SessionOptions,
+    event_channel,
 };
-
 use packtrain_virtual::fleet::Fleet;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{lost, mended};
 use crate::lab::{
-    Agent, Device, PATIENCE, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, within,
+    Agent, Device, PATIENCE, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, settings,
+    socket, within,
 };
+use crate::server::AdbServer;
 
 /// Long enough to notice, short enough for a test.
 const SHORT: Duration = Duration::from_secs(2);
@@ -91,7 +98,7 @@ async fn reading_is_repeated_when_the_link_drops_within_it() {
 
 /// Whether a reader learns that, noticed between two commands or within one.
 fn is_offline(cause: &str) -> bool {
-    cause == "the device is offline" || cause.ends_with(" and the device has been offline since")
+    cause == "the device is offline" || cause.ends_with("; the device is offline now")
 }
 
 #[tokio::test]
@@ -216,6 +223,74 @@ async fn a_phone_whose_link_flaps_is_driven_through_all_of_it() {
     .await;
 }
 
+/// A way to a phone that can be closed for a while.
+struct Bridge {
+    address: SocketAddr,
+    phone: SocketAddr,
+    carrying: AbortOnDropHandle<()>,
+}
+
+impl Bridge {
+    async fn to(phone: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self {
+            address: listener.local_addr().unwrap(),
+            phone,
+            carrying: Self::carry(listener, phone),
+        }
+    }
+
+    fn carry(listener: TcpListener, phone: SocketAddr) -> AbortOnDropHandle<()> {
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            let mut open = JoinSet::new();
+            while let Ok((mut near, _)) = listener.accept().await {
+                open.spawn(async move {
+                    let mut far = TcpStream::connect(phone).await?;
+                    tokio::io::copy_bidirectional(&mut near, &mut far).await
+                });
+            }
+        }))
+    }
+
+    /// Cuts what is connected and lets nobody connect for so long.
+    fn close_for(&mut self, time: Duration) {
+        self.carrying.abort();
+        let (address, phone) = (self.address, self.phone);
+        self.carrying = AbortOnDropHandle::new(tokio::spawn(async move {
+            tokio::time::sleep(time).await;
+            let listener = TcpListener::bind(address).await.unwrap();
+            // Carries for as long as this is not dropped.
+            let _ = Self::carry(listener, phone).await;
+        }));
+    }
+}
+
+#[tokio::test]
+async fn a_phone_whose_network_was_gone_is_called_before_the_server_tries_again() {
+    let fleet = Fleet::start(options(WELL)).await.unwrap();
+    let server = AdbServer::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let way = Way::new(Wire::Server, Agent::Shell);
+    let pool = AdbPool::new(settings(way, Some(&server), &folder));
+    let mut bridge = Bridge::to(socket(&fleet.android()[0]).into()).await;
+    let SocketAddr::V4(near) = bridge.address else {
+        unreachable!("it is a V4 address")
+    };
+    pool.connect(near).await.unwrap();
+    let connector = pool.discover().await.unwrap().remove(0);
+    let (sink, _events) = event_channel();
+    let mut driver = connector.connect(sink, &within(PATIENCE)).await.unwrap();
+    let begin = Command::Begin(SessionOptions::default());
+    driver.execute(begin, &within(PATIENCE)).await.unwrap();
+    // The server tries again after a quarter of a second, and then not for ten.
+    bridge.close_for(Duration::from_millis(600));
+    let read = driver.execute(SNAPSHOT, &within(PATIENCE)).await;
+    assert!(read.is_ok(), "{read:?}");
+    driver.close().await;
+    drop(server);
+    fleet.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_server_that_dies_is_named_with_what_to_do() {
     let mut device = Device::connect(Way::new(Wire::Server, Agent::Shell), WELL).await;
@@ -248,7 +323,7 @@ async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
         match wire {
             // Offline for a while, then not found.
             Wire::Server => assert!(cause.starts_with("the device is "), "{cause}"),
-            Wire::Direct => assert!(cause.contains("has been offline since"), "{cause}"),
+            Wire::Direct => assert!(cause.contains("the device is offline now"), "{cause}"),
         }
         assert!(!hint.is_empty(), "{cause}");
         device.let_go().await;
