@@ -5,7 +5,7 @@ use packtrain_drivers::{
 };
 use packtrain_virtual::world::AppState;
 
-use super::lab::{Device, SHOP, WELL, all_ways};
+use super::lab::{Device, Hand as _, SHOP, WELL, all_ways};
 
 async fn launch(device: &mut Device, mode: LaunchMode) -> Vec<String> {
     let id = SHOP.to_owned();

@@ -7,7 +7,7 @@ use packtrain_drivers::{
 };
 use packtrain_virtual::world::Display;
 
-use super::lab::{Agent, Device, WELL, all_ways};
+use super::lab::{Agent, Device, Hand as _, WELL, all_ways};
 
 async fn press(device: &mut Device, key: Key) {
     device.input(InputCommand::Key(key)).await;

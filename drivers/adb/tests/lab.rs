@@ -2,16 +2,14 @@
 
 use std::net::SocketAddrV4;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_driver_adb::{
     AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, StartServer,
 };
-use packtrain_drivers::tree::AndroidNode;
 use packtrain_drivers::{
-    AppCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
-    InputCommand, LaunchMode, NodeDetail, Observation, Point, SessionOptions, Snapshot,
-    SnapshotDetail, event_channel,
+    Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
+    InputCommand, SessionOptions, event_channel,
 };
 use packtrain_virtual::android::Address;
 use packtrain_virtual::app::{App, AppId};
@@ -20,16 +18,13 @@ use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions};
 use packtrain_virtual::latency::Latency;
 use packtrain_virtual::world::World;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 use crate::server::AdbServer;
 
-/// The package of the example shop.
-pub const SHOP: &str = "com.example.shop";
+pub use super::hand::{Hand, PATIENCE, SHOP, SNAPSHOT, patience, within};
+
 /// Nothing goes wrong.
 pub const WELL: &str = "rules: []";
-/// How long anything may take before a test fails.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const APP: &str = include_str!("../../../examples/shop/app.yaml");
 
@@ -129,19 +124,6 @@ pub fn socket(phone: &AndroidHandle) -> SocketAddrV4 {
     phone.address().to_string().parse().unwrap()
 }
 
-/// A context with all the time a test has.
-pub fn patience() -> CommandContext {
-    within(PATIENCE)
-}
-
-/// A context with so much time.
-pub fn within(time: Duration) -> CommandContext {
-    CommandContext {
-        deadline: Instant::now() + time,
-        cancel: CancellationToken::new(),
-    }
-}
-
 /// What a driver needs to go one of the ways.
 pub fn settings(way: Way, server: Option<&AdbServer>, folder: &TempDir) -> AdbOptions {
     let jar = folder.path().join("u2.jar");
@@ -157,6 +139,16 @@ pub fn settings(way: Way, server: Option<&AdbServer>, folder: &TempDir) -> AdbOp
         },
         files: AgentFiles { u2_jar: Some(jar) },
         ..AdbOptions::default()
+    }
+}
+
+impl Hand for Device {
+    fn driver_mut(&mut self) -> &mut dyn Driver {
+        self.driver.as_deref_mut().unwrap()
+    }
+
+    fn label(&self) -> String {
+        format!("{:?}", self.way)
     }
 }
 
@@ -279,104 +271,6 @@ impl Device {
         }
     }
 
-    pub async fn execute(&mut self, command: Command) -> Result<Observation, DriverError> {
-        self.execute_in(command, &patience()).await
-    }
-
-    pub async fn execute_in(
-        &mut self,
-        command: Command,
-        ctx: &CommandContext,
-    ) -> Result<Observation, DriverError> {
-        self.driver.as_mut().unwrap().execute(command, ctx).await
-    }
-
-    pub async fn ok(&mut self, command: Command) -> Observation {
-        let name = command.name();
-        let way = self.way;
-        self.execute(command).await.unwrap_or_else(|error| {
-            panic!("{way:?} {name}: {error}\n{:#?}", error.log());
-        })
-    }
-
-    pub async fn err(&mut self, command: Command) -> DriverError {
-        let (name, way) = (command.name(), self.way);
-        match self.execute(command).await {
-            Ok(answer) => panic!("{way:?} {name} succeeded: {answer:?}"),
-            Err(error) => error,
-        }
-    }
-
-    /// The notes of a command that was carried out.
-    pub async fn notes(&mut self, command: Command) -> Vec<String> {
-        match self.ok(command).await {
-            Observation::Done(report) => report.notes,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    pub async fn input(&mut self, command: InputCommand) {
-        self.ok(Command::Input(command)).await;
-    }
-
-    pub async fn app(&mut self, command: AppCommand) -> Observation {
-        self.ok(Command::App(command)).await
-    }
-
-    pub async fn json(&mut self, command: Command) -> serde_json::Value {
-        match self.ok(command).await {
-            Observation::Json(value) => value,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    pub async fn snapshot(&mut self) -> Box<Snapshot> {
-        match self.ok(SNAPSHOT).await {
-            Observation::Snapshot(snapshot) => snapshot,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Brings the shop to the front as it is after a fresh start.
-    pub async fn open_shop(&mut self) {
-        let (id, mode) = (SHOP.to_owned(), LaunchMode::ForceRestart);
-        self.app(AppCommand::Launch { id, mode }).await;
-    }
-
-    /// The middle of an element.
-    pub async fn place(&mut self, name: &str) -> Point {
-        let snapshot = self.snapshot().await;
-        let found = snapshot.tree.nodes().iter().find_map(|node| {
-            let NodeDetail::Android(android) = &node.detail else {
-                return None;
-            };
-            is_named(android, name).then_some(node.bounds?)
-        });
-        let way = self.way;
-        found
-            .unwrap_or_else(|| panic!("{way:?}: no {name} in\n{}", snapshot.text))
-            .center()
-    }
-
-    pub async fn tap(&mut self, name: &str) {
-        let at = self.place(name).await;
-        self.input(InputCommand::Tap { at }).await;
-    }
-
-    pub async fn fill(&mut self, name: &str, text: &str) {
-        self.tap(name).await;
-        self.input(InputCommand::Text(text.to_owned())).await;
-    }
-
-    /// Whether an element of that id, text or description is on the screen.
-    pub async fn shows(&mut self, name: &str) -> bool {
-        let snapshot = self.snapshot().await;
-        snapshot.tree.nodes().iter().any(|node| match &node.detail {
-            NodeDetail::Android(node) => is_named(node, name),
-            _ => false,
-        })
-    }
-
     /// Waits until the phone is so.
     pub async fn until(&self, mut is: impl FnMut(&mut World) -> bool) {
         let device = self.phone().device();
@@ -416,23 +310,4 @@ impl Device {
     pub fn events(&mut self) -> Vec<DeviceEvent> {
         self.events.drain()
     }
-}
-
-/// What is on the screen.
-pub const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
-    bounds: false,
-    css_selectors: false,
-    offscreen: false,
-});
-
-fn is_named(node: &AndroidNode, name: &str) -> bool {
-    let id = node
-        .resource_id
-        .as_deref()
-        .and_then(|id| id.split_once(":id/"));
-    id.is_some_and(|(_, id)| id == name)
-        || [&node.text, &node.content_description]
-            .into_iter()
-            .flatten()
-            .any(|text| text == name)
 }

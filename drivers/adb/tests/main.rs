@@ -6,6 +6,8 @@
 
 mod apps;
 mod faults;
+#[path = "../../testing/hand.rs"]
+mod hand;
 mod input;
 mod lab;
 mod screen;

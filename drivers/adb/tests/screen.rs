@@ -7,7 +7,7 @@ use packtrain_drivers::{
     SnapshotDetail,
 };
 
-use super::lab::{Agent, Device, SHOP, WELL, Way, all_ways};
+use super::lab::{Agent, Device, Hand as _, SHOP, WELL, Way, all_ways};
 
 const UPRIGHT: Size = Size::new(1080.0, 2424.0);
 const TURNED: Size = Size::new(2424.0, 1080.0);

@@ -8,7 +8,7 @@ use packtrain_drivers::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::lab::{Agent, Device, SNAPSHOT, WELL, Way, Wire, all_ways, options, within};
+use super::lab::{Agent, Device, Hand as _, SNAPSHOT, WELL, Way, Wire, all_ways, options, within};
 
 fn sleep(seconds: u32) -> Command {
     Command::Android(AndroidCommand::Shell {

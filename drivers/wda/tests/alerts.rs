@@ -5,7 +5,7 @@ use packtrain_drivers::{
 };
 use serde_json::{Value, json};
 
-use super::lab::{Device, SHOP, WELL, both_ways};
+use super::lab::{Device, Hand as _, SHOP, WELL, both_ways};
 
 /// An update that is offered when somebody taps the title.
 const UPDATE: &str = "

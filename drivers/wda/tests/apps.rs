@@ -6,7 +6,7 @@ use packtrain_drivers::{
 use packtrain_virtual::world::AppState;
 use serde_json::json;
 
-use super::lab::{Device, SHOP, WELL, Way, both_ways};
+use super::lab::{Device, Hand as _, SHOP, WELL, Way, both_ways};
 
 fn launch(id: &str, mode: LaunchMode) -> Command {
     let id = id.to_owned();

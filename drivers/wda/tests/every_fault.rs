@@ -5,17 +5,11 @@ use std::time::Duration;
 
 use packtrain_drivers::{
     AppCommand, Command, DriverError, Fault as Blame, InputCommand, LaunchMode, SessionOptions,
-    SnapshotDetail,
 };
 use packtrain_virtual::faults::Fault;
 
-use super::lab::{Device, SHOP, WELL, Way, both_ways, within};
+use super::lab::{Device, Hand as _, SHOP, SNAPSHOT, WELL, Way, both_ways, within};
 
-const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
-    bounds: false,
-    css_selectors: false,
-    offscreen: false,
-});
 const SOURCE: &str = "match: { route: 'GET .*/source' }";
 
 /// Where a fault is met.

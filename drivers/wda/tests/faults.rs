@@ -3,17 +3,11 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    Command, CommandContext, DeviceEvent, DriverError, InputCommand, SessionOptions, SnapshotDetail,
+    Command, CommandContext, DeviceEvent, DriverError, InputCommand, SessionOptions,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::lab::{Device, WELL, Way, both_ways, within};
-
-const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
-    bounds: false,
-    css_selectors: false,
-    offscreen: false,
-});
+use super::lab::{Device, Hand as _, SNAPSHOT, WELL, Way, both_ways, within};
 
 fn mended(events: &[DeviceEvent]) -> usize {
     let is = |event: &&DeviceEvent| matches!(event, DeviceEvent::Reconnected { .. });

@@ -7,7 +7,7 @@ use packtrain_drivers::{
 };
 use packtrain_virtual::world::Display;
 
-use super::lab::{Device, SHOP, WELL, both_ways};
+use super::lab::{Device, Hand as _, SHOP, WELL, both_ways};
 
 async fn press(device: &mut Device, key: Key) {
     device.input(InputCommand::Key(key)).await;

@@ -1,14 +1,11 @@
 //! A virtual iPhone with the example shop, and a driver connected to it on one of two ways.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use packtrain_driver_wda::{MuxAddress, WdaEndpoint, WdaOptions, WdaPool, WdaTarget};
-use packtrain_drivers::selector::{CompiledSelector, IosMaestroMatch, NodeSelector, resolve};
 use packtrain_drivers::{
-    AppCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
-    InputCommand, LaunchMode, NodeDetail, Observation, Point, SessionOptions, Snapshot,
-    SnapshotDetail, event_channel,
+    Command, Connector, DeviceEvent, Driver, DriverError, EventStream, SessionOptions,
+    event_channel,
 };
 use packtrain_virtual::app::{App, AppId};
 use packtrain_virtual::faults::Faults;
@@ -16,14 +13,11 @@ use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::ios::Iphone;
 use packtrain_virtual::latency::Latency;
 use packtrain_virtual::world::World;
-use tokio_util::sync::CancellationToken;
 
-/// The bundle id of the example shop.
-pub const SHOP: &str = "com.example.shop";
+pub use super::hand::{Hand, PATIENCE, SHOP, SNAPSHOT, patience, within};
+
 /// Nothing goes wrong.
 pub const WELL: &str = "rules: []";
-/// How long anything may take before a test fails.
-pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const APP: &str = include_str!("../../../examples/shop/app.yaml");
 
@@ -93,27 +87,13 @@ pub fn muxer(fleet: &Fleet) -> MuxAddress {
     MuxAddress::Tcp(fleet.usbmuxd_address().unwrap())
 }
 
-/// A context with all the time a test has.
-pub fn patience() -> CommandContext {
-    within(PATIENCE)
-}
-
-/// A context with so much time.
-pub fn within(time: Duration) -> CommandContext {
-    CommandContext {
-        deadline: Instant::now() + time,
-        cancel: CancellationToken::new(),
+impl Hand for Device {
+    fn driver_mut(&mut self) -> &mut dyn Driver {
+        self.driver.as_deref_mut().unwrap()
     }
-}
 
-/// The app's element with an identifier, or else a label.
-pub fn named(name: &str) -> NodeSelector {
-    NodeSelector {
-        ios_maestro: Some(Box::new(IosMaestroMatch {
-            resource_id_regex: Some(name.into()),
-            ..IosMaestroMatch::default()
-        })),
-        ..NodeSelector::default()
+    fn label(&self) -> String {
+        format!("{:?}", self.way)
     }
 }
 
@@ -176,100 +156,6 @@ impl Device {
         for rule in Faults::parse(&rules, "injected.yaml").unwrap().rules {
             self.phone().device().inject((*rule).clone());
         }
-    }
-
-    pub async fn execute(&mut self, command: Command) -> Result<Observation, DriverError> {
-        self.execute_in(command, &patience()).await
-    }
-
-    pub async fn execute_in(
-        &mut self,
-        command: Command,
-        ctx: &CommandContext,
-    ) -> Result<Observation, DriverError> {
-        self.driver.as_mut().unwrap().execute(command, ctx).await
-    }
-
-    pub async fn ok(&mut self, command: Command) -> Observation {
-        let name = command.name();
-        let way = self.way;
-        self.execute(command)
-            .await
-            .unwrap_or_else(|error| panic!("{way:?} {name}: {error}\n{:#?}", error.log()))
-    }
-
-    pub async fn err(&mut self, command: Command) -> DriverError {
-        self.execute(command).await.unwrap_err()
-    }
-
-    /// The notes of a command that was carried out.
-    pub async fn notes(&mut self, command: Command) -> Vec<String> {
-        match self.ok(command).await {
-            Observation::Done(report) => report.notes,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    pub async fn input(&mut self, command: InputCommand) {
-        self.ok(Command::Input(command)).await;
-    }
-
-    pub async fn app(&mut self, command: AppCommand) -> Observation {
-        self.ok(Command::App(command)).await
-    }
-
-    pub async fn json(&mut self, command: Command) -> serde_json::Value {
-        match self.ok(command).await {
-            Observation::Json(value) => value,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    pub async fn snapshot(&mut self) -> Box<Snapshot> {
-        let snapshot = Command::Snapshot(SnapshotDetail::default());
-        match self.ok(snapshot).await {
-            Observation::Snapshot(snapshot) => snapshot,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Brings the shop to the front as it is after a fresh start.
-    pub async fn open_shop(&mut self) {
-        let (id, mode) = (SHOP.to_owned(), LaunchMode::ForceRestart);
-        self.app(AppCommand::Launch { id, mode }).await;
-    }
-
-    /// The middle of an element.
-    pub async fn place(&mut self, name: &str) -> Point {
-        let snapshot = self.snapshot().await;
-        let selector = CompiledSelector::new(&named(name)).unwrap();
-        let found = resolve(&snapshot.tree, &selector);
-        let id = found
-            .first()
-            .unwrap_or_else(|| panic!("no {name} in\n{}", snapshot.text));
-        snapshot.tree.get(id).unwrap().bounds.unwrap().center()
-    }
-
-    pub async fn tap(&mut self, name: &str) {
-        let at = self.place(name).await;
-        self.input(InputCommand::Tap { at }).await;
-    }
-
-    pub async fn fill(&mut self, name: &str, text: &str) {
-        self.tap(name).await;
-        self.input(InputCommand::Text(text.to_owned())).await;
-    }
-
-    /// Whether an element of that identifier or label is on the screen.
-    pub async fn shows(&mut self, name: &str) -> bool {
-        let snapshot = self.snapshot().await;
-        snapshot.tree.nodes().iter().any(|node| match &node.detail {
-            NodeDetail::Ios(node) => [&node.identifier, &node.label]
-                .into_iter()
-                .flatten()
-                .any(|text| text == name),
-            _ => false,
-        })
     }
 
     /// Waits until the phone is so.

@@ -5,7 +5,7 @@ use packtrain_drivers::{Command, DeviceEvent, DriverError, InputCommand, event_c
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::lab::{Device, PATIENCE, WELL, Way, endpoint, patience, phones};
+use super::lab::{Device, Hand as _, PATIENCE, WELL, Way, endpoint, patience, phones};
 
 /// A program that tells the test that it was started and runs until it is killed. It leaves
 /// another one running that would outlive it, were it not of the same process group.

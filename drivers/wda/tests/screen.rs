@@ -6,7 +6,7 @@ use packtrain_drivers::{
     AppCommand, Classifier, Command, InputCommand, Observation, Size, SnapshotDetail,
 };
 
-use super::lab::{Device, SHOP, WELL, both_ways};
+use super::lab::{Device, Hand as _, SHOP, WELL, both_ways};
 
 const UPRIGHT: Size = Size::new(393.0, 852.0);
 const TURNED: Size = Size::new(852.0, 393.0);

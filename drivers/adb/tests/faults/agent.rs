@@ -5,7 +5,9 @@ use std::time::Duration;
 use packtrain_drivers::{Command, DriverError, InputCommand, SessionOptions};
 
 use super::{lost, mended};
-use crate::lab::{Agent, Device, SNAPSHOT, WELL, Way, Wire, both_wires, options, within};
+use crate::lab::{
+    Agent, Device, Hand as _, SNAPSHOT, WELL, Way, Wire, both_wires, options, within,
+};
 
 /// A phone whose driver is connected but has begun no session.
 async fn before_a_session(wire: Wire, rule: &str) -> Device {

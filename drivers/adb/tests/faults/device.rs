@@ -9,7 +9,8 @@ use packtrain_drivers::{
 
 use super::{lost, mended};
 use crate::lab::{
-    Agent, Device, SHOP, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, within,
+    Agent, Device, Hand as _, SHOP, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options,
+    within,
 };
 
 const SHORT: Duration = Duration::from_secs(2);

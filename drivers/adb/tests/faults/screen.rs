@@ -6,7 +6,7 @@ use packtrain_drivers::{
     AppCommand, Command, DeviceEvent, DriverError, Fault, InputCommand, LaunchMode, SessionOptions,
 };
 
-use crate::lab::{Agent, Device, SHOP, SNAPSHOT, WELL, all_ways, both_wires, within};
+use crate::lab::{Agent, Device, Hand as _, SHOP, SNAPSHOT, WELL, all_ways, both_wires, within};
 
 fn tree(device: &Device) -> &'static str {
     match device.way.agent {

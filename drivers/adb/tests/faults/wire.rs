@@ -15,8 +15,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{lost, mended};
 use crate::lab::{
-    Agent, Device, PATIENCE, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, settings,
-    socket, within,
+    Agent, Device, Hand as _, PATIENCE, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options,
+    settings, socket, within,
 };
 use crate::server::AdbServer;
 
