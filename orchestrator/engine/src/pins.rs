@@ -28,19 +28,11 @@ pub fn check_driver(name: &str) -> Result<(), String> {
         Some((_, Some(_))) => Ok(()),
         Some((known, None)) => Err(format!("packtrain has no driver {known}")),
         None => {
-            let usable = || {
-                DRIVERS
-                    .iter()
-                    .filter(|(_, platform)| platform.is_some())
-                    .map(|(name, _)| *name)
-            };
-            Err(match closest(name, usable()) {
-                Some(meant) => format!("there is no driver `{name}`; did you mean {meant}?"),
-                None => format!(
-                    "there is no driver `{name}`; there are {}",
-                    usable().collect::<Vec<_>>().join(", ")
-                ),
-            })
+            let usable = DRIVERS.iter().filter(|(_, platform)| platform.is_some());
+            Err(format!(
+                "there is no driver `{name}`; {}",
+                advice(name, usable)
+            ))
         }
     }
 }
@@ -51,12 +43,8 @@ pub fn check_pins(trail: &Trail) -> Vec<Diagnostic> {
     pins.filter(|pin| find(&pin.value).is_none())
         .map(|pin| {
             let message = format!("there is no driver {}", quoted(&pin.value));
-            let names = DRIVERS.iter().map(|(name, _)| *name);
-            let hint = match closest(&pin.value.replace('-', "_").to_uppercase(), names.clone()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
-            };
-            Diagnostic::error(&trail.source, pin.span, message).hint(hint)
+            Diagnostic::error(&trail.source, pin.span, message)
+                .hint(advice(&pin.value, DRIVERS.iter()))
         })
         .collect()
 }
@@ -96,7 +84,23 @@ pub(crate) fn declares(trail: &Trail, device: &DeviceInfo) -> bool {
         || declared.any(|classifier| classifier.split('-').next() == Some(platform))
 }
 
+/// Which of `drivers` was meant, or which there are.
+fn advice<'a>(
+    name: &str,
+    drivers: impl Iterator<Item = &'a (&'a str, Option<Platform>)>,
+) -> String {
+    let names: Vec<&str> = drivers.map(|(name, _)| *name).collect();
+    match closest(&normal(name), names.iter().copied()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("there are {}", names.join(", ")),
+    }
+}
+
 fn find(name: &str) -> Option<(&'static str, Option<Platform>)> {
-    let wanted = name.replace('-', "_").to_uppercase();
+    let wanted = normal(name);
     DRIVERS.iter().find(|(known, _)| *known == wanted).copied()
+}
+
+fn normal(name: &str) -> String {
+    name.replace('-', "_").to_uppercase()
 }
