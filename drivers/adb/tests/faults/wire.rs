@@ -1,6 +1,8 @@
 //! Between the driver and the phone.
 
+use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_driver_adb::AdbPool;
@@ -252,12 +254,12 @@ impl Bridge {
         }))
     }
 
-    /// Cuts what is connected and lets nobody connect for so long.
-    fn close_for(&mut self, time: Duration) {
+    /// Cuts what is connected and lets nobody connect until then.
+    fn close_until(&mut self, then: impl Future<Output = ()> + Send + 'static) {
         self.carrying.abort();
         let (address, phone) = (self.address, self.phone);
         self.carrying = AbortOnDropHandle::new(tokio::spawn(async move {
-            tokio::time::sleep(time).await;
+            then.await;
             let listener = TcpListener::bind(address).await.unwrap();
             // Carries for as long as this is not dropped.
             let _ = Self::carry(listener, phone).await;
@@ -283,7 +285,8 @@ async fn a_phone_whose_network_was_gone_is_called_before_the_server_tries_again(
     let begin = Command::Begin(SessionOptions::default());
     driver.execute(begin, &within(PATIENCE)).await.unwrap();
     // The server tries again after a quarter of a second, and then not for ten.
-    bridge.close_for(Duration::from_millis(600));
+    let phone = Arc::clone(fleet.android()[0].device());
+    bridge.close_until(async move { phone.sleep(Duration::from_millis(600)).await });
     let read = driver.execute(SNAPSHOT, &within(PATIENCE)).await;
     assert!(read.is_ok(), "{read:?}");
     driver.close().await;
