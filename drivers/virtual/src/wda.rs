@@ -10,6 +10,7 @@ mod element_type;
 mod error;
 mod find;
 mod handle;
+mod http;
 mod picture;
 mod predicate;
 mod request;

@@ -59,6 +59,7 @@ impl Handler<'_> {
         self.check_session()?;
         self.watch_alerts().await;
         let value = match self.found.route {
+            Route::Calibrate => return Ok(Answer::Page(device::CALIBRATION)),
             Route::Health => return Ok(Answer::Page(device::HEALTH)),
             Route::Shutdown => return Ok(Answer::Page(self.shutdown())),
             Route::Ping | Route::Timeouts => Value::Null,

@@ -16,6 +16,14 @@ use crate::world::{Display, Key, Theme};
 pub(super) const HEALTH: &str =
     "<!DOCTYPE html><html><title>Health Check</title><body><p>I-AM-ALIVE</p></body></html>";
 
+/// The page behind `/calibrate`: a browser on the phone puts the place of each tap into its title.
+pub(super) const CALIBRATION: &str = "<html>\
+    <title>{\"x\":null,\"y\":null}</title>\
+    <header>\
+    <script>document.addEventListener(\"click\",function(e){document.title=JSON.stringify({x:e.clientX,y:e.clientY})})</script>\
+    </header>\
+    </html>";
+
 /// Base64 as Foundation reads it: with or without signs at the end.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,

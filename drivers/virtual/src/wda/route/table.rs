@@ -24,6 +24,7 @@ pub(crate) enum Route {
     AppState,
     AppTerminate,
     BatteryInfo,
+    Calibrate,
     ClearSimulatedLocation,
     Click,
     Clear,
@@ -403,5 +404,6 @@ pub(super) const ROUTES: &[(&str, &str, Reach, Route)] = &[
     ("GET", "/wda/video", Both, Route::Video),
     // FBWebServer
     ("GET", "/health", Top, Route::Health),
+    ("GET", "/calibrate", Top, Route::Calibrate),
     ("GET", "/wda/shutdown", Top, Route::Shutdown),
 ];
