@@ -104,7 +104,8 @@ impl Handler<'_> {
         json!({
             "currentLocale": "en_US",
             "timeZone": "GMT",
-            "name": self.inner.name,
+            // Since iOS 16 an app is told no more than this.
+            "name": "iPhone",
             "model": "iPhone",
             "uuid": super::sessions::uuid(u64::from(self.inner.ordinal), 0x5061_636b),
             "userInterfaceIdiom": 0,
