@@ -93,6 +93,15 @@ impl WdaError {
         Self::new(ErrorKind::UnknownError, message)
     }
 
+    /// An `NSError` of WebDriverAgent's own, told with everything around it as its `description`
+    /// has it.
+    pub(crate) fn described(kind: ErrorKind, text: &str) -> Self {
+        let message = format!(
+            "Error Domain=com.facebook.WebDriverAgent Code=1 \"{text}\" UserInfo={{NSLocalizedDescription={text}}}"
+        );
+        Self::new(kind, message)
+    }
+
     pub(crate) fn no_alert() -> Self {
         Self::new(
             ErrorKind::NoSuchAlert,

@@ -26,7 +26,7 @@ const MAX_STEPS: u64 = 2_000_000;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum XPathError {
     /// It is none.
-    #[error("cannot evaluate results for XPath expression \"{expression}\": {why}")]
+    #[error("Cannot evaluate results for XPath expression \"{expression}\": {why}")]
     Invalid {
         /// The whole expression.
         expression: String,
@@ -34,7 +34,7 @@ pub(crate) enum XPathError {
         why: String,
     },
     /// It selects attributes, which are no elements.
-    #[error("cannot evaluate results for XPath expression \"{0}\"")]
+    #[error("Cannot evaluate results for XPath expression \"{0}\"")]
     NoElements(String),
     /// It takes more time than anybody has.
     #[error("the XPath expression takes more than {MAX_STEPS} steps")]

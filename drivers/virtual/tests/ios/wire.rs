@@ -111,3 +111,58 @@ async fn headers_are_those_of_a_phone() {
     );
     bench.end().await;
 }
+
+#[tokio::test]
+async fn what_ios_16_cannot_do_is_refused_in_its_words() {
+    let bench = Bench::new().await;
+    let mut client = bench.in_shop().await;
+    for (path, body, wanted) in [
+        ("/wda/video/start", json!({}), "requires an iOS 17+ runtime"),
+        (
+            "/wda/voiceOver/enable",
+            json!({}),
+            "requires an iOS 27+ runtime",
+        ),
+        (
+            "/wda/voiceOver/move",
+            json!({"direction": "in"}),
+            "requires an iOS 27+ runtime",
+        ),
+        (
+            "/wda/performAccessibilityAudit",
+            json!({}),
+            "only supported since iOS 17",
+        ),
+    ] {
+        let answer = client.post(path, body).await;
+        let message = answer.is_error(500, "unknown error");
+        assert!(
+            message.starts_with("Error Domain=com.facebook.WebDriverAgent Code=1 \"")
+                && message.contains(wanted),
+            "{path}: {message}"
+        );
+    }
+    let nowhere = client.post("/wda/voiceOver/move", json!({})).await;
+    nowhere.is_error(400, "invalid argument");
+    for path in ["/wda/video/stop", "/wda/touch_id"] {
+        assert_eq!(client.post(path, json!({})).await.ok(), Value::Null);
+    }
+    assert_eq!(client.get("/wda/video").await.ok(), Value::Null);
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn an_unknown_attribute_is_told_with_all_that_are_known() {
+    let bench = Bench::new().await;
+    let mut client = bench.in_shop().await;
+    let email = client.find("id", "email").await;
+    let answer = client.get(&format!("/element/{email}/attribute/x")).await;
+    let message = answer.is_error(500, "unknown error");
+    assert!(
+        message.starts_with(
+            "The attribute 'x' is unknown. Valid attribute names are: (\n    UID,\n    acc"
+        ) && message.ends_with(",\n    wdUID,\n    wdValue,\n    wdVisible\n)"),
+        "{message}"
+    );
+    bench.end().await;
+}
