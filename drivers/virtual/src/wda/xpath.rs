@@ -59,7 +59,7 @@ pub(crate) fn find(
     let expression = &expression.replace("XCUIElementTypeAny", "*");
     admit(expression).map_err(&invalid)?;
     let parsed = parse(expression).map_err(|error| invalid(error.to_string()))?;
-    let document = Document::new(tree, root);
+    let document = Document::new(tree, root, expression);
     let start = Node {
         document: &document,
         place: Place::Element(root),
@@ -109,7 +109,43 @@ fn admit(expression: &str) -> Result<(), String> {
             return Err(format!("it has more than {MAX_OPERATORS} operators"));
         }
     }
-    Ok(())
+    match prefix(expression) {
+        Some(prefix) => Err(format!("undefined namespace prefix: {prefix}")),
+        None => Ok(()),
+    }
+}
+
+/// Whether an expression has `@name` or `@*` in its middle, with no letter on either side.
+fn names_attribute(expression: &str, name: &str) -> bool {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    expression.match_indices('@').any(|(at, _)| {
+        let before = expression[..at].chars().next_back();
+        let rest = &expression[at + 1..];
+        let after = rest.strip_prefix(name).or_else(|| rest.strip_prefix('*'));
+        let after = after.and_then(|after| after.chars().next());
+        before.is_some_and(|letter| !is_word(letter) && letter != '@')
+            && after.is_some_and(|letter| !is_word(letter))
+    })
+}
+
+/// The first prefix of a namespace, of which a tree of elements has none.
+fn prefix(expression: &str) -> Option<&str> {
+    let mut quote = None;
+    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    expression.char_indices().find_map(|(at, letter)| {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, ':') => {
+                let (before, after) = (&expression[..at], &expression[at + 1..]);
+                let start = before.trim_end_matches(of_name).len();
+                let follows = |c: char| of_name(c) || c == '*';
+                return (start < at && after.starts_with(follows)).then(|| &before[start..]);
+            }
+            _ => {}
+        }
+        None
+    })
 }
 
 fn begins_with_operator(rest: &str) -> bool {
@@ -128,7 +164,9 @@ struct Document<'t> {
 }
 
 impl<'t> Document<'t> {
-    fn new(tree: &'t ElementTree, root: usize) -> Self {
+    /// Only the attributes that the expression names with an `@` are there, as WebDriverAgent
+    /// writes no others for a search.
+    fn new(tree: &'t ElementTree, root: usize, expression: &str) -> Self {
         let options = XmlOptions::everything();
         let elements = || tree.iter().take(tree.subtree(root).end);
         Self {
@@ -137,7 +175,10 @@ impl<'t> Document<'t> {
             tags: elements().map(|(_, element)| element.kind.name()).collect(),
             attributes: elements()
                 .map(|(at, _)| match tree.subtree(root).contains(&at) {
-                    true => source::xml_attributes(tree, at, &options),
+                    true => source::xml_attributes(tree, at, &options)
+                        .into_iter()
+                        .filter(|(name, _)| names_attribute(expression, name))
+                        .collect(),
                     false => Vec::new(),
                 })
                 .collect(),

@@ -41,6 +41,25 @@ fn axes_and_positions_are_those_of_xpath() {
 }
 
 #[test]
+fn attributes_are_there_only_when_named_in_the_middle_with_an_at_sign() {
+    finds("//*[attribute::name='buy']", &[]);
+    finds("//@name", &[]);
+    finds("//*[@*='buy']", &["buy"]);
+    finds("//*[attribute::name='buy' and @name!='']", &["buy"]);
+}
+
+#[test]
+fn there_are_no_namespaces() {
+    for expression in ["//foo:bar", "//a:*", "//*[x:y()]"] {
+        assert!(
+            matches!(find(expression), Err(XPathError::Invalid { .. })),
+            "{expression}"
+        );
+    }
+    finds("//*[@name='a:b' or self::XCUIElementTypeTable]", &["list"]);
+}
+
+#[test]
 fn attributes_are_those_of_the_source() {
     finds(
         "//*[@name='sign_in' and @enabled='true' and @visible='true']",
@@ -90,7 +109,10 @@ fn numbers_and_texts_find_nothing() {
 
 #[test]
 fn attributes_are_no_elements() {
-    assert!(matches!(find("//@name"), Err(XPathError::NoElements(_))));
+    assert!(matches!(
+        find("//@name[.='buy']"),
+        Err(XPathError::NoElements(_))
+    ));
 }
 
 #[test]
