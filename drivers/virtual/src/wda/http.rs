@@ -16,6 +16,8 @@ use super::request::decode;
 const MAX_HEAD: usize = 64 * 1024;
 /// The largest body a client may send: a picture for the pasteboard.
 const MAX_BODY: u64 = 32 * 1024 * 1024;
+/// How much is read at once, in bytes.
+const PIECE: usize = 8 * 1024;
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
 /// What a client sent.
@@ -96,11 +98,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let length = usize::try_from(head.length).unwrap_or_default();
         self.buffer.advance(end + HEAD_END.len());
         while self.buffer.len() < length {
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+            if self.hear().await? == 0 {
                 return Ok(None);
             }
         }
         let body = self.buffer.split_to(length).to_vec();
+        if self.buffer.is_empty() {
+            // A client that waits holds no memory, whatever it sent.
+            self.buffer = BytesMut::new();
+        }
         Ok(Some(Incoming::Request(head.with(body))))
     }
 
@@ -119,10 +125,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 return Ok(None);
             }
             searched = self.buffer.len().saturating_sub(HEAD_END.len() - 1);
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+            if self.hear().await? == 0 {
                 return Ok(None);
             }
         }
+    }
+
+    /// Takes what has come, in pieces of a useful size; answers how much.
+    async fn hear(&mut self) -> io::Result<usize> {
+        self.buffer.reserve(PIECE);
+        self.stream.read_buf(&mut self.buffer).await
     }
 
     /// Sends an answer, in one piece.
