@@ -14,6 +14,7 @@ mod identity;
 mod pairing;
 mod service;
 mod values;
+mod written;
 
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ pub use self::identity::Identity;
 use self::pairing::Pairings;
 use self::service::Ports;
 pub use self::service::{InstalledApp, Inventory, Origin};
+use self::written::Written;
 use crate::usbmux::{DevicePort, Service, SystemBuid, Udid};
 
 /// The port of lockdownd on every device.
@@ -66,6 +68,7 @@ struct Inner {
     inventory: Arc<dyn Inventory>,
     pairings: Pairings,
     ports: Ports,
+    written: Written,
 }
 
 impl Lockdown {
@@ -78,6 +81,7 @@ impl Lockdown {
                 inventory,
                 pairings: Pairings::default(),
                 ports: Ports::default(),
+                written: Written::default(),
             }),
         }
     }

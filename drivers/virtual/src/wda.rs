@@ -10,6 +10,7 @@ mod element_type;
 mod error;
 mod find;
 mod handle;
+mod http;
 mod picture;
 mod predicate;
 mod request;
@@ -67,8 +68,6 @@ pub struct Wda {
 
 struct Inner {
     device: Arc<Device>,
-    /// What its owner calls the phone.
-    name: String,
     /// The phone's number in its fleet.
     ordinal: u32,
     running: watch::Sender<Running>,
@@ -98,7 +97,6 @@ impl Wda {
     /// whole it tells through `troubles`.
     pub fn new(
         device: Arc<Device>,
-        name: &str,
         ordinal: u32,
         tasks: TaskTracker,
         troubles: mpsc::Sender<PhoneTrouble>,
@@ -106,7 +104,6 @@ impl Wda {
         Self {
             inner: Arc::new(Inner {
                 device,
-                name: name.to_owned(),
                 ordinal,
                 running: watch::Sender::new(Running::Up),
                 incarnation: AtomicU64::new(0),

@@ -10,3 +10,4 @@ mod lockdown;
 mod sessions;
 mod touches;
 mod usbmux;
+mod wire;

@@ -13,6 +13,10 @@ const RUNNER: &str = "com.facebook.WebDriverAgentRunner.xctrunner";
 pub(super) struct Apps(pub(super) Arc<Device>);
 
 impl Inventory for Apps {
+    fn battery_percent(&self) -> u8 {
+        self.0.battery()
+    }
+
     fn apps(&self) -> Vec<InstalledApp> {
         let mut apps: Vec<InstalledApp> = self.0.world(|world, _| {
             let installed = world.installed();

@@ -48,13 +48,7 @@ impl Iphone {
     ) -> io::Result<Arc<Self>> {
         let facts = facts(&device);
         let (troubles, incoming) = mpsc::channel(MAX_TROUBLES);
-        let wda = Wda::new(
-            device.clone(),
-            &facts.name,
-            facts.ordinal,
-            tasks.clone(),
-            troubles,
-        );
+        let wda = Wda::new(device.clone(), facts.ordinal, tasks.clone(), troubles);
         let (door, wda_address) = Door::open_anywhere()?;
         let phone = Arc::new(Self {
             udid: facts.udid.clone(),

@@ -7,6 +7,7 @@ use super::channel::Channel;
 use super::frame::FrameError;
 use super::pairing::{HostId, Pairing, host_id};
 use super::service::Kind;
+use super::written::Setting;
 use super::{Inner, Refusal, values};
 use crate::plist::{Dictionary, Value, dictionary, text};
 use crate::usbmux::BoxStream;
@@ -77,7 +78,7 @@ impl Client {
         let answer = match name {
             "QueryType" => dictionary([("Type", "com.apple.mobile.lockdown".into())]),
             "GetValue" => self.get_value(request)?,
-            "SetValue" => return Err(Failed("SetProhibited")),
+            "SetValue" => self.set_value(request)?,
             "RemoveValue" => return Err(Failed("RemoveProhibited")),
             "Pair" => self.pair(request)?,
             "ValidatePair" => self.validate_pair(request)?,
@@ -97,13 +98,28 @@ impl Client {
             Some(_) => values::Reach::Everything,
             None => values::Reach::Public,
         };
-        let value = values::get(&self.phone.facts, &self.phone.identity, reach, domain, key)
-            .ok_or(Failed("MissingValue"))?;
+        let value = values::get(&self.phone, reach, domain, key).ok_or(Failed("MissingValue"))?;
         let mut answer = dictionary([("Value", value)]);
         for (name, asked) in [("Domain", domain), ("Key", key)] {
             if let Some(asked) = asked {
                 answer.insert(name.to_owned(), asked.into());
             }
+        }
+        Ok(answer)
+    }
+
+    fn set_value(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
+        let (domain, key) = (text(request, "Domain"), text(request, "Key"));
+        let key = key.ok_or(Failed("MissingKey"))?;
+        let value = request.get("Value").ok_or(Failed("MissingValue"))?;
+        let setting = Setting::named(domain, key).filter(|_| self.session.is_some());
+        let setting = setting.ok_or(Failed("SetProhibited"))?;
+        if !self.phone.written.set(setting, value.clone()) {
+            return Err(Failed("SetProhibited"));
+        }
+        let mut answer = dictionary([("Key", key.into()), ("Value", value.clone())]);
+        if let Some(domain) = domain {
+            answer.insert("Domain".to_owned(), domain.into());
         }
         Ok(answer)
     }
@@ -152,7 +168,7 @@ impl Client {
     }
 
     fn stop_session(&mut self, request: &Dictionary) -> Result<(Dictionary, Then), Failed> {
-        let host = self.session.as_ref().ok_or(Failed("NoRunningSession"))?;
+        let host = self.session.as_ref().ok_or(Failed("SessionInactive"))?;
         let named = text(request, "SessionID").ok_or(Failed("MissingSessionID"))?;
         if named != session_id(host) {
             return Err(Failed("InvalidSessionID"));
@@ -163,7 +179,7 @@ impl Client {
 
     fn start_service(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
         let name = text(request, "Service").ok_or(Failed("MissingService"))?;
-        let host = self.session.as_ref().ok_or(Failed("NoRunningSession"))?;
+        let host = self.session.as_ref().ok_or(Failed("SessionInactive"))?;
         let kind = Kind::named(name).ok_or(Failed("InvalidService"))?;
         let port = self.phone.ports.start(kind, host.clone());
         Ok(dictionary([

@@ -29,6 +29,12 @@ impl Facts {
         format!("VPKT{:08}", self.ordinal % 100_000_000)
     }
 
+    /// Its Bluetooth address.
+    pub fn bluetooth_address(&self) -> String {
+        let [_, a, b, c] = self.ordinal.to_be_bytes();
+        format!("a4:83:e8:{a:02x}:{b:02x}:{c:02x}")
+    }
+
     /// The number the chip was born with.
     pub fn unique_chip_id(&self) -> u64 {
         0x000a_1b2c_0000_0000 + u64::from(self.ordinal)

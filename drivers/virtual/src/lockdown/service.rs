@@ -66,8 +66,11 @@ pub enum Origin {
     User,
 }
 
-/// The apps on a phone.
+/// What lockdownd cannot know beforehand: the apps on a phone, and how its battery is.
 pub trait Inventory: Send + Sync {
+    /// Charge of the battery in percent.
+    fn battery_percent(&self) -> u8;
+
     /// What is installed.
     fn apps(&self) -> Vec<InstalledApp>;
 

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::Inner;
 use super::facts::Facts;
 use super::identity::Identity;
 use crate::plist::{Dictionary, Value, dictionary};
@@ -43,17 +44,19 @@ const PUBLIC: &[&str] = &[
 
 /// Looks a value up; without a key the whole domain. `None` is lockdownd's `MissingValue`.
 pub(super) fn get(
-    facts: &Facts,
-    identity: &Identity,
+    phone: &Inner,
     reach: Reach,
     domain: Option<&str>,
     key: Option<&str>,
 ) -> Option<Value> {
     let mut values = match (domain, reach) {
-        (None, _) => global(facts, identity),
-        (Some(domain), Reach::Everything) => in_domain(facts, domain),
+        (None, _) => global(&phone.facts, &phone.identity),
+        (Some(domain), Reach::Everything) => in_domain(phone, domain),
         (Some(_), Reach::Public) => Dictionary::new(),
     };
+    if domain.is_none() || reach == Reach::Everything {
+        phone.written.apply(domain, &mut values);
+    }
     if (domain, reach) == (None, Reach::Public) {
         values.retain(|key, _| PUBLIC.contains(&key.as_str()));
     }
@@ -74,7 +77,8 @@ fn global(facts: &Facts, identity: &Identity) -> Dictionary {
         ("ActivationState", "Activated".into()),
         ("ActivationStateAcknowledged", true.into()),
         ("BasebandStatus", "BBInfoAvailable".into()),
-        ("BluetoothAddress", facts.wifi_address.as_str().into()),
+        ("BasebandVersion", "3.80.01".into()),
+        ("BluetoothAddress", facts.bluetooth_address().into()),
         ("BoardId", Value::from(12_u64)),
         ("BuildVersion", facts.build_version().into()),
         ("CPUArchitecture", "arm64e".into()),
@@ -133,7 +137,7 @@ fn global(facts: &Facts, identity: &Identity) -> Dictionary {
 }
 
 /// A phone answers a domain it does not know with an empty one.
-fn in_domain(facts: &Facts, domain: &str) -> Dictionary {
+fn in_domain(phone: &Inner, domain: &str) -> Dictionary {
     match domain {
         "com.apple.disk_usage" | "com.apple.disk_usage.factory" => dictionary([
             ("AmountDataAvailable", Value::from(64_000_000_000_u64)),
@@ -145,11 +149,17 @@ fn in_domain(facts: &Facts, domain: &str) -> Dictionary {
             ("TotalSystemCapacity", Value::from(9_000_000_000_u64)),
         ]),
         "com.apple.mobile.battery" => dictionary([
-            ("BatteryCurrentCapacity", Value::from(87_u64)),
+            (
+                "BatteryCurrentCapacity",
+                Value::from(phone.inventory.battery_percent()),
+            ),
             ("BatteryIsCharging", true.into()),
             ("ExternalChargeCapable", true.into()),
             ("ExternalConnected", true.into()),
-            ("FullyCharged", false.into()),
+            (
+                "FullyCharged",
+                (phone.inventory.battery_percent() == 100).into(),
+            ),
             ("GasGaugeCapability", true.into()),
             ("HasBattery", true.into()),
         ]),
@@ -168,9 +178,9 @@ fn in_domain(facts: &Facts, domain: &str) -> Dictionary {
             ),
         ]),
         "com.apple.mobile.iTunes" => dictionary([
-            ("ScreenHeight", Value::from(facts.screen_pixels.1)),
-            ("ScreenScaleFactor", Value::from(facts.screen_scale)),
-            ("ScreenWidth", Value::from(facts.screen_pixels.0)),
+            ("ScreenHeight", Value::from(phone.facts.screen_pixels.1)),
+            ("ScreenScaleFactor", Value::from(phone.facts.screen_scale)),
+            ("ScreenWidth", Value::from(phone.facts.screen_pixels.0)),
         ]),
         "com.apple.mobile.wireless_lockdown" => dictionary([
             ("EnableWifiConnections", false.into()),
@@ -207,11 +217,31 @@ fn now() -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::lockdown::written::Setting;
+    use crate::lockdown::{InstalledApp, Inventory, Lockdown};
     use crate::usbmux::Udid;
 
-    fn facts() -> Facts {
-        Facts {
+    struct Bare;
+
+    impl Inventory for Bare {
+        fn battery_percent(&self) -> u8 {
+            42
+        }
+
+        fn apps(&self) -> Vec<InstalledApp> {
+            Vec::new()
+        }
+
+        fn uninstall(&self, _: &str) -> bool {
+            false
+        }
+    }
+
+    fn phone() -> Arc<Inner> {
+        let facts = Facts {
             udid: Udid("00008110-000A1B2C00000001".to_owned()),
             name: "Test".to_owned(),
             product_type: "iPhone14,5".to_owned(),
@@ -220,13 +250,14 @@ mod tests {
             screen_scale: 3,
             ordinal: 1,
             wifi_address: "a4:83:e7:00:00:01".to_owned(),
-        }
+        };
+        Lockdown::new(facts, Arc::new(Identity::new()), Arc::new(Bare)).inner
     }
 
     #[test]
     fn a_stranger_sees_the_model_but_not_the_serial_number() {
-        let (facts, identity) = (facts(), Identity::new());
-        let get = |reach, key| get(&facts, &identity, reach, None, Some(key));
+        let phone = phone();
+        let get = |reach, key| get(&phone, reach, None, Some(key));
         assert_eq!(get(Reach::Public, "ProductType"), Some("iPhone14,5".into()));
         assert_eq!(get(Reach::Public, "SerialNumber"), None);
         assert_eq!(
@@ -237,18 +268,31 @@ mod tests {
 
     #[test]
     fn the_public_key_is_told_only_by_name() {
-        let (facts, identity) = (facts(), Identity::new());
-        let all = get(&facts, &identity, Reach::Public, None, None);
+        let phone = phone();
+        let all = get(&phone, Reach::Public, None, None);
         let all = all.and_then(Value::into_dictionary).unwrap();
         assert!(!all.contains_key("DevicePublicKey"));
-        let key = get(
-            &facts,
-            &identity,
-            Reach::Public,
-            None,
-            Some("DevicePublicKey"),
-        );
+        let key = get(&phone, Reach::Public, None, Some("DevicePublicKey"));
         let key = key.and_then(Value::into_data).unwrap();
         assert!(key.starts_with(b"-----BEGIN RSA PUBLIC KEY-----\n"));
+    }
+
+    #[test]
+    fn what_was_set_is_told_from_then_on() {
+        let phone = phone();
+        let setting = Setting::named(None, "DeviceName").unwrap();
+        assert!(!phone.written.set(setting, true.into()), "a name is text");
+        assert!(phone.written.set(setting, "Desk".into()));
+        let name = || get(&phone, Reach::Public, None, Some("DeviceName"));
+        assert_eq!(name(), Some("Desk".into()));
+        assert_eq!(Setting::named(Some("a domain"), "DeviceName"), None);
+    }
+
+    #[test]
+    fn the_battery_is_told_as_it_is() {
+        let battery = "com.apple.mobile.battery";
+        let told = |key| get(&phone(), Reach::Everything, Some(battery), Some(key));
+        assert_eq!(told("BatteryCurrentCapacity"), Some(Value::from(42_u64)));
+        assert_eq!(told("FullyCharged"), Some(false.into()));
     }
 }

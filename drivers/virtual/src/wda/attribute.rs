@@ -63,13 +63,21 @@ const NAMES: [(&str, Attribute); 22] = [
     ("visible", Attribute::Visible),
 ];
 
-/// A name that is no attribute.
+/// A name that is no attribute, in the words of the wire.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the attribute '{0}' is unknown; valid names are: {names}", names = valid_names())]
+#[error("The attribute '{0}' is unknown. Valid attribute names are: {names}", names = valid_names())]
 pub(crate) struct UnknownAttribute(pub(crate) String);
 
+/// All names in order, as Foundation prints a list.
 fn valid_names() -> String {
-    NAMES.map(|(name, _)| name).join(", ")
+    let long = |(name, _): (&str, Attribute)| {
+        let (first, rest) = name.split_at(1);
+        format!("wd{}{rest}", first.to_uppercase())
+    };
+    let mut names: Vec<String> = NAMES.map(long).into();
+    names.extend(NAMES.map(|(name, _)| name.to_owned()));
+    names.sort();
+    format!("(\n    {}\n)", names.join(",\n    "))
 }
 
 /// What an attribute holds.

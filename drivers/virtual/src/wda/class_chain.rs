@@ -18,7 +18,7 @@ const MAX_LINKS: usize = 64;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum ClassChainError {
     /// It is none.
-    #[error("cannot parse class chain query '{query}': {why}")]
+    #[error("Cannot parse class chain query '{query}'. {why}")]
     Syntax {
         /// The whole chain.
         query: String,

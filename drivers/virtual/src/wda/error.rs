@@ -3,8 +3,6 @@
 //! Source: `FBCommandStatus.m` and `FBExceptionHandler.m` of
 //! <https://github.com/appium/WebDriverAgent>.
 
-use hyper::StatusCode;
-
 use super::attribute::UnknownAttribute;
 use super::class_chain::ClassChainError;
 use super::predicate::PredicateError;
@@ -49,21 +47,19 @@ impl ErrorKind {
     }
 
     /// The code of the answer.
-    pub(crate) const fn status(self) -> StatusCode {
+    pub(crate) const fn status(self) -> u16 {
         match self {
-            Self::InvalidArgument | Self::InvalidElementState | Self::InvalidSelector => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::InvalidArgument | Self::InvalidElementState | Self::InvalidSelector => 400,
             Self::InvalidSessionId
             | Self::NoSuchAlert
             | Self::NoSuchElement
             | Self::StaleElementReference
-            | Self::UnknownCommand => StatusCode::NOT_FOUND,
-            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            | Self::UnknownCommand => 404,
+            Self::Timeout => 408,
             Self::SessionNotCreated
             | Self::UnableToCaptureScreen
             | Self::UnknownError
-            | Self::UnsupportedOperation => StatusCode::INTERNAL_SERVER_ERROR,
+            | Self::UnsupportedOperation => 500,
         }
     }
 }
@@ -95,6 +91,15 @@ impl WdaError {
 
     pub(crate) fn unknown(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::UnknownError, message)
+    }
+
+    /// An `NSError` of WebDriverAgent's own, told with everything around it as its `description`
+    /// has it.
+    pub(crate) fn described(kind: ErrorKind, text: &str) -> Self {
+        let message = format!(
+            "Error Domain=com.facebook.WebDriverAgent Code=1 \"{text}\" UserInfo={{NSLocalizedDescription={text}}}"
+        );
+        Self::new(kind, message)
     }
 
     pub(crate) fn no_alert() -> Self {

@@ -134,7 +134,7 @@ mod tests {
             ("class chain", "Button", ErrorKind::InvalidSelector),
             ("class chain", "**/*[`name ==`]", ErrorKind::UnknownError),
             ("xpath", "//[", ErrorKind::InvalidSelector),
-            ("xpath", "//@name", ErrorKind::UnknownError),
+            ("xpath", "//@name[.!='']", ErrorKind::UnknownError),
             ("predicate string", "name ==", ErrorKind::UnknownError),
             ("predicate string", "foo == 1", ErrorKind::UnknownError),
             ("link text", "foo=1", ErrorKind::UnknownError),

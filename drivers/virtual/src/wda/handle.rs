@@ -59,6 +59,7 @@ impl Handler<'_> {
         self.check_session()?;
         self.watch_alerts().await;
         let value = match self.found.route {
+            Route::Calibrate => return Ok(Answer::Page(device::CALIBRATION)),
             Route::Health => return Ok(Answer::Page(device::HEALTH)),
             Route::Shutdown => return Ok(Answer::Page(self.shutdown())),
             Route::Ping | Route::Timeouts => Value::Null,
@@ -151,15 +152,13 @@ impl Handler<'_> {
             Route::WheelSelect => self.wheel_select().await?,
             Route::WindowRect => self.window_rect()?,
             Route::WindowSize => self.window_size()?,
-            // A phone can do these; there is nothing here they could be done with.
-            Route::TouchId | Route::Video | Route::VoiceOver => {
-                let what = format!("{:?}", self.found.route);
-                self.device().note_unhandled(&what);
-                return Err(WdaError::new(
-                    ErrorKind::UnsupportedOperation,
-                    format!("a virtual phone has no {what}"),
-                ));
-            }
+            // Says only that a notification was posted, which a phone's scanner does not hear.
+            Route::TouchId => Value::Null,
+            Route::VideoStart => return Err(device::no_recording()),
+            // No recording runs.
+            Route::VideoState | Route::VideoStop => Value::Null,
+            Route::VoiceOver => return Err(device::no_voice_over()),
+            Route::VoiceOverMove => self.voice_over_move()?,
         };
         Ok(Answer::Value(value))
     }

@@ -19,7 +19,7 @@ const MAX_LENGTH: usize = 16 * 1024;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum PredicateError {
     /// It is none.
-    #[error("unable to parse the format string \"{text}\": {why}")]
+    #[error("Unable to parse the format string \"{text}\": {why}")]
     Syntax {
         /// The whole text.
         text: String,

@@ -13,24 +13,19 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Reads query and body. A body that is no JSON counts as none, as on a phone.
+    /// Takes the query and reads the body. A body that is no JSON, or JSON of a single value, counts
+    /// as none, as on a phone.
     ///
     /// # Errors
-    /// When the body is JSON, but not an object.
-    pub(crate) fn read(query: &str, body: &[u8]) -> Result<Self, WdaError> {
+    /// When the body is a list.
+    pub(crate) fn read(query: Vec<(String, String)>, body: &[u8]) -> Result<Self, WdaError> {
         let body = match serde_json::from_slice(body) {
             Ok(Value::Object(body)) => body,
-            Ok(Value::Null) | Err(_) => Map::new(),
-            Ok(_) => return Err(unrecognized("objectForKeyedSubscript:")),
+            Ok(Value::Array(_)) => return Err(unrecognized("objectForKeyedSubscript:")),
+            Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => {
+                Map::new()
+            }
         };
-        let query = query
-            .split('&')
-            .filter(|pair| !pair.is_empty())
-            .map(|pair| {
-                let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-                (decode(name), decode(value))
-            })
-            .collect();
         Ok(Self { query, body })
     }
 
@@ -71,7 +66,7 @@ pub(crate) fn unrecognized(selector: &str) -> WdaError {
     ))
 }
 
-/// Takes percent signs and pluses apart. A sign that stands for nothing stays.
+/// Takes percent signs apart. A sign that stands for nothing stays, as does a plus.
 pub(crate) fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -83,7 +78,6 @@ pub(crate) fn decode(text: &str) -> String {
                 bytes.push(u8::try_from(high * 16 + low).unwrap_or_default());
                 rest = after.get(2..).unwrap_or_default();
             }
-            (b'+', ..) => bytes.push(b' '),
             _ => bytes.push(first),
         }
     }
@@ -99,9 +93,9 @@ mod tests {
     #[test]
     fn query_and_body_are_read_by_name() {
         let body = br#"{"x": "12.5", "y": 3, "name": null}"#;
-        let arguments = Arguments::read("format=json&scope=a%20b+c&format=xml", body).unwrap();
+        let query = ["json", "xml"].map(|value| ("format".to_owned(), value.to_owned()));
+        let arguments = Arguments::read(query.into(), body).unwrap();
         assert_eq!(arguments.query("format"), Some("xml"));
-        assert_eq!(arguments.query("scope"), Some("a b c"));
         assert_eq!(arguments.number("x"), Some(12.5));
         assert_eq!(arguments.number("y"), Some(3.0));
         assert_eq!(arguments.get("name"), None);
@@ -109,14 +103,22 @@ mod tests {
 
     #[test]
     fn a_body_that_is_no_json_counts_as_none() {
-        let arguments = Arguments::read("", b"{\"x\": ").unwrap();
-        assert_eq!(arguments.get("x"), None);
+        for body in [b"{\"x\": ".as_slice(), b"null", b"3", b"\"x\""] {
+            let arguments = Arguments::read(Vec::new(), body).unwrap();
+            assert_eq!(arguments.get("x"), None);
+        }
+        assert!(Arguments::read(Vec::new(), b"[]").is_err());
+    }
+
+    #[test]
+    fn only_percent_signs_stand_for_something() {
+        assert_eq!(decode("a%20b+c%3"), "a b+c%3");
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_answered_without_panic(query in "\\PC{0,40}", body in proptest::collection::vec(any::<u8>(), 0..100)) {
-            let _ = Arguments::read(&query, &body);
+            let _ = Arguments::read(Vec::new(), &body);
             let _ = decode(&query);
         }
     }

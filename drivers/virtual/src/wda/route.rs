@@ -5,8 +5,6 @@ mod table;
 pub(crate) use self::table::Route;
 use self::table::{ROUTES, Reach};
 
-use super::request::decode;
-
 /// A path that is a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
@@ -17,13 +15,19 @@ pub(crate) struct Found {
     pub(crate) name: Option<String>,
 }
 
+/// Whether a method and path get a command's answer, if only that there is no such command.
+pub(crate) fn is_served(method: &str, path: &str) -> bool {
+    matches!(method, "GET" | "POST" | "PUT" | "DELETE" | "OPTIONS") && path.starts_with('/')
+}
+
 /// The command of a path. Letters of the fixed parts may be large or small, and a slash at the
 /// end makes no difference, as with the servers WebDriverAgent had before 16.
 pub(crate) fn find(method: &str, path: &str) -> Option<Found> {
     if method == "OPTIONS" {
         return Some(found(Route::Ping));
     }
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let path = path.strip_prefix('/')?;
+    let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
     let top = ROUTES
         .iter()
         .filter(|(verb, _, reach, _)| *verb == method && matches!(reach, Reach::Top | Reach::Both))
@@ -34,7 +38,7 @@ pub(crate) fn find(method: &str, path: &str) -> Option<Found> {
     let [prefix, session, rest @ ..] = parts.as_slice() else {
         return None;
     };
-    if !prefix.eq_ignore_ascii_case("session") {
+    if !prefix.eq_ignore_ascii_case("session") || session.is_empty() {
         return None;
     }
     let mut inside = ROUTES
@@ -43,7 +47,7 @@ pub(crate) fn find(method: &str, path: &str) -> Option<Found> {
             *verb == method && matches!(reach, Reach::Session | Reach::Both)
         })
         .find_map(|&(_, pattern, _, route)| matching(pattern, rest, route))?;
-    inside.session = Some(decode(session));
+    inside.session = Some((*session).to_owned());
     Some(inside)
 }
 
@@ -64,8 +68,10 @@ fn matching(pattern: &str, parts: &[&str], route: Route) -> Option<Found> {
     let mut found = found(route);
     for (wanted, part) in wanted.zip(parts) {
         match wanted {
-            ":uuid" => found.uuid = Some(decode(part)),
-            ":name" => found.name = Some(decode(part)),
+            // No part is empty: `//` is in no path.
+            ":uuid" | ":name" if part.is_empty() => return None,
+            ":uuid" => found.uuid = Some((*part).to_owned()),
+            ":name" => found.name = Some((*part).to_owned()),
             fixed if fixed.eq_ignore_ascii_case(part) => {}
             _ => return None,
         }
@@ -108,6 +114,11 @@ mod tests {
             ("PUT", "/status", None),
             ("OPTIONS", "/anything", Some(Route::Ping)),
             ("GET", "/", None),
+            ("GET", "/status/", Some(Route::Status)),
+            ("GET", "/status//", None),
+            ("GET", "/session/1//source", None),
+            ("GET", "/session//source", None),
+            ("GET", "status", None),
         ] {
             assert_eq!(route(method, path), wanted, "{method} {path}");
         }
@@ -115,7 +126,7 @@ mod tests {
 
     #[test]
     fn parts_of_the_path_are_handed_over() {
-        let path = "/session/A%2DB/element/26000000-0000/attribute/placeholderValue";
+        let path = "/session/A-B/element/26000000-0000/attribute/placeholderValue";
         assert_eq!(
             find("GET", path),
             Some(Found {

@@ -3,32 +3,21 @@
 //! Source: `FBWebServer.m`, `FBResponsePayload.m` and `FBUnknownCommands.m` of
 //! <https://github.com/appium/WebDriverAgent>.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue, SERVER};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 
 use super::error::{ErrorKind, WdaError};
 use super::handle::{Answer, Handler};
+use super::http::{Connection, Framing, Incoming, Kind, Request, Response};
 use super::request::Arguments;
 use super::{Inner, Running, State, route};
 use crate::faults::{Event, Fault};
 use crate::usbmux::BoxStream;
 use crate::usbmux::line::{Line, Trouble};
-
-/// The largest body a client may send: a picture for the pasteboard.
-const MAX_BODY: usize = 32 * 1024 * 1024;
-/// How long a body may take once its head is there.
-const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// No answer is to come: the connection ends instead.
 #[derive(Debug, thiserror::Error)]
@@ -53,10 +42,7 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
         }
     }
     let line = Line::new(stream, trouble.clone());
-    let service = service_fn(|request| answer(inner.clone(), trouble.clone(), request));
-    let connection = http1::Builder::new()
-        .title_case_headers(true)
-        .serve_connection(TokioIo::new(line), service);
+    let connection = converse(inner.clone(), trouble, Connection::new(line));
     let flap = async {
         match flaps {
             Some(time) => inner.device.sleep(time).await,
@@ -75,43 +61,54 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
     }
 }
 
+async fn converse(
+    inner: Arc<Inner>,
+    trouble: Arc<Trouble>,
+    mut connection: Connection<Line>,
+) -> io::Result<()> {
+    while let Some(incoming) = connection.next().await? {
+        let request = match incoming {
+            Incoming::Request(request) => request,
+            Incoming::TooLarge => {
+                return connection
+                    .answer(&refusal(413, "Request Entity Too Large"))
+                    .await;
+            }
+        };
+        let framing = request.framing;
+        let Ok(response) = answer(inner.clone(), trouble.clone(), request).await else {
+            return Ok(());
+        };
+        if framing == Framing::Length {
+            connection.answer(&response).await?;
+        }
+        // The answer to a shutdown is the last one.
+        inner.stop_if_asked();
+        if framing == Framing::Chunked {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
 async fn answer(
     inner: Arc<Inner>,
     trouble: Arc<Trouble>,
-    request: Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, GivenUp> {
-    let (head, body) = request.into_parts();
-    let whole = Limited::new(body, MAX_BODY).collect();
-    let body = match tokio::time::timeout(BODY_TIMEOUT, whole).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let text = "Request Entity Too Large";
-            return Ok(page(StatusCode::PAYLOAD_TOO_LARGE, text));
-        }
-        Ok(Err(_)) | Err(_) => return Err(GivenUp),
-    };
+    request: Request,
+) -> Result<Response, GivenUp> {
     // Done in a task of its own: a phone finishes what it has begun even if nobody listens.
     let phone = inner.clone();
     let work = async move {
         tokio::select! {
-            answer = work(&phone, &trouble, &head.method, &head.uri, &body) => answer,
+            answer = work(&phone, &trouble, request) => answer,
             () = phone.becomes(Running::Down) => Err(GivenUp),
         }
     };
-    let done = inner.tasks.spawn(work).await;
-    // The answer to a shutdown is the last one.
-    inner.stop_if_asked();
-    done.unwrap_or(Err(GivenUp))
+    inner.tasks.spawn(work).await.unwrap_or(Err(GivenUp))
 }
 
-async fn work(
-    inner: &Inner,
-    trouble: &Trouble,
-    method: &Method,
-    uri: &hyper::Uri,
-    body: &[u8],
-) -> Result<Response<Full<Bytes>>, GivenUp> {
-    let named = format!("{method} {}", uri.path());
+async fn work(inner: &Inner, trouble: &Trouble, request: Request) -> Result<Response, GivenUp> {
+    let named = format!("{} {}", request.method, request.path);
     let mut failure = None;
     let mut taken = false;
     for fault in inner.device.strike(Event::Route(&named)) {
@@ -146,42 +143,70 @@ async fn work(
     }
     let answer = match failure {
         Some(error) => Err(error),
-        None => command(inner, &mut state, method, uri, body).await,
+        None if !route::is_served(&request.method, &request.path) => {
+            inner.device.note_unhandled(&named);
+            return Ok(refusal(404, "Not Found"));
+        }
+        None => command(inner, &mut state, request).await,
     };
     Ok(response(&state, answer))
 }
 
-async fn command(
-    inner: &Inner,
-    state: &mut State,
-    method: &Method,
-    uri: &hyper::Uri,
-    body: &[u8],
-) -> Result<Answer, WdaError> {
-    let Some(found) = route::find(method.as_str(), uri.path()) else {
+async fn command(inner: &Inner, state: &mut State, request: Request) -> Result<Answer, WdaError> {
+    let Some(found) = route::find(&request.method, &request.path) else {
         inner
             .device
-            .note_unhandled(&format!("{method} {}", uri.path()));
-        return Err(WdaError::new(
-            ErrorKind::UnknownCommand,
-            format!("Unhandled endpoint: {} with parameters {{}}", uri.path()),
-        ));
+            .note_unhandled(&format!("{} {}", request.method, request.path));
+        return Err(unhandled(request));
     };
     inner.device.takes(inner.device.latency().agent_call).await;
     let handler = Handler {
         inner,
         state,
         found,
-        arguments: Arguments::read(uri.query().unwrap_or_default(), body)?,
+        arguments: Arguments::read(request.query, &request.body)?,
         tree_faults: Vec::new(),
     };
     handler.run().await
 }
 
-fn response(state: &State, answer: Result<Answer, WdaError>) -> Response<Full<Bytes>> {
+/// Tells what was asked for, with the parameters as Foundation prints a dictionary.
+fn unhandled(request: Request) -> WdaError {
+    let wildcards = request.path.trim_start_matches('/').to_owned();
+    let mut parameters: BTreeMap<String, String> = request.query.into_iter().collect();
+    parameters.insert("wildcards".to_owned(), wildcards);
+    let parameters: String = parameters
+        .iter()
+        .map(|(name, value)| format!("    {} = {};\n", word(name), word(value)))
+        .collect();
+    WdaError::new(
+        ErrorKind::UnknownCommand,
+        format!(
+            "Unhandled endpoint: {} with parameters {{\n{parameters}}}",
+            request.path
+        ),
+    )
+}
+
+fn word(text: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !text.is_empty() && text.chars().all(bare) {
+        text.to_owned()
+    } else {
+        format!("{text:?}")
+    }
+}
+
+fn response(state: &State, answer: Result<Answer, WdaError>) -> Response {
     let (status, value) = match answer {
-        Ok(Answer::Page(text)) => return page(StatusCode::OK, text),
-        Ok(Answer::Value(value)) => (StatusCode::OK, value),
+        Ok(Answer::Page(text)) => {
+            return Response {
+                status: 200,
+                kind: Kind::Page,
+                body: text.into(),
+            };
+        }
+        Ok(Answer::Value(value)) => (200, value),
         Err(error) => (
             error.kind.status(),
             json!({
@@ -193,21 +218,17 @@ fn response(state: &State, answer: Result<Answer, WdaError>) -> Response<Full<By
     };
     let session = state.session.as_ref().map(|session| session.id.0.as_str());
     let envelope: Value = json!({"value": value, "sessionId": session});
-    let mut response = page(status, &format!("{envelope:#}"));
-    let json = HeaderValue::from_static("application/json;charset=UTF-8");
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    response
+    Response {
+        status,
+        kind: Kind::Json,
+        body: format!("{envelope:#}").into_bytes(),
+    }
 }
 
-fn page(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::copy_from_slice(text.as_bytes())));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(SERVER, HeaderValue::from_static("WebDriverAgent/1.0"));
-    headers.insert("access-control-allow-origin", HeaderValue::from_static("*"));
-    headers.insert(
-        "access-control-allow-headers",
-        HeaderValue::from_static("Content-Type, X-Requested-With"),
-    );
-    response
+fn refusal(status: u16, text: &str) -> Response {
+    Response {
+        status,
+        kind: Kind::Refusal,
+        body: text.into(),
+    }
 }

@@ -1,14 +1,16 @@
 //! XPath 1.0 over elements, as if they were the XML of `/source`: the tags are kinds, the
 //! attributes those that WebDriverAgent writes. The evaluator is the `xpath-eval` crate, compared
 //! with libxml2 (which WebDriverAgent uses) on the expressions of the tests; this module lends it
-//! the tree and keeps a client's expression within bounds. The XPath 2.0 functions that
-//! WebDriverAgent learnt in May 2026 are not there.
+//! the tree and keeps a client's expression within bounds.
+
+mod functions;
 
 use std::cell::Cell;
 use std::cmp::Ordering;
 
 use xpath_eval::{EvaluationContext, ExpandedName, NodeKind, Value, evaluate, parse};
 
+use self::functions::{Computed, TooLong};
 use super::source::{self, XmlOptions};
 use super::tree::ElementTree;
 
@@ -26,7 +28,7 @@ const MAX_STEPS: u64 = 2_000_000;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum XPathError {
     /// It is none.
-    #[error("cannot evaluate results for XPath expression \"{expression}\": {why}")]
+    #[error("Cannot evaluate results for XPath expression \"{expression}\": {why}")]
     Invalid {
         /// The whole expression.
         expression: String,
@@ -34,7 +36,7 @@ pub(crate) enum XPathError {
         why: String,
     },
     /// It selects attributes, which are no elements.
-    #[error("cannot evaluate results for XPath expression \"{0}\"")]
+    #[error("Cannot evaluate results for XPath expression \"{0}\"")]
     NoElements(String),
     /// It takes more time than anybody has.
     #[error("the XPath expression takes more than {MAX_STEPS} steps")]
@@ -58,8 +60,19 @@ pub(crate) fn find(
     // XCTest's word for "any kind".
     let expression = &expression.replace("XCUIElementTypeAny", "*");
     admit(expression).map_err(&invalid)?;
-    let parsed = parse(expression).map_err(|error| invalid(error.to_string()))?;
-    let document = Document::new(tree, root);
+    let mut parsed = parse(expression).map_err(|error| invalid(error.to_string()))?;
+    let computed = functions::take_out(&mut parsed).map_err(&invalid)?;
+    if !computed.is_empty()
+        && ["@*", "attribute::"]
+            .iter()
+            .any(|all| expression.contains(all))
+    {
+        return Err(invalid(
+            "functions of XPath 2.0 beside every attribute".to_owned(),
+        ));
+    }
+    let document =
+        Document::new(tree, root, expression, &computed).map_err(|TooLong| XPathError::TooLong)?;
     let start = Node {
         document: &document,
         place: Place::Element(root),
@@ -109,7 +122,43 @@ fn admit(expression: &str) -> Result<(), String> {
             return Err(format!("it has more than {MAX_OPERATORS} operators"));
         }
     }
-    Ok(())
+    match prefix(expression) {
+        Some(prefix) => Err(format!("undefined namespace prefix: {prefix}")),
+        None => Ok(()),
+    }
+}
+
+/// Whether an expression has `@name` or `@*` in its middle, with no letter on either side.
+fn names_attribute(expression: &str, name: &str) -> bool {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    expression.match_indices('@').any(|(at, _)| {
+        let before = expression[..at].chars().next_back();
+        let rest = &expression[at + 1..];
+        let after = rest.strip_prefix(name).or_else(|| rest.strip_prefix('*'));
+        let after = after.and_then(|after| after.chars().next());
+        before.is_some_and(|letter| !is_word(letter) && letter != '@')
+            && after.is_some_and(|letter| !is_word(letter))
+    })
+}
+
+/// The first prefix of a namespace, of which a tree of elements has none.
+fn prefix(expression: &str) -> Option<&str> {
+    let mut quote = None;
+    let of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    expression.char_indices().find_map(|(at, letter)| {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, ':') => {
+                let (before, after) = (&expression[..at], &expression[at + 1..]);
+                let start = before.trim_end_matches(of_name).len();
+                let follows = |c: char| of_name(c) || c == '*';
+                return (start < at && after.starts_with(follows)).then(|| &before[start..]);
+            }
+            _ => {}
+        }
+        None
+    })
 }
 
 fn begins_with_operator(rest: &str) -> bool {
@@ -123,26 +172,44 @@ struct Document<'t> {
     tree: &'t ElementTree,
     root: usize,
     tags: Vec<String>,
-    attributes: Vec<Vec<(&'static str, String)>>,
+    attributes: Vec<Vec<(String, String)>>,
     steps: Cell<u64>,
 }
 
 impl<'t> Document<'t> {
-    fn new(tree: &'t ElementTree, root: usize) -> Self {
+    /// Only the attributes that the expression names with an `@` are there, as WebDriverAgent
+    /// writes no others for a search.
+    fn new(
+        tree: &'t ElementTree,
+        root: usize,
+        expression: &str,
+        computed: &[Computed],
+    ) -> Result<Self, TooLong> {
         let options = XmlOptions::everything();
-        let elements = || tree.iter().take(tree.subtree(root).end);
-        Self {
+        let inside = tree.subtree(root);
+        let elements = || tree.iter().take(inside.end);
+        let attributes = elements().map(|(at, _)| {
+            let mut all = Vec::new();
+            if inside.contains(&at) {
+                let named = source::xml_attributes(tree, at, &options)
+                    .into_iter()
+                    .filter(|(name, _)| names_attribute(expression, name));
+                all.extend(named.map(|(name, value)| (name.to_owned(), value)));
+                for call in computed {
+                    if let Some(result) = call.result(&all)? {
+                        all.push((call.attribute.clone(), result));
+                    }
+                }
+            }
+            Ok(all)
+        });
+        Ok(Self {
             tree,
             root,
             tags: elements().map(|(_, element)| element.kind.name()).collect(),
-            attributes: elements()
-                .map(|(at, _)| match tree.subtree(root).contains(&at) {
-                    true => source::xml_attributes(tree, at, &options),
-                    false => Vec::new(),
-                })
-                .collect(),
+            attributes: attributes.collect::<Result<_, TooLong>>()?,
             steps: Cell::new(0),
-        }
+        })
     }
 
     /// Counts a step; once there were too many, the tree seems empty and the evaluation ends.
@@ -242,7 +309,7 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
             Place::Root => return None,
             Place::Element(at) => self.document.tags.get(at)?.clone(),
             Place::Attribute(at, number) => {
-                self.document.attributes.get(at)?.get(number)?.0.to_owned()
+                self.document.attributes.get(at)?.get(number)?.0.clone()
             }
         };
         Some(ExpandedName {
@@ -259,7 +326,7 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
                 let attributes = self.document.attributes.get(at);
                 attributes
                     .and_then(|all| all.get(number))
-                    .map(|(name, _)| *name)
+                    .map(|(name, _)| name.as_str())
             }
         };
         namespace_uri.is_none() && name == Some(local_name)

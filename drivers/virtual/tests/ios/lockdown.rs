@@ -40,6 +40,27 @@ async fn ideviceinfo_reads_a_domain() {
 }
 
 #[tokio::test]
+async fn idevicename_gives_the_phone_another_name() {
+    let bench = Bench::new().await;
+    bench.run("idevicename", &["-u", FIRST, "Desk three"]).await;
+    let name = bench.run("idevicename", &["-u", FIRST]).await;
+    assert_eq!(name, "Desk three\n");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn lockdownd_and_webdriveragent_know_the_same_battery() {
+    let bench = Bench::new().await;
+    bench.phone().device().set_battery(31);
+    let battery = "com.apple.mobile.battery";
+    let asked = ["-u", FIRST, "-q", battery, "-k", "BatteryCurrentCapacity"];
+    assert_eq!(bench.run("ideviceinfo", &asked).await, "31\n");
+    let told = bench.in_shop().await.get("/wda/batteryInfo").await.ok();
+    assert_eq!(told["level"], 0.31);
+    bench.end().await;
+}
+
+#[tokio::test]
 async fn without_a_session_only_what_is_public_is_told() {
     let bench = Bench::new().await;
     let told = bench

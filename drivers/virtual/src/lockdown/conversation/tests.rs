@@ -24,6 +24,10 @@ use crate::usbmux::{Stream, SystemBuid, Udid};
 struct Nothing;
 
 impl Inventory for Nothing {
+    fn battery_percent(&self) -> u8 {
+        42
+    }
+
     fn apps(&self) -> Vec<InstalledApp> {
         Vec::new()
     }
@@ -227,11 +231,38 @@ async fn nothing_is_started_without_a_session() {
     let mut start = request("StartService");
     start.insert("Service".to_owned(), "com.apple.mobile.heartbeat".into());
     let told = ask(&mut stream, start).await;
-    assert_eq!(text(&told, "Error"), Some("NoRunningSession"));
+    assert_eq!(text(&told, "Error"), Some("SessionInactive"));
     let told = ask(&mut stream, request("StopSession")).await;
-    assert_eq!(text(&told, "Error"), Some("NoRunningSession"));
+    assert_eq!(text(&told, "Error"), Some("SessionInactive"));
     let told = ask(&mut stream, request("Dance")).await;
     assert_eq!(text(&told, "Error"), Some("InvalidRequest"));
+}
+
+#[tokio::test]
+async fn a_name_is_set_in_a_session_only() {
+    let (phone, record) = phone();
+    let mut stream = connect(&phone);
+    let mut rename = request("SetValue");
+    let told = ask(&mut stream, rename.clone()).await;
+    assert_eq!(text(&told, "Error"), Some("MissingKey"));
+    rename.insert("Key".to_owned(), "DeviceName".into());
+    let told = ask(&mut stream, rename.clone()).await;
+    assert_eq!(text(&told, "Error"), Some("MissingValue"));
+    rename.insert("Value".to_owned(), "Desk".into());
+    let told = ask(&mut stream, rename.clone()).await;
+    assert_eq!(text(&told, "Error"), Some("SetProhibited"));
+    start_session(&mut stream, &record).await;
+    let host = Shown::of(&record, "HostCertificate", "HostPrivateKey");
+    let mut secure = secure(stream, Some(host)).await.unwrap();
+    let told = ask(&mut secure, rename).await;
+    assert_eq!(
+        (text(&told, "Error"), text(&told, "Value")),
+        (None, Some("Desk"))
+    );
+    let mut name = request("GetValue");
+    name.insert("Key".to_owned(), "DeviceName".into());
+    let told = ask(&mut connect(&phone), name).await;
+    assert_eq!(text(&told, "Value"), Some("Desk"));
 }
 
 proptest! {

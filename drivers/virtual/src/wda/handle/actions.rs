@@ -35,7 +35,7 @@ impl Handler<'_> {
                 continue;
             };
             if element.frame.is_empty() {
-                return Err(WdaError::unknown(format!(
+                return Err(refused(&format!(
                     "The element '{uid}' is not visible on the screen and thus is not interactable"
                 )));
             }
@@ -43,7 +43,7 @@ impl Handler<'_> {
             let point = hit.unwrap_or(element.frame.centre());
             located.0.insert(uid, (point, element.frame.centre()));
         }
-        let plan = w3c::plan(actions.as_ref(), &located).map_err(WdaError::unknown)?;
+        let plan = w3c::plan(actions.as_ref(), &located).map_err(|text| refused(&text))?;
         self.carry_out(plan).await?;
         Ok(Value::Null)
     }
@@ -86,4 +86,8 @@ impl Handler<'_> {
     async fn gesture(&self, gesture: Gesture) {
         self.touch(gesture, Duration::ZERO).await;
     }
+}
+
+fn refused(text: &str) -> WdaError {
+    WdaError::described(ErrorKind::UnknownError, text)
 }

@@ -8,7 +8,7 @@ use super::Handler;
 use super::looking::facts;
 use crate::app::AppId;
 use crate::faults::{Event, Fault};
-use crate::wda::error::WdaError;
+use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::settings::double;
 use crate::world::{AppState, SPRINGBOARD};
 
@@ -100,21 +100,25 @@ impl Handler<'_> {
         let Some(url) = self.arguments.text("url").map(str::to_owned) else {
             return Err(WdaError::invalid_argument("URL is required"));
         };
-        self.open_link(&url).await?;
+        let opened = self.open_link(&url).await;
+        opened.map_err(|text| WdaError::described(ErrorKind::UnknownError, &text))?;
         Ok(Value::Null)
     }
 
     /// Opens a link in the app that claims it, and waits until that app shows.
-    pub(super) async fn open_link(&self, url: &str) -> Result<(), WdaError> {
+    ///
+    /// # Errors
+    /// The words for why it cannot be opened.
+    pub(super) async fn open_link(&self, url: &str) -> Result<(), String> {
         if !url.contains(':') {
-            return Err(WdaError::unknown(format!("'{url}' is not a valid URL")));
+            return Err(format!("'{url}' is not a valid URL"));
         }
         self.act().await;
         let opened = self.world(|world, now| world.open(url, now));
         if opened.is_none() {
-            return Err(WdaError::unknown(format!(
+            return Err(format!(
                 "Cannot open '{url}' with the default application assigned for it"
-            )));
+            ));
         }
         self.await_first_picture().await;
         Ok(())

@@ -16,6 +16,14 @@ use crate::world::{Display, Key, Theme};
 pub(super) const HEALTH: &str =
     "<!DOCTYPE html><html><title>Health Check</title><body><p>I-AM-ALIVE</p></body></html>";
 
+/// The page behind `/calibrate`: a browser on the phone puts the place of each tap into its title.
+pub(super) const CALIBRATION: &str = "<html>\
+    <title>{\"x\":null,\"y\":null}</title>\
+    <header>\
+    <script>document.addEventListener(\"click\",function(e){document.title=JSON.stringify({x:e.clientX,y:e.clientY})})</script>\
+    </header>\
+    </html>";
+
 /// Base64 as Foundation reads it: with or without signs at the end.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
@@ -36,7 +44,7 @@ impl Handler<'_> {
             // Nothing here can be heard.
             "volumeup" | "volumedown" => false,
             _ => {
-                return Err(WdaError::unknown(format!(
+                return Err(unknown(&format!(
                     "The button '{name}' is not supported. The device under test only supports the following buttons: (home, volumedown, volumeup)"
                 )));
             }
@@ -96,7 +104,8 @@ impl Handler<'_> {
         json!({
             "currentLocale": "en_US",
             "timeZone": "GMT",
-            "name": self.inner.name,
+            // Since iOS 16 an app is told no more than this.
+            "name": "iPhone",
             "model": "iPhone",
             "uuid": super::sessions::uuid(u64::from(self.inner.ordinal), 0x5061_636b),
             "userInterfaceIdiom": 0,
@@ -146,7 +155,7 @@ impl Handler<'_> {
             "image" => {
                 let magic: [&[u8]; 3] = [b"\x89PNG", b"\xff\xd8\xff", b"GIF8"];
                 if !magic.iter().any(|magic| content.starts_with(magic)) {
-                    return Err(WdaError::unknown(
+                    return Err(unknown(
                         "No image can be parsed from the given pasteboard data",
                     ));
                 }
@@ -201,7 +210,7 @@ impl Handler<'_> {
     pub(super) fn reset_app_auth(&mut self) -> Result<Value, WdaError> {
         let Some(resource) = self.arguments.number("resource") else {
             return Err(WdaError::invalid_argument(
-                "The 'resource' argument must be set to a valid resource identifier (numeric value)",
+                "The 'resource' argument must be set to a valid resource identifier (numeric value). See https://developer.apple.com/documentation/xctest/xcuiprotectedresource?language=objc",
             ));
         };
         let app = AppId::from(self.active_app()?.bundle_id.as_str());
@@ -239,19 +248,61 @@ impl Handler<'_> {
         Err(WdaError::new(ErrorKind::Timeout, message))
     }
 
+    pub(super) fn voice_over_move(&self) -> Result<Value, WdaError> {
+        let Some(direction) = self.arguments.get("direction") else {
+            return Err(WdaError::invalid_argument(
+                "The 'direction' argument must be provided",
+            ));
+        };
+        let direction = direction.as_str().unwrap_or_default();
+        if direction.is_empty() {
+            return Err(unknown(
+                "VoiceOver move direction must be a non-empty string",
+            ));
+        }
+        let known = ["backward", "forward", "in", "out"];
+        if !known.contains(&direction.to_lowercase().as_str()) {
+            return Err(WdaError::described(
+                ErrorKind::InvalidArgument,
+                &format!(
+                    "Unsupported VoiceOver move direction '{direction}'. Supported directions: ({})",
+                    known.join(", ")
+                ),
+            ));
+        }
+        Err(no_voice_over())
+    }
+
     pub(super) fn accessibility_audit(&mut self) -> Result<Value, WdaError> {
-        Err(WdaError::unknown(
+        Err(unknown(
             "Accessibility audit is only supported since iOS 17/Xcode 15",
         ))
     }
 }
 
 fn unsupported_content(kind: &str) -> WdaError {
-    WdaError::unknown(format!("Unsupported content type: {kind}"))
+    unknown(&format!("Unsupported content type: {kind}"))
+}
+
+/// What needs a later system than the one here.
+pub(super) fn no_recording() -> WdaError {
+    unknown(
+        "The current OS runtime does not support screen recording. This API requires an iOS 17+ runtime",
+    )
+}
+
+pub(super) fn no_voice_over() -> WdaError {
+    unknown(
+        "The current OS runtime does not support VoiceOver control. This API requires an iOS 27+ runtime",
+    )
+}
+
+fn unknown(text: &str) -> WdaError {
+    WdaError::described(ErrorKind::UnknownError, text)
 }
 
 pub(super) fn no_siri() -> WdaError {
-    WdaError::unknown("Siri service is not available on the device under test")
+    unknown("Siri service is not available on the device under test")
 }
 
 /// WebDriverAgent itself is never allowed to know where the phone is.

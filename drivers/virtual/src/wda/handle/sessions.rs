@@ -72,10 +72,10 @@ impl Handler<'_> {
         capabilities: &Map<String, Value>,
     ) -> Result<Option<TestedApp>, WdaError> {
         let url = capabilities.get("initialUrl").and_then(Value::as_str);
-        let created = |error: WdaError| not_created(&error.message);
         let Some(id) = capabilities.get("bundleId").and_then(Value::as_str) else {
             if let Some(url) = url {
-                self.open_link(url).await.map_err(created)?;
+                let opened = self.open_link(url).await;
+                opened.map_err(|error| not_opened(url, "default", &error))?;
             }
             return Ok(None);
         };
@@ -85,8 +85,14 @@ impl Handler<'_> {
             self.terminate(id);
         }
         match url {
-            Some(url) => self.open_link(url).await.map_err(created)?,
-            None => self.launch(id).await.map_err(created)?,
+            Some(url) => {
+                let opened = self.open_link(url).await;
+                opened.map_err(|error| not_opened(url, id, &error))?;
+            }
+            None => {
+                let launched = self.launch(id).await;
+                launched.map_err(|error| not_created(&error.message))?;
+            }
         }
         if !self.runs(id) {
             return Err(not_created(&format!(
@@ -195,6 +201,12 @@ pub(crate) fn uuid(high: u64, low: u64) -> String {
 
 fn not_created(message: &str) -> WdaError {
     WdaError::new(ErrorKind::SessionNotCreated, message)
+}
+
+fn not_opened(url: &str, app: &str, error: &str) -> WdaError {
+    not_created(&format!(
+        "Cannot open the URL {url} with the {app} application. Original error: {error}"
+    ))
 }
 
 /// Merges `alwaysMatch` with the first of `firstMatch` that does not contradict it.

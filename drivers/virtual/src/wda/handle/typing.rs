@@ -122,7 +122,8 @@ impl Handler<'_> {
         self.spend(Duration::from_secs(3)).await;
         match self.world(|world, _| world.keyboard_shown()) {
             false => Ok(Value::Null),
-            true => Err(WdaError::invalid_state(
+            true => Err(WdaError::described(
+                ErrorKind::InvalidElementState,
                 "Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your application under test.",
             )),
         }
@@ -204,8 +205,5 @@ fn joined(parts: &[Value]) -> Result<String, WdaError> {
 }
 
 fn no_keyboard(kind: ErrorKind) -> WdaError {
-    WdaError::new(
-        kind,
-        "Error Domain=com.facebook.WebDriverAgent Code=1 \"The on-screen keyboard must be present to send keys\"",
-    )
+    WdaError::described(kind, "The on-screen keyboard must be present to send keys")
 }

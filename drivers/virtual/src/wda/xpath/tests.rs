@@ -41,6 +41,64 @@ fn axes_and_positions_are_those_of_xpath() {
 }
 
 #[test]
+fn attributes_are_there_only_when_named_in_the_middle_with_an_at_sign() {
+    finds("//*[attribute::name='buy']", &[]);
+    finds("//@name", &[]);
+    finds("//*[@*='buy']", &["buy"]);
+    finds("//*[attribute::name='buy' and @name!='']", &["buy"]);
+}
+
+#[test]
+fn functions_of_xpath_2_work_on_attributes_and_texts() {
+    finds("//*[matches(@name,'^si.*n$')]", &["sign_in"]);
+    finds("//*[matches(@name,'^SIGN','i')]", &["sign_in"]);
+    finds("//*[matches(@name,'^SIGN')]", &[]);
+    finds("//*[ends-with(@name,'_in')]", &["sign_in"]);
+    finds("//*[ends-with(upper-case(@name),'_IN')]", &["sign_in"]);
+    finds("//*[lower-case(@label)='sign in' and @name]", &["sign_in"]);
+    finds(
+        "//*[replace(@name,'(.*)_in','$1-\\$')='sign-$']",
+        &["sign_in"],
+    );
+    finds(
+        "//*[not(matches(@label,'.'))][matches(@name,'email')]",
+        &["email"],
+    );
+    for expression in [
+        "//*[matches(@name,'(')]",
+        "//*[matches(@name,'a','z')]",
+        "//*[matches(@name)]",
+        "//*[lower-case(..)]",
+        "//*[matches(@name,'a')]/@*",
+    ] {
+        assert!(
+            matches!(find(expression), Err(XPathError::Invalid { .. })),
+            "{expression}"
+        );
+    }
+}
+
+#[test]
+fn replacements_that_grow_without_end_are_given_up() {
+    let growing = (0..12).fold("@name".to_owned(), |inner, _| {
+        format!("replace({inner},'.+','$0$0$0$0$0$0$0$0')")
+    });
+    let error = find(&format!("//*[{growing}='x']")).unwrap_err();
+    assert_eq!(error, XPathError::TooLong);
+}
+
+#[test]
+fn there_are_no_namespaces() {
+    for expression in ["//foo:bar", "//a:*", "//*[x:y()]"] {
+        assert!(
+            matches!(find(expression), Err(XPathError::Invalid { .. })),
+            "{expression}"
+        );
+    }
+    finds("//*[@name='a:b' or self::XCUIElementTypeTable]", &["list"]);
+}
+
+#[test]
 fn attributes_are_those_of_the_source() {
     finds(
         "//*[@name='sign_in' and @enabled='true' and @visible='true']",
@@ -90,7 +148,10 @@ fn numbers_and_texts_find_nothing() {
 
 #[test]
 fn attributes_are_no_elements() {
-    assert!(matches!(find("//@name"), Err(XPathError::NoElements(_))));
+    assert!(matches!(
+        find("//@name[.='buy']"),
+        Err(XPathError::NoElements(_))
+    ));
 }
 
 #[test]
@@ -102,7 +163,7 @@ fn what_is_no_expression_is_refused() {
         "//*[@name='a]",
         "//*[foo(1)]",
         "$variable",
-        "//*[matches(@name,'a')]",
+        "//*[tokenize(@name,'a')]",
     ] {
         let error = find(expression).unwrap_err();
         assert!(
