@@ -170,6 +170,17 @@ const DIRS: &[&str] = &[
     "/storage/emulated/0/Ringtones",
     "/storage/self",
     "/sys",
+    "/sys/devices",
+    "/sys/devices/system",
+    "/sys/devices/system/cpu",
+    "/sys/devices/system/cpu/cpu0",
+    "/sys/devices/system/cpu/cpu1",
+    "/sys/devices/system/cpu/cpu2",
+    "/sys/devices/system/cpu/cpu3",
+    "/sys/devices/system/cpu/cpu4",
+    "/sys/devices/system/cpu/cpu5",
+    "/sys/devices/system/cpu/cpu6",
+    "/sys/devices/system/cpu/cpu7",
     "/system",
     "/system/app",
     "/system/bin",
@@ -199,6 +210,9 @@ const MADE_UP: &[&str] = &[
     "/proc/stat",
     "/proc/uptime",
     "/proc/version",
+    "/sys/devices/system/cpu/online",
+    "/sys/devices/system/cpu/possible",
+    "/sys/devices/system/cpu/present",
     "/system/build.prop",
     "/system/etc/hosts",
 ];
@@ -436,16 +450,17 @@ impl Files {
         mtime: i64,
         who: &Who,
     ) -> Result<(), Errno> {
-        self.may_write(path, who)?;
         if DEVICES.contains(&path) {
             return Ok(());
         }
-        self.needs_room(path)?;
+        // The directory is looked up before anybody asks whether it may be written.
         match self.meta(parent_of(path)) {
             None => return Err(Errno::NoEntry),
             Some(meta) if !meta.is_dir() => return Err(Errno::NotDirectory),
             Some(_) => {}
         }
+        self.may_write(path, who)?;
+        self.needs_room(path)?;
         if self.meta(path).is_some_and(|meta| meta.is_dir()) {
             return Err(Errno::IsDirectory);
         }

@@ -33,10 +33,47 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
                 .collect();
             print(call, &numbered).await
         }
+        "rev" => {
+            let lines = lines_of(call, call.rest()).await?;
+            let turned: Vec<String> = (lines.iter())
+                .map(|line| line.chars().rev().collect())
+                .collect();
+            print(call, &turned).await
+        }
+        "paste" => paste(call).await,
         "cmp" => cmp(call).await,
         "dd" => dd(call).await,
         _ => Ok(0),
     }
+}
+
+/// Lines side by side, or with `-s` each file's in one line.
+async fn paste(call: &mut Call<'_>) -> Ran {
+    let options = Options::of(call.rest(), &["d"]);
+    let between = options.value("d").unwrap_or("\t").replace("\\n", "\n");
+    let stdin = ["-".to_owned()];
+    let files: &[String] = if options.rest.is_empty() {
+        &stdin
+    } else {
+        &options.rest
+    };
+    let mut columns = Vec::new();
+    for file in files {
+        columns.push(lines_of(call, std::slice::from_ref(file)).await?);
+    }
+    let rows: Vec<String> = if options.has("s") {
+        columns.iter().map(|lines| lines.join(&between)).collect()
+    } else {
+        let most = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let cell = |lines: &Vec<String>, row| lines.get(row).cloned().unwrap_or_default();
+        (0..most)
+            .map(|row| {
+                let cells: Vec<String> = columns.iter().map(|lines| cell(lines, row)).collect();
+                cells.join(&between)
+            })
+            .collect()
+    };
+    print(call, &rows).await
 }
 
 /// Opens a file, or the standard input for `-`; complains when it cannot.

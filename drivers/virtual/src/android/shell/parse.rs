@@ -1,5 +1,6 @@
 //! From text to [`List`]. Text is hostile: its length and nesting are bounded.
 
+mod condition;
 mod word;
 
 use crate::android::shell::syntax::{
@@ -225,6 +226,11 @@ impl Parser {
     fn pipeline(&mut self) -> Parsed<Pipeline> {
         self.blanks();
         let mut negated = false;
+        let timed = self.keyword().as_deref() == Some("time");
+        if timed {
+            self.at += 4;
+            self.blanks();
+        }
         while self.peek() == Some('!') && self.peek_at(1).is_none_or(char::is_whitespace) {
             self.at += 1;
             negated = !negated;
@@ -240,7 +246,11 @@ impl Parser {
             self.newlines()?;
             commands.push(self.command()?);
         }
-        Ok(Pipeline { negated, commands })
+        Ok(Pipeline {
+            negated,
+            timed,
+            commands,
+        })
     }
 
     /// The keyword that begins here, without taking it.
@@ -303,6 +313,7 @@ impl Parser {
                     })
                 })?
             }
+            _ if self.begins_condition() => self.condition()?,
             (_, Some("for")) => self.nested(Self::for_command)?,
             (_, Some("case")) => self.nested(Self::case_command)?,
             (_, Some(word)) if KEYWORDS.contains(&word) => return Err(self.unexpected()),
@@ -477,7 +488,8 @@ impl Parser {
             return Ok(Some(Redirect { fd: None, target }));
         }
         type Make = fn(Word) -> Target;
-        let kinds: [(&str, Make); 7] = [
+        let kinds: [(&str, Make); 8] = [
+            ("<<<", Target::HereText),
             (">>", Target::Append),
             (">&", Target::CopyOf),
             (">|", Target::Write),
@@ -534,7 +546,7 @@ fn visit(list: &mut List, act: &mut dyn FnMut(&mut Redirect)) {
 
 fn visit_command(command: &mut Command, act: &mut dyn FnMut(&mut Redirect)) {
     match &mut command.kind {
-        Kind::Simple { .. } => {}
+        Kind::Simple { .. } | Kind::Condition(_) => {}
         Kind::Subshell(list) | Kind::Group(list) => visit(list, act),
         Kind::If {
             branches,

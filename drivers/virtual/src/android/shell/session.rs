@@ -119,7 +119,8 @@ pub(in crate::android) async fn run(
         let listening = listen(stream, keys, mode, io.stdout.clone());
         let running = async {
             if command.is_empty() {
-                interact(&mut shell, &io, mode).await
+                let code = interact(&mut shell, &io, mode).await;
+                shell.end(code, &io).await
             } else {
                 shell.run_text(command, &io).await
             }
