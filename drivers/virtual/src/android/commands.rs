@@ -9,6 +9,7 @@ mod battery;
 mod builtin;
 mod checksum;
 mod cmd;
+mod columns;
 mod content;
 mod dumpsys;
 mod file;

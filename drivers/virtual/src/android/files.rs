@@ -2,9 +2,12 @@
 //!
 //! Knows who may write where, and nothing of what commands do with files.
 
+mod layout;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
+use self::layout::{DEVICES, DIRS, LINKS, MADE_UP};
 use crate::android::blobs::Blob;
 
 /// The longest path, in bytes.
@@ -128,102 +131,6 @@ pub struct Files {
 
 /// Seconds since 1970 of everything in the skeleton: when the system was built.
 const BUILT: i64 = 1_230_768_000;
-
-const DIRS: &[&str] = &[
-    "/",
-    "/acct",
-    "/apex",
-    "/cache",
-    "/config",
-    "/data",
-    "/data/app",
-    "/data/data",
-    "/data/local",
-    "/data/local/tmp",
-    "/data/misc",
-    "/data/user",
-    "/data/user/0",
-    "/dev",
-    "/linkerconfig",
-    "/metadata",
-    "/mnt",
-    "/odm",
-    "/oem",
-    "/proc",
-    "/product",
-    "/storage",
-    "/storage/emulated",
-    "/storage/emulated/0",
-    "/storage/emulated/0/Alarms",
-    "/storage/emulated/0/Android",
-    "/storage/emulated/0/Android/data",
-    "/storage/emulated/0/Audiobooks",
-    "/storage/emulated/0/DCIM",
-    "/storage/emulated/0/Documents",
-    "/storage/emulated/0/Download",
-    "/storage/emulated/0/Movies",
-    "/storage/emulated/0/Music",
-    "/storage/emulated/0/Notifications",
-    "/storage/emulated/0/Pictures",
-    "/storage/emulated/0/Podcasts",
-    "/storage/emulated/0/Recordings",
-    "/storage/emulated/0/Ringtones",
-    "/storage/self",
-    "/sys",
-    "/sys/devices",
-    "/sys/devices/system",
-    "/sys/devices/system/cpu",
-    "/sys/devices/system/cpu/cpu0",
-    "/sys/devices/system/cpu/cpu1",
-    "/sys/devices/system/cpu/cpu2",
-    "/sys/devices/system/cpu/cpu3",
-    "/sys/devices/system/cpu/cpu4",
-    "/sys/devices/system/cpu/cpu5",
-    "/sys/devices/system/cpu/cpu6",
-    "/sys/devices/system/cpu/cpu7",
-    "/system",
-    "/system/app",
-    "/system/bin",
-    "/system/etc",
-    "/system/fonts",
-    "/system/framework",
-    "/system/lib64",
-    "/system/priv-app",
-    "/system_ext",
-    "/vendor",
-];
-
-const LINKS: &[(&str, &str)] = &[
-    ("/bin", "/system/bin"),
-    ("/d", "/sys/kernel/debug"),
-    ("/etc", "/system/etc"),
-    ("/mnt/sdcard", "/storage/self/primary"),
-    ("/sdcard", "/storage/self/primary"),
-    ("/storage/self/primary", "/storage/emulated/0"),
-];
-
-/// Files whose content the device makes up when they are read.
-const MADE_UP: &[&str] = &[
-    "/proc/cpuinfo",
-    "/proc/loadavg",
-    "/proc/meminfo",
-    "/proc/stat",
-    "/proc/uptime",
-    "/proc/version",
-    "/sys/devices/system/cpu/online",
-    "/sys/devices/system/cpu/possible",
-    "/sys/devices/system/cpu/present",
-    "/system/build.prop",
-    "/system/etc/hosts",
-];
-
-const DEVICES: &[&str] = &[
-    "/dev/null",
-    "/dev/random",
-    "/dev/tty",
-    "/dev/urandom",
-    "/dev/zero",
-];
 
 /// Joins, then takes out `.`, `..` and doubled slashes.
 fn clean(cwd: &str, path: &str) -> String {

@@ -105,14 +105,14 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
             call.out(format!("RootTask id=12 bounds={bounds} displayId=0 userId=0\n  taskId=12: {} bounds={bounds} userId=0 visible=true topActivity=ComponentInfo{{{app}/{class}}}\n", short(&app, &class))).await?;
             Ok(0)
         }
+        Some("help" | "-h") | None => {
+            call.out("Activity manager (activity) commands:\n  help\n")
+                .await?;
+            Ok(255)
+        }
         Some(other) => {
             call.unhandled();
             call.out(format!("Unknown command: {other}\n")).await?;
-            Ok(255)
-        }
-        None => {
-            call.out("Activity manager (activity) commands:\n  help\n")
-                .await?;
             Ok(255)
         }
     }

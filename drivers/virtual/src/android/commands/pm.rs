@@ -143,7 +143,7 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> Ran {
             }
             Ok(0)
         }
-        "" => {
+        "" | "help" | "-h" => {
             call.out("Package manager (package) commands:\n  help\n")
                 .await?;
             Ok(255)

@@ -97,7 +97,7 @@ pub(super) async fn window(call: &mut Call<'_>, args: &[String]) -> Ran {
             ..,
         ] => Ok(0),
         ["dump-visible-window-views"] => Ok(0),
-        [] => {
+        [] | ["help" | "-h", ..] => {
             call.out("Window manager (window) commands:\n  help\n")
                 .await?;
             Ok(255)

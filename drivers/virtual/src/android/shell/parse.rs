@@ -1,6 +1,7 @@
 //! From text to [`List`]. Text is hostile: its length and nesting are bounded.
 
 mod condition;
+mod here;
 mod word;
 
 use crate::android::shell::syntax::{
@@ -55,7 +56,7 @@ pub fn parse(text: &str) -> Parsed<List> {
     match parser.peek() {
         Some(c) => Err(SyntaxError::Unexpected(c.to_string())),
         None => {
-            fill_here(&mut list, &parser.bodies);
+            here::fill(&mut list, &parser.bodies);
             Ok(list)
         }
     }
@@ -522,55 +523,6 @@ impl Parser {
         self.at = start;
         Ok(None)
     }
-}
-
-/// Puts the bodies of here-documents in the place of their end words, in order.
-fn fill_here(list: &mut List, bodies: &[Word]) {
-    let mut bodies = bodies.iter();
-    visit(list, &mut |redirect| {
-        if let Target::Here(word) = &mut redirect.target {
-            *word = bodies.next().cloned().unwrap_or_default();
-        }
-    });
-}
-
-fn visit(list: &mut List, act: &mut dyn FnMut(&mut Redirect)) {
-    for item in &mut list.0 {
-        let pipelines =
-            std::iter::once(&mut item.first).chain(item.rest.iter_mut().map(|r| &mut r.1));
-        for command in pipelines.flat_map(|p| &mut p.commands) {
-            visit_command(command, act);
-        }
-    }
-}
-
-fn visit_command(command: &mut Command, act: &mut dyn FnMut(&mut Redirect)) {
-    match &mut command.kind {
-        Kind::Simple { .. } | Kind::Condition(_) => {}
-        Kind::Subshell(list) | Kind::Group(list) => visit(list, act),
-        Kind::If {
-            branches,
-            otherwise,
-        } => {
-            for (condition, body) in branches {
-                visit(condition, act);
-                visit(body, act);
-            }
-            if let Some(list) = otherwise {
-                visit(list, act);
-            }
-        }
-        Kind::Loop {
-            condition, body, ..
-        } => {
-            visit(condition, act);
-            visit(body, act);
-        }
-        Kind::For { body, .. } => visit(body, act),
-        Kind::Case { arms, .. } => arms.iter_mut().for_each(|(_, body)| visit(body, act)),
-        Kind::Function { body, .. } => visit_command(body, act),
-    }
-    command.redirects.iter_mut().for_each(act);
 }
 
 #[cfg(test)]
