@@ -128,6 +128,8 @@ struct State {
     density: Option<u32>,
     /// `mCurrentFocus` is null until then.
     no_focus_until: std::time::Duration,
+    /// What the system takes the battery for.
+    battery: commands::Battery,
     /// A reboot to recovery or the bootloader waits there.
     mode: Option<&'static str>,
 }
@@ -141,6 +143,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 static LINKS: AtomicU64 = AtomicU64::new(1);
 
 impl Android {
+    /// How its system was built.
+    pub const fn build(&self) -> Build {
+        self.build
+    }
+
     /// A phone that was switched on now. Nothing listens yet.
     pub fn new(device: Arc<Device>, options: AndroidOptions) -> Arc<Self> {
         let android = Arc::new(Self {

@@ -8,5 +8,6 @@ mod files;
 mod forward;
 mod install;
 mod python;
+mod scripts;
 mod shell;
 mod ui;

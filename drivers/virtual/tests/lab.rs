@@ -75,7 +75,7 @@ fn find_on_path(name: &str) -> Option<PathBuf> {
 /// The Python to run scripts with.
 pub fn python() -> PathBuf {
     let python = std::env::var_os("PACKTRAIN_TEST_PYTHON").expect(
-        "PACKTRAIN_TEST_PYTHON is not set: make a venv, `pip install adbutils uiautomator2`, and set it to the venv's bin/python",
+        "PACKTRAIN_TEST_PYTHON is not set: make a venv, `pip install -r tests/requirements.txt`, and set it to the venv's bin/python",
     );
     PathBuf::from(python)
 }

@@ -5,9 +5,11 @@
 
 mod agent;
 mod am;
+mod battery;
 mod builtin;
 mod checksum;
 mod cmd;
+mod columns;
 mod content;
 mod dumpsys;
 mod file;
@@ -24,6 +26,7 @@ mod process;
 mod property;
 mod screen;
 mod sed;
+mod services;
 mod system;
 mod test;
 mod uiautomator;
@@ -33,6 +36,8 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, FutureExt as _};
 
+pub(super) use self::battery::Battery;
+pub(super) use self::test::holds;
 pub(super) use self::uiautomator::truncate;
 use crate::android::Android;
 use crate::android::shell::Shell;
@@ -85,6 +90,13 @@ impl<'a> Call<'a> {
     async fn fail(&self, message: impl std::fmt::Display, code: i32) -> Ran {
         self.err(format!("{}: {message}\n", self.name())).await?;
         Ok(code)
+    }
+
+    /// Too few arguments, as toybox says it.
+    async fn needs(&self, message: &str) -> Ran {
+        let name = self.name();
+        self.fail(format!("{message} (see \"{name} --help\")"), 1)
+            .await
     }
 
     /// The same program with other arguments; the first is its name.
@@ -209,6 +221,8 @@ const PROGRAMS: &[(&str, Family)] = &[
     ("nice", Family::Process),
     ("nl", Family::Filter),
     ("nohup", Family::Process),
+    ("nproc", Family::System),
+    ("paste", Family::Filter),
     ("pgrep", Family::Process),
     ("pidof", Family::Process),
     ("ping", Family::Net),
@@ -221,6 +235,7 @@ const PROGRAMS: &[(&str, Family)] = &[
     ("reboot", Family::System),
     ("remount", Family::System),
     ("renice", Family::System),
+    ("rev", Family::Filter),
     ("rm", Family::File),
     ("rmdir", Family::File),
     ("run-as", Family::Process),
@@ -253,6 +268,7 @@ const PROGRAMS: &[(&str, Family)] = &[
     ("toybox", Family::Process),
     ("tr", Family::Filter),
     ("truncate", Family::File),
+    ("tty", Family::System),
     ("uiautomator", Family::Uiautomator),
     ("uname", Family::System),
     ("uniq", Family::Filter),

@@ -2,9 +2,12 @@
 //!
 //! Knows who may write where, and nothing of what commands do with files.
 
+mod layout;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
+use self::layout::{DEVICES, DIRS, LINKS, MADE_UP};
 use crate::android::blobs::Blob;
 
 /// The longest path, in bytes.
@@ -128,88 +131,6 @@ pub struct Files {
 
 /// Seconds since 1970 of everything in the skeleton: when the system was built.
 const BUILT: i64 = 1_230_768_000;
-
-const DIRS: &[&str] = &[
-    "/",
-    "/acct",
-    "/apex",
-    "/cache",
-    "/config",
-    "/data",
-    "/data/app",
-    "/data/data",
-    "/data/local",
-    "/data/local/tmp",
-    "/data/misc",
-    "/data/user",
-    "/data/user/0",
-    "/dev",
-    "/linkerconfig",
-    "/metadata",
-    "/mnt",
-    "/odm",
-    "/oem",
-    "/proc",
-    "/product",
-    "/storage",
-    "/storage/emulated",
-    "/storage/emulated/0",
-    "/storage/emulated/0/Alarms",
-    "/storage/emulated/0/Android",
-    "/storage/emulated/0/Android/data",
-    "/storage/emulated/0/Audiobooks",
-    "/storage/emulated/0/DCIM",
-    "/storage/emulated/0/Documents",
-    "/storage/emulated/0/Download",
-    "/storage/emulated/0/Movies",
-    "/storage/emulated/0/Music",
-    "/storage/emulated/0/Notifications",
-    "/storage/emulated/0/Pictures",
-    "/storage/emulated/0/Podcasts",
-    "/storage/emulated/0/Recordings",
-    "/storage/emulated/0/Ringtones",
-    "/storage/self",
-    "/sys",
-    "/system",
-    "/system/app",
-    "/system/bin",
-    "/system/etc",
-    "/system/fonts",
-    "/system/framework",
-    "/system/lib64",
-    "/system/priv-app",
-    "/system_ext",
-    "/vendor",
-];
-
-const LINKS: &[(&str, &str)] = &[
-    ("/bin", "/system/bin"),
-    ("/d", "/sys/kernel/debug"),
-    ("/etc", "/system/etc"),
-    ("/mnt/sdcard", "/storage/self/primary"),
-    ("/sdcard", "/storage/self/primary"),
-    ("/storage/self/primary", "/storage/emulated/0"),
-];
-
-/// Files whose content the device makes up when they are read.
-const MADE_UP: &[&str] = &[
-    "/proc/cpuinfo",
-    "/proc/loadavg",
-    "/proc/meminfo",
-    "/proc/stat",
-    "/proc/uptime",
-    "/proc/version",
-    "/system/build.prop",
-    "/system/etc/hosts",
-];
-
-const DEVICES: &[&str] = &[
-    "/dev/null",
-    "/dev/random",
-    "/dev/tty",
-    "/dev/urandom",
-    "/dev/zero",
-];
 
 /// Joins, then takes out `.`, `..` and doubled slashes.
 fn clean(cwd: &str, path: &str) -> String {
@@ -436,16 +357,17 @@ impl Files {
         mtime: i64,
         who: &Who,
     ) -> Result<(), Errno> {
-        self.may_write(path, who)?;
         if DEVICES.contains(&path) {
             return Ok(());
         }
-        self.needs_room(path)?;
+        // The directory is looked up before anybody asks whether it may be written.
         match self.meta(parent_of(path)) {
             None => return Err(Errno::NoEntry),
             Some(meta) if !meta.is_dir() => return Err(Errno::NotDirectory),
             Some(_) => {}
         }
+        self.may_write(path, who)?;
+        self.needs_room(path)?;
         if self.meta(path).is_some_and(|meta| meta.is_dir()) {
             return Err(Errno::IsDirectory);
         }

@@ -25,6 +25,28 @@ pub struct Line {
 }
 
 impl Line {
+    /// As `logcat -B` writes it. Source: AOSP `log/log_read.h`, `logger_entry`.
+    pub fn binary(&self) -> Vec<u8> {
+        let level = "VDIWEF".find(self.level).unwrap_or(2) + 2;
+        let level = u8::try_from(level).unwrap_or(4);
+        let mut payload = vec![level];
+        for text in [&self.tag, &self.text] {
+            // The longest payload Android takes.
+            payload.extend(text.bytes().take(2000));
+            payload.push(0);
+        }
+        let length = u16::try_from(payload.len()).unwrap_or(u16::MAX);
+        let seconds = u32::try_from(self.at.as_secs()).unwrap_or(u32::MAX);
+        let mut entry = length.to_le_bytes().to_vec();
+        entry.extend(28_u16.to_le_bytes());
+        // Process, thread, time, buffer and user.
+        for word in [self.pid, self.pid, seconds, self.at.subsec_nanos(), 0, 1000] {
+            entry.extend(word.to_le_bytes());
+        }
+        entry.extend(payload);
+        entry
+    }
+
     /// As `logcat -v format` prints it, without the line's end.
     pub fn shown(&self, format: &str) -> String {
         let Self {
@@ -40,6 +62,8 @@ impl Line {
             "raw" => text.clone(),
             "tag" => format!("{level}/{tag}: {text}"),
             "process" => format!("{level}({pid:5}) {text}  ({tag})"),
+            "thread" => format!("{level}({pid:5}:{pid:5}) {text}"),
+            "long" => format!("[ {at} {pid:5}:{pid:5} {level}/{tag} ]\n{text}\n"),
             "time" => format!("{at} {level}/{tag}({pid:5}): {text}"),
             _ => format!("{at} {pid:5} {pid:5} {level} {tag}: {text}"),
         }

@@ -64,6 +64,7 @@ pub(super) fn find(android: &Arc<Android>, link: &Arc<Link>, name: &str) -> Opti
         "usb" => Service::Says(b"restarting in USB mode\n".to_vec()),
         "reconnect" => Service::Restarts("done"),
         "track-jdwp" | "track-app" | "jdwp-tracker" => Service::Tracks,
+        "jdwp" if rest.is_empty() => Service::Says(debuggable(android).into_bytes()),
         "sink" => Service::Sink,
         "source" => Service::Source,
         _ => match ports::address_of(name) {
@@ -142,6 +143,18 @@ fn unroot(android: &Android) -> Service {
             Service::Restarts("restarting adbd as non root\n")
         }
     }
+}
+
+/// The processes a debugger can attach to, one a line: all apps, where the system is made for
+/// developers.
+fn debuggable(android: &Android) -> String {
+    if android.build == Build::User {
+        return String::new();
+    }
+    (android.processes().iter())
+        .filter(|process| process.name.contains('.'))
+        .map(|process| format!("{}\n", process.pid))
+        .collect()
 }
 
 /// What `remount` prints.

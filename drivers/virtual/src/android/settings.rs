@@ -42,6 +42,7 @@ const FRESH: &[(&str, &str, &str)] = &[
     ("system", "accelerometer_rotation", "0"),
     ("system", "font_scale", "1.0"),
     ("system", "screen_brightness", "102"),
+    ("system", "screen_brightness_mode", "0"),
     ("system", "screen_off_timeout", "60000"),
     ("system", "show_touches", "0"),
     ("system", "user_rotation", "0"),

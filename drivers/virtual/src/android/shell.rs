@@ -2,6 +2,7 @@
 //! and starts no process of the host.
 
 mod arithmetic;
+mod condition;
 pub(super) mod environment;
 mod expand;
 pub(super) mod io;

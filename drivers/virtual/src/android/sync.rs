@@ -5,7 +5,9 @@ use std::sync::Arc;
 use bytes::{BufMut as _, Bytes, BytesMut};
 
 use crate::android::blobs::BlobWriter;
-use crate::android::files::{DIRECTORY, Errno, LINK, Last, MAX_PATH, Meta, TYPE_BITS, parent_of};
+use crate::android::files::{
+    DIRECTORY, Errno, LINK, Last, MAX_PATH, Meta, REGULAR, TYPE_BITS, parent_of,
+};
 use crate::android::stream::{Closed, Stream};
 use crate::android::{Android, lock};
 use crate::faults::{Event, Fault};
@@ -256,7 +258,20 @@ impl Session {
     fn store(&self, path: &str, mode: u32, mtime: i64, writer: BlobWriter) -> Result<(), String> {
         let who = self.android.who();
         let mut files = lock(&self.android.files);
-        let real = (files.resolve("/", path, Last::Followed)).map_err(|e| e.to_string())?;
+        let real = (files.resolve("/", path, Last::Kept)).map_err(|e| e.to_string())?;
+        // A file or link that is there makes room; of two links the old one stays. What cannot be
+        // removed is written to.
+        let old = files.meta(&real).map(|meta| meta.mode & TYPE_BITS);
+        let makes_room = match old {
+            Some(REGULAR) => mode & TYPE_BITS == LINK,
+            Some(LINK) => mode & TYPE_BITS != LINK,
+            _ => false,
+        };
+        let real = if makes_room && files.remove(&real, false, &who).is_err() {
+            (files.resolve("/", path, Last::Followed)).map_err(|e| e.to_string())?
+        } else {
+            real
+        };
         let parent = parent_of(&real).to_owned();
         let made = files.make_dir(&parent, mtime, true, &who);
         if let Err(errno) = made {
@@ -269,7 +284,8 @@ impl Session {
             LINK => {
                 let target = blob.read(MAX_PATH).unwrap_or_default();
                 let target = String::from_utf8_lossy(&target);
-                files.make_link(&real, target.trim_end_matches('\0'), &who)
+                let made = files.make_link(&real, target.trim_end_matches('\0'), &who);
+                return made.map_err(|errno| format!("symlink failed: {errno}"));
             }
             DIRECTORY => files.make_dir(&real, mtime, true, &who),
             _ => files.write(&real, blob, mode & 0o777, mtime, &who),

@@ -14,6 +14,36 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pushed_file_takes_the_place_of_a_link_and_a_link_that_of_a_file() {
+    for adb in Adb::BOTH {
+        let lab = Lab::connected(adb, one_phone()).await;
+        let there = lab.dir().join("there");
+        std::fs::create_dir_all(&there).expect("made");
+        std::fs::write(there.join("file"), "content").expect("written");
+        std::os::unix::fs::symlink("/no/such", there.join("link")).expect("linked");
+        lab.shell(
+            "cd /data/local/tmp; mkdir there; ln -s /system/x there/file; echo x > there/link",
+        )
+        .await
+        .ok();
+        let said = lab
+            .on_phone(["push", &there.display().to_string(), "/data/local/tmp"])
+            .await;
+        assert!(said.all().contains("2 files pushed"), "{said:?}");
+        let line = "cd /data/local/tmp/there; cat file; [ -L file ]; echo $?; readlink link";
+        assert_eq!(lab.shell(line).await.ok(), "content1\n/no/such\n");
+        let again = lab
+            .on_phone(["push", &there.display().to_string(), "/data/local/tmp"])
+            .await;
+        assert!(
+            again.all().contains("remote symlink failed: File exists"),
+            "{again:?}"
+        );
+        lab.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_and_directories_come_back_as_they_went() {
     for (adb, burst) in [(Adb::Old, false), (Adb::New, false), (Adb::New, true)] {
         let lab = Lab::with_burst(adb, one_phone(), burst).await;

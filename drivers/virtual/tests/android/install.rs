@@ -67,7 +67,10 @@ async fn an_app_is_installed_started_replaced_and_removed() {
         assert_eq!(lab.shell("pm path org.other.app").await.code, 1);
         let gone = lab.on_phone(["uninstall", "org.other.app"]).await;
         assert!(
-            gone.code == 1 && gone.all().contains("Failure [not installed for 0]"),
+            gone.code == 1
+                && gone
+                    .all()
+                    .contains("Failure [DELETE_FAILED_INTERNAL_ERROR]"),
             "{gone:?}"
         );
         lab.end().await;

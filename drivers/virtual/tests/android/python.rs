@@ -1,4 +1,4 @@
-//! `adbutils` and `uiautomator2`, unmodified.
+//! `adbutils`, `uiautomator2` and `adb-shell`, unmodified.
 
 use std::net::TcpListener;
 use std::process::Stdio;
@@ -59,4 +59,9 @@ async fn adbutils_takes_the_phone_for_real() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn uiautomator2_shops_from_the_login_to_the_order() {
     run("uiautomator2", include_str!("python/u2_shop.py")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn adb_shell_talks_to_the_phone_without_a_server() {
+    run("adb-shell", include_str!("python/adb_shell_device.py")).await;
 }

@@ -234,6 +234,31 @@ async fn a_terminal_echoes_and_ends_lines_as_terminals_do() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn control_c_ends_the_command_and_not_the_shell() {
+    let lab = Lab::connected(Adb::New, one_phone()).await;
+    let mut client = lab.follow(["shell", "-tt"]);
+    let mut stdin = client.stdin.take().expect("piped");
+    let mut out = client.stdout.take().expect("piped");
+    stdin
+        .write_all(b"echo begun; sleep 1000\n")
+        .await
+        .expect("written");
+    let mut all = String::new();
+    while !all.ends_with("begun\r\n") {
+        all.push(char::from(out.read_u8().await.expect("readable")));
+    }
+    stdin
+        .write_all(b"\x03echo coox\x7f\x7fde $?\nexit\n")
+        .await
+        .expect("written");
+    out.read_to_string(&mut all).await.expect("readable");
+    assert!(all.contains("^C\r\ntokay:/ $ "), "{all:?}");
+    assert!(all.contains("\r\ncode 130\r\n"), "{all:?}");
+    client.wait().await.expect("ended");
+    lab.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_on_the_input_is_run() {
     let lab = Lab::connected(Adb::Old, one_phone()).await;
     let said = lab

@@ -28,6 +28,14 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
                 .await?;
             Ok(0)
         }
+        Some(what @ ("force-stop" | "stop-app" | "kill" | "crash")) if rest.is_empty() => {
+            call.err(exception(
+                what,
+                &format!("IllegalArgumentException: Argument expected after \"{what}\""),
+            ))
+            .await?;
+            Ok(255)
+        }
         Some("force-stop" | "stop-app") => {
             for_packages(call, rest, |call, id| {
                 call.shell
@@ -91,18 +99,20 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
             | "profile" | "send-trim-memory" | "update-appinfo" | "unfreeze" | "freeze",
         ) => Ok(0),
         Some("stack" | "task") => {
-            let front = call.shell.android.device().world(|world, _| world.front());
-            call.out(format!("RootTask id=1 bounds=[0,0][1080,2424] displayId=0 userId=0\n  taskId=1: {front}/.MainActivity bounds=[0,0][1080,2424] userId=0 visible=true topActivity=ComponentInfo{{{front}/.MainActivity}}\n")).await?;
+            let (app, class) = call.shell.android.shown_activity();
+            let shape = call.shell.android.device().shape();
+            let bounds = format!("[0,0][{},{}]", shape.width_px, shape.height_px);
+            call.out(format!("RootTask id=12 bounds={bounds} displayId=0 userId=0\n  taskId=12: {} bounds={bounds} userId=0 visible=true topActivity=ComponentInfo{{{app}/{class}}}\n", short(&app, &class))).await?;
             Ok(0)
+        }
+        Some("help" | "-h") | None => {
+            call.out("Activity manager (activity) commands:\n  help\n")
+                .await?;
+            Ok(255)
         }
         Some(other) => {
             call.unhandled();
-            call.err(format!("Unknown command: {other}\n")).await?;
-            Ok(255)
-        }
-        None => {
-            call.err("Activity manager (activity) commands:\n  help\n")
-                .await?;
+            call.out(format!("Unknown command: {other}\n")).await?;
             Ok(255)
         }
     }
@@ -116,6 +126,14 @@ fn for_packages(call: &Call<'_>, args: &[String], act: impl Fn(&Call<'_>, &AppId
 
 async fn start(call: &mut Call<'_>, args: &[String]) -> Ran {
     let intent = Intent::of(args);
+    if intent.is_empty() {
+        call.err(exception(
+            call.arg(1).unwrap_or("start"),
+            "IllegalArgumentException: No intent supplied",
+        ))
+        .await?;
+        return Ok(255);
+    }
     let android = call.android();
     let mut code = 0;
     for _ in 0..intent.repeat.clamp(1, 100) {
@@ -195,7 +213,10 @@ async fn start_once(call: &mut Call<'_>, intent: &Intent) -> Ran {
     android.log(
         'I',
         "ActivityTaskManager",
-        format!("START u0 {{{}}} from uid 2000", intent.shown()),
+        format!(
+            "START u0 {} from uid 2000",
+            intent.shown().trim_start_matches("Intent ")
+        ),
     );
     if launched.kind == LaunchKind::AlreadyInFront {
         let text = if intent.data.is_some() || intent.extras {
@@ -225,6 +246,11 @@ async fn start_once(call: &mut Call<'_>, intent: &Intent) -> Ran {
         .await?;
     }
     Ok(0)
+}
+
+/// What a service's command prints when it throws. Source: AOSP `BasicShellCommandHandler`.
+pub(super) fn exception(command: &str, what: &str) -> String {
+    format!("\nException occurred while executing '{command}':\njava.lang.{what}\n")
 }
 
 /// Errors go to the standard error, but with `-W` to the output.
@@ -294,7 +320,12 @@ async fn monkey(call: &mut Call<'_>) -> Ran {
         .iter()
         .map(|arg| format!("  bash arg: {arg}\n"))
         .collect();
-    call.err(bash).await?;
+    call.out(bash).await?;
+    let named: String = (call.rest().iter())
+        .map(|arg| format!(" arg: \"{arg}\"\n"))
+        .collect();
+    call.err(format!("args: [{}]\n{named}", call.rest().join(", ")))
+        .await?;
     let package = options
         .value("p")
         .or(options.value("-p"))

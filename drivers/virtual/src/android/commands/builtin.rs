@@ -29,7 +29,11 @@ async fn builtin(shell: &mut Shell, name: &str, args: &[String], io: &Io) -> Res
     let first = args.first().map(String::as_str);
     let number = || first.and_then(|text| text.parse::<i32>().ok());
     match name {
-        ":" | "true" | "alias" | "unalias" | "hash" | "jobs" | "trap" | "ulimit" => Ok(0),
+        ":" | "true" | "alias" | "unalias" | "hash" | "jobs" | "ulimit" => Ok(0),
+        "trap" => {
+            trap(shell, args);
+            Ok(0)
+        }
         "false" => Ok(1),
         "echo" => echo(args, io).await,
         "printf" => {
@@ -113,6 +117,21 @@ async fn builtin(shell: &mut Shell, name: &str, args: &[String], io: &Io) -> Res
         },
         "type" => which(shell, args, io, true).await,
         _ => Ok(0),
+    }
+}
+
+/// `trap ACTION SIGNAL …`. Of the signals, a shell here lives to see its end and a hangup.
+fn trap(shell: &mut Shell, args: &[String]) {
+    let [action, signals @ ..] = args else {
+        return;
+    };
+    for signal in signals {
+        match (signal.trim_start_matches("SIG"), action.as_str()) {
+            ("EXIT" | "0", "-") => shell.exit_trap = None,
+            ("EXIT" | "0", action) => shell.exit_trap = Some(action.to_owned()),
+            ("HUP" | "1", "") => shell.immunity.grant(),
+            _ => {}
+        }
     }
 }
 

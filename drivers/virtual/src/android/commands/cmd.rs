@@ -1,6 +1,6 @@
 //! `cmd SERVICE …`, `svc`, `ime`, `appops` and their like: switches of the system.
 
-use crate::android::commands::{Call, Ran, am, input, pm, property, wm};
+use crate::android::commands::{Call, Ran, am, battery, input, pm, property, services, wm};
 use crate::android::lock;
 use crate::world::Theme;
 
@@ -12,7 +12,8 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
         "svc" => svc(call).await,
         "ime" => ime(call, call.rest()).await,
         "appops" => appops(call, call.rest()).await,
-        "bmgr" | "locksettings" => Ok(0),
+        "bmgr" => Ok(0),
+        "locksettings" => locksettings(call, call.rest()).await,
         _ => service(call).await,
     }
 }
@@ -29,12 +30,14 @@ async fn as_program(call: &mut Call<'_>, name: &str, args: &[String]) -> Ran {
 }
 
 async fn service(call: &mut Call<'_>) -> Ran {
-    let Some(name) = call.arg(1) else {
+    // `-w` waits for a service that is not there yet.
+    let first = if call.arg(1) == Some("-w") { 2 } else { 1 };
+    let Some(name) = call.arg(first) else {
         call.err("cmd: No service specified; use -l to list all services\n")
             .await?;
         return Ok(20);
     };
-    let args = call.args.get(2..).unwrap_or(&[]);
+    let args = call.args.get(first + 1..).unwrap_or(&[]);
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let android = call.android();
     match (name, words.as_slice()) {
@@ -106,10 +109,22 @@ async fn service(call: &mut Call<'_>) -> Ran {
             call.out("clock\nwifi\nbattery\n").await?;
             Ok(0)
         }
-        ("battery", ["set", "level", level, ..]) => {
-            android.device().set_battery(level.parse().unwrap_or(100));
+        ("battery", ["set" | "unplug" | "reset", ..]) => battery::run(call, &words).await,
+        ("battery", ["get", "level", ..]) => {
+            call.out(format!("{}\n", android.device().battery()))
+                .await?;
             Ok(0)
         }
+        ("phone", ["data", how @ ("enable" | "disable"), ..]) => {
+            lock(&android.state).data_off = *how == "disable";
+            Ok(0)
+        }
+        ("bluetooth_manager", [how @ ("enable" | "disable"), ..]) => {
+            let on = if *how == "enable" { "1" } else { "0" };
+            android.put_setting("global", "bluetooth_on", Some(on));
+            Ok(0)
+        }
+        ("lock_settings", _) => locksettings(call, args).await,
         ("clipboard", ["get-text" | "get", ..]) => {
             let text = android
                 .device()
@@ -131,7 +146,7 @@ async fn service(call: &mut Call<'_>) -> Ran {
         | ("locale", ["set-app-locales" | "set-device-locales", ..])
         | ("overlay", ["enable" | "disable" | "enable-exclusive", ..])
         | ("statusbar", ["expand-notifications" | "expand-settings" | "collapse", ..])
-        | ("battery" | "device_config" | "testharness" | "jobscheduler" | "dropbox", _)
+        | ("device_config" | "testharness" | "jobscheduler" | "dropbox", _)
         | ("location", ["set-location-enabled" | "providers", ..])
         | ("power", ["set-mode" | "set-adaptive-power-saver-enabled", ..])
         | ("device_policy" | "role" | "media_session" | "vibrator_manager" | "autofill", _) => {
@@ -151,8 +166,17 @@ async fn service(call: &mut Call<'_>) -> Ran {
             Ok(0)
         }
         ("-l", _) => {
-            call.out("Currently running services:\n  activity\n  input\n  package\n  settings\n  window\n").await?;
+            call.out(services::list()).await?;
             Ok(0)
+        }
+        (_, rest) if services::is_there(name) => {
+            call.unhandled();
+            let text = match rest.first() {
+                Some(command) => format!("Unknown command: {command}\n"),
+                None => format!("{name} commands:\n  help\n"),
+            };
+            call.out(text).await?;
+            Ok(255)
         }
         _ => {
             call.unhandled();
@@ -161,6 +185,25 @@ async fn service(call: &mut Call<'_>) -> Ran {
             Ok(20)
         }
     }
+}
+
+/// `locksettings`. The screen is locked by a swipe; nothing asks for a secret.
+async fn locksettings(call: &Call<'_>, args: &[String]) -> Ran {
+    let text = match args.first().map(String::as_str) {
+        Some("get-disabled") => "false\n",
+        Some("verify") => "Lock credential verified successfully\n",
+        Some("clear") => "Lock credential cleared\n",
+        Some("help") | None => {
+            "lockSettings service commands:\n\n  help\n  get-disabled\n  verify\n  clear\n"
+        }
+        Some(other) => {
+            call.unhandled();
+            call.out(format!("Unknown command: {other}\n")).await?;
+            return Ok(255);
+        }
+    };
+    call.out(text).await?;
+    Ok(0)
 }
 
 async fn svc(call: &mut Call<'_>) -> Ran {
@@ -190,7 +233,13 @@ async fn ime(call: &Call<'_>, args: &[String]) -> Ran {
             let set = android
                 .setting("secure", "enabled_input_methods")
                 .unwrap_or_default();
-            let names: String = set.split(':').map(|name| format!("{name}\n")).collect();
+            let short = words.iter().any(|word| word.starts_with("-s"));
+            let names: String = (set.split(':'))
+                .map(|name| match short {
+                    true => format!("{name}\n"),
+                    false => format!("{name}:\n  mId={name} mIsVrOnly=false\n"),
+                })
+                .collect();
             call.out(names).await?;
             Ok(0)
         }
@@ -198,6 +247,17 @@ async fn ime(call: &Call<'_>, args: &[String]) -> Ran {
             let set = android
                 .setting("secure", "enabled_input_methods")
                 .unwrap_or_default();
+            let package = id.split('/').next().unwrap_or("");
+            let there = *id == KEYBOARD
+                || (android.device())
+                    .world(|world, _| world.installed_app(&package.into()).is_some());
+            if !there {
+                call.err(format!(
+                    "Unknown input method {id} cannot be enabled for user #0\n"
+                ))
+                .await?;
+                return Ok(255);
+            }
             if !set.split(':').any(|known| known == *id) {
                 android.put_setting(
                     "secure",
@@ -258,7 +318,7 @@ async fn appops(call: &Call<'_>, args: &[String]) -> Ran {
         }
         Some("set" | "reset" | "write-settings" | "start" | "stop") => Ok(0),
         _ => {
-            call.err("AppOps service (appops) commands:\n").await?;
+            call.out("AppOps service (appops) commands:\n").await?;
             Ok(255)
         }
     }

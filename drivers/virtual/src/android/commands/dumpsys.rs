@@ -4,45 +4,16 @@
 use crate::android::commands::intent::short;
 use crate::android::commands::options::Options;
 use crate::android::commands::system::clock_text;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, Ran, battery, services};
 use crate::android::lock;
 use crate::android::packages::apk_path;
 use crate::app::{AppId, Permission};
 use crate::world::{AppState, Display};
 
-const SERVICES: &[&str] = &[
-    "SurfaceFlinger",
-    "accessibility",
-    "activity",
-    "alarm",
-    "battery",
-    "batterystats",
-    "connectivity",
-    "cpuinfo",
-    "deviceidle",
-    "diskstats",
-    "display",
-    "gfxinfo",
-    "input",
-    "input_method",
-    "meminfo",
-    "notification",
-    "package",
-    "power",
-    "statusbar",
-    "telephony.registry",
-    "usb",
-    "user",
-    "wifi",
-    "window",
-];
-
 pub(super) async fn run(call: &mut Call<'_>) -> Ran {
     let options = Options::of(call.rest(), &["t", "T", "--priority"]);
     if options.has("l") {
-        let names: String = SERVICES.iter().map(|name| format!("  {name}\n")).collect();
-        call.out(format!("Currently running services:\n{names}"))
-            .await?;
+        call.out(services::list()).await?;
         return Ok(0);
     }
     let args: Vec<&str> = options.rest.iter().map(String::as_str).collect();
@@ -61,7 +32,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
         }
         ["package", name, ..] => return package(call, name).await,
         ["display", ..] => display(call),
-        ["battery", rest @ ..] => return battery(call, rest).await,
+        ["battery", rest @ ..] => return battery::run(call, rest).await,
         ["power", ..] => power(call),
         ["input", ..] => input(call),
         ["input_method", ..] => input_method(call),
@@ -82,6 +53,11 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
         ["diskstats", ..] => "Data-Free: 91131988K / 115249236K total = 79% free\n".to_owned(),
         ["notification" | "connectivity" | "alarm" | "batterystats" | "statusbar" | "telephony.registry" | "usb" | "gfxinfo", ..] => String::new(),
         [] => "Currently running services:\n".to_owned(),
+        // It is there, but nobody made up what it says.
+        [other, ..] if services::is_there(other) => {
+            call.unhandled();
+            return Ok(0);
+        }
         [other, ..] => {
             call.unhandled();
             call.err(format!("Can't find service: {other}\n")).await?;
@@ -251,23 +227,6 @@ fn display(call: &Call<'_>) -> String {
         shape.height_px,
         shape.density(),
     )
-}
-
-async fn battery(call: &mut Call<'_>, args: &[&str]) -> Ran {
-    let device = call.shell.android.device().clone();
-    match args {
-        ["set", "level", level, ..] => device.set_battery(level.parse().unwrap_or(100)),
-        ["reset", ..] => device.set_battery(100),
-        ["unplug" | "set" | "-f", ..] => {}
-        _ => {
-            call.out(format!(
-                "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  Wireless powered: false\n  Dock powered: false\n  Max charging current: 500000\n  Max charging voltage: 5000000\n  Charge counter: 4000000\n  status: 2\n  health: 2\n  present: true\n  level: {}\n  scale: 100\n  voltage: 4200\n  temperature: 250\n  technology: Li-ion\n",
-                device.battery()
-            ))
-            .await?;
-        }
-    }
-    Ok(0)
 }
 
 fn power(call: &Call<'_>) -> String {

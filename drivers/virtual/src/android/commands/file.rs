@@ -61,6 +61,13 @@ async fn each(
             real.and_then(|real| act(&mut files, &real, call, &options))
         };
         if let Err(errno) = result {
+            // As toybox writes it: some of its programs quote the name.
+            let quoted = matches!(call.name(), "mkdir" | "touch");
+            let path = if quoted {
+                format!("'{path}'")
+            } else {
+                path.clone()
+            };
             code = call.fail(format!("{path}: {errno}"), 1).await?;
         }
     }
@@ -70,7 +77,7 @@ async fn each(
 async fn rm(call: &mut Call<'_>) -> Ran {
     let options = Options::of(call.rest(), &[]);
     if options.rest.is_empty() && !options.has("f") {
-        return call.fail("Needs 1 argument", 1).await;
+        return call.needs("Needs 1 argument").await;
     }
     each(call, "", |files, real, call, options| {
         let Some(meta) = files.meta(real) else {
@@ -122,7 +129,7 @@ async fn touch(call: &mut Call<'_>) -> Ran {
 async fn chmod(call: &mut Call<'_>) -> Ran {
     let options = Options::of(call.rest(), &[]);
     let Some((mode, paths)) = options.rest.split_first() else {
-        return call.fail("Needs 2 arguments", 1).await;
+        return call.needs("Needs 2 arguments").await;
     };
     let mut code = 0;
     for path in paths {
@@ -183,7 +190,7 @@ async fn move_or_copy(call: &mut Call<'_>) -> Ran {
         .map(str::to_owned)
         .or_else(|| paths.pop());
     let (Some(target), false) = (target, paths.is_empty()) else {
-        return call.fail("Needs 2 arguments", 1).await;
+        return call.needs("Needs 2 arguments").await;
     };
     let copies = call.name() == "cp";
     let mut code = 0;
@@ -243,7 +250,7 @@ fn copy(files: &mut Files, call: &Call<'_>, from: &str, to: &str, deep: bool) ->
 async fn ln(call: &mut Call<'_>) -> Ran {
     let options = Options::of(call.rest(), &[]);
     let [target, link] = options.rest.as_slice() else {
-        return call.fail("Needs 2 arguments", 1).await;
+        return call.needs("Needs 2 arguments").await;
     };
     let result = {
         let shell = &call.shell;

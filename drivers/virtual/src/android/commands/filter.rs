@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, Ran, columns};
 use crate::android::shell::io::{Input, Stop};
 
 /// The most that is held of an input, in bytes.
@@ -18,7 +18,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
         "wc" => wc(call).await,
         "sort" => sort(call).await,
         "uniq" => uniq(call).await,
-        "cut" => cut(call).await,
+        "cut" => columns::cut(call).await,
         "tr" => tr(call).await,
         "tee" => tee(call).await,
         "tac" => {
@@ -33,6 +33,14 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
                 .collect();
             print(call, &numbered).await
         }
+        "rev" => {
+            let lines = lines_of(call, call.rest()).await?;
+            let turned: Vec<String> = (lines.iter())
+                .map(|line| line.chars().rev().collect())
+                .collect();
+            print(call, &turned).await
+        }
+        "paste" => columns::paste(call).await,
         "cmp" => cmp(call).await,
         "dd" => dd(call).await,
         _ => Ok(0),
@@ -54,7 +62,7 @@ async fn open(call: &Call<'_>, path: &str) -> Result<Option<Input>, Stop> {
 }
 
 /// The lines of all files, or of the standard input when there are none.
-async fn lines_of(call: &Call<'_>, files: &[String]) -> Result<Vec<String>, Stop> {
+pub(super) async fn lines_of(call: &Call<'_>, files: &[String]) -> Result<Vec<String>, Stop> {
     let stdin = ["-".to_owned()];
     let files = if files.is_empty() { &stdin } else { files };
     let (mut lines, mut size) = (Vec::new(), 0);
@@ -73,7 +81,7 @@ async fn lines_of(call: &Call<'_>, files: &[String]) -> Result<Vec<String>, Stop
     Ok(lines)
 }
 
-async fn print(call: &Call<'_>, lines: &[String]) -> Ran {
+pub(super) async fn print(call: &Call<'_>, lines: &[String]) -> Ran {
     let mut text = lines.join("\n");
     if !lines.is_empty() {
         text.push('\n');
@@ -401,51 +409,6 @@ async fn uniq(call: &mut Call<'_>) -> Ran {
         })
         .collect();
     print(call, &shown).await
-}
-
-async fn cut(call: &mut Call<'_>) -> Ran {
-    let options = Options::of(call.rest(), &["d", "f", "c", "b"]);
-    let list = options
-        .value("f")
-        .or(options.value("c"))
-        .or(options.value("b"));
-    let Some(list) = list else {
-        return call.fail("no -f, -c or -b", 1).await;
-    };
-    let ranges: Vec<(usize, usize)> = (list.split(','))
-        .filter_map(|part| match part.split_once('-') {
-            Some((from, to)) => Some((from.parse().unwrap_or(1), to.parse().unwrap_or(usize::MAX))),
-            None => part.parse().ok().map(|n| (n, n)),
-        })
-        .collect();
-    let within = |n: usize| ranges.iter().any(|(from, to)| (*from..=*to).contains(&n));
-    let delimiter = options
-        .value("d")
-        .and_then(|d| d.chars().next())
-        .unwrap_or('\t');
-    let by_field = options.has("f");
-    let lines = lines_of(call, &options.rest).await?;
-    let cut: Vec<String> = (lines.into_iter())
-        .map(|line| {
-            if !by_field {
-                let chars = line.chars().enumerate();
-                return chars
-                    .filter(|(i, _)| within(i + 1))
-                    .map(|(_, c)| c)
-                    .collect();
-            }
-            if !line.contains(delimiter) {
-                return line;
-            }
-            let fields = line.split(delimiter).enumerate();
-            let kept: Vec<&str> = fields
-                .filter(|(i, _)| within(i + 1))
-                .map(|(_, f)| f)
-                .collect();
-            kept.join(&delimiter.to_string())
-        })
-        .collect();
-    print(call, &cut).await
 }
 
 /// `a-z`, `\n` and `[:upper:]` in the sets of `tr`.

@@ -51,7 +51,7 @@ pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> Ran {
     };
     device.takes(time).await;
     let Some((what, args)) = args.split_first() else {
-        call.err("Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]\n")
+        call.out("Usage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]\n")
             .await?;
         return Ok(255);
     };
@@ -98,8 +98,9 @@ fn numbers(args: &[String]) -> Option<Vec<f64>> {
 
 async fn bad_number(call: &Call<'_>, what: &str, args: &[String]) -> Ran {
     let text = if args.is_empty() || numbers(args).is_some() {
+        let last = args.last().map_or(what, String::as_str);
         format!(
-            "\nException occurred while executing '{what}':\njava.lang.IllegalArgumentException: Argument expected after \"{what}\"\n"
+            "\nException occurred while executing '{what}':\njava.lang.IllegalArgumentException: Argument expected after \"{last}\"\n"
         )
     } else {
         let bad = args
@@ -115,6 +116,9 @@ async fn bad_number(call: &Call<'_>, what: &str, args: &[String]) -> Ran {
 }
 
 async fn text(call: &mut Call<'_>, args: &[String]) -> Ran {
+    if args.is_empty() {
+        return bad_number(call, "text", args).await;
+    }
     let text = args.join(" ").replace("%s", " ");
     if !text.is_ascii() {
         // The key map has no keys for these characters.

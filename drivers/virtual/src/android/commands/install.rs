@@ -2,7 +2,7 @@
 
 use crate::android::blobs::{Blob, BlobWriter};
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, Ran, am};
 use crate::android::lock;
 use crate::android::packages::{InstallError, InstallMode};
 
@@ -71,7 +71,20 @@ async fn install(call: &mut Call<'_>, args: &[String]) -> Ran {
                 .and_then(|real| lock(&call.shell.android.files).content(&real, &call.shell.who));
             match content {
                 Ok(Some(blob)) => blob,
-                _ => {
+                Err(_) => {
+                    let mut text = format!("Error: Unable to open file: {path}\n");
+                    if !path.starts_with("/data/local/tmp/") {
+                        text.push_str("Consider using a file under /data/local/tmp/\n");
+                    }
+                    text.push_str(&format!("Error: Can't open file: {path}\n"));
+                    text.push_str(&am::exception(
+                        "install",
+                        &format!("IllegalArgumentException: Error: Can't open file: {path}"),
+                    ));
+                    call.err(text).await?;
+                    return Ok(255);
+                }
+                Ok(None) => {
                     call.err(format!("Error: Failed to parse APK file: {path}: Failed to load asset path {path}\nException occurred while executing 'install':\njava.lang.IllegalArgumentException: Error: Failed to parse APK file: {path}\n")).await?;
                     return Ok(255);
                 }

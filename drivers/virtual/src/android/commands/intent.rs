@@ -103,6 +103,16 @@ impl Intent {
         }
     }
 
+    /// Whether nothing was said about where it leads.
+    pub const fn is_empty(&self) -> bool {
+        self.action.is_none()
+            && self.data.is_none()
+            && self.mime.is_none()
+            && self.package.is_none()
+            && self.component.is_none()
+            && self.categories.is_empty()
+    }
+
     /// As `Intent.toString` writes it.
     pub fn shown(&self) -> String {
         let mut parts = Vec::new();
@@ -203,17 +213,26 @@ pub(super) fn short(package: &AppId, class: &str) -> String {
 }
 
 /// A link as intents show it: without what may be private.
+/// Source: AOSP `Uri.toSafeString`.
 fn shortened(data: &str) -> String {
-    match data.split_once("://") {
-        Some((scheme @ ("http" | "https"), rest)) => {
-            let host = rest.split('/').next().unwrap_or("");
-            if rest.len() > host.len() {
-                format!("{scheme}://{host}/...")
-            } else {
-                data.to_owned()
-            }
+    let Some((scheme, rest)) = data.split_once(':') else {
+        return if data.is_empty() { "" } else { "/..." }.to_owned();
+    };
+    let secret = ["tel", "sip", "sms", "smsto", "mailto", "nfc"];
+    if secret.contains(&scheme.to_ascii_lowercase().as_str()) {
+        let shown: String = (rest.chars())
+            .map(|c| if "-@.".contains(c) { c } else { 'x' })
+            .collect();
+        return format!("{scheme}:{shown}");
+    }
+    match rest.strip_prefix("//") {
+        Some(rest) => {
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
+            let host = authority.rsplit('@').next().unwrap_or("");
+            format!("{scheme}://{host}/...")
         }
-        _ => data.to_owned(),
+        None if rest.starts_with('/') => format!("{scheme}:/..."),
+        None => format!("{scheme}:"),
     }
 }
 
@@ -242,5 +261,17 @@ mod tests {
             link.shown(),
             "Intent { act=android.intent.action.VIEW dat=https://example.com/... }"
         );
+        for (link, safe) in [
+            (
+                "https://me@example.com:8080?q=1",
+                "https://example.com:8080/...",
+            ),
+            ("shop://cart", "shop://cart/..."),
+            ("file:///sdcard/a.png", "file:///..."),
+            ("tel:+49-30.1", "tel:xxx-xx.x"),
+            ("geo:1,2", "geo:"),
+        ] {
+            assert_eq!(shortened(link), safe);
+        }
     }
 }

@@ -15,51 +15,127 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
     if call.name() == "log" {
         return log(call).await;
     }
-    let with_value = [
-        "v", "b", "t", "T", "n", "r", "f", "e", "m", "--pid", "--regex", "-d ",
-    ];
-    let options = Options::of(call.rest(), &with_value);
+    let options = Options::of(call.rest(), WITH_VALUE);
+    let has = |short: &str, long: &str| options.has(short) || options.has(long);
+    let value = |short: &str, long: &str| options.value(short).or(options.value(long));
     let android = call.android();
-    if options.has("c") {
+    if has("h", "--help") {
+        call.out(HELP).await?;
+        return Ok(0);
+    }
+    let format = value("v", "--format").unwrap_or("threadtime").to_owned();
+    if !FORMATS.contains(&format.as_str()) {
+        return call
+            .fail(format!("Invalid parameter '{format}' to -v."), 1)
+            .await;
+    }
+    if has("c", "--clear") {
         android.logs.clear();
         return Ok(0);
     }
-    if options.any("gG") {
-        call.out("main: ring buffer is 256 KiB (12 KiB consumed), max entry is 5120 B, max payload is 4068 B\n").await?;
+    if options.any("gG") || options.has("--buffer-size") {
+        let sizes = ["main", "system", "crash"].map(|name| {
+            format!("{name}: ring buffer is 256 KiB (12 KiB consumed), max entry is 5120 B, max payload is 4068 B\n")
+        });
+        call.out(sizes.concat()).await?;
         return Ok(0);
     }
-    let format = match options.value("v") {
-        Some(format) => format.to_owned(),
-        None => "threadtime".to_owned(),
+    let binary = has("B", "--binary");
+    let shown = |line: &Line| match binary {
+        true => line.binary(),
+        false => (line.shown(&format) + "\n").into_bytes(),
     };
     let filters = Filters::of(&options);
     let (kept, mut lines) = android.logs.follow();
-    let newest: usize = (options.number("t"))
-        .or(options.number("T"))
-        .unwrap_or(usize::MAX);
-    let kept: Vec<&Line> = kept
-        .iter()
+    let newest = value("t", "--t").or(options.value("T")).unwrap_or("");
+    // Not a number of lines but a time, as the lines show it.
+    let since = newest.contains([':', '.']).then_some(newest);
+    let kept: Vec<&Line> = (kept.iter())
         .filter(|line| filters.let_through(line))
+        .filter(|line| since.is_none_or(|since| line.shown("time").as_str() >= since))
         .collect();
-    let skipped = kept.len().saturating_sub(newest);
-    call.out("--------- beginning of main\n").await?;
-    for line in kept.into_iter().skip(skipped) {
-        call.out(line.shown(&format) + "\n").await?;
+    let skipped = kept
+        .len()
+        .saturating_sub(newest.parse().unwrap_or(usize::MAX));
+    let mut left: usize = value("m", "--max-count")
+        .and_then(|count| count.parse().ok())
+        .filter(|count| *count > 0)
+        .unwrap_or(usize::MAX);
+    if !binary {
+        call.out("--------- beginning of main\n").await?;
     }
-    if options.any("dt") {
+    for line in kept.into_iter().skip(skipped) {
+        call.out(shown(line)).await?;
+        left -= 1;
+        if left == 0 {
+            return Ok(0);
+        }
+    }
+    if options.any("dtL") || options.has("--last") {
         return Ok(0);
     }
-    loop {
+    while left > 0 {
         match lines.recv().await {
             Ok(line) if filters.let_through(&line) => {
-                call.out(line.shown(&format) + "\n").await?;
+                call.out(shown(&line)).await?;
+                left -= 1;
             }
             // A reader that is too slow misses lines, as on a phone.
             Ok(_) | Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {}
             Err(tokio::sync::broadcast::error::RecvError::Closed) => return Ok(0),
         }
     }
+    Ok(0)
 }
+
+/// Options with a value. Source: AOSP `logcat.cpp`.
+const WITH_VALUE: &[&str] = &[
+    "v",
+    "b",
+    "t",
+    "T",
+    "n",
+    "r",
+    "f",
+    "e",
+    "m",
+    "G",
+    "P",
+    "--pid",
+    "--uid",
+    "--regex",
+    "--buffer",
+    "--format",
+    "--file",
+    "--max-count",
+    "--rotate-count",
+    "--rotate-kbytes",
+    "--prune",
+];
+
+/// What `-v` takes: formats, and what changes a little about them.
+const FORMATS: &[&str] = &[
+    "brief",
+    "long",
+    "process",
+    "raw",
+    "tag",
+    "thread",
+    "threadtime",
+    "time",
+    "color",
+    "descriptive",
+    "epoch",
+    "monotonic",
+    "printable",
+    "uid",
+    "usec",
+    "UTC",
+    "year",
+    "zone",
+];
+
+const HELP: &str = "Usage: logcat [options] [filterspecs]\n\nGeneral options:\n  -b, --buffer=<buffer>       Request alternate ring buffer(s)\n  -c, --clear                 Clear (flush) the entire log and exit\n  -d                          Dump the log and then exit (don't block)\n  -v, --format=<format>       Sets log print format\n  -B, --binary                Output the log in binary\n  -m, --max-count=<count>     Quit after print <count> lines\n  -t <count>                  Print only the most recent <count> lines (implies -d)\n  -T <count>                  Print only the most recent <count> lines (does not imply -d)\n";
 
 /// `TAG:LEVEL …`
 struct Filters {

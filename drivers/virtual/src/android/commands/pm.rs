@@ -2,7 +2,7 @@
 
 use crate::android::commands::intent::{Intent, Leads, short};
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, dumpsys, install};
+use crate::android::commands::{Call, Ran, am, dumpsys, install};
 use crate::android::packages::apk_path;
 use crate::app::{AppId, Permission};
 use crate::world::Installed;
@@ -75,9 +75,12 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> Ran {
                 call.out("Success\n").await?;
                 return Ok(0);
             }
-            let text = match app() {
-                Some(_) => "Failure [DELETE_FAILED_INTERNAL_ERROR]\n",
-                None => "Failure [not installed for 0]\n",
+            // Only where one user is named is it looked up before.
+            let text = match (app(), options.value("--user")) {
+                (None, Some(user)) if user != "all" => {
+                    format!("Failure [not installed for {user}]\n")
+                }
+                _ => "Failure [DELETE_FAILED_INTERNAL_ERROR]\n".to_owned(),
             };
             call.out(text).await?;
             Ok(1)
@@ -105,7 +108,7 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> Ran {
                     .await?;
                 Ok(0)
             }
-            None => unknown_package(call, first).await,
+            None => unknown_package(call, what, first).await,
         },
         "dump" => dumpsys::package(call, first).await,
         "resolve-activity" => resolve(call, rest).await,
@@ -140,22 +143,23 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> Ran {
             }
             Ok(0)
         }
-        "" => {
-            call.err("Package manager (package) commands:\n  help\n")
+        "" | "help" | "-h" => {
+            call.out("Package manager (package) commands:\n  help\n")
                 .await?;
             Ok(255)
         }
         other => {
             call.unhandled();
-            call.err(format!("Unknown command: {other}\n")).await?;
+            call.out(format!("Unknown command: {other}\n")).await?;
             Ok(255)
         }
     }
 }
 
-async fn unknown_package(call: &Call<'_>, name: &str) -> Ran {
-    call.err(format!(
-        "\nException occurred while executing:\njava.lang.IllegalArgumentException: Unknown package: {name}\n"
+async fn unknown_package(call: &Call<'_>, what: &str, name: &str) -> Ran {
+    call.err(am::exception(
+        what,
+        &format!("IllegalArgumentException: Unknown package: {name}"),
     ))
     .await?;
     Ok(255)
@@ -239,9 +243,14 @@ async fn list(call: &mut Call<'_>, args: &[String]) -> Ran {
                     .map(|p| format!("permission:{}\n", p.android()))
                     .concat()
         }
+        "" => {
+            call.out("Error: didn't specify type of data to list\n")
+                .await?;
+            return Ok(255);
+        }
         other => {
             call.unhandled();
-            call.err(format!("Error: unknown list type '{other}'\n"))
+            call.out(format!("Error: unknown list type '{other}'\n"))
                 .await?;
             return Ok(255);
         }
@@ -258,7 +267,8 @@ async fn permission(call: &mut Call<'_>, names: &[String], granted: bool) -> Ran
     let id = AppId::from(package.as_str());
     let device = call.shell.android.device().clone();
     if device.world(|world, _| world.installed_app(&id)).is_none() {
-        return unknown_package(call, package).await;
+        let what = if granted { "grant" } else { "revoke" };
+        return unknown_package(call, what, package).await;
     }
     let known = Permission::ALL.into_iter().find(|p| p.android() == name);
     let Some(permission) = known else {

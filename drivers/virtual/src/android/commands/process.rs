@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::android::Build;
 use crate::android::commands::options::Options;
 use crate::android::commands::{Call, Ran, is_known, names};
 use crate::android::files::Who;
@@ -41,7 +42,14 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
     }
 }
 
+/// The beginning of what toybox says, which clients look at for what `ps` can do.
+const PS_HELP: &str = "usage: ps [-AadefLlnwZ] [-gG GROUP,] [-k FIELD,] [-o FIELD,] [-p PID,] [-t TTY,] [-uU USER,]\n\nList processes.\n\nWhich processes to show (-gGuUpPt selections may be comma separated lists):\n\n-A\tAll\n-a\tHas terminal not session leader\n-d\tAll but session leaders\n-e\tSynonym for -A\n-g\tIn GROUPs\n-G\tIn real GROUPs (before sgid)\n-p\tPIDs (--pid)\n-P\tParent PIDs (--ppid)\n-s\tIn session IDs\n-t\tAttached to selected TTYs\n-T\tShow threads also\n-u\tOwned by selected USERs\n-U\tReal USERs (before suid)\n";
+
 async fn ps(call: &mut Call<'_>) -> Ran {
+    if call.rest().iter().any(|arg| arg == "--help") {
+        call.out(PS_HELP).await?;
+        return Ok(0);
+    }
     let options = Options::of(call.rest(), &["o", "p", "u"]);
     let android = call.android();
     let own = call.shell.pid;
@@ -62,17 +70,35 @@ async fn ps(call: &mut Call<'_>) -> Ran {
         None => all.iter().collect(),
     };
     if let Some(fields) = options.value("o") {
-        let fields: Vec<&str> = fields.split(',').collect();
-        let mut text = fields
-            .iter()
-            .map(|f| f.to_uppercase())
-            .collect::<Vec<_>>()
-            .join(" ")
-            + "\n";
+        // `NAME=TITLE` names the column; without a title in any there is no head line.
+        let columns: Vec<(&str, String)> = (fields.split(','))
+            .map(|column| match column.split_once('=') {
+                Some((name, title)) => (name, title.to_owned()),
+                None => (column, column.to_uppercase()),
+            })
+            .collect();
+        let row = |cells: &mut dyn Iterator<Item = String>| {
+            let last = columns.len().saturating_sub(1);
+            let cells: Vec<String> = (columns.iter().zip(cells).enumerate())
+                .map(
+                    |(i, ((name, _), cell))| match name.to_uppercase().as_str() {
+                        "PID" | "PPID" => format!("{cell:>5}"),
+                        "USER" | "UID" if i < last => format!("{cell:<12}"),
+                        "NAME" | "COMM" | "CMD" if i < last => format!("{cell:<27}"),
+                        _ => cell,
+                    },
+                )
+                .collect();
+            cells.join(" ") + "\n"
+        };
+        let mut text = String::new();
+        if columns.iter().any(|(_, title)| !title.is_empty()) {
+            text = row(&mut columns.iter().map(|(_, title)| title.clone()));
+        }
         for process in &chosen {
-            let line: Vec<String> = fields.iter().map(|f| field(process, f)).collect();
-            text.push_str(&line.join(" "));
-            text.push('\n');
+            text.push_str(&row(&mut columns
+                .iter()
+                .map(|(name, _)| field(process, name))));
         }
         call.out(text).await?;
         return Ok(0);
@@ -109,7 +135,11 @@ async fn top(call: &mut Call<'_>) -> Ran {
         all.len(),
         all.len().saturating_sub(1)
     );
-    for p in all {
+    let options = Options::of(call.rest(), &["d", "m", "n", "o", "k", "O", "s", "p", "u"]);
+    for p in all
+        .into_iter()
+        .take(options.number("m").unwrap_or(usize::MAX))
+    {
         text.push_str(&format!(
             "{:>5} {:<12} 20   0  13G  89M  61M S  0.0   1.1   0:00.10 {}\n",
             p.pid, p.user, p.name
@@ -295,9 +325,22 @@ async fn printenv(call: &mut Call<'_>) -> Ran {
 }
 
 async fn timeout(call: &mut Call<'_>) -> Ran {
-    let options = Options::of(call.rest(), &["k", "s"]);
-    let Some((time, args)) = options.rest.split_first() else {
-        return call.fail("Needs 2 arguments", 125).await;
+    // The options behind the command's name are the command's.
+    let mut rest = call.rest();
+    while let [first, tail @ ..] = rest
+        && first.starts_with('-')
+    {
+        let takes_value = matches!(first.as_str(), "-k" | "-s");
+        rest = if takes_value {
+            tail.get(1..).unwrap_or(&[])
+        } else {
+            tail
+        };
+    }
+    let [time, args @ ..] = rest else {
+        return call
+            .fail("Needs 2 arguments (see \"timeout --help\")", 125)
+            .await;
     };
     let digits = time.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &time[digits.len()..] {
@@ -403,24 +446,32 @@ async fn sh(call: &mut Call<'_>) -> Ran {
 }
 
 async fn su(call: &mut Call<'_>) -> Ran {
-    // A phone as sold has none; one for developers lets only root use it.
-    if call.shell.who != Who::Root {
+    // A phone as sold has none.
+    if call.shell.android.build() == Build::User {
         let message = "/system/bin/sh: su: inaccessible or not found\n";
         call.err(message).await?;
         return Ok(127);
     }
-    let mut args: Vec<String> = call.rest().to_vec();
-    if args
-        .first()
-        .is_some_and(|user| user.parse::<u32>().is_ok() || user == "root")
-    {
-        args.remove(0);
+    let (who, mut args) = match call.rest() {
+        [] => (Who::Root, Vec::new()),
+        [user, args @ ..] => match user.split([',', ':']).next().unwrap_or("") {
+            "root" | "0" => (Who::Root, args.to_vec()),
+            "shell" | "2000" => (Who::Shell, args.to_vec()),
+            // It is the user that comes first: `-c` is for the `su` of other people.
+            _ => return call.fail(format!("invalid uid/gid '{user}'"), 1).await,
+        },
+    };
+    if matches!(call.shell.who, Who::App(_)) {
+        return call.fail("not allowed", 1).await;
     }
-    if args.first().is_some_and(|arg| arg == "-c") {
-        args.insert(0, "sh".to_owned());
+    if args.is_empty() {
+        args.push("sh".to_owned());
     }
     let io = call.io.clone();
-    Ok(call.run_other(&args, &io).await)
+    let before = std::mem::replace(&mut call.shell.who, who);
+    let code = call.run_other(&args, &io).await;
+    call.shell.who = before;
+    Ok(code)
 }
 
 async fn run_as(call: &mut Call<'_>) -> Ran {
@@ -474,8 +525,10 @@ async fn toybox(call: &mut Call<'_>) -> Ran {
         }
         Some(name) => {
             call.unhandled();
-            call.err(format!("toybox: Unknown command {name}\n"))
-                .await?;
+            call.err(format!(
+                "toybox: Unknown command {name} (see \"toybox --help\")\n"
+            ))
+            .await?;
             Ok(127)
         }
     }

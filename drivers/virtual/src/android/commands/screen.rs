@@ -80,6 +80,10 @@ async fn screenrecord(call: &mut Call<'_>) -> Ran {
             "--output-format",
         ],
     );
+    if options.rest.len() != 1 {
+        call.err("Must specify output file (see --help).\n").await?;
+        return Ok(2);
+    }
     let output = match target(call, options.rest.first()).await? {
         Ok(output) => output,
         Err(code) => return Ok(code),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, Ran, services};
 use crate::android::files::Who;
 use crate::android::logs::civil;
 use crate::android::{lock, service};
@@ -72,6 +72,20 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
             }
             _ => call.fail("klogctl: Permission denied", 1).await,
         },
+        "nproc" => {
+            call.out("8\n").await?;
+            Ok(0)
+        }
+        "tty" => {
+            let terminal = call.shell.session.terminal.strong_count() > 0;
+            let text = if terminal {
+                "/dev/pts/0\n"
+            } else {
+                "not a tty\n"
+            };
+            call.out(text).await?;
+            Ok(i32::from(!terminal))
+        }
         "getenforce" => {
             call.out("Enforcing\n").await?;
             Ok(0)
@@ -258,7 +272,7 @@ async fn seq(call: &mut Call<'_>) -> Ran {
         [to] => (1, 1, *to),
         [from, to] => (*from, 1, *to),
         [from, by, to] if *by != 0 => (*from, *by, *to),
-        _ => return call.fail("Needs 1 argument", 1).await,
+        _ => return call.needs("Needs 1 argument").await,
     };
     let mut number = from;
     let mut text = String::new();
@@ -297,11 +311,21 @@ async fn service_command(call: &mut Call<'_>) -> Ran {
     match call.arg(1) {
         Some("check") => {
             let name = call.arg(2).unwrap_or("").to_owned();
-            call.out(format!("Service {name}: found\n")).await?;
+            let found = if services::is_there(&name) {
+                "found"
+            } else {
+                "not found"
+            };
+            call.out(format!("Service {name}: {found}\n")).await?;
             Ok(0)
         }
         Some("list") => {
-            call.out("Found 5 services:\n0\tactivity: [android.app.IActivityManager]\n1\tdisplay: [android.hardware.display.IDisplayManager]\n2\tpackage: [android.content.pm.IPackageManager]\n3\tpower: [android.os.IPowerManager]\n4\twindow: [android.view.IWindowManager]\n").await?;
+            let all = services::SERVICES;
+            let lines: String = (all.iter().enumerate())
+                .map(|(i, (name, interface))| format!("{i}\t{name}: [{interface}]\n"))
+                .collect();
+            call.out(format!("Found {} services:\n{lines}", all.len()))
+                .await?;
             Ok(0)
         }
         Some("call") => {
@@ -329,7 +353,10 @@ impl crate::android::Android {
             "/proc/cpuinfo" => (0..8)
                 .map(|cpu| format!("processor\t: {cpu}\nBogoMIPS\t: 49.15\nCPU architecture: 8\n\n"))
                 .collect(),
-            "/proc/stat" => "cpu  120000 3000 90000 4000000 2000 0 1500 0 0 0\nbtime 1762300800\nprocesses 9001\n".to_owned(),
+            "/proc/stat" => self.processor_times(),
+            "/sys/devices/system/cpu/online"
+            | "/sys/devices/system/cpu/possible"
+            | "/sys/devices/system/cpu/present" => "0-7\n".to_owned(),
             "/system/build.prop" => (self.all_properties().iter())
                 .filter(|(name, _)| name.starts_with("ro."))
                 .map(|(name, value)| format!("{name}={value}\n"))
@@ -338,6 +365,23 @@ impl crate::android::Android {
             _ => String::new(),
         };
         text.into_bytes()
+    }
+
+    /// `/proc/stat`: what eight processors did since the start, in hundredths of a second.
+    fn processor_times(&self) -> String {
+        let now = self.device().now();
+        let ticks = now.as_millis() / 10;
+        let line = |name: &str, cpus: u128| {
+            let busy = ticks * cpus / 50;
+            let idle = ticks * cpus - 2 * busy;
+            format!("{name} {busy} 0 {busy} {idle} 0 0 0 0 0 0\n")
+        };
+        let mut text = line("cpu ", 8);
+        for cpu in 0..8 {
+            text.push_str(&line(&format!("cpu{cpu}"), 1));
+        }
+        let started = self.device().clock().saturating_sub(now).as_secs();
+        text + &format!("btime {started}\nprocesses 9001\n")
     }
 
     /// No window has the focus for this time.

@@ -8,7 +8,7 @@ use crate::android::shell::Shell;
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn holds(shell: &Shell, args: &[String]) -> Result<bool, String> {
+pub(in crate::android) fn holds(shell: &Shell, args: &[String]) -> Result<bool, String> {
     let mut expression = Expression { shell, args };
     if args.is_empty() {
         return Ok(false);

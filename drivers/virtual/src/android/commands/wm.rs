@@ -90,7 +90,6 @@ pub(super) async fn window(call: &mut Call<'_>, args: &[String]) -> Ran {
             "dismiss-keyguard"
             | "fixed-to-user-rotation"
             | "set-fix-to-user-rotation"
-            | "overscan"
             | "scaling"
             | "set-ignore-orientation-request"
             | "tracing"
@@ -98,14 +97,14 @@ pub(super) async fn window(call: &mut Call<'_>, args: &[String]) -> Ran {
             ..,
         ] => Ok(0),
         ["dump-visible-window-views"] => Ok(0),
-        [] => {
-            call.err("Window manager (window) commands:\n  help\n")
+        [] | ["help" | "-h", ..] => {
+            call.out("Window manager (window) commands:\n  help\n")
                 .await?;
             Ok(255)
         }
         [other, ..] => {
             call.unhandled();
-            call.err(format!("Unknown command: {other}\n")).await?;
+            call.out(format!("Unknown command: {other}\n")).await?;
             Ok(255)
         }
     }

@@ -63,6 +63,8 @@ pub struct Shell {
     /// How deep calls of functions, brackets and `eval` are nested.
     pub depth: u32,
     pub immunity: Immunity,
+    /// What runs when the shell ends. (`trap … EXIT`)
+    pub exit_trap: Option<String>,
 }
 
 /// The variables of a shell.
@@ -129,6 +131,7 @@ impl Shell {
             exit_on_error: false,
             depth: 0,
             immunity: Immunity::default(),
+            exit_trap: None,
             android,
         }
     }

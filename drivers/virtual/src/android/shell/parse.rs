@@ -1,5 +1,7 @@
 //! From text to [`List`]. Text is hostile: its length and nesting are bounded.
 
+mod condition;
+mod here;
 mod word;
 
 use crate::android::shell::syntax::{
@@ -54,7 +56,7 @@ pub fn parse(text: &str) -> Parsed<List> {
     match parser.peek() {
         Some(c) => Err(SyntaxError::Unexpected(c.to_string())),
         None => {
-            fill_here(&mut list, &parser.bodies);
+            here::fill(&mut list, &parser.bodies);
             Ok(list)
         }
     }
@@ -225,6 +227,11 @@ impl Parser {
     fn pipeline(&mut self) -> Parsed<Pipeline> {
         self.blanks();
         let mut negated = false;
+        let timed = self.keyword().as_deref() == Some("time");
+        if timed {
+            self.at += 4;
+            self.blanks();
+        }
         while self.peek() == Some('!') && self.peek_at(1).is_none_or(char::is_whitespace) {
             self.at += 1;
             negated = !negated;
@@ -240,7 +247,11 @@ impl Parser {
             self.newlines()?;
             commands.push(self.command()?);
         }
-        Ok(Pipeline { negated, commands })
+        Ok(Pipeline {
+            negated,
+            timed,
+            commands,
+        })
     }
 
     /// The keyword that begins here, without taking it.
@@ -303,6 +314,7 @@ impl Parser {
                     })
                 })?
             }
+            _ if self.begins_condition() => self.condition()?,
             (_, Some("for")) => self.nested(Self::for_command)?,
             (_, Some("case")) => self.nested(Self::case_command)?,
             (_, Some(word)) if KEYWORDS.contains(&word) => return Err(self.unexpected()),
@@ -477,7 +489,8 @@ impl Parser {
             return Ok(Some(Redirect { fd: None, target }));
         }
         type Make = fn(Word) -> Target;
-        let kinds: [(&str, Make); 7] = [
+        let kinds: [(&str, Make); 8] = [
+            ("<<<", Target::HereText),
             (">>", Target::Append),
             (">&", Target::CopyOf),
             (">|", Target::Write),
@@ -510,55 +523,6 @@ impl Parser {
         self.at = start;
         Ok(None)
     }
-}
-
-/// Puts the bodies of here-documents in the place of their end words, in order.
-fn fill_here(list: &mut List, bodies: &[Word]) {
-    let mut bodies = bodies.iter();
-    visit(list, &mut |redirect| {
-        if let Target::Here(word) = &mut redirect.target {
-            *word = bodies.next().cloned().unwrap_or_default();
-        }
-    });
-}
-
-fn visit(list: &mut List, act: &mut dyn FnMut(&mut Redirect)) {
-    for item in &mut list.0 {
-        let pipelines =
-            std::iter::once(&mut item.first).chain(item.rest.iter_mut().map(|r| &mut r.1));
-        for command in pipelines.flat_map(|p| &mut p.commands) {
-            visit_command(command, act);
-        }
-    }
-}
-
-fn visit_command(command: &mut Command, act: &mut dyn FnMut(&mut Redirect)) {
-    match &mut command.kind {
-        Kind::Simple { .. } => {}
-        Kind::Subshell(list) | Kind::Group(list) => visit(list, act),
-        Kind::If {
-            branches,
-            otherwise,
-        } => {
-            for (condition, body) in branches {
-                visit(condition, act);
-                visit(body, act);
-            }
-            if let Some(list) = otherwise {
-                visit(list, act);
-            }
-        }
-        Kind::Loop {
-            condition, body, ..
-        } => {
-            visit(condition, act);
-            visit(body, act);
-        }
-        Kind::For { body, .. } => visit(body, act),
-        Kind::Case { arms, .. } => arms.iter_mut().for_each(|(_, body)| visit(body, act)),
-        Kind::Function { body, .. } => visit_command(body, act),
-    }
-    command.redirects.iter_mut().for_each(act);
 }
 
 #[cfg(test)]

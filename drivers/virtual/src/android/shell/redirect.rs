@@ -24,6 +24,10 @@ impl Shell {
                     new.stdin = Input::of(self.text_of(word, io).await?);
                     None
                 }
+                Target::HereText(word) => {
+                    new.stdin = Input::of(self.text_of(word, io).await? + "\n");
+                    None
+                }
                 Target::Read(word) => {
                     let path = self.text_of(word, io).await?;
                     match self.open_input(&path).await {

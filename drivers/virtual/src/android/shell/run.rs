@@ -34,10 +34,25 @@ impl From<Stop> for Flow {
 impl Shell {
     /// Runs a text as `sh -c` does; returns its exit code.
     pub async fn run_text(&mut self, text: &str, io: &Io) -> i32 {
-        match self.evaluate(text, io).await {
+        // A trap is the shell's that set it, not that of the scripts it runs.
+        self.exit_trap = None;
+        let code = match self.evaluate(text, io).await {
             Ok(code) => code,
             Err(Flow::Exit(code) | Flow::Return(code)) => code,
             Err(Flow::Break(_) | Flow::Continue(_)) => self.status,
+        };
+        self.end(code, io).await
+    }
+
+    /// The shell ends: runs what is trapped for that, and returns the exit code.
+    pub async fn end(&mut self, code: i32, io: &Io) -> i32 {
+        let Some(trap) = self.exit_trap.take() else {
+            return code;
+        };
+        self.status = code;
+        match self.evaluate(&trap, io).await {
+            Err(Flow::Exit(code)) => code,
+            Ok(_) | Err(Flow::Return(_) | Flow::Break(_) | Flow::Continue(_)) => code,
         }
     }
 
@@ -169,6 +184,7 @@ impl Shell {
     }
 
     async fn run_pipeline(&mut self, pipeline: &Pipeline, io: &Io) -> Result<i32, Flow> {
+        let begun = self.android.device().now();
         let code = match pipeline.commands.as_slice() {
             [one] => self.run_command(one, io).await?,
             many => {
@@ -198,6 +214,13 @@ impl Shell {
                 join_all(stages).await.last().copied().unwrap_or(0)
             }
         };
+        if pipeline.timed {
+            let took = (self.android.device().now().saturating_sub(begun)).as_secs_f64();
+            let (minutes, seconds) = ((took / 60.0).floor(), took % 60.0);
+            let text =
+                format!("{minutes:5}m{seconds:05.2}s real     0m00.00s user     0m00.00s system\n");
+            io.stderr.write(text).await?;
+        }
         Ok(if pipeline.negated {
             i32::from(code == 0)
         } else {
@@ -261,6 +284,7 @@ impl Shell {
                     }
                     Ok(0)
                 }
+                Kind::Condition(parts) => self.run_condition(parts, &io).await,
                 Kind::Function { name, body } => {
                     self.functions.insert(name.clone(), body.as_ref().clone());
                     Ok(0)

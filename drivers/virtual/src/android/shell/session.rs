@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
@@ -71,6 +71,9 @@ impl Mode {
     }
 }
 
+/// The exit code of what Ctrl-C ended. (128 + SIGINT)
+const INTERRUPTED: i32 = 130;
+
 /// Runs `command`, or an interactive shell when it is empty, until it ends.
 pub(in crate::android) async fn run(
     android: &Arc<Android>,
@@ -116,12 +119,24 @@ pub(in crate::android) async fn run(
         stderr: Output::Client(stderr),
     };
     let code = {
-        let listening = listen(stream, keys, mode, io.stdout.clone());
+        let interrupt = Notify::new();
+        let keyboard = Keyboard {
+            keys: Some(keys),
+            mode,
+            echo: io.stdout.clone(),
+            interrupt: &interrupt,
+        };
+        let listening = listen(stream, keyboard);
         let running = async {
             if command.is_empty() {
-                interact(&mut shell, &io, mode).await
+                let code = interact(&mut shell, &io, mode, &interrupt).await;
+                shell.end(code, &io).await
             } else {
-                shell.run_text(command, &io).await
+                tokio::select! {
+                    biased;
+                    code = shell.run_text(command, &io) => code,
+                    () = interrupt.notified() => INTERRUPTED,
+                }
             }
         };
         tokio::select! {
@@ -144,16 +159,25 @@ pub(in crate::android) async fn run(
     }
 }
 
+/// Where goes what the client types.
+struct Keyboard<'a> {
+    /// The command's input, while it is open.
+    keys: Option<mpsc::Sender<Bytes>>,
+    mode: Mode,
+    echo: Output,
+    /// Told of Ctrl-C.
+    interrupt: &'a Notify,
+}
+
 /// Hands on what the client types. Ends only when the client hangs up.
-async fn listen(mut stream: Stream, keys: mpsc::Sender<Bytes>, mode: Mode, echo: Output) {
-    let mut keys = Some(keys);
+async fn listen(mut stream: Stream, mut keyboard: Keyboard<'_>) {
     let mut buffer = BytesMut::new();
     let ended = stream.ended();
     while let Some(data) = stream.receive().await {
-        if !mode.is_v2() {
+        if !keyboard.mode.is_v2() {
             tokio::select! {
                 biased;
-                () = type_in(&mut keys, data, mode, &echo) => continue,
+                () = keyboard.type_in(data) => continue,
                 () = ended.cancelled() => break,
             }
         }
@@ -171,11 +195,11 @@ async fn listen(mut stream: Stream, keys: mpsc::Sender<Bytes>, mode: Mode, echo:
             match packet[0] {
                 STDIN => tokio::select! {
                     biased;
-                    () = type_in(&mut keys, packet.slice(5..), mode, &echo) => {}
+                    () = keyboard.type_in(packet.slice(5..)) => {}
                     // A command that does not read is not waited for.
                     () = ended.cancelled() => break,
                 },
-                CLOSE_STDIN => keys = None,
+                CLOSE_STDIN => keyboard.keys = None,
                 WINDOW_SIZE => {}
                 // Others are for the host; a device ignores them.
                 _ => {}
@@ -183,46 +207,89 @@ async fn listen(mut stream: Stream, keys: mpsc::Sender<Bytes>, mode: Mode, echo:
         }
     }
     // The input ends at once, the signal follows.
-    drop(keys);
+    drop(keyboard);
     tokio::time::sleep(SIGNAL_DELAY).await;
 }
 
-async fn type_in(keys: &mut Option<mpsc::Sender<Bytes>>, data: Bytes, mode: Mode, echo: &Output) {
-    if !mode.is_for_human() {
-        // A command that does not read holds nobody up: the pipe takes what fits.
-        if let Some(open) = keys
+impl Keyboard<'_> {
+    async fn type_in(&mut self, data: Bytes) {
+        if !self.mode.is_for_human() {
+            // A command that does not read holds nobody up: the pipe takes what fits.
+            self.send(data).await;
+            return;
+        }
+        let (mut typed, mut shown) = (BytesMut::new(), BytesMut::new());
+        for byte in &data {
+            match byte {
+                b'\r' | b'\n' => {
+                    typed.extend_from_slice(b"\n");
+                    shown.extend_from_slice(b"\r\n");
+                }
+                // Ctrl-C: what stands in the line is gone, and so is what runs.
+                3 => {
+                    shown.extend_from_slice(b"^C\r\n");
+                    let lines = typed.iter().rposition(|byte| *byte == b'\n');
+                    typed.truncate(lines.map_or(0, |end| end + 1));
+                    self.echo(&mut shown).await;
+                    self.send(typed.split().freeze()).await;
+                    self.interrupt.notify_one();
+                }
+                // Ctrl-D
+                4 => {
+                    self.echo(&mut shown).await;
+                    self.send(typed.split().freeze()).await;
+                    self.keys = None;
+                }
+                erase @ (8 | 127) => {
+                    typed.extend_from_slice(&[*erase]);
+                    shown.extend_from_slice(b"\x08 \x08");
+                }
+                other => {
+                    typed.extend_from_slice(&[*other]);
+                    shown.extend_from_slice(&[*other]);
+                }
+            }
+        }
+        self.echo(&mut shown).await;
+        self.send(typed.freeze()).await;
+    }
+
+    async fn echo(&self, shown: &mut BytesMut) {
+        // The line ends are made for a terminal where it is written.
+        let text = String::from_utf8_lossy(&shown.split()).replace("\r\n", "\n");
+        // Whoever hung up sees no echo.
+        let _ = self.echo.write(text.into_bytes()).await;
+    }
+
+    async fn send(&mut self, data: Bytes) {
+        if data.is_empty() {
+            return;
+        }
+        if let Some(open) = &self.keys
             && open.send(data).await.is_err()
         {
-            *keys = None;
+            // What read it has ended.
+            self.keys = None;
         }
-        return;
-    }
-    let mut line = BytesMut::new();
-    let mut ends = false;
-    for byte in &data {
-        match byte {
-            b'\r' | b'\n' => {
-                line.extend_from_slice(b"\n");
-            }
-            // Ctrl-C and Ctrl-D.
-            3 | 4 => ends = true,
-            other => line.extend_from_slice(&[*other]),
-        }
-    }
-    let shown = String::from_utf8_lossy(&line).replace('\n', "\r\n");
-    // Whoever hung up sees no echo.
-    let _ = echo.write(shown.into_bytes()).await;
-    if let Some(open) = keys {
-        // The shell may have ended.
-        let _ = open.send(line.freeze()).await;
-    }
-    if ends {
-        *keys = None;
     }
 }
 
+/// A typed line without what was erased again.
+fn edited(line: &[u8]) -> String {
+    let mut text = String::new();
+    for c in String::from_utf8_lossy(line).chars() {
+        match c {
+            '\u{8}' | '\u{7f}' => {
+                text.pop();
+            }
+            c => text.push(c),
+        }
+    }
+    text
+}
+
 /// Reads commands line by line until the input ends or says `exit`.
-async fn interact(shell: &mut Shell, io: &Io, mode: Mode) -> i32 {
+async fn interact(shell: &mut Shell, io: &Io, mode: Mode, interrupt: &Notify) -> i32 {
     use crate::android::shell::run::Flow;
     let input: Input = io.stdin.clone();
     loop {
@@ -238,10 +305,22 @@ async fn interact(shell: &mut Shell, io: &Io, mode: Mode) -> i32 {
                 return 129;
             }
         }
-        let Some(line) = input.line().await else {
+        let line = tokio::select! {
+            biased;
+            line = input.line() => line,
+            () = interrupt.notified() => {
+                shell.status = INTERRUPTED;
+                continue;
+            }
+        };
+        let Some(line) = line else {
             return shell.status;
         };
-        let mut text = String::from_utf8_lossy(&line).into_owned();
+        let mut text = if mode.is_for_human() {
+            edited(&line)
+        } else {
+            String::from_utf8_lossy(&line).into_owned()
+        };
         // A command that is not complete goes on in the next line.
         while let Err(error) = crate::android::shell::parse::parse(&text)
             && error.needs_more()
@@ -250,7 +329,17 @@ async fn interact(shell: &mut Shell, io: &Io, mode: Mode) -> i32 {
             text.push('\n');
             text.push_str(&String::from_utf8_lossy(&more));
         }
-        match shell.evaluate(&text, io).await {
+        let depth = shell.depth;
+        let result = tokio::select! {
+            biased;
+            result = shell.evaluate(&text, io) => result,
+            () = interrupt.notified() => Ok(INTERRUPTED),
+        };
+        shell.depth = depth;
+        if let Ok(code) = result {
+            shell.status = code;
+        }
+        match result {
             Ok(_) | Err(Flow::Break(_) | Flow::Continue(_)) => {}
             Err(Flow::Exit(code) | Flow::Return(code)) => return code,
         }

@@ -23,6 +23,8 @@ pub enum Join {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
     pub negated: bool,
+    /// Whether it is told how long it took.
+    pub timed: bool,
     pub commands: Vec<Command>,
 }
 
@@ -67,6 +69,16 @@ pub enum Kind {
         name: String,
         body: Box<Command>,
     },
+    /// `[[ … ]]`
+    Condition(Vec<ConditionPart>),
+}
+
+/// A part of what stands in `[[ … ]]`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ConditionPart {
+    Word(Word),
+    /// `&&`, `||`, a bracket, `<` or `>`.
+    Sign(&'static str),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +99,8 @@ pub enum Target {
     Both(Word),
     /// `<<END`
     Here(Word),
+    /// `<<<word`
+    HereText(Word),
 }
 
 /// A word before it is expanded.

@@ -1,0 +1,263 @@
+//! What scripts put into `adb shell`, and what a phone answers: toybox' and mksh's words, and
+//! those of the system's own commands.
+
+use crate::lab::{Adb, Lab, one_phone};
+
+/// Runs each line and compares what it prints, on both outputs, and its exit code.
+async fn answers(lines: &[(&str, &str, i32)]) {
+    let lab = Lab::connected(Adb::New, one_phone()).await;
+    for (line, expected, code) in lines {
+        let said = lab.shell(line).await;
+        let all = format!("{}{}", said.stdout, said.stderr);
+        assert_eq!((all.as_str(), said.code), (*expected, *code), "{line}");
+    }
+    lab.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_shell_is_the_korn_shell_of_a_phone() {
+    answers(&[
+        ("[[ abc == a* ]] && echo yes", "yes\n", 0),
+        ("[[ abc == 'a*' ]] || echo no", "no\n", 0),
+        (
+            "x='a b'; [[ $x != b && ( -d /sdcard || -z $x ) ]]; echo $?",
+            "0\n",
+            0,
+        ),
+        ("[[ ! 3 -gt 2 ]]; echo $?", "1\n", 0),
+        (
+            "if [[ -n $nothing ]]; then echo a; else echo b; fi",
+            "b\n",
+            0,
+        ),
+        ("read a b <<< 'one two three'; echo $b", "two three\n", 0),
+        ("cat <<< $((6*7))", "42\n", 0),
+        ("trap 'echo bye $?' EXIT; echo hi; exit 3", "hi\nbye 3\n", 3),
+        ("trap 'echo bye' EXIT; trap - EXIT; echo hi", "hi\n", 0),
+        (
+            "trap 'echo once' EXIT; sh -c 'echo in'; (echo sub)",
+            "in\nsub\nonce\n",
+            0,
+        ),
+        (
+            "echo x > /nope/y",
+            "/system/bin/sh: can't create /nope/y: No such file or directory\n",
+            1,
+        ),
+        (
+            "echo x > /y",
+            "/system/bin/sh: can't create /y: Read-only file system\n",
+            1,
+        ),
+    ])
+    .await;
+    let lab = Lab::connected(Adb::New, one_phone()).await;
+    let said = lab.shell("time echo x").await;
+    assert_eq!((said.stdout.as_str(), said.code), ("x\n", 0));
+    assert!(said.stderr.contains("s real     0m"), "{said:?}");
+    lab.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn toybox_says_what_is_wrong_in_its_own_words() {
+    answers(&[
+        (
+            "mkdir /sdcard/Music",
+            "mkdir: '/sdcard/Music': File exists\n",
+            1,
+        ),
+        ("touch /x", "touch: '/x': Read-only file system\n", 1),
+        ("rm", "rm: Needs 1 argument (see \"rm --help\")\n", 1),
+        (
+            "toybox nope",
+            "toybox: Unknown command nope (see \"toybox --help\")\n",
+            127,
+        ),
+        ("seq 3 | paste -s -d,", "1,2,3\n", 0),
+        (
+            "printf 'a\\nb\\n' > /sdcard/l; seq 2 | paste /sdcard/l -",
+            "a\t1\nb\t2\n",
+            0,
+        ),
+        ("echo abc | rev", "cba\n", 0),
+        ("nproc; cat /sys/devices/system/cpu/online", "8\n0-7\n", 0),
+        ("tty", "not a tty\n", 1),
+        ("ps -A -o PID,NAME | head -2", "  PID NAME\n    1 init\n", 0),
+        ("ps -A -o PID=,NAME= | head -1", "    1 init\n", 0),
+        ("ps --help | grep -c '^-A'", "1\n", 0),
+        ("top -b -n 1 -m 1 | tail -n +6 | wc -l", "1\n", 0),
+        ("grep -c '^cpu[0-7] ' /proc/stat", "8\n", 0),
+        ("timeout 5 sh -c 'exit 4'", "", 4),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_of_the_system_that_is_not_there_is_named_on_the_output() {
+    answers(&[
+        ("am fly", "Unknown command: fly\n", 255),
+        ("pm fly", "Unknown command: fly\n", 255),
+        ("wm overscan 0,0,0,0", "Unknown command: overscan\n", 255),
+        ("cmd statusbar fly", "Unknown command: fly\n", 255),
+        ("cmd nope", "cmd: Can't find service: nope\n", 20),
+        ("cmd -w wifi set-wifi-enabled enabled", "", 0),
+        ("dumpsys nope", "Can't find service: nope\n", 0),
+        ("dumpsys thermalservice", "", 0),
+        (
+            "service check window; service check nope",
+            "Service window: found\nService nope: not found\n",
+            0,
+        ),
+        ("pm list fly", "Error: unknown list type 'fly'\n", 255),
+        (
+            "pm list",
+            "Error: didn't specify type of data to list\n",
+            255,
+        ),
+        (
+            "screenrecord",
+            "Must specify output file (see --help).\n",
+            2,
+        ),
+        (
+            "ime enable a/.B",
+            "Unknown input method a/.B cannot be enabled for user #0\n",
+            255,
+        ),
+        ("locksettings get-disabled", "false\n", 0),
+        (
+            "locksettings verify",
+            "Lock credential verified successfully\n",
+            0,
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn arguments_that_are_missing_or_wrong_are_told_as_android_tells_them() {
+    let thrown = |command: &str, what: &str| {
+        format!(
+            "\nException occurred while executing '{command}':\njava.lang.IllegalArgumentException: {what}\n"
+        )
+    };
+    answers(&[
+        ("am start", &thrown("start", "No intent supplied"), 255),
+        ("am force-stop", &thrown("force-stop", "Argument expected after \"force-stop\""), 255),
+        ("input tap 10", &thrown("tap", "Argument expected after \"10\""), 255),
+        ("input swipe 1 2 3", &thrown("swipe", "Argument expected after \"3\""), 255),
+        ("input text", &thrown("text", "Argument expected after \"text\""), 255),
+        ("pm revoke com.nope android.permission.CAMERA", &thrown("revoke", "Unknown package: com.nope"), 255),
+        (
+            "pm install /sdcard/nope.apk",
+            &format!(
+                "Error: Unable to open file: /sdcard/nope.apk\nConsider using a file under /data/local/tmp/\nError: Can't open file: /sdcard/nope.apk\n{}",
+                thrown("install", "Error: Can't open file: /sdcard/nope.apk")
+            ),
+            255,
+        ),
+        ("pm uninstall com.nope", "Failure [DELETE_FAILED_INTERNAL_ERROR]\n", 1),
+        ("pm uninstall --user 0 com.nope", "Failure [not installed for 0]\n", 1),
+        (
+            "am start -a android.intent.action.VIEW -d https://a.example/b?c=d",
+            "Starting: Intent { act=android.intent.action.VIEW dat=https://a.example/... }\n",
+            0,
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_battery_that_is_unplugged_stays_so_until_it_is_reset() {
+    let lab = Lab::connected(Adb::New, one_phone()).await;
+    let line = "dumpsys battery unplug; cmd battery set level 7; dumpsys battery set status 3; dumpsys battery";
+    let said = lab.shell(line).await.ok();
+    for expected in [
+        "Current Battery Service state:\n  (UPDATES STOPPED -- use 'reset' to restart)\n",
+        "  USB powered: false\n",
+        "  status: 3\n",
+        "  level: 7\n",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+    let said = lab
+        .shell("dumpsys battery reset; dumpsys battery")
+        .await
+        .ok();
+    assert!(
+        said.contains("USB powered: true")
+            && said.contains("level: 100")
+            && !said.contains("STOPPED"),
+        "{said}"
+    );
+    lab.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_ends_where_the_options_say_so_and_can_be_had_in_binary() {
+    let lab = Lab::connected(Adb::New, one_phone()).await;
+    lab.shell("log -t mine one; log -t mine two; log -t mine three")
+        .await
+        .ok();
+    let said = lab
+        .shell("logcat -d --format=raw --max-count=2 -s mine")
+        .await
+        .ok();
+    assert_eq!(said, "--------- beginning of main\none\ntwo\n");
+    let said = lab.shell("logcat --help").await;
+    assert!(said.stdout.starts_with("Usage: logcat"), "{said:?}");
+    assert_eq!(lab.shell("logcat -v no_such_format").await.code, 1);
+    // 2 + 26 bytes of head, then the level and two texts that end with a zero.
+    let binary = lab.exec_out("logcat -B -t 1 -s mine:I | xxd -p").await.ok();
+    let hex: String = binary.split_whitespace().collect();
+    assert!(hex.starts_with("0c001c00"), "{hex}");
+    assert!(hex.ends_with("046d696e6500746872656500"), "{hex}");
+    lab.shell("logcat --clear").await.ok();
+    let said = lab.shell("logcat -d").await.ok();
+    assert_eq!(said, "--------- beginning of main\n");
+    lab.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn su_of_a_developers_phone_takes_the_user_first() {
+    answers(&[
+        ("su root id -u; id -u", "0\n2000\n", 0),
+        ("su 0 sh -c 'whoami'", "root\n", 0),
+        ("echo whoami | su", "root\n", 0),
+        ("su -c id", "su: invalid uid/gid '-c'\n", 1),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn monkey_prints_its_arguments_before_it_begins() {
+    let lab = Lab::connected(Adb::New, one_phone()).await;
+    let said = lab
+        .shell("monkey -p com.example.shop -c android.intent.category.LAUNCHER 1")
+        .await;
+    assert!(
+        said.stdout
+            .starts_with("  bash arg: -p\n  bash arg: com.example.shop\n"),
+        "{said:?}"
+    );
+    assert!(said.stdout.contains("Events injected: 1\n"), "{said:?}");
+    assert!(
+        said.stderr.starts_with(
+            "args: [-p, com.example.shop, -c, android.intent.category.LAUNCHER, 1]\n arg: \"-p\"\n"
+        ),
+        "{said:?}"
+    );
+    lab.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_debugger_sees_the_apps_that_run() {
+    let lab = Lab::connected(Adb::New, one_phone()).await;
+    lab.shell("am start -W -n com.example.shop/.MainActivity")
+        .await
+        .ok();
+    let pid = lab.shell("pidof com.example.shop").await.ok();
+    let said = lab.on_phone(["jdwp"]).await.ok();
+    assert!(said.lines().any(|line| line == pid.trim()), "{said}");
+    lab.end().await;
+}
