@@ -1,6 +1,7 @@
 //! HTTP/1.1 as WebDriverAgent speaks it, which since version 16 is less than a web server does:
-//! methods in any case, no `Host` needed, and the words `Connection`, `Expect` and
-//! `Transfer-Encoding` mean nothing to it.
+//! methods in any case, no `Host` needed, and the words `Expect` and `Transfer-Encoding` mean
+//! nothing to it. Nor does `Connection` since 16; here it does as it did before, for clients that
+//! read an answer to the end of the connection.
 //!
 //! Source: `FBHTTPServer.m` of <https://github.com/appium/WebDriverAgent>, 16.7.0. A phone takes
 //! heads of any size and bodies up to a GiB; here both have a cap.
@@ -39,6 +40,8 @@ pub(super) struct Request {
     pub(super) query: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
     pub(super) framing: Framing,
+    /// Whether the client wants the connection to end with the answer.
+    pub(super) is_last: bool,
 }
 
 /// How the body is told from what follows.
@@ -183,6 +186,7 @@ struct Head {
     target: String,
     length: u64,
     framing: Framing,
+    is_last: bool,
 }
 
 impl Head {
@@ -196,12 +200,15 @@ impl Head {
             target: words.next()?.to_owned(),
             length: 0,
             framing: Framing::Length,
+            is_last: words.next() == Some("HTTP/1.0"),
         };
         for (name, value) in lines.filter_map(|line| line.split_once(':')) {
             if name.eq_ignore_ascii_case("content-length") {
                 head.length = length(value.trim());
             } else if name.eq_ignore_ascii_case("transfer-encoding") {
                 head.framing = Framing::Chunked;
+            } else if name.eq_ignore_ascii_case("connection") {
+                head.is_last = value.trim().eq_ignore_ascii_case("close");
             }
         }
         Some(head)
@@ -215,6 +222,7 @@ impl Head {
             query,
             body,
             framing: self.framing,
+            is_last: self.is_last,
         }
     }
 }

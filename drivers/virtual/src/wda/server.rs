@@ -75,7 +75,7 @@ async fn converse(
                     .await;
             }
         };
-        let framing = request.framing;
+        let (framing, is_last) = (request.framing, request.is_last);
         let Ok(response) = answer(inner.clone(), trouble.clone(), request).await else {
             return Ok(());
         };
@@ -84,7 +84,7 @@ async fn converse(
         }
         // The answer to a shutdown is the last one.
         inner.stop_if_asked();
-        if framing == Framing::Chunked {
+        if is_last || framing == Framing::Chunked {
             return Ok(());
         }
     }

@@ -39,11 +39,19 @@ async fn a_body_in_chunks_counts_as_none_and_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_connection_stays_open_though_the_client_asks_for_its_end() {
+async fn a_connection_ends_with_an_answer_only_when_the_client_asks_for_it() {
     let bench = Bench::new().await;
-    let request = "GET /wda/locked HTTP/1.0\r\nConnection: close\r\n\r\n";
-    let answers = exchange(&bench, &request.repeat(3)).await;
-    assert_eq!(answers.matches("HTTP/1.1 200 OK\r\n").count(), 3);
+    for (head, answered) in [
+        ("HTTP/1.1\r\n\r\n", 3),
+        ("HTTP/1.1\r\nConnection: keep-alive\r\n\r\n", 3),
+        ("HTTP/1.1\r\nConnection: close\r\n\r\n", 1),
+        ("HTTP/1.0\r\n\r\n", 1),
+    ] {
+        let requests = format!("GET /wda/locked {head}").repeat(3);
+        let answers = exchange(&bench, &requests).await;
+        let count = answers.matches("HTTP/1.1 200 OK\r\n").count();
+        assert_eq!(count, answered, "{head}");
+    }
     bench.end().await;
 }
 
