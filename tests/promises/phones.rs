@@ -1,10 +1,14 @@
-//! One trail on an Android phone, an iPhone and browsers at once.
+//! One trail on an Android phone, an iPhone and browsers at once; phones for anybody's client.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Command;
 
 use packtrain_tests::{Lab, failed_steps};
 use serde_json::Value;
 
+use crate::lab;
 use crate::shop::{shop, trail};
 
 const FOUR: &str = "virtual:android,virtual:ios,web/d0,web/d1";
@@ -86,4 +90,32 @@ fn one_wrong_text_fails_on_exactly_that_step_on_phones_and_browsers_alike() {
     assert_eq!(failed_steps(&bench.events()), failed.into());
     assert!(ended.stderr.contains("15.31"), "{}", ended.stderr);
     assert!(ended.stderr.contains("4 failed"), "{}", ended.stderr);
+}
+
+#[test]
+fn phones_that_are_kept_up_answer_anybody_and_tell_at_the_end_what_they_lacked() {
+    let lab = lab();
+    let up = ["virtual", "up", "--android", "0", "--ios", "1"];
+    let mut program = lab.start(&[&up[..], &["--format", "json"]].concat());
+    let mut out = BufReader::new(program.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(told["ios"][0]["name"], "ios/virtual-1");
+
+    let address = told["ios"][0]["wda"].as_str().unwrap();
+    let mut client = TcpStream::connect(address.strip_prefix("http://").unwrap()).unwrap();
+    let ask = |path: &str| format!("GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n");
+    client.write_all(ask("/moon").as_bytes()).unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("unknown command"), "{answer}");
+
+    let pid = program.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    let ended = program.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+    let said = String::from_utf8(ended.stderr).unwrap();
+    let lacked = "ios/virtual-1 does not have what was asked for 1×: \"GET /moon\"";
+    assert!(said.contains(lacked), "{said}");
 }

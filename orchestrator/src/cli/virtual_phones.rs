@@ -158,6 +158,17 @@ async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError>
         }
     }
     shutdown::signal().await;
+    let androids = fleet.android().iter().map(|phone| phone.device());
+    let iphones = fleet.ios().iter().map(|phone| phone.device());
+    for phone in androids.chain(iphones) {
+        for (what, times) in phone.unhandled() {
+            let what: String = what.chars().take(100).collect();
+            let name = phone.name();
+            render::say(&format!(
+                "{name} does not have what was asked for {times}×: {what:?}"
+            ));
+        }
+    }
     fleet.shutdown().await;
     Ok(Exit::Passed)
 }
