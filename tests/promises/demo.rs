@@ -67,3 +67,22 @@ fn the_demo_takes_a_platform_to_mean_its_own_phone() {
     Ended::from(output).expect(0);
     assert_eq!(lab.outcomes(), [(PHONES[0].into(), "passed".into())].into());
 }
+
+#[test]
+fn a_browser_that_nothing_drives_yet_is_made_ready_by_the_demo() {
+    let lab = lab();
+    let home = lab.folder().join("home");
+    let output = lab
+        .command(&["demo", "-d", "web/desktop"])
+        .env("PACKTRAIN_HOME", &home)
+        .env_remove("PACKTRAIN_PLAYWRIGHT_CLI")
+        .output()
+        .unwrap();
+    let ended = Ended::from(output).expect(0);
+    assert_eq!(
+        lab.outcomes(),
+        [("web/desktop".into(), "passed".into())].into()
+    );
+    let said = format!("from npm into {}", home.display());
+    assert!(ended.stderr.contains(&said), "{}", ended.stderr);
+}

@@ -43,7 +43,6 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         app: None,
         ..phones
     });
-    let device = devices(args.device, &config);
     let parsed = Trail::parse(TRAIL, NAME)
         .map_err(|mistakes| CliError::files("the bundled trail is broken", mistakes))?;
     let found = trails::Loaded {
@@ -51,6 +50,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         warnings: parsed.warnings,
     };
     runtime::block_on(async {
+        let device = devices(args.device, &config, context).await;
         let site = Site::start().await.map_err(|error| {
             CliError::infrastructure("cannot serve the example shop").because(&error)
         })?;
@@ -67,9 +67,12 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
 
 /// What was asked for, or the virtual phones and, where they can be driven, the browsers. The demo
 /// never touches a real phone: the shop is on none.
-fn devices(asked: Vec<String>, config: &Config) -> Vec<String> {
+async fn devices(asked: Vec<String>, config: &Config, context: &Context) -> Vec<String> {
     const PHONES: [&str; 2] = ["android", "ios"];
     if !asked.is_empty() {
+        if asked.iter().any(|word| word.starts_with("web")) {
+            prepare_browsers(config, context).await;
+        }
         let named = asked.into_iter();
         return named
             .map(|word| match PHONES.contains(&word.as_str()) {
@@ -82,6 +85,7 @@ fn devices(asked: Vec<String>, config: &Config) -> Vec<String> {
         .iter()
         .map(|name| format!("virtual:{name}"))
         .collect();
+    prepare_browsers(config, context).await;
     match wiring::web::lacking(config) {
         None => devices.push("web".to_owned()),
         Some(lacking) => {
@@ -93,4 +97,14 @@ fn devices(asked: Vec<String>, config: &Config) -> Vec<String> {
         }
     }
     devices
+}
+
+/// Installs what drives browsers where there is one and npm can: who sees the demo for the first
+/// time has nothing else to do.
+async fn prepare_browsers(config: &Config, context: &Context) {
+    if wiring::web::lacking(config).is_some_and(|lacking| lacking.is_fixable)
+        && let Err(error) = wiring::health::fix_playwright(config).await
+    {
+        render::error(&error, context.color);
+    }
 }

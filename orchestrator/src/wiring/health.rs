@@ -75,7 +75,11 @@ pub(crate) async fn fix(config: &Config) -> Result<(), CliError> {
     core.and(jar)
 }
 
-async fn fix_playwright(config: &Config) -> Result<(), CliError> {
+/// Installs playwright-core from npm, unless it is there.
+///
+/// # Errors
+/// With npm's own words.
+pub(crate) async fn fix_playwright(config: &Config) -> Result<(), CliError> {
     let search = web::search_paths(config);
     if install::find(&search).cli.is_some() {
         return Ok(());

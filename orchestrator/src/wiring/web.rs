@@ -23,6 +23,8 @@ pub(crate) fn search_paths(config: &config::Config) -> install::SearchPaths {
 pub(crate) struct NoWeb {
     pub(crate) why: &'static str,
     pub(crate) remedy: String,
+    /// Whether [`super::health::fix_playwright`] is the remedy.
+    pub(crate) is_fixable: bool,
 }
 
 /// What web devices lack on this computer; `None` when nothing.
@@ -33,16 +35,19 @@ pub(crate) fn lacking(config: &config::Config) -> Option<NoWeb> {
         Some(NoWeb {
             why: "no browser was found",
             remedy: install::browser_remedy(&search),
+            is_fixable: false,
         })
     } else if found.node.is_none() {
         Some(NoWeb {
             why: "Node was not found, which drives browsers",
             remedy: "install Node 20 or later with the system's package manager".to_owned(),
+            is_fixable: false,
         })
     } else if found.cli.is_none() {
         Some(NoWeb {
             why: "playwright-core is not installed, which drives browsers",
             remedy: "`packtrain doctor --fix` installs it".to_owned(),
+            is_fixable: true,
         })
     } else {
         None
