@@ -366,7 +366,7 @@ impl Phone {
     /// What keeps it away, at `deadline`, or at once when waiting does not help.
     pub(crate) async fn await_ready(&self, deadline: Instant) -> Result<Back, WireError> {
         let accepted = Instant::now() + ACCEPTS;
-        let mut dialled = false;
+        let mut dialled: Option<Instant> = None;
         let mut back = Back::Still;
         let mut known = None;
         let begun = Instant::now();
@@ -391,15 +391,18 @@ impl Phone {
             if !may_pass || Instant::now() + LOOKS >= deadline {
                 return Err(error);
             }
+            // Again and again: a server that is still forgetting a device does not connect to it.
             let dial: &[&str] = match &error {
+                _ if dialled.is_some_and(|at| at.elapsed() < REDIALS) => &[],
                 WireError::NotReady(DeviceState::Absent) => &["connect"],
                 WireError::NotReady(DeviceState::Offline) if begun.elapsed() > REDIALS => {
                     &["disconnect", "connect"]
                 }
                 _ => &[],
             };
-            if !dial.is_empty() && !std::mem::replace(&mut dialled, true) {
+            if !dial.is_empty() {
                 self.ask_server(dial, deadline).await;
+                dialled = Some(Instant::now());
             }
             known = Some(error);
             tokio::time::sleep(LOOKS).await;
