@@ -23,6 +23,8 @@ const GREETS: Duration = Duration::from_secs(10);
 const REDIALS: Duration = Duration::from_millis(1500);
 /// Proves that a device answers.
 const ECHO: &str = "shell:echo here";
+/// More than that says no device, in bytes.
+const MAX_ECHO: usize = 1024;
 /// How often a device that is away is looked for.
 const LOOKS: Duration = Duration::from_millis(50);
 
@@ -428,7 +430,7 @@ impl Phone {
                 // The server may not have noticed yet that the device is gone.
                 let echo = async {
                     let mut stream = server.open(serial, ECHO, doing).await?;
-                    stream.read_to_end(MAX_OUTPUT).await
+                    stream.read_to_end(MAX_ECHO).await
                 };
                 if within(deadline, doing, echo).await?.is_empty() {
                     return Err(WireError::NotReady(DeviceState::Offline));

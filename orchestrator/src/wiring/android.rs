@@ -11,11 +11,11 @@ use packtrain_driver_adb::{
 use packtrain_driver_playwright::install::home;
 use packtrain_drivers::{Connector, Size};
 use packtrain_virtual::android::Address;
+use packtrain_virtual::device;
 use packtrain_virtual::fleet::AndroidHandle;
 
 use super::wanted::Search;
 use crate::exit::CliError;
-use packtrain_virtual::device;
 
 /// How adb and devices are found, from configuration and environment.
 pub(crate) fn options(

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use packtrain_config as config;
 use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget};
 use packtrain_drivers::Connector;
+use packtrain_virtual::device;
 use packtrain_virtual::ios::Iphone;
 
 use super::wanted::Search;
 use crate::exit::CliError;
-use packtrain_virtual::device;
 
 /// How iPhones are found, from configuration and environment.
 pub(crate) fn options(
