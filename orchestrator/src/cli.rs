@@ -36,8 +36,8 @@ use crate::render::{self, Color};
     max_term_width = 100
 )]
 #[command(
-    after_help = "Exit codes: 0 passed, 1 failed, 2 infrastructure (we could not find out), \
-3 misuse. The worst one wins.\nLogs: PACKTRAIN_LOG=debug, in the form of tracing's filters."
+    after_help = "Exit codes: 0 passed, 1 failed, 2 infrastructure error (the result is unknown), \
+3 usage error. In a mixed run, 1 takes precedence over 2.\nLogs: PACKTRAIN_LOG=debug, in the form of tracing's filters."
 )]
 struct Cli {
     /// Configuration file [default: packtrain.yaml here or in a folder above]

@@ -51,6 +51,13 @@ impl CliError {
         error
     }
 
+    /// With the exit code of something that was found out besides, if that takes precedence.
+    #[must_use]
+    pub fn at_least(mut self, other: Exit) -> Self {
+        self.exit = self.exit.max(other);
+        self
+    }
+
     /// Adds what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -184,7 +184,7 @@ fn nested_error(path: &str, step: &str, outcome: Outcome) -> ToolError {
         Outcome::NeedsAgent { why } => {
             ToolError::NeedsAgent(format!("{path}, step {step:?} ({why})"))
         }
-        Outcome::Infrastructure { cause, hint } => {
+        Outcome::Infrastructure { cause, hint, .. } => {
             packtrain_drivers::DriverError::Lost { cause, hint }.into()
         }
         Outcome::Cancelled { .. } => ToolError::Cancelled,

@@ -2,7 +2,7 @@
 
 use packtrain_device_actors::{CommandError, LeaseError};
 use packtrain_drivers::{DriverError, Fault};
-use packtrain_model::{CancelCause, Failure, Outcome};
+use packtrain_model::{Blame, CancelCause, Failure, Outcome};
 use packtrain_tools::ToolError;
 
 /// What an error of a tool means. `at` is the call's place in the trail file.
@@ -31,6 +31,7 @@ pub(crate) fn judge(
         ToolError::Command(error) => match error.fault() {
             Fault::App | Fault::Caller => failure(error.to_string(), error.log(), error.hint()),
             Fault::Device => Outcome::Infrastructure {
+                blame: Blame::Device,
                 cause: with_log(error),
                 hint: error.hint(),
             },
@@ -53,6 +54,7 @@ pub(crate) fn judge_lease(error: &LeaseError, stop: CancelCause) -> Outcome {
         LeaseError::ShuttingDown => None,
     };
     Outcome::Infrastructure {
+        blame: Blame::Device,
         cause: error.to_string(),
         hint,
     }

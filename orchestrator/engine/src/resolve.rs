@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::trail::{Trail, lineage};
-use packtrain_model::{PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION};
+use packtrain_model::{Cell, PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION};
 
 use crate::pins;
 use crate::request::{RunOptions, RunRequest, Shard};
@@ -131,6 +131,7 @@ impl Planned {
                 [device] => Some(device.clone()),
                 _ => None,
             },
+            cell: Cell::default(),
         }
     }
 }

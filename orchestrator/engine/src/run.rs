@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::DeviceId;
-use packtrain_model::{AttemptNumber, CancelCause, Outcome, RunEvent, SessionId, Verdict};
+use packtrain_model::{
+    AttemptNumber, Blame, CancelCause, Outcome, RunEvent, SessionId, SessionIndex, Verdict,
+};
 use packtrain_tools::Registry;
 use tokio::task::JoinSet;
 
@@ -228,6 +230,7 @@ impl Stage {
                 }
             } else {
                 Outcome::Infrastructure {
+                    blame: Blame::Device,
                     cause: "no usable device was left for it".to_owned(),
                     hint: Some("the sessions before it on the same device say why".to_owned()),
                 }
@@ -245,7 +248,7 @@ impl Stage {
         outcome: Outcome,
     ) {
         let planned = &self.plan.sessions[place];
-        let session = SessionId::new(place, attempt);
+        let session = SessionId::new(SessionIndex(place), attempt);
         let device = planned.devices.first().and_then(|id| self.plan.device(id));
         if let Some(device) = device {
             let mut event = planned.event();

@@ -11,7 +11,7 @@ use packtrain_model::memory::Memory;
 use packtrain_model::template::{Filled, Scope, Unknown};
 use packtrain_model::trail::{Recorded, Step, Trail, lineage};
 use packtrain_model::yaml::Value;
-use packtrain_model::{AttemptNumber, Outcome, RunEvent, SessionId, StepIndex};
+use packtrain_model::{AttemptNumber, Outcome, RunEvent, SessionId, SessionIndex, StepIndex};
 use packtrain_tools::{Registry, SessionScope, ToolError};
 
 use crate::invoke::StepCalls;
@@ -59,7 +59,7 @@ impl Stage {
         attempt: AttemptNumber,
         device: &DeviceId,
     ) -> (SessionId, Outcome, Duration) {
-        let id = SessionId::new(place, attempt);
+        let id = SessionId::new(SessionIndex(place), attempt);
         let planned = &self.plan.sessions[place];
         let trail = &self.plan.trails[planned.trail];
         let mut event = planned.event();

@@ -2,6 +2,8 @@
 
 mod redact;
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -232,6 +234,32 @@ pub struct PlannedSession {
     /// The device; `None` when it comes from a queue and is not known yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceId>,
+    /// The configuration it runs in.
+    #[serde(default, skip_serializing_if = "Cell::is_empty")]
+    pub cell: Cell,
+}
+
+/// One configuration out of a matrix: a value for each axis. Empty without a matrix.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cell(pub BTreeMap<String, String>);
+
+impl Cell {
+    /// Whether there is no axis.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Cell {
+    /// `browser=firefox, locale=de`; nothing without axes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (axis, value)) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{axis}={value}")?;
+        }
+        Ok(())
+    }
 }
 
 /// How a run was asked for, as far as reports need it.

@@ -34,14 +34,20 @@ impl fmt::Display for RunId {
 pub struct SessionId(pub String);
 
 impl SessionId {
-    /// The id of an attempt; `place` counts planned sessions from 0.
-    pub fn new(place: usize, attempt: AttemptNumber) -> Self {
+    /// The id of an attempt of a planned session.
+    pub fn new(index: SessionIndex, attempt: AttemptNumber) -> Self {
+        let number = index.0 + 1;
         Self(match attempt.0 {
-            0 | 1 => format!("s{}", place + 1),
-            later => format!("s{}.{later}", place + 1),
+            0 | 1 => format!("s{number}"),
+            later => format!("s{number}.{later}"),
         })
     }
 }
+
+/// A session's place in its plan, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionIndex(pub usize);
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,11 +15,11 @@ pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use event::{
-    Artifact, ArtifactKind, Entry, PlannedSession, RunEvent, RunOptionsSummary, SCHEMA_VERSION,
-    StepKind, StepSummary, TrailSummary,
+    Artifact, ArtifactKind, Cell, Entry, PlannedSession, RunEvent, RunOptionsSummary,
+    SCHEMA_VERSION, StepKind, StepSummary, TrailSummary,
 };
-pub use ids::{AttemptNumber, RunId, SessionId, StepIndex};
+pub use ids::{AttemptNumber, RunId, SessionId, SessionIndex, StepIndex};
 pub use memory::{Memory, Redactor};
-pub use outcome::{CancelCause, Exit, Failure, Outcome, Verdict};
+pub use outcome::{Blame, CancelCause, Exit, Failure, Outcome, Verdict};
 pub use source::{Position, Source, Span};
 pub use trail::{Config, Recorded, Step, ToolCall, Trail};

@@ -21,8 +21,11 @@ pub enum Outcome {
         /// What is missing.
         why: String,
     },
-    /// We could not find out: the device, the browser or a tool's process broke.
+    /// We could not find out: the device, a tool source or this computer broke.
     Infrastructure {
+        /// Who is to blame. Journals from before it was told mean the device.
+        #[serde(default)]
+        blame: Blame,
         /// What happened.
         cause: String,
         /// What a person can do about it.
@@ -58,6 +61,19 @@ pub struct Failure {
     /// Where in the trail file: `trails/login.trail.yaml:12:9`.
     #[serde(default, rename = "failed_at", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+}
+
+/// What broke when we could not find out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Blame {
+    /// The device, or the way to it.
+    #[default]
+    Device,
+    /// A tool source.
+    Source,
+    /// The computer that packtrain runs on, or packtrain itself.
+    Host,
 }
 
 /// Who called a session off.
@@ -143,19 +159,20 @@ impl Outcome {
     }
 }
 
-/// What a process says when it ends, least bad first.
+/// What a process says when it ends, in ascending precedence: a failure that was found out is not
+/// hidden by something that was not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exit {
     /// All passed: 0.
     #[default]
     Passed,
-    /// Something failed, or needs an agent: 1.
-    Failed,
-    /// The request makes no sense: 3.
-    Misuse,
     /// We could not find out: 2.
     Infrastructure,
+    /// Something failed, or needs an agent: 1.
+    Failed,
+    /// The request makes no sense: 3. Found before anything runs, so no outcome competes with it.
+    Misuse,
 }
 
 impl Exit {
@@ -173,7 +190,7 @@ impl Exit {
 /// The answer of a run: how many (trail, device) pairs ended how. Attempts of one pair count once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The worst of all outcomes.
+    /// The outcome that takes precedence; the counts name all of them.
     pub exit: Exit,
     /// Passed, flaky ones included.
     pub passed: u32,
@@ -206,5 +223,27 @@ impl Verdict {
             Outcome::Cancelled { .. } => self.cancelled += 1,
         }
         self.exit = self.exit.max(outcome.exit());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_takes_precedence_over_infrastructure() {
+        let lost = Outcome::Infrastructure {
+            blame: Blame::Device,
+            cause: "gone".to_owned(),
+            hint: None,
+        };
+        let mut verdict = Verdict::default();
+        verdict.count(&lost, false);
+        assert_eq!(verdict.exit.code(), 2);
+        verdict.count(&Outcome::failed("no"), false);
+        verdict.count(&lost, false);
+        verdict.count(&Outcome::Passed, false);
+        assert_eq!(verdict.exit.code(), 1);
+        assert_eq!((verdict.failed, verdict.infrastructure), (1, 2));
     }
 }

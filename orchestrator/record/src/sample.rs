@@ -5,9 +5,9 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo, Located, Platform, Size};
 use packtrain_model::{
-    Artifact, ArtifactKind, AttemptNumber, CancelCause, Entry, Failure, Outcome, PlannedSession,
-    RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, StepIndex, StepKind,
-    StepSummary, TrailSummary, Verdict,
+    Artifact, ArtifactKind, AttemptNumber, Blame, CancelCause, Cell, Entry, Failure, Outcome,
+    PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex,
+    StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
 };
 
 pub(crate) fn run() -> RunId {
@@ -40,12 +40,13 @@ fn device() -> DeviceInfo {
 
 /// A run in which everything happens that can happen.
 pub(crate) fn entries() -> Vec<Entry> {
-    let session = SessionId::new(0, AttemptNumber(1));
+    let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
     let step = StepIndex(1);
     let duration_ms = Duration::from_micros(1_234_567);
     let planned = PlannedSession {
         trail: 0,
         device: Some(device().id),
+        cell: Cell::default(),
     };
     let mut events = vec![
         RunEvent::RunStarted {
@@ -133,6 +134,7 @@ pub(crate) fn entries() -> Vec<Entry> {
             why: "no recording for web".to_owned(),
         },
         Outcome::Infrastructure {
+            blame: Blame::Device,
             cause: "the browser is gone".to_owned(),
             hint: Some("start it again".to_owned()),
         },

@@ -113,13 +113,10 @@ fn conclude(
         render::say(&written.summary(context.color.on_stderr()));
     }
     if let Some(lost) = broken.iter().find(|broken| broken.sink == Disk::NAME) {
-        return Err(
-            CliError::infrastructure("the run's journal could not be written to its end")
-                .cause(&lost.message)
-                .hint(
-                    "the reports end where the journal does; make room on the disk and run again",
-                ),
-        );
+        let error = CliError::infrastructure("the run's journal could not be written to its end")
+            .cause(&lost.message)
+            .hint("the reports end where the journal does; make room on the disk and run again");
+        return Err(error.at_least(verdict.exit));
     }
     written.map(|_| verdict.exit)
 }

@@ -12,8 +12,18 @@ impl RunEvent {
             return;
         }
         match self {
-            Self::RunStarted { trails, .. } => {
+            Self::RunStarted {
+                trails, sessions, ..
+            } => {
                 trails.iter_mut().for_each(|trail| trail.redact(redactor));
+                redactor.redact_all(
+                    sessions
+                        .iter_mut()
+                        .flat_map(|session| session.cell.0.values_mut()),
+                );
+            }
+            Self::SessionStarted { planned, .. } => {
+                redactor.redact_all(planned.cell.0.values_mut())
             }
             Self::ToolStarted { arguments, .. } => *arguments = redactor.redact_json(arguments),
             Self::ToolFinished {
@@ -30,8 +40,7 @@ impl RunEvent {
             | Self::SessionFinished { outcome, .. } => outcome.redact(redactor),
             Self::DeviceReported { report, .. } => redactor.redact_all(report.texts_mut()),
             Self::SinkFailed { message, .. } => redactor.redact_all([message]),
-            Self::SessionStarted { .. }
-            | Self::StepStarted { .. }
+            Self::StepStarted { .. }
             | Self::ArtifactSaved { .. }
             | Self::StopRequested
             | Self::RunFinished { .. } => {}
@@ -54,7 +63,7 @@ impl Outcome {
             Self::Passed | Self::Cancelled { .. } => {}
             Self::Skipped { reason } => redactor.redact_all([reason]),
             Self::NeedsAgent { why } => redactor.redact_all([why]),
-            Self::Infrastructure { cause, hint } => {
+            Self::Infrastructure { cause, hint, .. } => {
                 redactor.redact_all([cause].into_iter().chain(hint));
             }
             Self::Failed(failure) => {

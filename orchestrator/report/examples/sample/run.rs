@@ -6,8 +6,8 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{ActionReport, DeviceInfo, Located, Platform};
 use packtrain_model::{
-    Artifact, ArtifactKind, AttemptNumber, Entry, Outcome, PlannedSession, RunEvent, RunId,
-    RunOptionsSummary, SCHEMA_VERSION, SessionId, StepIndex, Verdict,
+    Artifact, ArtifactKind, AttemptNumber, Cell, Entry, Outcome, PlannedSession, RunEvent, RunId,
+    RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex, StepIndex, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -38,6 +38,7 @@ pub fn sample(shape: Shape) -> Sample {
             devices.iter().map(move |device| PlannedSession {
                 trail,
                 device: Some(device.id.clone()),
+                cell: Cell::default(),
             })
         })
         .collect();
@@ -176,7 +177,7 @@ impl Session<'_> {
     }
 
     fn id(&self, attempt: u32) -> SessionId {
-        SessionId::new(self.place, AttemptNumber(attempt))
+        SessionId::new(SessionIndex(self.place), AttemptNumber(attempt))
     }
 
     fn push(&mut self, event: RunEvent) {

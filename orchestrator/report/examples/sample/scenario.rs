@@ -1,7 +1,7 @@
 //! What the made-up run is about: a shop's trails, a shelf of devices, and what goes wrong.
 
 use packtrain_drivers::{Classifier, DeviceEvent, DeviceId, DeviceInfo, Platform, Size};
-use packtrain_model::{Failure, Outcome, StepIndex, StepKind, StepSummary, TrailSummary};
+use packtrain_model::{Blame, Failure, Outcome, StepIndex, StepKind, StepSummary, TrailSummary};
 
 use super::picture::Screen;
 
@@ -223,6 +223,7 @@ impl Trail {
             "dark-mode" if device.model == "Galaxy S21" => Some(Trouble {
                 step: 0,
                 outcome: Outcome::Infrastructure {
+                    blame: Blame::Device,
                     cause: format!(
                         "device `{}` went offline while the app was being launched",
                         device.id.name()

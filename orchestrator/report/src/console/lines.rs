@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceEvent;
-use packtrain_model::{Entry, Outcome, RunEvent, SessionId, StepIndex, TrailSummary};
+use packtrain_model::{
+    AttemptNumber, Entry, Outcome, RunEvent, SessionId, SessionIndex, StepIndex, TrailSummary,
+};
 
 use super::Layout;
 use super::paint::pad;
@@ -105,8 +107,8 @@ impl EventLines {
                 self.started = Some(entry.at);
                 self.trails.clone_from(trails);
                 self.planned = sessions.len();
-                for (place, planned) in sessions.iter().enumerate() {
-                    let id = SessionId::new(place, packtrain_model::AttemptNumber(1));
+                for (index, planned) in sessions.iter().enumerate() {
+                    let id = SessionId::new(SessionIndex(index), AttemptNumber(1));
                     let device = planned
                         .device
                         .as_ref()

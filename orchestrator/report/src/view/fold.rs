@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::{
     AttemptNumber, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId, RunOptionsSummary,
-    SessionId, StepIndex, TrailSummary, Verdict,
+    SessionId, SessionIndex, StepIndex, TrailSummary, Verdict,
 };
 
 use super::{
@@ -79,8 +79,11 @@ impl Fold {
                         sessions: Vec::new(),
                     })
                     .collect();
-                for (place, planned) in sessions.iter().enumerate() {
-                    self.plan(SessionId::new(place, AttemptNumber(1)), planned);
+                for (index, planned) in sessions.iter().enumerate() {
+                    self.plan(
+                        SessionId::new(SessionIndex(index), AttemptNumber(1)),
+                        planned,
+                    );
                 }
             }
             RunEvent::SessionStarted {

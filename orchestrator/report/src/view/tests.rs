@@ -5,8 +5,9 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform, Size};
 use packtrain_model::{
-    AttemptNumber, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId, RunOptionsSummary,
-    SCHEMA_VERSION, SessionId, StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
+    AttemptNumber, Blame, Cell, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId,
+    RunOptionsSummary, SCHEMA_VERSION, SessionId, StepIndex, StepKind, StepSummary, TrailSummary,
+    Verdict,
 };
 
 use super::{RunState, RunView, Status};
@@ -30,6 +31,7 @@ fn planned() -> PlannedSession {
     PlannedSession {
         trail: 0,
         device: Some(device().id),
+        cell: Cell::default(),
     }
 }
 
@@ -165,6 +167,7 @@ fn a_step_under_way_when_the_events_stop_is_unfinished_and_the_ones_after_it_not
 #[test]
 fn a_step_under_way_when_its_session_ended_shares_the_end() {
     let lost = Outcome::Infrastructure {
+        blame: Blame::Device,
         cause: "device lost".to_owned(),
         hint: None,
     };
@@ -184,6 +187,7 @@ fn a_step_under_way_when_its_session_ended_shares_the_end() {
 #[test]
 fn a_session_whose_device_was_never_ready_has_its_end() {
     let lost = Outcome::Infrastructure {
+        blame: Blame::Device,
         cause: "no answer".to_owned(),
         hint: None,
     };
@@ -202,6 +206,7 @@ fn a_device_from_a_queue_takes_its_planned_place() {
     let waiting = PlannedSession {
         trail: 0,
         device: None,
+        cell: Cell::default(),
     };
     let events = [started(vec![waiting]), session_started("s1", 1)];
     assert_eq!(
@@ -218,6 +223,7 @@ fn events_that_make_no_sense_are_left_out() {
     let odd = PlannedSession {
         trail: usize::MAX,
         device: None,
+        cell: Cell::default(),
     };
     let view = view([
         step_started("s9", 1),

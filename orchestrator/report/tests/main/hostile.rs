@@ -109,7 +109,7 @@ fn spoil(outcome: &mut Outcome) {
             };
         }
         Outcome::Skipped { reason } => *reason = evil(),
-        Outcome::Infrastructure { cause, hint } => {
+        Outcome::Infrastructure { cause, hint, .. } => {
             *cause = evil();
             *hint = Some(evil());
         }
