@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_drivers::{
-    Command, CommandContext, DeviceEvent, Driver, DriverError, EventStream, Observation,
-    SessionOptions, event_channel,
+    Command, CommandContext, DeviceEvent, Driver, DriverError, EventStream, NavigateTo,
+    Observation, SessionOptions, WebCommand, event_channel,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,8 @@ pub(crate) struct Device {
     pool: Arc<WebPool>,
     driver: Option<Box<dyn Driver>>,
     events: EventStream,
+    /// What was reported and not asked for yet.
+    unread: Vec<DeviceEvent>,
 }
 
 fn context(cancel: CancellationToken) -> CommandContext {
@@ -48,6 +50,7 @@ impl Device {
             pool,
             driver: Some(driver),
             events,
+            unread: Vec::new(),
         }
     }
 
@@ -83,6 +86,21 @@ impl Device {
             .unwrap_or_else(|error| panic!("{name}: {error}\n{:#?}", error.log()))
     }
 
+    /// Opens an address.
+    pub(crate) async fn go(&mut self, url: impl Into<String>) {
+        let to = NavigateTo::Url(url.into());
+        self.ok(Command::Web(WebCommand::Navigate(to))).await;
+    }
+
+    /// What a script answers.
+    pub(crate) async fn script(&mut self, script: &str) -> serde_json::Value {
+        let script = Command::Web(WebCommand::Evaluate(script.to_owned()));
+        match self.ok(script).await {
+            Observation::Json(value) => value,
+            other => panic!("{other:?}"),
+        }
+    }
+
     pub(crate) async fn err(&mut self, command: Command) -> DriverError {
         self.execute(command).await.unwrap_err()
     }
@@ -107,13 +125,18 @@ impl Device {
     }
 }
 
-/// Waits for an event of the device.
+/// Waits for an event of the device, in whatever order events come.
 pub(crate) async fn reported(device: &mut Device, wanted: impl Fn(&DeviceEvent) -> bool) {
+    if let Some(at) = device.unread.iter().position(&wanted) {
+        device.unread.remove(at);
+        return;
+    }
     let search = async {
         while let Some(event) = device.events.next().await {
             if wanted(&event) {
                 return;
             }
+            device.unread.push(event);
         }
         panic!("the device is gone");
     };

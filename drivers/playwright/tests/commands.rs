@@ -1,0 +1,61 @@
+//! Commands and answers in few words.
+
+use packtrain_driver_playwright::WebSlot;
+use packtrain_drivers::selector::{NodeSelector, WebMatch};
+use packtrain_drivers::{
+    Command, DriverError, NavigateTo, Observation, SessionOptions, WebCommand, WebTarget,
+};
+
+use crate::browser::Device;
+use crate::site::Site;
+
+pub(crate) fn by_ref(reference: &str) -> WebTarget {
+    WebTarget {
+        selector: None,
+        reference: Some(reference.to_owned()),
+    }
+}
+
+pub(crate) fn by_css(css: &str) -> WebTarget {
+    WebTarget {
+        selector: Some(NodeSelector {
+            web: Some(WebMatch {
+                css_selector: Some(css.to_owned()),
+                ..WebMatch::default()
+            }),
+            ..NodeSelector::default()
+        }),
+        reference: None,
+    }
+}
+
+pub(crate) fn click(target: WebTarget) -> Command {
+    Command::Web(WebCommand::Click { target })
+}
+
+pub(crate) fn expect_text(text: &str) -> Command {
+    Command::Web(WebCommand::ExpectText(text.to_owned()))
+}
+
+pub(crate) async fn open(slot: WebSlot) -> (Site, Device) {
+    let site = Site::start().await;
+    let mut device = Device::connect(slot).await;
+    device.begin(SessionOptions::default()).await;
+    let to = WebCommand::Navigate(NavigateTo::Url(site.url()));
+    device.ok(Command::Web(to)).await;
+    (site, device)
+}
+
+pub(crate) fn located(observation: Observation) -> (String, u32) {
+    match observation {
+        Observation::Done(report) => report.located.map(|l| (l.by, l.matched)).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn unmet(error: DriverError) -> (String, Vec<String>) {
+    match error {
+        DriverError::Unmet { what, log } => (what, log),
+        other => panic!("{other:?}"),
+    }
+}

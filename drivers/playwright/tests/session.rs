@@ -1,0 +1,187 @@
+//! A session: its dialogs, tabs, downloads, reports, and what the page sees of the slot.
+
+use packtrain_driver_playwright::{ColorScheme, DialogAnswer, WebSlot};
+use packtrain_drivers::{
+    Command, DeviceEvent, NavigateTo, Observation, SessionOptions, WebCommand,
+};
+
+use crate::browser::{Device, reported, run};
+use crate::commands::{by_ref, click, expect_text, open};
+use crate::site::Site;
+
+#[test]
+fn dialogs_are_answered_and_reported() {
+    run(async {
+        let slot = WebSlot {
+            dialogs: DialogAnswer::Accept,
+            ..WebSlot::default()
+        };
+        let (_site, mut device) = open(slot).await;
+        device.ok(click(by_ref("button \"Ask\""))).await;
+        reported(&mut device, |event| {
+            matches!(event, DeviceEvent::DialogOpened { dialog, message, answer }
+            if dialog == "confirm" && message == "Really?" && answer == "accepted")
+        })
+        .await;
+        device
+            .ok(Command::Web(WebCommand::AnswerDialogs {
+                accept: false,
+                text: None,
+            }))
+            .await;
+        device.ok(click(by_ref("button \"Ask\""))).await;
+        reported(&mut device, |event| matches!(event, DeviceEvent::DialogOpened { answer, .. } if answer == "dismissed")).await;
+        let title = device
+            .ok(Command::Web(WebCommand::Evaluate("document.title".into())))
+            .await;
+        assert_eq!(title, Observation::Json("no".into()));
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_new_tab_becomes_the_current_one_until_it_closes() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        device.ok(click(by_ref("link \"Popup\""))).await;
+        device.ok(expect_text("In the popup")).await;
+        device
+            .ok(Command::Web(WebCommand::Evaluate("window.close()".into())))
+            .await;
+        device.ok(expect_text("Shop")).await;
+        reported(&mut device, |event| {
+            matches!(event, DeviceEvent::PageOpened { .. })
+        })
+        .await;
+        reported(
+            &mut device,
+            |event| matches!(event, DeviceEvent::PageClosed { url } if url.ends_with("/popup")),
+        )
+        .await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn downloads_are_saved_under_their_bare_name() {
+    run(async {
+        let site = Site::start().await;
+        let folder = tempfile::tempdir().unwrap();
+        let mut device = Device::connect(WebSlot::default()).await;
+        device
+            .begin(SessionOptions {
+                downloads: Some(folder.path().to_owned()),
+                ..SessionOptions::default()
+            })
+            .await;
+        device
+            .ok(Command::Web(WebCommand::Navigate(NavigateTo::Url(
+                site.url(),
+            ))))
+            .await;
+        device.ok(click(by_ref("link \"Download\""))).await;
+        reported(&mut device, |event| matches!(event, DeviceEvent::Downloaded { file, path: Some(_), .. } if file == "report.txt")).await;
+        assert_eq!(
+            std::fs::read_to_string(folder.path().join("report.txt")).unwrap(),
+            "content"
+        );
+        device.close().await;
+    });
+}
+
+#[test]
+fn console_errors_exceptions_and_failed_requests_are_reported() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        device.ok(click(by_ref("button \"Break\""))).await;
+        reported(&mut device, |event| matches!(event, DeviceEvent::Logged { level, text, .. } if level == "error" && text == "it broke")).await;
+        reported(&mut device, |event| matches!(event, DeviceEvent::RequestFailed { method, url, status: Some(500), .. } if method == "GET" && url.ends_with("/broken"))).await;
+        device.ok(click(by_ref("button \"Throw\""))).await;
+        reported(&mut device, |event| matches!(event, DeviceEvent::PageFailed { error } if error.contains("nobody caught me"))).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_page_that_is_left_while_its_picture_is_taken_costs_no_ten_seconds() {
+    run(async {
+        let (site, mut device) = open(WebSlot::default()).await;
+        let begun = std::time::Instant::now();
+        for _ in 0..4 {
+            let to = NavigateTo::Url(site.url() + "restless");
+            device.ok(Command::Web(WebCommand::Navigate(to))).await;
+            let Observation::Screenshot(picture) = device.ok(Command::Screenshot).await else {
+                panic!()
+            };
+            assert!(!picture.png.is_empty());
+            let second = WebCommand::AwaitUrl {
+                pattern: "/second$".into(),
+                limit: std::time::Duration::from_secs(9),
+            };
+            device.ok(Command::Web(second)).await;
+        }
+        assert!(
+            begun.elapsed() < std::time::Duration::from_secs(20),
+            "{:?}",
+            begun.elapsed()
+        );
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_slot_is_what_the_page_sees() {
+    run(async {
+        let slot = WebSlot {
+            emulate: Some("iPhone 15".into()),
+            locale: Some("de-DE".into()),
+            timezone: Some("Asia/Tokyo".into()),
+            color_scheme: Some(ColorScheme::Dark),
+            ..WebSlot::default()
+        };
+        let (_site, mut device) = open(slot).await;
+        let script = "[navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('(prefers-color-scheme: dark)').matches, innerWidth < 500, /iPhone/.test(navigator.userAgent)]";
+        let seen = device
+            .ok(Command::Web(WebCommand::Evaluate(script.into())))
+            .await;
+        assert_eq!(
+            seen,
+            Observation::Json(serde_json::json!(["de-DE", "Asia/Tokyo", true, true, true]))
+        );
+        let Observation::Screenshot(picture) = device.ok(Command::Screenshot).await else {
+            panic!()
+        };
+        assert!(picture.png.starts_with(b"\x89PNG"));
+        device.close().await;
+    });
+}
+
+#[test]
+fn sessions_on_one_device_do_not_see_each_other() {
+    run(async {
+        let (site, mut device) = open(WebSlot::default()).await;
+        device
+            .ok(Command::Web(WebCommand::Evaluate(
+                "localStorage.setItem('a', '1')".into(),
+            )))
+            .await;
+        device
+            .begin(SessionOptions {
+                base_url: Some(site.url()),
+                ..SessionOptions::default()
+            })
+            .await;
+        device
+            .ok(Command::Web(WebCommand::Navigate(NavigateTo::Url(
+                "second".into(),
+            ))))
+            .await;
+        let left = device
+            .ok(Command::Web(WebCommand::Evaluate(
+                "localStorage.getItem('a')".into(),
+            )))
+            .await;
+        assert_eq!(left, Observation::Json(serde_json::Value::Null));
+        device.close().await;
+    });
+}
