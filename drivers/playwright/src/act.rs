@@ -1,20 +1,21 @@
-//! Actions on a page: navigate, click, type, scroll and the like.
+//! Actions on a page: click, type, scroll and the like.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, CommandContext, Direction, DriverError, InputCommand, Key, Located, NavigateTo,
-    Observation, Size, WebTarget,
+    ActionReport, CommandContext, Direction, DriverError, InputCommand, Key, Located, Observation,
+    Size, WebTarget,
 };
 use playwright_rs::Error;
-use playwright_rs::protocol::{Frame, GotoOptions, Viewport};
+use playwright_rs::protocol::{Frame, Viewport};
 use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
 
 use crate::calls::Call;
 use crate::find::{self, APPEARS, Found};
 use crate::locate::Candidate;
+use crate::navigate::{self, Step};
 use crate::session::Session;
 use crate::wire;
 
@@ -22,59 +23,8 @@ use crate::wire;
 const ACTS: Duration = Duration::from_secs(30);
 /// An action that takes longer is looked after.
 const DOUBT: Duration = Duration::from_millis(400);
-/// How long a page may take to load.
-const LOADS: Duration = Duration::from_secs(30);
 
 type Result<T> = std::result::Result<T, DriverError>;
-
-pub(crate) async fn navigate(
-    session: &Session,
-    to: &NavigateTo,
-    ctx: &CommandContext,
-) -> Result<Observation> {
-    let page = session.page()?;
-    let options = || GotoOptions::new().timeout(ctx.remaining_up_to(LOADS));
-    let notes = match to {
-        NavigateTo::Url(url) => {
-            let address = address(session, url)?;
-            let doing = format!("open {address}");
-            let answer = page
-                .goto(&address, options())
-                .await
-                .map_err(|error| wire::translate(&error, &doing))?;
-            answer
-                .filter(|answer| !answer.ok())
-                .map(|answer| {
-                    format!(
-                        "{address} answered {} {}",
-                        answer.status(),
-                        answer.status_text()
-                    )
-                })
-                .into_iter()
-                .collect()
-        }
-        NavigateTo::Back | NavigateTo::Forward => {
-            let (way, moved) = match to {
-                NavigateTo::Back => ("back", page.go_back(options()).await),
-                _ => ("forward", page.go_forward(options()).await),
-            };
-            let doing = format!("go {way}");
-            let before = page.url();
-            let moved = moved.map_err(|error| wire::translate(&error, &doing))?;
-            if moved.is_none() && page.url() == before {
-                return Err(DriverError::unmet(format!(
-                    "there is no page to go {way} to; the page is {before}"
-                )));
-            }
-            Vec::new()
-        }
-    };
-    Ok(Observation::Done(ActionReport {
-        located: None,
-        notes,
-    }))
-}
 
 pub(crate) async fn click(
     session: &Session,
@@ -169,7 +119,14 @@ pub(crate) async fn press(session: &Session, key: &str) -> Result<Observation> {
 }
 
 /// Input by position and focus, for what is told in terms of a screen.
-pub(crate) async fn input(session: &Session, command: &InputCommand) -> Result<Observation> {
+pub(crate) async fn input(
+    session: &Session,
+    command: &InputCommand,
+    ctx: &CommandContext,
+) -> Result<Observation> {
+    if matches!(command, InputCommand::Key(Key::Back)) {
+        return navigate::step(session, Step::Back, ctx).await;
+    }
     let page = session.page()?;
     let acted: std::result::Result<(), Error> = match command {
         InputCommand::Tap { at } => page.mouse().click(at.x, at.y, None).await,
@@ -179,8 +136,7 @@ pub(crate) async fn input(session: &Session, command: &InputCommand) -> Result<O
             Key::Backspace => page.keyboard().press("Backspace", None).await,
             Key::Tab => page.keyboard().press("Tab", None).await,
             Key::Escape => page.keyboard().press("Escape", None).await,
-            Key::Back => page.go_back(None).await.map(|_| ()),
-            Key::Home | Key::VolumeUp | Key::VolumeDown | Key::Lock => {
+            Key::Back | Key::Home | Key::VolumeUp | Key::VolumeDown | Key::Lock => {
                 return Err(unsupported(&format!("the key {key:?}")));
             }
         },
@@ -332,95 +288,5 @@ async fn waits_in_vain(
         Ok(Some((found, _))) if found.guid() == frame.guid() => std::future::pending().await,
         Ok(Some(_)) | Err(_) => true,
         Ok(None) => false,
-    }
-}
-
-/// Where an address leads: as it is with a scheme, below the base address when there is one, else
-/// a file in the trail's folder or the working directory.
-fn address(session: &Session, url: &str) -> Result<String> {
-    let url = url.trim();
-    if url.is_empty() {
-        return Err(DriverError::Invalid("the address is empty".to_owned()));
-    }
-    let scheme = url.split_once(':').map(|(scheme, _)| scheme);
-    let has_scheme = url.contains("://")
-        || scheme.is_some_and(|scheme| ["about", "data", "blob", "javascript"].contains(&scheme));
-    if has_scheme {
-        return Ok(url.to_owned());
-    }
-    if let Some(base) = &session.options.base_url {
-        return join(base, url);
-    }
-    let (path, rest) = match url.find(['?', '#']) {
-        Some(at) => url.split_at(at),
-        None => (url, ""),
-    };
-    let file = session
-        .options
-        .folders
-        .iter()
-        .map(|folder| folder.join(path))
-        .find(|file| file.exists())
-        .ok_or_else(|| {
-            let looked: Vec<_> = session
-                .options
-                .folders
-                .iter()
-                .map(|folder| folder.display().to_string())
-                .collect();
-            DriverError::Invalid(format!(
-                "`{url}` is no address with a scheme, there is no base URL, and no such file in {}",
-                looked.join(" or ")
-            ))
-        })?;
-    let file = std::fs::canonicalize(&file).unwrap_or(file);
-    let mut encoded = String::from("file://");
-    for byte in file.to_string_lossy().bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'~' => encoded.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => encoded.push(char::from(byte)),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    Ok(encoded + rest)
-}
-
-/// Joins an address to its base as browsers do.
-fn join(base: &str, url: &str) -> Result<String> {
-    let invalid = || DriverError::Invalid(format!("`{url}` cannot be joined to `{base}`"));
-    let start = base.find("://").ok_or_else(invalid)? + 3;
-    let origin_end = base[start..].find('/').map_or(base.len(), |at| start + at);
-    if url.starts_with("//") {
-        return Ok(format!("{}{url}", &base[..start - 2]));
-    }
-    if url.starts_with('/') {
-        return Ok(format!("{}{url}", &base[..origin_end]));
-    }
-    if url.starts_with(['?', '#']) {
-        return Ok(format!("{base}{url}"));
-    }
-    let folder = match base[origin_end..].rfind('/') {
-        Some(at) => &base[..=origin_end + at],
-        None => return Ok(format!("{base}/{url}")),
-    };
-    Ok(format!("{folder}{url}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::join;
-
-    #[test]
-    fn addresses_join_as_in_a_browser() {
-        for (base, url, whole) in [
-            ("http://a.b:8", "cart", "http://a.b:8/cart"),
-            ("http://a.b:8/", "cart", "http://a.b:8/cart"),
-            ("http://a.b:8/x/y", "z", "http://a.b:8/x/z"),
-            ("http://a.b:8/x/", "/z?q#h", "http://a.b:8/z?q#h"),
-            ("http://a.b:8/x", "?q", "http://a.b:8/x?q"),
-        ] {
-            assert_eq!(join(base, url).unwrap(), whole);
-        }
-        assert!(join("nowhere", "x").is_err());
     }
 }

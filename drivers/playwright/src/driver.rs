@@ -12,7 +12,7 @@ use crate::browser::BrowserHandle;
 use crate::connector::Shared;
 use crate::session::{DialogPlan, Session};
 use crate::slot::WebSlot;
-use crate::{act, expect, read, wire};
+use crate::{act, expect, navigate, read, wire};
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const GRACE: Duration = Duration::from_secs(2);
@@ -113,9 +113,9 @@ impl WebDriver {
                 let before = self.last_read.as_deref();
                 read::await_change(self.session()?, before, ctx.remaining_up_to(limit)).await
             }
-            Command::Input(command) => act::input(self.session()?, &command).await,
+            Command::Input(command) => act::input(self.session()?, &command, ctx).await,
             Command::App(AppCommand::OpenUrl(url)) => {
-                act::navigate(self.session()?, &NavigateTo::Url(url), ctx).await
+                navigate::navigate(self.session()?, &NavigateTo::Url(url), ctx).await
             }
             Command::App(command) => Err(act::unsupported(command.name())),
             Command::Android(command) => Err(act::unsupported(command.name())),
@@ -130,7 +130,7 @@ impl WebDriver {
     ) -> Result<Observation, DriverError> {
         let session = self.session()?;
         match command {
-            WebCommand::Navigate(to) => act::navigate(session, &to, ctx).await,
+            WebCommand::Navigate(to) => navigate::navigate(session, &to, ctx).await,
             WebCommand::Click { target } => act::click(session, &target, ctx).await,
             WebCommand::Type {
                 target,

@@ -4,6 +4,7 @@
 //! a browser. This crate knows nothing of runs, trails or actors.
 
 mod act;
+mod address;
 mod aria;
 mod browser;
 mod calls;
@@ -14,6 +15,7 @@ mod find;
 mod host;
 pub mod install;
 mod locate;
+mod navigate;
 mod network;
 mod read;
 mod related;

@@ -5,6 +5,7 @@ mod acting;
 mod browser;
 mod commands;
 mod finding;
+mod history;
 mod losing;
 mod session;
 mod site;

@@ -27,6 +27,9 @@ impl Site {
                 "/popup",
                 get(|| async { Html("<title>Popup</title><p>In the popup</p>") }),
             )
+            .route("/router", get(|| async { Html(ROUTER) }))
+            .route("/hash", get(|| async { Html(HASH_ROUTER) }))
+            .route("/kept", get(|| async { Html(KEPT) }))
             .route("/track", post(|| async { "ok" }))
             .route(
                 "/broken",
@@ -62,6 +65,21 @@ impl Site {
 
 /// A page that is left as soon as it is there.
 const RESTLESS: &str = "<title>Restless</title><script>onload = () => setTimeout(() => location = '/second', 15)</script>";
+
+/// An app of one page that puts entries into the history by itself. `Dialog` does so without
+/// another address.
+const ROUTER: &str = "<title>Router</title><h1 id=view></h1>
+<button onclick=\"history.pushState('Cart', '', '/router/cart'); show()\">Cart</button>
+<button onclick=\"history.pushState('Dialog', ''); show()\">Dialog</button>
+<script>function show() { view.textContent = history.state ?? 'Start' } onpopstate = show; show()</script>";
+
+/// The same by the part behind the `#`.
+const HASH_ROUTER: &str = "<title>Hash</title><h1 id=view></h1><a href='#/cart'>Cart</a>
+<script>function show() { view.textContent = location.hash || 'Start' } onhashchange = show; show()</script>";
+
+/// A page that a browser may keep as it was when it is left.
+const KEPT: &str = "<title>Kept</title><h1>Kept page</h1><a href='/second'>Second</a><p id=shown></p>
+<script>onpageshow = (event) => { shown.textContent = event.persisted ? 'kept' : 'shown anew' }</script>";
 
 const INDEX: &str = r##"<!doctype html><meta name="viewport" content="width=device-width"><title>Index</title>
 <main>
