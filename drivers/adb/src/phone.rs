@@ -258,17 +258,11 @@ impl Phone {
             }
             Route::Direct { .. } => {
                 let link = self.link(deadline).await?;
-                let before = link.received();
                 let work = async {
                     let stream = link.open(service, doing).await?;
                     talk(Stream::of_link(stream, doing)).await
                 };
-                let result = within(deadline, doing, work).await;
-                // A device that is only slow acknowledges at least that it was asked.
-                if matches!(result, Err(WireError::Timeout { .. })) && link.received() == before {
-                    link.abandon();
-                }
-                result
+                within(deadline, doing, work).await
             }
         }
     }

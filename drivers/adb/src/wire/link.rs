@@ -6,13 +6,16 @@
 
 mod greet;
 mod port;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::error::WireError;
@@ -25,6 +28,13 @@ use super::stream::within;
 pub(crate) use greet::{ACCEPTS, Banner};
 pub(crate) use port::LinkStream;
 use port::Port;
+
+/// How long a device may say nothing at all after it was asked for a service. adbd itself answers
+/// that, whatever the service does: a device that does not is gone.
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How many waits make up [`SILENCE_TIMEOUT`]. When this program, and with it perhaps the device,
+/// had no processor for a while, all timers are over at once; that counts for one wait only.
+const SILENCE_WAITS: u32 = 5;
 
 /// A connection to adbd. Dropping it ends it and all its streams.
 #[derive(Debug)]
@@ -44,6 +54,10 @@ pub(super) struct Shared {
     max_payload: usize,
     /// Packets that arrived, to tell a slow device from a dead wire.
     received: AtomicU64,
+    /// How many had arrived when a service was last asked for.
+    received_before: AtomicU64,
+    /// A service was asked for.
+    asked: Notify,
     ended: CancellationToken,
 }
 
@@ -76,6 +90,8 @@ impl Link {
             next_id: AtomicU32::new(1),
             max_payload,
             received: AtomicU64::new(0),
+            received_before: AtomicU64::new(0),
+            asked: Notify::new(),
             ended: CancellationToken::new(),
         });
         // Ends with the socket or when the last of the link's owners cancels `ended`.
@@ -91,16 +107,6 @@ impl Link {
     /// Whether nothing can be opened any more.
     pub(crate) fn has_ended(&self) -> bool {
         self.shared.ended.is_cancelled()
-    }
-
-    /// How many packets the device has sent by now.
-    pub(crate) fn received(&self) -> u64 {
-        self.shared.received.load(Ordering::Relaxed)
-    }
-
-    /// Gives the connection up: its streams end.
-    pub(crate) fn abandon(&self) {
-        self.shared.ended.cancel();
     }
 
     /// Opens a service.
@@ -134,6 +140,14 @@ impl Shared {
 
     fn send_all(&self, packets: &[Packet]) {
         self.outbox.send(&self.socket, packets);
+    }
+
+    /// Asks for a service, which the device must answer.
+    fn ask(&self, open: &Packet) {
+        let received = self.received.load(Ordering::Relaxed);
+        self.received_before.store(received, Ordering::Relaxed);
+        self.send(open);
+        self.asked.notify_one();
     }
 
     fn ports(&self) -> MutexGuard<'_, HashMap<u32, Arc<Port>>> {
@@ -189,17 +203,41 @@ impl Shared {
     }
 }
 
-/// Reads until the device hangs up, breaks the protocol, or the link is given up.
+/// Reads until the device hangs up, breaks the protocol or says nothing any more, or the link is
+/// given up.
 async fn run(shared: Arc<Shared>, arrived: BytesMut) {
     tokio::select! {
+        // What has come is taken before anyone finds that nothing came.
+        biased;
         () = read(&shared, arrived) => {}
         () = shared.outbox.flush(&shared.socket) => {}
         () = shared.ended.cancelled() => {}
+        () = silence(&shared) => tracing::warn!(
+            "a device has said nothing for {} s; its connection is given up",
+            SILENCE_TIMEOUT.as_secs()
+        ),
     }
     shared.ended.cancel();
     let ports = std::mem::take(&mut *shared.ports());
     for port in ports.into_values() {
         port.cut();
+    }
+}
+
+/// Waits until the device owes an answer and says nothing for [`SILENCE_TIMEOUT`]. No caller's
+/// time-out can tell that: it says how long the caller waits, not how long a device may take.
+async fn silence(shared: &Shared) {
+    loop {
+        shared.asked.notified().await;
+        let before = shared.received_before.load(Ordering::Relaxed);
+        let mut waits = 0;
+        while shared.received.load(Ordering::Relaxed) == before {
+            if waits == SILENCE_WAITS {
+                return;
+            }
+            waits += 1;
+            tokio::time::sleep(SILENCE_TIMEOUT / SILENCE_WAITS).await;
+        }
     }
 }
 

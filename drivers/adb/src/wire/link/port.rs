@@ -130,7 +130,7 @@ impl LinkStream {
         let mut name = BytesMut::from(service.as_bytes());
         name.extend_from_slice(&[0]);
         self.shared
-            .send(&Packet::new(Kind::Open, self.local, 0, name));
+            .ask(&Packet::new(Kind::Open, self.local, 0, name));
         let granted = self.port.wait(|inner| match (inner.may_write, inner.end) {
             (true, _) => Some(Ok(true)),
             (false, End::Closed) => Some(Ok(false)),
