@@ -8,7 +8,7 @@ use packtrain_driver_adb::{
     AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, StartServer,
 };
 use packtrain_drivers::{
-    Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
+    AndroidCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
     InputCommand, SessionOptions, event_channel,
 };
 use packtrain_virtual::android::Address;
@@ -258,6 +258,17 @@ impl Device {
     pub fn variable(&self, name: &str) -> String {
         let found = self.world(|world| world.variable(&AppId::from(SHOP), name).cloned());
         found.map(|value| value.to_string()).unwrap_or_default()
+    }
+
+    /// The processes of u2.jar's server on the phone.
+    pub async fn agent_processes(&mut self) -> Vec<String> {
+        let ps = Command::Android(AndroidCommand::Shell {
+            argv: ["pgrep", "-f", "[c]om.wetest.uia2.Main"].map(String::from).into(),
+            run_as: None,
+        });
+        let said = self.json(ps).await;
+        let pids = said["stdout"].as_str().unwrap().split_whitespace();
+        pids.map(str::to_owned).collect()
     }
 
     /// One more thing that goes wrong from now on.

@@ -64,12 +64,9 @@ struct Clipboard {
 enum Server {
     #[default]
     Down,
-    /// Ours.
     Up(Process),
-    /// It ran already.
-    Found,
     /// It has not answered in time; maybe it never will.
-    Suspect(Option<Process>),
+    Suspect(Process),
 }
 
 impl U2Agent {
@@ -205,8 +202,7 @@ impl U2Agent {
     async fn suspect(&self) {
         let mut server = self.server.lock().await;
         *server = match std::mem::take(&mut *server) {
-            Server::Up(process) => Server::Suspect(Some(process)),
-            Server::Found => Server::Suspect(None),
+            Server::Up(process) => Server::Suspect(process),
             other => other,
         };
     }

@@ -155,14 +155,17 @@ async fn a_call_that_throws_is_told_in_its_words() {
 }
 
 #[tokio::test]
-async fn an_agent_of_another_client_is_taken_over_once_that_one_is_gone() {
+async fn an_agent_whose_client_is_gone_is_not_relied_on() {
     for wire in [Wire::Server, Wire::Direct] {
-        let mut first = Device::connect(Way::new(wire, Agent::U2), WELL).await;
-        // Cut off without a word, as by a power failure.
-        first.phone().device().cut();
-        first.reconnect().await.unwrap();
-        first.ok(Command::Begin(SessionOptions::default())).await;
-        first.snapshot().await;
-        first.end().await;
+        let mut device = Device::connect(Way::new(wire, Agent::U2), WELL).await;
+        let before = device.agent_processes().await;
+        // Cut off without a word, as by a power failure: it ends when it notices.
+        device.phone().device().cut();
+        device.reconnect().await.unwrap();
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        let now = device.agent_processes().await;
+        assert_eq!(now.len(), 2, "{wire:?}: a shell and what it runs, once: {now:?}");
+        assert!(now.iter().all(|pid| !before.contains(pid)), "{wire:?}");
+        device.end().await;
     }
 }

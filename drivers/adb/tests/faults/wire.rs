@@ -51,6 +51,26 @@ async fn a_link_that_was_cut_is_mended_and_told() {
 }
 
 #[tokio::test]
+async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_agent() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let agent = device.agent_processes().await;
+        assert_eq!(agent.is_empty(), device.way.agent == Agent::Shell);
+        device.events();
+        // As whoever waits looks once more when its time is over.
+        for _ in 0..3 {
+            let none = within(Duration::ZERO);
+            let error = device.execute_in(SNAPSHOT, &none).await.unwrap_err();
+            assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
+        }
+        assert!(device.shows("sign_in").await);
+        assert_eq!(mended(&device.events()), 0, "{:?}", device.way);
+        assert_eq!(device.agent_processes().await, agent, "{:?}", device.way);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repeated() {
     both_wires(Agent::Shell, WELL, async |device| {
         device.inject("{ match: { command: ^getprop }, when: { times: 1 }, do: drop }");

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Outcome, RESTARTS, Server, U2Agent, rpc};
 use crate::agent::AgentError;
 use crate::agent::process::Process;
-use crate::phone::Repeat;
+use crate::phone::{Back, Repeat};
 use crate::wire::WireError;
 
 /// Where the server listens when it is not told otherwise.
@@ -18,11 +18,15 @@ const OTHER_PORTS: [u16; 2] = [19008, 29008];
 /// Where the jar lies on the device: where uiautomator2 puts it too.
 const ON_DEVICE: &str = "/data/local/tmp/u2.jar";
 /// How long the server may take to answer, on the slowest of phones.
-const STARTS: Duration = Duration::from_secs(30);
-/// How long a server that runs may take to say so.
-const PONGS: Duration = Duration::from_secs(3);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often a server that starts is asked.
-const ASKS: Duration = Duration::from_millis(40);
+const START_POLL: Duration = Duration::from_millis(40);
+/// How long a server that runs may take to say so: it does that beside whatever else it does.
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a server that was killed may take to be gone.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often it is looked for.
+const KILL_POLL: Duration = Duration::from_millis(50);
 /// The largest jar that is pushed.
 const MAX_JAR: u64 = 64 * 1024 * 1024;
 
@@ -41,16 +45,13 @@ impl U2Agent {
         let mut server = self.server.lock().await;
         match &*server {
             Server::Up(process) if !process.has_ended() => return Ok(()),
-            Server::Found => return Ok(()),
-            Server::Suspect(_) if self.pongs(deadline).await? => {
-                *server = match std::mem::take(&mut *server) {
-                    Server::Suspect(Some(process)) => Server::Up(process),
-                    _ => Server::Found,
-                };
+            Server::Suspect(process) if !process.has_ended() && self.lives(deadline).await? => {
+                if let Server::Suspect(process) = std::mem::take(&mut *server) {
+                    *server = Server::Up(process);
+                }
                 return Ok(());
             }
-            Server::Suspect(_) => self.kill(deadline).await?,
-            Server::Up(_) | Server::Down => {}
+            Server::Up(_) | Server::Suspect(_) | Server::Down => {}
         }
         let mut losses = 0;
         loop {
@@ -78,18 +79,18 @@ impl U2Agent {
     }
 
     async fn launch(&self, deadline: Instant) -> Result<Server, AgentError> {
-        self.set_port(PORT);
-        if self.pongs(deadline).await? {
-            return Ok(Server::Found);
-        }
+        // One that runs already is not ours: it ends with its own client, which may have gone a
+        // moment ago. Or it was ours, on a connection that was cut.
+        self.kill(deadline).await?;
         self.put_jar(deadline).await?;
+        self.set_port(PORT);
         let mut has_cleared = false;
         let mut ports = OTHER_PORTS.into_iter();
         loop {
             match self.start_process(deadline).await? {
                 Ok(process) => return Ok(Server::Up(process)),
                 Err(NoStart::Taken(_)) if !has_cleared => {
-                    // Most likely a server whose client went away without saying so.
+                    // Android may take a while to notice that its last user is gone.
                     has_cleared = true;
                     self.kill(deadline).await?;
                 }
@@ -122,27 +123,41 @@ impl U2Agent {
         self.port.store(port, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// Whether a server answers. What else listens there does not say pong.
-    async fn pongs(&self, deadline: Instant) -> Result<bool, AgentError> {
-        let limit = deadline.min(Instant::now() + PONGS);
-        match self
-            .exchange("/ping", None, "the agent's `ping`", limit)
-            .await
-        {
-            Ok((200, body)) => Ok(&*body == b"pong"),
-            Ok(_) => Ok(false),
-            Err(error @ WireError::Lost { .. }) => {
-                // Nobody is there any more, or the whole device is gone.
-                self.phone.come_back(&error, deadline).await?;
-                Ok(false)
-            }
+    /// Whether a server that has not answered a call answers at all.
+    ///
+    /// # Errors
+    /// [`WireError::Timeout`] when `deadline` left no time to find out.
+    async fn lives(&self, deadline: Instant) -> Result<bool, AgentError> {
+        let limit = Instant::now() + PING_TIMEOUT;
+        match self.ping(limit.min(deadline)).await {
+            Err(WireError::Timeout { .. }) if limit < deadline => Ok(false),
+            Err(error @ WireError::Timeout { .. }) => Err(error.into()),
+            answer => self.answers(answer, deadline).await,
+        }
+    }
+
+    /// What an answer to a ping means; what else listens there does not say pong.
+    async fn answers(
+        &self,
+        answer: Result<(u16, bytes::Bytes), WireError>,
+        deadline: Instant,
+    ) -> Result<bool, AgentError> {
+        match answer {
+            Ok((status, body)) => Ok(status == 200 && &*body == b"pong"),
             Err(error) if error.is_loss() => {
-                self.phone.come_back(&error, deadline).await?;
-                self.phone.report_back(&error);
+                // Nobody is there any more, or the whole device is gone.
+                if self.phone.come_back(&error, deadline).await? == Back::Again {
+                    self.phone.report_back(&error);
+                }
                 Ok(false)
             }
             Err(_) => Ok(false),
         }
+    }
+
+    async fn ping(&self, deadline: Instant) -> Result<(u16, bytes::Bytes), WireError> {
+        self.exchange("/ping", None, "the agent's `ping`", deadline)
+            .await
     }
 
     /// Puts the jar on the device unless it is there.
@@ -181,7 +196,7 @@ impl U2Agent {
         // With a terminal: its end hangs up on the process.
         let service =
             format!("shell:CLASSPATH={ON_DEVICE} app_process / com.wetest.uia2.Main -p {port}");
-        let limit = deadline.min(Instant::now() + STARTS);
+        let limit = deadline.min(Instant::now() + START_TIMEOUT);
         let stream = self
             .phone
             .open(&service, "the start of the agent", deadline)
@@ -190,8 +205,8 @@ impl U2Agent {
         loop {
             tokio::select! {
                 () = process.ended() => return Ok(Err(reason(&process.said()))),
-                pongs = self.pongs(limit) => {
-                    if pongs? {
+                answer = self.ping(limit) => {
+                    if self.answers(answer, deadline).await? {
                         return Ok(Ok(process));
                     }
                 }
@@ -200,21 +215,33 @@ impl U2Agent {
                 let said = process.said();
                 return Ok(Err(NoStart::Other(format!(
                     "it did not answer within {:.0} s; it said: {}",
-                    STARTS.as_secs_f64(),
+                    START_TIMEOUT.as_secs_f64(),
                     last_line(&said)
                 ))));
             }
-            tokio::time::sleep(ASKS).await;
+            tokio::time::sleep(START_POLL).await;
         }
     }
 
-    /// Ends whatever server runs on the device.
+    /// Ends whatever server runs on the device, and waits until it is gone.
     async fn kill(&self, deadline: Instant) -> Result<(), AgentError> {
-        // The brackets keep the command from finding itself.
-        let command = "pkill -9 -f '[c]om.wetest.uia2.Main'";
-        let output = self.phone.shell(command, Repeat::Freely, deadline).await?;
-        tracing::debug!(exit = output.exit, "ended agents on the device");
-        Ok(())
+        let limit = deadline.min(Instant::now() + KILL_TIMEOUT);
+        loop {
+            // The brackets keep the command from finding itself.
+            let command = "pkill -9 -f '[c]om.wetest.uia2.Main'";
+            let output = self.phone.shell(command, Repeat::Freely, deadline).await?;
+            if output.exit != 0 {
+                return Ok(());
+            }
+            tracing::debug!("ended an agent on the device");
+            if Instant::now() + KILL_POLL >= limit {
+                return Err(AgentError::NoStart {
+                    reason: "one that runs already does not end".to_owned(),
+                    hint: Some("reboot the device"),
+                });
+            }
+            tokio::time::sleep(KILL_POLL).await;
+        }
     }
 
     /// Tells the server not to wait: this driver does, and it knows for what.
