@@ -16,7 +16,7 @@ use packtrain_drivers::{BoxFuture, Point};
 
 pub(crate) use keycode::Keycode;
 pub(crate) use shell::ShellAgent;
-pub(crate) use u2::U2Agent;
+pub(crate) use u2::{Jar, U2Agent};
 
 use crate::wire::WireError;
 

@@ -8,6 +8,7 @@ use packtrain_drivers::{
     Platform,
 };
 
+use crate::agent::Jar;
 use crate::driver::AdbDriver;
 use crate::fault::Trouble;
 use crate::hand::Hand;
@@ -24,6 +25,7 @@ const COMES: Duration = Duration::from_secs(15);
 pub(crate) struct Shared {
     pub(crate) options: AdbOptions,
     pub(crate) keys: Arc<KeyRing>,
+    pub(crate) jar: Option<Arc<Jar>>,
 }
 
 /// Where a device is.
@@ -70,8 +72,8 @@ impl AdbConnector {
         phone.await_ready(limit).await?;
         // Another device may have come under the same name.
         let profile = Profile::ask(&phone, deadline).await?;
-        let options = &self.shared.options;
-        let hand = Hand::new(phone, options.agent, &options.files, profile.screen);
+        let choice = self.shared.options.agent;
+        let hand = Hand::new(phone, choice, self.shared.jar.as_ref(), profile.screen);
         let info = DeviceInfo {
             // Plans were made from these.
             classifiers: self.describe().classifiers,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use packtrain_drivers::{DriverError, Size};
 
-use crate::agent::{AgentChoice, AgentError, AgentFiles, ShellAgent, U2Agent, UiAgent};
+use crate::agent::{AgentChoice, AgentError, Jar, ShellAgent, U2Agent, UiAgent};
 use crate::fault::Trouble;
 use crate::phone::{Phone, Repeat};
 use crate::wire::shell::ShellOutput;
@@ -28,12 +28,12 @@ impl Hand {
     pub(crate) fn new(
         phone: Arc<Phone>,
         choice: AgentChoice,
-        files: &AgentFiles,
+        jar: Option<&Arc<Jar>>,
         screen: Size,
     ) -> Self {
-        let agent: Box<dyn UiAgent> = match (choice, &files.u2_jar) {
+        let agent: Box<dyn UiAgent> = match (choice, jar) {
             (AgentChoice::Auto | AgentChoice::U2, Some(jar)) => {
-                Box::new(U2Agent::new(Arc::clone(&phone), jar.clone()))
+                Box::new(U2Agent::new(Arc::clone(&phone), Arc::clone(jar)))
             }
             (AgentChoice::Auto | AgentChoice::Shell, _) | (AgentChoice::U2, None) => {
                 Box::new(ShellAgent::new(Arc::clone(&phone)))

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use futures::stream::{self, Stream, StreamExt as _};
 use packtrain_drivers::Connector;
 
+use crate::agent::Jar;
 use crate::connector::{AdbConnector, Place, Shared};
 use crate::error::AdbError;
 use crate::listing::{self, AdbDevice};
@@ -67,8 +68,13 @@ impl AdbPool {
     /// A pool that looks for nothing until it is asked.
     pub fn new(options: AdbOptions) -> Arc<Self> {
         let keys = Arc::new(KeyRing::new(options.key.clone()));
+        let jar = options
+            .files
+            .u2_jar
+            .clone()
+            .map(|path| Arc::new(Jar::new(path)));
         Arc::new(Self {
-            shared: Arc::new(Shared { options, keys }),
+            shared: Arc::new(Shared { options, keys, jar }),
         })
     }
 

@@ -8,8 +8,8 @@ use packtrain_driver_adb::{
     AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, StartServer,
 };
 use packtrain_drivers::{
-    AndroidCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError, EventStream,
-    InputCommand, SessionOptions, event_channel,
+    AndroidCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError,
+    EventStream, InputCommand, SessionOptions, event_channel,
 };
 use packtrain_virtual::android::Address;
 use packtrain_virtual::app::{App, AppId};
@@ -263,7 +263,9 @@ impl Device {
     /// The processes of u2.jar's server on the phone.
     pub async fn agent_processes(&mut self) -> Vec<String> {
         let ps = Command::Android(AndroidCommand::Shell {
-            argv: ["pgrep", "-f", "[c]om.wetest.uia2.Main"].map(String::from).into(),
+            argv: ["pgrep", "-f", "[c]om.wetest.uia2.Main"]
+                .map(String::from)
+                .into(),
             run_as: None,
         });
         let said = self.json(ps).await;

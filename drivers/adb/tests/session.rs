@@ -169,3 +169,20 @@ async fn many_commands_leave_nothing_behind_on_the_device() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn u2_jar_is_read_once_for_all_devices() {
+    let mut both = options(WELL);
+    both.android = 2;
+    let mut device = Device::found(Way::new(Wire::Direct, Agent::U2), both).await;
+    let other = super::lab::address(&device.fleet.android()[1]);
+    let other = device.pool.direct("other", other).await.unwrap();
+    for connector in [device.connector.clone(), other] {
+        device.connector = connector;
+        device.reconnect().await.unwrap();
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        // The second device is sent what was read for the first.
+        let _ = std::fs::remove_file(device.folder.path().join("u2.jar"));
+    }
+    device.end().await;
+}

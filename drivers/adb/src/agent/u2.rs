@@ -6,9 +6,9 @@
 //! there is nothing to forward and nothing to lose when adb reconnects.
 
 mod enter;
+mod jar;
 mod launch;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
@@ -17,6 +17,7 @@ use packtrain_drivers::{BoxFuture, DeviceEvent, Point};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
+pub(crate) use self::jar::Jar;
 use super::process::Process;
 use super::rpc::{self, Outcome};
 use super::text::is_typeable;
@@ -41,7 +42,7 @@ const TYPED: usize = 200;
 #[derive(Debug)]
 pub(crate) struct U2Agent {
     phone: Arc<Phone>,
-    jar: PathBuf,
+    jar: Arc<Jar>,
     /// For what plain commands do as well.
     plain: ShellAgent,
     /// Where the server listens on the device.
@@ -70,7 +71,7 @@ enum Server {
 }
 
 impl U2Agent {
-    pub(crate) fn new(phone: Arc<Phone>, jar: PathBuf) -> Self {
+    pub(crate) fn new(phone: Arc<Phone>, jar: Arc<Jar>) -> Self {
         Self {
             plain: ShellAgent::new(Arc::clone(&phone)),
             phone,

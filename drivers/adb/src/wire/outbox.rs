@@ -11,6 +11,9 @@ use tokio::sync::Notify;
 use super::packet::Packet;
 use super::socket::Socket;
 
+/// The buffer that is kept for packets to come, in bytes.
+const KEPT: usize = 4 * 1024;
+
 /// The writing end of a link. Flow control keeps it small: a stream has one packet under way.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
@@ -61,5 +64,8 @@ fn write_some(socket: &Socket, waiting: &mut BytesMut) {
             Ok(count) => waiting.advance(count),
             Err(_) => waiting.clear(),
         }
+    }
+    if waiting.is_empty() && waiting.capacity() > KEPT {
+        *waiting = BytesMut::new();
     }
 }

@@ -164,7 +164,11 @@ async fn an_agent_whose_client_is_gone_is_not_relied_on() {
         device.reconnect().await.unwrap();
         device.ok(Command::Begin(SessionOptions::default())).await;
         let now = device.agent_processes().await;
-        assert_eq!(now.len(), 2, "{wire:?}: a shell and what it runs, once: {now:?}");
+        assert_eq!(
+            now.len(),
+            2,
+            "{wire:?}: a shell and what it runs, once: {now:?}"
+        );
         assert!(now.iter().all(|pid| !before.contains(pid)), "{wire:?}");
         device.end().await;
     }

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use md5::{Digest as _, Md5};
 use serde_json::json;
 
 use super::{Outcome, RESTARTS, Server, U2Agent, rpc};
@@ -27,8 +26,6 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often it is looked for.
 const KILL_POLL: Duration = Duration::from_millis(50);
-/// The largest jar that is pushed.
-const MAX_JAR: u64 = 64 * 1024 * 1024;
 
 /// Why a server that was started does not answer.
 enum NoStart {
@@ -162,21 +159,17 @@ impl U2Agent {
 
     /// Puts the jar on the device unless it is there.
     async fn put_jar(&self, deadline: Instant) -> Result<(), AgentError> {
-        let jar = self.jar.clone();
-        let hashed = tokio::task::spawn_blocking(move || md5_of(&jar)).await;
-        let unreadable = |reason: String| AgentError::NoStart {
-            reason: format!("{}: {reason}", self.jar.display()),
+        let content = self.jar.content().await;
+        let content = content.map_err(|error| AgentError::NoStart {
+            reason: format!("{}: {error}", self.jar.path().display()),
             hint: Some("`packtrain doctor --fix` installs u2.jar"),
-        };
-        let md5 = hashed
-            .map_err(|error| unreadable(error.to_string()))?
-            .map_err(|error| unreadable(error.to_string()))?;
+        })?;
         let command = format!("md5sum {ON_DEVICE}");
         let there = self.phone.shell(&command, Repeat::Freely, deadline).await?;
-        if there.exit == 0 && there.out().starts_with(&md5) {
+        if there.exit == 0 && there.out().starts_with(&content.md5) {
             return Ok(());
         }
-        let open = || tokio::fs::File::open(&self.jar);
+        let open = || std::future::ready(Ok(&*content.bytes));
         let pushed = self.phone.push(ON_DEVICE, 0o644, open, deadline).await;
         pushed.map_err(|error| match error {
             WireError::File { .. } => AgentError::NoStart {
@@ -285,18 +278,6 @@ fn last_line(said: &str) -> String {
             .find(|line| !line.is_empty())
     });
     line.unwrap_or("nothing").chars().take(300).collect()
-}
-
-fn md5_of(path: &std::path::Path) -> std::io::Result<String> {
-    use std::io::Read as _;
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(MAX_JAR + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_JAR {
-        return Err(std::io::ErrorKind::FileTooLarge.into());
-    }
-    let digest = Md5::digest(&bytes);
-    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl Lab {
             let mut device = Device { socket, arrived };
             assert_eq!(device.next().await.kind, Kind::Connect);
             let banner = "device::features=shell_v2";
-            let hello = Packet::new(Kind::Connect, VERSION, MAX_PAYLOAD as u32, banner);
+            let hello = Packet::new(Kind::Connect, VERSION, MAX_PAYLOAD, banner);
             device.send(&hello).await;
             device
         });
