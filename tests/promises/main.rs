@@ -15,6 +15,7 @@ mod secrets;
 mod shop;
 mod snippets;
 mod targets;
+mod templates;
 mod tidy;
 
 use packtrain_tests::Lab;

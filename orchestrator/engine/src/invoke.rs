@@ -46,7 +46,7 @@ impl StepCalls<'_> {
         let walk = self.walk;
         let started = Instant::now();
         let tool = walk.registry.get(&call.name);
-        let arguments = walk.filled_in(&call.args);
+        let arguments = walk.filled_in(&call.args, tool, trail);
         if let (Some(tool), Ok(arguments)) = (tool, &arguments) {
             walk.scope.hide(tool.spec(), &arguments.value);
         }
@@ -194,17 +194,14 @@ fn nested_error(path: &str, step: &str, outcome: Outcome) -> ToolError {
     }
 }
 
-/// Templates that named nothing are passed on as they are; whoever reads the report shall know.
+/// A trail can ask for undefined templates to be left as they are; whoever reads the report shall
+/// know.
 fn noting(mut answer: Answer, unresolved: &[Unresolved]) -> Answer {
-    answer
-        .report
-        .notes
-        .extend(unresolved.iter().map(|template| {
-            format!(
-                "{} names nothing and was passed on as it is",
-                template.token
-            )
-        }));
+    answer.report.notes.extend(
+        unresolved
+            .iter()
+            .map(|template| format!("{} is undefined and was left as is", template.token)),
+    );
     answer
 }
 

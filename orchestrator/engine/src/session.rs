@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{Command, DeviceId, SessionOptions};
 use packtrain_model::memory::Memory;
-use packtrain_model::template::{Filled, Scope, Unknown};
+use packtrain_model::template::{Filled, Scope};
 use packtrain_model::trail::{Recorded, Step, Trail, lineage};
 use packtrain_model::yaml::Value;
 use packtrain_model::{AttemptNumber, Outcome, RunEvent, SessionId, SessionIndex, StepIndex};
-use packtrain_tools::{Registry, SessionScope, ToolError};
+use packtrain_tools::{Registry, SessionScope, Tool, ToolError};
 
 use crate::invoke::StepCalls;
 use crate::journal::Journal;
@@ -220,13 +220,19 @@ impl Walk<'_> {
         }
     }
 
-    /// Arguments with their templates filled in.
-    pub(crate) fn filled_in(&self, arguments: &Value) -> Result<Filled<Value>, ToolError> {
+    /// The arguments of a call in this trail, with their templates filled in.
+    pub(crate) fn filled_in(
+        &self,
+        arguments: &Value,
+        tool: Option<&Arc<dyn Tool>>,
+        trail: &Trail,
+    ) -> Result<Filled<Value>, ToolError> {
         let scope = Scope {
             memory: &self.scope.memory(),
             params: None,
             app_ids: self.scope.app_ids(),
-            unknown: Unknown::Literal,
+            code: tool.map_or(&[], |tool| &tool.spec().code),
+            undefined: trail.config.undefined,
         };
         scope.fill(arguments).map_err(|error| ToolError::Failed {
             message: error.to_string(),
@@ -259,6 +265,8 @@ fn memory_for(trail: &Trail, options: &RunOptions) -> Result<Memory, String> {
                 .collect();
             told.join("; ")
         })?;
-    memory.set_args(args).map_err(|error| error.to_string())?;
+    memory
+        .set_args(args, trail.config.undefined)
+        .map_err(|error| error.to_string())?;
     Ok(memory)
 }

@@ -13,7 +13,7 @@ use std::fmt;
 
 pub use redact::Redactor;
 
-use crate::template::TemplateError;
+use crate::template::{TemplateError, Undefined};
 
 /// The memory of one session.
 #[derive(Clone, Default)]
@@ -70,6 +70,12 @@ impl Memory {
         self.values.get(name).map(String::as_str)
     }
 
+    /// Every name a template can use, sorted, arguments last.
+    pub fn defined(&self) -> impl Iterator<Item = String> {
+        let arguments = self.args.keys().map(|name| format!("args.{name}"));
+        self.values.keys().cloned().chain(arguments)
+    }
+
     /// Whether what is remembered under a name must not be shown.
     pub fn is_secret(&self, name: &str) -> bool {
         self.secret_names.contains(name)
@@ -86,8 +92,9 @@ impl Memory {
     pub fn set_args(
         &mut self,
         args: BTreeMap<String, serde_json::Value>,
+        undefined: Undefined,
     ) -> Result<(), TemplateError> {
-        self.args = args::resolve(args, self)?;
+        self.args = args::resolve(args, self, undefined)?;
         Ok(())
     }
 

@@ -95,6 +95,11 @@ fn config() -> Value {
                 "description": "What the session remembers from the start; {{name}} in a tool's arguments stands for it.",
                 "$ref": "#/$defs/texts",
             },
+            "undefined": {
+                "description": "What becomes of a template whose name is not defined: its step fails (error), or it is used as it is written (literal).",
+                "enum": ["error", "literal"],
+                "default": "error",
+            },
             "metadata": {
                 "description": "Notes that nothing reads.",
                 "$ref": "#/$defs/texts",

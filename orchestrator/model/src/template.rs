@@ -10,11 +10,14 @@ mod tests;
 
 use std::convert::Infallible;
 
-pub use scope::{Filled, Reason, Scope, TemplateError, Unknown, Unresolved};
+pub use scope::{Filled, Reason, Scope, TemplateError, Undefined, Unresolved, undefined_hint};
 
 use crate::diagnostic::quoted;
 use crate::yaml::Value;
 use scan::{Piece, Spelling, pieces};
+
+/// What stands for the id of the app under test.
+const APP_ID: &str = "target.appId";
 
 /// The value with `{{NAME}}` replaced wherever `lookup` knows the name, which has only letters,
 /// digits and `_`. Everything else that looks like a template stays for the session's memory.
@@ -44,6 +47,31 @@ fn expand_text(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Option<St
         expanded.push_str(found.as_deref().unwrap_or(piece.raw()));
     }
     changed.then_some(expanded)
+}
+
+/// A name that a text asks for when its tool is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference<'t> {
+    /// As written: `{{name}}` or `${name}`.
+    pub token: &'t str,
+    /// What is between the braces.
+    pub name: &'t str,
+    /// Whether it is `${name}`, which in code belongs to the code's language.
+    pub is_dollar: bool,
+}
+
+/// The names a text asks the session's memory for; arguments and the app under test are no such.
+pub fn references(text: &str) -> impl Iterator<Item = Reference<'_>> {
+    pieces(text).filter_map(|piece| match piece {
+        Piece::Token(token) if token.body.starts_with("args.") => None,
+        Piece::Token(token) if token.body == APP_ID => None,
+        Piece::Token(token) => Some(Reference {
+            token: token.raw,
+            name: token.body,
+            is_dollar: token.spelling == Spelling::Dollar,
+        }),
+        Piece::Text(_) => None,
+    })
 }
 
 /// A token that names an argument of the trail.

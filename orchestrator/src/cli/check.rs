@@ -8,7 +8,7 @@ use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
 use packtrain_model::suggest::closest;
 use packtrain_model::trail::Trail;
-use packtrain_tools::{Registry, check_selectors};
+use packtrain_tools::{Registry, Surroundings, check_selectors, check_templates};
 use serde_json::json;
 
 use super::{Context, Format};
@@ -29,6 +29,14 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     strict: bool,
 
+    /// A value that a run gives with --memory; repeatable
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    memory: Vec<String>,
+
+    /// A value that a run gives with --secret; repeatable
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    secret: Vec<String>,
+
     /// How to print what was found
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -44,6 +52,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     let found = trails::find(&paths)?;
     let files: Vec<_> = found.iter().flat_map(trails::files).collect();
     let registry = Registry::builtin();
+    let given = [args.memory.as_slice(), &args.secret].concat();
     let mut found: Vec<Diagnostic> = Vec::new();
     for file in &files {
         match trails::parse(file)? {
@@ -51,6 +60,11 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
                 found.extend(parsed.warnings);
                 found.extend(packtrain_engine::check_pins(&parsed.trail));
                 found.extend(check_tools(&parsed.trail, &registry));
+                let surroundings = Surroundings {
+                    given: &given,
+                    is_nested: false,
+                };
+                found.extend(check_templates(&parsed.trail, &registry, surroundings));
             }
             Err(mistakes) => found.extend(mistakes),
         }
@@ -118,6 +132,14 @@ fn check_tools(trail: &Trail, registry: &Registry) -> Vec<Diagnostic> {
         }
     }
     found
+}
+
+/// NAME, or NAME=VALUE as `packtrain run` takes it.
+fn name(text: &str) -> Result<String, String> {
+    match text.split_once('=').map_or(text, |(name, _)| name) {
+        "" => Err("expected NAME".to_owned()),
+        name => Ok(name.to_owned()),
+    }
 }
 
 fn as_json(diagnostic: &Diagnostic) -> serde_json::Value {

@@ -122,6 +122,9 @@ fn tool<A: DeserializeOwned + JsonSchema + 'static>(
             shown: true,
             recordable: true,
             secrets: Vec::new(),
+            code: Vec::new(),
+            remembers: Vec::new(),
+            runs_trail: None,
             arguments: schemars::schema_for!(A).to_value(),
         },
         body,
@@ -151,6 +154,24 @@ impl<A: DeserializeOwned + 'static> Builtin<A> {
     /// Has an argument that nobody must see.
     fn hiding(mut self, argument: &'static str) -> Self {
         self.spec.secrets.push(argument);
+        self
+    }
+
+    /// Has an argument that is code.
+    fn code(mut self, argument: &'static str) -> Self {
+        self.spec.code.push(argument);
+        self
+    }
+
+    /// Remembers something under the name that an argument gives.
+    fn remembering(mut self, argument: &'static str) -> Self {
+        self.spec.remembers.push(argument);
+        self
+    }
+
+    /// Runs the trail that an argument names.
+    const fn running(mut self, argument: &'static str) -> Self {
+        self.spec.runs_trail = Some(argument);
         self
     }
 

@@ -9,9 +9,11 @@ mod math;
 mod mobile;
 mod registry;
 mod selectors;
+mod templates;
 mod tool;
 
 pub use call::{Call, NestedTrails, SessionScope, Target, Targets};
 pub use registry::Registry;
 pub use selectors::{SelectorSlip, check_selectors};
+pub use templates::{Surroundings, check_templates};
 pub use tool::{Answer, DelegatedCall, Kind, Tool, ToolError, ToolSpec};

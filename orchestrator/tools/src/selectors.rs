@@ -66,17 +66,20 @@ fn check(value: &Value, found: &mut Vec<SelectorSlip>) {
     let Ok(compiled) = CompiledSelector::new(&selector) else {
         return;
     };
-    let mut patterns = Vec::new();
-    collect_patterns(value, &mut patterns);
+    let patterns = value.scalars();
     for note in compiled.notes() {
         let pattern = patterns
             .iter()
-            .find(|(text, _)| note.starts_with(&format!("`{text}` is ")));
-        if pattern.is_some_and(|(_, value)| is_template(value)) {
+            .map(|(_, pattern)| *pattern)
+            .find(|pattern| {
+                let text = pattern.as_scalar().map_or("", |scalar| &scalar.text);
+                note.starts_with(&format!("`{text}` is "))
+            });
+        if pattern.is_some_and(is_template) {
             continue;
         }
         let (span, hint) = match pattern {
-            Some((_, value)) => (
+            Some(value) => (
                 value.span,
                 "put what is meant literally between `\\Q` and `\\E`",
             ),
@@ -108,21 +111,4 @@ fn place(value: &Value, error: &SelectorError) -> Option<Span> {
     }
     let entry = part.as_mapping().and_then(|mapping| mapping.entry(second));
     entry.map_or(part.span, |entry| entry.key.span.or(entry.value.span))
-}
-
-/// Every text below a selector, with its value.
-fn collect_patterns<'v>(value: &'v Value, found: &mut Vec<(&'v str, &'v Value)>) {
-    match &value.node {
-        Node::Scalar(scalar) => found.push((&scalar.text, value)),
-        Node::Sequence(items) => {
-            items
-                .items
-                .iter()
-                .for_each(|item| collect_patterns(item, found));
-        }
-        Node::Mapping(mapping) => {
-            let entries = mapping.entries.iter();
-            entries.for_each(|entry| collect_patterns(&entry.value, found));
-        }
-    }
 }

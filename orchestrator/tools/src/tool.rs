@@ -38,6 +38,12 @@ pub struct ToolSpec {
     pub recordable: bool,
     /// Arguments that nobody must see.
     pub secrets: Vec<&'static str>,
+    /// Arguments that are code of another language, in which `${name}` means something too.
+    pub code: Vec<&'static str>,
+    /// Arguments that name what it remembers.
+    pub remembers: Vec<&'static str>,
+    /// The argument that names another trail, which it runs.
+    pub runs_trail: Option<&'static str>,
     /// JSON Schema of its arguments.
     pub arguments: serde_json::Value,
 }

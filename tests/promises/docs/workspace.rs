@@ -122,11 +122,17 @@ impl Workspace {
             .unwrap_or_default();
         let is_item = begins.starts_with("- ");
         let checked = path.map_or_else(|| format!("checked/{number}.trail.yaml"), str::to_owned);
-        let strict: &[&str] = if block.info.iter().any(|word| word == "loose") {
-            &[]
-        } else {
-            &["--strict"]
-        };
+        let flags = block
+            .info
+            .iter()
+            .skip(1)
+            .flat_map(|word| match word.split_once('=') {
+                Some(("secret", name)) => vec!["--secret", name],
+                _ => Vec::new(),
+            });
+        let is_loose = block.info.iter().any(|word| word == "loose");
+        let strict = (!is_loose).then_some("--strict");
+        let flags: Vec<&str> = flags.chain(strict).collect();
         let below = |indent: &str| {
             block
                 .text
@@ -172,7 +178,7 @@ impl Workspace {
         self.lab.write(&checked, &trail);
         let ended = self
             .lab
-            .run(&[["check"].as_slice(), strict, &[&checked]].concat());
+            .run(&[["check"].as_slice(), &flags, &[&checked]].concat());
         fault(block.line, "is no trail", &ended)
     }
 }

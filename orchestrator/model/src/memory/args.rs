@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Memory;
-use crate::template::{ArgsToken, Scope, TemplateError, Unknown, args_tokens};
+use crate::template::{ArgsToken, Scope, TemplateError, Undefined, args_tokens};
 
 /// The arguments with the templates in their texts filled in, each after those it is made of.
 pub(super) fn resolve(
     args: BTreeMap<String, serde_json::Value>,
     memory: &Memory,
+    undefined: Undefined,
 ) -> Result<BTreeMap<String, serde_json::Value>, TemplateError> {
     // Which others each one waits for, and which wait for it.
     let mut waits_for: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -30,7 +31,7 @@ pub(super) fn resolve(
     while let Some(name) = ready.pop() {
         waits_for.remove(name);
         if let Some(value) = args.get(name) {
-            let value = fill(value, &resolved)?;
+            let value = fill(value, &resolved, undefined)?;
             resolved.args.insert(name.to_owned(), value);
         }
         for waiting in awaited_by.get(name).into_iter().flatten() {
@@ -63,7 +64,11 @@ fn parts<'a>(
         .collect()
 }
 
-fn fill(value: &serde_json::Value, memory: &Memory) -> Result<serde_json::Value, TemplateError> {
+fn fill(
+    value: &serde_json::Value,
+    memory: &Memory,
+    undefined: Undefined,
+) -> Result<serde_json::Value, TemplateError> {
     let Some(text) = value.as_str() else {
         return Ok(value.clone());
     };
@@ -71,7 +76,8 @@ fn fill(value: &serde_json::Value, memory: &Memory) -> Result<serde_json::Value,
         memory,
         params: None,
         app_ids: &[],
-        unknown: Unknown::Literal,
+        code: &[],
+        undefined,
     };
     Ok(scope.fill_text(text)?.value.into())
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{Memory, Redactor};
-use crate::template::TemplateError;
+use crate::template::{TemplateError, Undefined};
 use crate::yaml::Value;
 
 fn pair(name: &str, value: &str) -> (String, String) {
@@ -40,7 +40,7 @@ fn a_secret_is_never_shown() {
     let mut memory = Memory::seeded(&[pair("user", "ada")], &[], &[pair("pin", "4711")]);
     memory.remember("note", "the pin is 4711.");
     memory
-        .set_args(args(json!({"code": "{{pin}}", "n": 3})))
+        .set_args(args(json!({"code": "{{pin}}", "n": 3})), Undefined::Error)
         .unwrap();
     let shown: Vec<(String, String)> = memory.shown().into_iter().collect();
     assert_eq!(
@@ -83,7 +83,7 @@ fn arguments_may_be_made_of_memory_and_of_each_other_in_any_order() {
     memory
         .set_args(args(json!({
             "subject": "for {{args.to}}", "to": "{{memory.email}}", "z": "{{args.subject}}!", "n": 1
-        })))
+        })), Undefined::Error)
         .unwrap();
     assert_eq!(
         serde_json::to_value(memory.args()).unwrap(),
@@ -94,17 +94,31 @@ fn arguments_may_be_made_of_memory_and_of_each_other_in_any_order() {
 #[test]
 fn arguments_in_a_circle_are_refused() {
     let mut memory = Memory::default();
-    let circle = memory.set_args(args(
-        json!({"a": "{{args.b}}", "b": "{{args.a}}", "c": "x"}),
-    ));
+    let circle = memory.set_args(
+        args(json!({"a": "{{args.b}}", "b": "{{args.a}}", "c": "x"})),
+        Undefined::Error,
+    );
     assert_eq!(
         circle,
         Err(TemplateError::Circular {
             name: "a".to_owned()
         })
     );
-    let itself = memory.set_args(args(json!({"a": "{{args.a}}"})));
+    let itself = memory.set_args(args(json!({"a": "{{args.a}}"})), Undefined::Error);
     assert!(matches!(itself, Err(TemplateError::Circular { .. })));
+}
+
+#[test]
+fn an_argument_made_of_an_undefined_name_is_refused() {
+    let mut memory = Memory::seeded(&[pair("email", "a@b.c")], &[], &[]);
+    let given = args(json!({"to": "{{emial}}"}));
+    let refused = memory
+        .set_args(given.clone(), Undefined::Error)
+        .unwrap_err();
+    assert_eq!(refused.to_string(), "`{{emial}}` is undefined");
+    assert!(refused.hint().unwrap().contains("`{{email}}`"));
+    memory.set_args(given, Undefined::Literal).unwrap();
+    assert_eq!(memory.args()["to"], json!("{{emial}}"));
 }
 
 #[test]
@@ -114,7 +128,7 @@ fn a_long_chain_of_arguments_resolves() {
         .chain([("a5000".to_owned(), json!("end"))])
         .collect();
     let mut memory = Memory::default();
-    memory.set_args(chain).unwrap();
+    memory.set_args(chain, Undefined::Error).unwrap();
     assert_eq!(memory.args()["a0"], json!("end"));
 }
 

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::malformed;
-use super::scan::{self, Piece, Token, pieces};
+use super::scan::{self, Piece, Spelling, Token, pieces};
+use super::{APP_ID, malformed};
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::memory::Memory;
 use crate::source::{Source, Span};
-use crate::suggest::did_you_mean;
+use crate::suggest::closest;
 use crate::yaml::{Scalar, Value};
+
+/// How many of the defined names a hint lists.
+const LISTED_NAMES: usize = 12;
 
 /// Where templates are looked up.
 #[derive(Debug, Clone, Copy)]
@@ -19,18 +22,20 @@ pub struct Scope<'a> {
     pub params: Option<&'a BTreeMap<String, serde_json::Value>>,
     /// The ids of the app under test: `{{target.appId}}`.
     pub app_ids: &'a [String],
-    /// What becomes of a name nobody knows.
-    pub unknown: Unknown,
+    /// Keys whose texts are code: an undefined `${name}` in them is the code's own.
+    pub code: &'a [&'static str],
+    /// What becomes of a name that is not defined.
+    pub undefined: Undefined,
 }
 
-/// What becomes of a template whose name nobody knows.
+/// What becomes of a template whose name is not defined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unknown {
-    /// It stays as it is, so that the slip is seen.
+pub enum Undefined {
+    /// It is an error.
     #[default]
+    Error,
+    /// It stays as it is.
     Literal,
-    /// It vanishes.
-    Blank,
 }
 
 /// A value with its templates filled in.
@@ -56,8 +61,8 @@ pub struct Unresolved {
 /// Why a template was not filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// Nobody knows the name.
-    UnknownName,
+    /// The name is not defined.
+    Undefined,
     /// It names a list or a mapping, which cannot stand inside a text.
     NotAText,
 }
@@ -73,13 +78,21 @@ pub enum TemplateError {
         /// Where its scalar stands.
         span: Option<Span>,
     },
-    /// No such argument, parameter or field.
-    #[error("{} names nothing", quoted(token))]
-    NamesNothing {
+    /// No such name, argument, parameter or field.
+    #[error("{} is undefined", quoted(token))]
+    Undefined {
         /// The token.
         token: String,
-        /// The name that was probably meant.
+        /// The name that was probably meant, and those that are defined.
         hint: Option<String>,
+        /// Where its scalar stands.
+        span: Option<Span>,
+    },
+    /// A list or a mapping inside a text.
+    #[error("{} is not a text and cannot be part of one", quoted(token))]
+    NotAText {
+        /// The token.
+        token: String,
         /// Where its scalar stands.
         span: Option<Span>,
     },
@@ -95,7 +108,9 @@ impl TemplateError {
     /// Where it went wrong, when that is in a text.
     pub const fn span(&self) -> Option<Span> {
         match self {
-            Self::Malformed { span, .. } | Self::NamesNothing { span, .. } => *span,
+            Self::Malformed { span, .. }
+            | Self::Undefined { span, .. }
+            | Self::NotAText { span, .. } => *span,
             Self::Circular { .. } => None,
         }
     }
@@ -103,8 +118,8 @@ impl TemplateError {
     /// What to do about it.
     pub fn hint(&self) -> Option<&str> {
         match self {
-            Self::NamesNothing { hint, .. } => hint.as_deref(),
-            Self::Malformed { .. } | Self::Circular { .. } => None,
+            Self::Undefined { hint, .. } => hint.as_deref(),
+            Self::Malformed { .. } | Self::NotAText { .. } | Self::Circular { .. } => None,
         }
     }
 
@@ -176,31 +191,60 @@ impl Scope<'_> {
                 }
                 Piece::Token(token) => token,
             };
-            let mut left = |reason| {
-                unresolved.push(Unresolved {
-                    token: token.raw.to_owned(),
-                    span,
-                    reason,
-                });
-            };
-            match self.find(key, token, span)? {
-                Found::Text(text) => filled.push_str(&text),
-                Found::Json(json) => match written(json) {
-                    Some(text) => filled.push_str(&text),
-                    None => {
-                        left(Reason::NotAText);
-                        filled.push_str(token.raw);
-                    }
-                },
-                Found::Nothing => {
-                    left(Reason::UnknownName);
-                    if self.unknown == Unknown::Literal {
-                        filled.push_str(token.raw);
-                    }
+            let reason = match self.find(key, token, span)? {
+                Found::Text(text) => {
+                    filled.push_str(&text);
+                    continue;
                 }
+                Found::Json(json) => match written(json) {
+                    Some(text) => {
+                        filled.push_str(&text);
+                        continue;
+                    }
+                    None => Reason::NotAText,
+                },
+                Found::Nothing if self.is_code(key, token) => {
+                    filled.push_str(token.raw);
+                    continue;
+                }
+                Found::Nothing => Reason::Undefined,
+            };
+            if self.undefined == Undefined::Error {
+                return Err(self.unresolved(token, span, reason));
             }
+            unresolved.push(Unresolved {
+                token: token.raw.to_owned(),
+                span,
+                reason,
+            });
+            filled.push_str(token.raw);
         }
         Ok(filled)
+    }
+
+    /// Whether a token belongs to the language of the text it stands in, as in a shell's command.
+    fn is_code(&self, key: Option<&str>, token: Token<'_>) -> bool {
+        token.spelling == Spelling::Dollar && key.is_some_and(|key| self.code.contains(&key))
+    }
+
+    fn unresolved(&self, token: Token<'_>, span: Option<Span>, reason: Reason) -> TemplateError {
+        let written = token.raw.to_owned();
+        match reason {
+            Reason::NotAText => TemplateError::NotAText {
+                token: written,
+                span,
+            },
+            Reason::Undefined => TemplateError::Undefined {
+                token: written,
+                hint: Some(match token.body {
+                    APP_ID => "the app under test has no id, or several, on this platform; \
+                                       `targets` in the configuration has them"
+                        .to_owned(),
+                    body => undefined_hint(body, self.memory.defined()),
+                }),
+                span,
+            },
+        }
     }
 
     fn find(
@@ -216,7 +260,7 @@ impl Scope<'_> {
         if let (Some(path), Some(params)) = (body.strip_prefix("params."), self.params) {
             return lookup(params, path, token, span).map(Found::Json);
         }
-        if body == "target.appId"
+        if body == APP_ID
             && let Some(id) = self.app_id(key)
         {
             return Ok(Found::Text(id));
@@ -264,14 +308,34 @@ fn lookup<'v>(
             .filter(|field| !field.is_empty())
             .try_fold(value, |value, field| value.get(field))
     });
-    found.ok_or_else(|| TemplateError::NamesNothing {
+    let prefix = &token.body[..token.body.len() - path.len()];
+    found.ok_or_else(|| TemplateError::Undefined {
         token: token.raw.to_owned(),
-        hint: match values.contains_key(name) {
-            true => None,
-            false => did_you_mean(name, values.keys().map(String::as_str)),
-        },
+        hint: (!values.contains_key(name)).then(|| {
+            let defined = values.keys().map(|name| format!("{prefix}{name}"));
+            undefined_hint(token.body, defined)
+        }),
         span,
     })
+}
+
+/// What to do about a name that is not defined where these are.
+pub fn undefined_hint(name: &str, defined: impl IntoIterator<Item = String>) -> String {
+    let defined: Vec<String> = defined.into_iter().collect();
+    let listed = defined.iter().take(LISTED_NAMES).cloned();
+    let mut list = listed.collect::<Vec<_>>().join(", ");
+    if defined.len() > LISTED_NAMES {
+        list.push_str(", ...");
+    }
+    let name = name.strip_prefix("memory.").unwrap_or(name);
+    match closest(name, defined.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{{{{{meant}}}}}`? defined: {list}"),
+        None if defined.is_empty() => {
+            "nothing is defined; `memory` in the trail's config and `--memory` define names"
+                .to_owned()
+        }
+        None => format!("defined: {list}"),
+    }
 }
 
 /// A JSON value inside a text; `None` when it is a list or an object.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::args::ArgDeclaration;
 use super::classifier::ByClassifier;
+use crate::template::Undefined;
 
 /// The `config:` block. Everything in it is optional.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,6 +31,8 @@ pub struct Config {
     pub skip: ByClassifier<String>,
     /// What the session remembers from the start, in the order of the file.
     pub memory: Vec<(String, String)>,
+    /// What becomes of templates that are not defined.
+    pub undefined: Undefined,
     /// Notes that nothing reads.
     pub metadata: BTreeMap<String, String>,
     /// The arguments the trail takes, in the order of the file.

@@ -3,6 +3,33 @@
 use super::value::{Entry, Mapping, Node, Scalar, Sequence, Value};
 
 impl Value {
+    /// Every scalar in it, with the key of the mapping it stands in, also as an item of a list.
+    pub fn scalars(&self) -> Vec<(Option<&str>, &Self)> {
+        let mut found = Vec::new();
+        self.scalars_below(None, &mut found);
+        found
+    }
+
+    fn scalars_below<'v>(
+        &'v self,
+        key: Option<&'v str>,
+        found: &mut Vec<(Option<&'v str>, &'v Self)>,
+    ) {
+        match &self.node {
+            Node::Scalar(_) => found.push((key, self)),
+            Node::Sequence(sequence) => {
+                for item in &sequence.items {
+                    item.scalars_below(key, found);
+                }
+            }
+            Node::Mapping(mapping) => {
+                for entry in &mapping.entries {
+                    entry.value.scalars_below(Some(&entry.key.text), found);
+                }
+            }
+        }
+    }
+
     /// The same tree with some scalars replaced. `change` gets each scalar with the key it stands
     /// below, list items with that of their list, and answers `None` to keep it. What it answers
     /// takes the place of the scalar, and its span.

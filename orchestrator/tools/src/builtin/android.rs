@@ -38,6 +38,7 @@ fn shell() -> Vec<Arc<dyn Tool>> {
         .on(ANDROID)
         .internal()
         .unrecorded()
+        .code("command")
         .done(),
         tool::<GrantPermissions>(
             "android_grantPermissions",

@@ -32,6 +32,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "Runs another trail's steps here, in the same session.",
             |arguments, call| Box::pin(async move { call.trails.run(&arguments.path, call).await }),
         )
+        .running("path")
         .done(),
         tool::<TakeSnapshot>(
             "takeSnapshot",

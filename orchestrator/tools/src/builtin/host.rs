@@ -31,6 +31,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         )
         .internal()
         .unrecorded()
+        .code("argv")
         .done(),
         tool::<RunCommand>(
             "runCommand",
@@ -46,6 +47,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         )
         .internal()
         .unrecorded()
+        .code("command")
         .done(),
     ]
 }

@@ -24,6 +24,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "Remembers a text that a model reads off the screen. Needs an agent.",
             |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberText".to_owned())) }),
         )
+        .remembering("variable")
         .done(),
         tool::<Remember>(
             "rememberNumber",
@@ -31,6 +32,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "Remembers a number that a model reads off the screen. Needs an agent.",
             |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberNumber".to_owned())) }),
         )
+        .remembering("variable")
         .done(),
         tool::<Remember>(
             "rememberWithAi",
@@ -38,6 +40,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "Remembers what a model answers about the screen. Needs an agent.",
             |_, _| Box::pin(async { Err(ToolError::NeedsAgent("rememberWithAi".to_owned())) }),
         )
+        .remembering("variable")
         .done(),
     ]
 }

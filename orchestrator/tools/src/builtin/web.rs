@@ -254,6 +254,7 @@ fn actions() -> Vec<Arc<dyn Tool>> {
         .on(WEB)
         .internal()
         .unrecorded()
+        .code("script")
         .done(),
     ]
 }

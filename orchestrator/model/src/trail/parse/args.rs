@@ -139,28 +139,13 @@ impl Reader<'_> {
                 self.tell(Diagnostic::warning(self.source, step.span, problem.0).hint(problem.1));
             }
             for call in step.recordings.iter().flat_map(|entry| &entry.value) {
-                self.references_in(&call.args, trail);
-            }
-        }
-    }
-
-    fn references_in(&mut self, value: &Value, trail: &Trail) {
-        match &value.node {
-            Node::Scalar(scalar) => {
-                for problem in references(&scalar.text, trail) {
-                    self.tell(
-                        Diagnostic::error(self.source, value.span, problem.0).hint(problem.1),
-                    );
-                }
-            }
-            Node::Sequence(items) => {
-                for item in &items.items {
-                    self.references_in(item, trail);
-                }
-            }
-            Node::Mapping(mapping) => {
-                for entry in &mapping.entries {
-                    self.references_in(&entry.value, trail);
+                for (_, value) in call.args.scalars() {
+                    let text = value.as_scalar().map_or("", |scalar| &scalar.text);
+                    for problem in references(text, trail) {
+                        self.tell(
+                            Diagnostic::error(self.source, value.span, problem.0).hint(problem.1),
+                        );
+                    }
                 }
             }
         }

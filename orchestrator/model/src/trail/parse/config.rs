@@ -3,10 +3,12 @@
 use super::Reader;
 use super::fields::span;
 use crate::diagnostic::{Diagnostic, Severity, quoted};
+use crate::suggest::did_you_mean;
+use crate::template::Undefined;
 use crate::trail::{ByClassifier, Config};
 use crate::yaml::{Entry, Mapping, Node, Value};
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "id",
     "title",
     "description",
@@ -17,10 +19,11 @@ const KEYS: [&str; 12] = [
     "devices",
     "skip",
     "memory",
+    "undefined",
     "metadata",
     "args",
 ];
-const LIST_KEYS: [&str; 14] = [
+const LIST_KEYS: [&str; 15] = [
     "id",
     "title",
     "description",
@@ -30,6 +33,7 @@ const LIST_KEYS: [&str; 14] = [
     "tags",
     "skip",
     "memory",
+    "undefined",
     "metadata",
     "args",
     "platform",
@@ -130,6 +134,13 @@ impl Reader<'_> {
                     let pairs = self.pairs(value, key);
                     set(&mut config, pairs, |config, pairs| config.memory = pairs);
                 }
+                key @ "undefined" => {
+                    let word = self.text(value, key);
+                    let undefined = word.and_then(|word| self.undefined(value, &word));
+                    set(&mut config, undefined, |config, undefined| {
+                        config.undefined = undefined;
+                    });
+                }
                 key @ "metadata" => {
                     let pairs = self.pairs(value, key);
                     set(&mut config, pairs, |config, pairs| {
@@ -144,6 +155,20 @@ impl Reader<'_> {
             }
         }
         config
+    }
+
+    fn undefined(&mut self, value: &Value, word: &str) -> Option<Undefined> {
+        match word {
+            "error" => Some(Undefined::Error),
+            "literal" => Some(Undefined::Literal),
+            _ => {
+                let message = format!("`undefined` cannot be {}", quoted(word));
+                let hint = did_you_mean(word, ["error", "literal"])
+                    .unwrap_or_else(|| "it can be error or literal".to_owned());
+                self.tell(Diagnostic::error(self.source, value.span, message).hint(hint));
+                None
+            }
+        }
     }
 
     /// Texts for names, in the order of the file.

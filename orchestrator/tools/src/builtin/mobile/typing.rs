@@ -44,6 +44,7 @@ fn typing() -> Vec<Arc<dyn Tool>> {
             |arguments, call| Box::pin(async move { type_random(arguments, call).await }),
         )
         .on(PHONES)
+        .remembering("variable")
         .done(),
         tool::<EraseText>(
             "eraseText",
