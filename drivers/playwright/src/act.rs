@@ -263,7 +263,7 @@ async fn at_once(
             notes: Vec::new(),
         }))),
         Err(error) if wire::is_ambiguous(&error) => Ok(None),
-        Err(error) if wire::touched(&error) => {
+        Err(error) if wire::touched(&error) || wire::is_crash(&error) => {
             Err(wire::translate(&error, &format!("{verb} {by}")))
         }
         Err(error) if is_elsewhere || wire::is_closed(&error) => Ok(None),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use packtrain_drivers::{
     AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError, EventSink,
-    NavigateTo, Observation, SessionOptions, WebCommand,
+    Fault, NavigateTo, Observation, SessionOptions, WebCommand,
 };
 
 use crate::browser::BrowserHandle;
@@ -16,6 +16,8 @@ use crate::{act, expect, navigate, read, wire};
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long a browser may take to say that it is there.
+const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a context may take to close.
 const CLOSES: Duration = Duration::from_secs(5);
 
@@ -57,11 +59,16 @@ impl WebDriver {
     ) -> Result<Observation, DriverError> {
         let dead = self.shared.host.dead().clone();
         let gone = self.browser.running.gone.clone();
+        let crashed = self.session.as_ref().map(Session::crashed);
         let name = command.name();
         let answer = tokio::select! {
             biased;
             () = dead.cancelled() => Err(host_died()),
             () = gone.cancelled() => Err(browser_died()),
+            () = async { match crashed {
+                Some(crashed) => crashed.cancelled_owned().await,
+                None => std::future::pending().await,
+            } } => Err(wire::page_died(name)),
             () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
             answer = self.dispatch(command, ctx) => answer,
             () = tokio::time::sleep(ctx.remaining() + GRACE) => Err(DriverError::Timeout {
@@ -76,13 +83,7 @@ impl WebDriver {
                 self.end().await;
                 Err(error)
             }
-            // The connection may report a closed page before it reports the browser's end.
-            Err(error) if !error.ends_driver() && self.lost().await => {
-                Err(match dead.is_cancelled() {
-                    true => host_died(),
-                    false => browser_died(),
-                })
-            }
+            Err(error) if error.fault() == Fault::App => Err(self.blame(error).await),
             answer => answer,
         }
     }
@@ -223,12 +224,24 @@ impl WebDriver {
             .ok_or_else(|| DriverError::Invalid("no session was begun on this device".to_owned()))
     }
 
-    /// Whether browser or driver are gone, or are found to be within a moment.
-    async fn lost(&self) -> bool {
-        if self.browser.running.browser.is_connected() && !self.shared.host.dead().is_cancelled() {
-            return false;
+    /// Whose failure it is that a command failed on a page. A page that is gone looks the same
+    /// whether it closed itself or lost its browser, and which of the two is reported first is
+    /// chance. So the browser is asked: no page can end that.
+    async fn blame(&self, error: DriverError) -> DriverError {
+        let Some(session) = &self.session else {
+            return error;
+        };
+        let answered = tokio::time::timeout(ALIVE_TIMEOUT, session.ask_browser()).await;
+        match answered {
+            Ok(Ok(())) => error,
+            Ok(Err(_)) if self.shared.host.dead().is_cancelled() => host_died(),
+            Ok(Err(_)) => browser_died(),
+            Err(_) => DriverError::Timeout {
+                doing: "asking the browser whether it is still there".to_owned(),
+                after: ALIVE_TIMEOUT,
+                log: vec![error.to_string()],
+            },
         }
-        true
     }
 }
 

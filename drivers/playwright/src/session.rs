@@ -11,7 +11,9 @@ use playwright_rs::protocol::{
 use playwright_rs::server::channel_owner::ChannelOwner;
 use playwright_rs::server::connection::ConnectionExt;
 use playwright_rs::{DeviceDescriptor, Error};
+use serde_json::json;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::network::RequestLog;
 use crate::slot::{ColorScheme, DialogAnswer, ReducedMotion, WebSlot};
@@ -30,6 +32,8 @@ pub(crate) struct Tabs {
     open: Mutex<Vec<Page>>,
     /// Counts changes of the current tab.
     changes: watch::Sender<u64>,
+    /// Cancelled once the process of a tab ended.
+    crashed: CancellationToken,
     pub(crate) requests: RequestLog,
     dialogs: Mutex<DialogPlan>,
     downloads: Option<PathBuf>,
@@ -58,6 +62,7 @@ impl Session {
         let tabs = Arc::new(Tabs {
             open: Mutex::new(Vec::new()),
             changes: watch::Sender::new(0),
+            crashed: CancellationToken::new(),
             requests: RequestLog::new(),
             dialogs: Mutex::new(DialogPlan {
                 accept: slot.dialogs == DialogAnswer::Accept,
@@ -86,6 +91,23 @@ impl Session {
         self.tabs
             .current()
             .ok_or_else(|| DriverError::unmet("every tab of this session was closed"))
+    }
+
+    /// Cancelled once the process of one of its tabs ended.
+    pub(crate) fn crashed(&self) -> CancellationToken {
+        self.tabs.crashed.clone()
+    }
+
+    /// Asks the browser itself, not one of its pages, for something small.
+    ///
+    /// # Errors
+    /// When the browser or its context is gone.
+    pub(crate) async fn ask_browser(&self) -> Result<(), Error> {
+        let nobody = json!({ "urls": ["http://localhost:1/"] });
+        self.context
+            .channel()
+            .send_no_result("cookies", nobody)
+            .await
     }
 
     pub(crate) async fn close(self) {
@@ -134,6 +156,7 @@ impl Tabs {
             tabs.events.report(DeviceEvent::Crashed {
                 what: format!("the page {} crashed", crashed.url()),
             });
+            tabs.crashed.cancel();
             async { Ok(()) }
         });
         tokio::try_join!(closes, crashes)?;

@@ -87,8 +87,19 @@ pub(crate) async fn ask<T: DeserializeOwned>(
     frame.channel().send(method, params).await
 }
 
+/// The process that renders a page is the browser's, and the browser is the device.
+pub(crate) fn page_died(doing: &str) -> DriverError {
+    DriverError::Lost {
+        cause: format!("{doing}: the browser's process for the page ended"),
+        hint: Some("it was killed or crashed; too little memory is the usual cause".to_owned()),
+    }
+}
+
 /// What Playwright's error means for the one who gave the command.
 pub(crate) fn translate(error: &Error, doing: &str) -> DriverError {
+    if is_crash(error) {
+        return page_died(doing);
+    }
     match error {
         Error::Timeout(text) | Error::AssertionTimeout(text) | Error::AssertionFailed(text) => {
             let (first, log) = split_log(text);
@@ -103,14 +114,14 @@ pub(crate) fn translate(error: &Error, doing: &str) -> DriverError {
         Error::ElementNotFound(selector) => {
             DriverError::unmet(format!("{doing}: nothing matches {selector}"))
         }
-        Error::TargetClosed { .. } => {
-            DriverError::unmet(format!("{doing}: the page closed meanwhile"))
-        }
         Error::ChannelClosed | Error::ConnectionFailed(_) | Error::TransportError(_) => {
             DriverError::lost(format!("{doing}: the connection to Playwright broke"))
         }
         Error::InvalidArgument(text) => DriverError::Invalid(format!("{doing}: {text}")),
         Error::Context(_, inner) => translate(inner, doing),
+        other if is_closed(other) => {
+            DriverError::unmet(format!("{doing}: the page closed meanwhile"))
+        }
         other => {
             let (first, log) = split_log(&other.to_string());
             DriverError::Unmet {
@@ -123,7 +134,7 @@ pub(crate) fn translate(error: &Error, doing: &str) -> DriverError {
 
 /// Whether a strict call found several elements; it touches none then.
 pub(crate) fn is_ambiguous(error: &Error) -> bool {
-    error.to_string().contains("strict mode violation")
+    message(error).contains("strict mode violation")
 }
 
 /// Whether an action found its element at all, by the driver's log of it.
@@ -144,17 +155,24 @@ pub(crate) fn touched(error: &Error) -> bool {
         .any(|sign| last.contains(sign))
 }
 
+/// Whether the process that renders the page ended.
+pub(crate) fn is_crash(error: &Error) -> bool {
+    let message = message(error);
+    message.starts_with("Target crashed") || message == "Page crashed"
+}
+
 /// Whether the error only says that page, context or browser is gone.
 pub(crate) fn is_closed(error: &Error) -> bool {
     match error {
         Error::TargetClosed { .. } | Error::ChannelClosed | Error::ObjectNotFound(_) => true,
         Error::Context(_, inner) => is_closed(inner),
-        other => {
-            let text = other.to_string();
-            text.contains("Target page, context or browser has been closed")
-                || text.contains("Target crashed")
-        }
+        other => message(other).starts_with("Target page, context or browser has been closed"),
     }
+}
+
+/// What Playwright says itself. What follows quotes the page, which may say anything.
+fn message(error: &Error) -> String {
+    split_log(&error.to_string()).0
 }
 
 /// Playwright appends a call log; people read the first line, the log goes to the details.
@@ -164,12 +182,17 @@ fn split_log(text: &str) -> (String, Vec<String>) {
         .map(|line| strip_ansi(line.trim()))
         .filter(|line| !line.is_empty() && line != "Call log:");
     let first = lines.next().unwrap_or_default();
-    let first = ["Protocol error: ", "Timeout: "]
-        .iter()
-        .fold(first.as_str(), |text, prefix| {
-            text.strip_prefix(prefix).unwrap_or(text)
-        })
-        .to_owned();
+    let first = [
+        "Protocol error: ",
+        "Timeout: ",
+        "Assertion failed: ",
+        "Assertion timeout: ",
+    ]
+    .iter()
+    .fold(first.as_str(), |text, prefix| {
+        text.strip_prefix(prefix).unwrap_or(text)
+    })
+    .to_owned();
     let log = lines
         .filter(|line| !is_own_frame(line))
         // Said in the first line.

@@ -27,16 +27,25 @@ fn context(cancel: CancellationToken) -> CommandContext {
     }
 }
 
+/// A driver process with no browser yet.
+pub(crate) fn pool() -> Arc<WebPool> {
+    let found = install::find(&install::SearchPaths::from_environment(|name| {
+        std::env::var_os(name)
+    }));
+    assert!(
+        found.installation().is_some() && found.browser.is_some(),
+        "these tests need Node, playwright-core and Chromium; tests/run.sh installs them: {found:?}"
+    );
+    WebPool::new(found.installation(), found.browser)
+}
+
 impl Device {
     pub(crate) async fn connect(slot: WebSlot) -> Self {
-        let found = install::find(&install::SearchPaths::from_environment(|name| {
-            std::env::var_os(name)
-        }));
-        assert!(
-            found.installation().is_some() && found.browser.is_some(),
-            "these tests need Node, playwright-core and Chromium; tests/run.sh installs them: {found:?}"
-        );
-        let pool = WebPool::new(found.installation(), found.browser);
+        Self::connect_in(&pool(), slot).await
+    }
+
+    /// A device that shares its driver process with others.
+    pub(crate) async fn connect_in(pool: &Arc<WebPool>, slot: WebSlot) -> Self {
         let (sink, events) = event_channel();
         let connector = pool.connector(WebSlot {
             name: "test".into(),
@@ -47,7 +56,7 @@ impl Device {
             .await
             .unwrap();
         Self {
-            pool,
+            pool: Arc::clone(pool),
             driver: Some(driver),
             events,
             unread: Vec::new(),
@@ -119,9 +128,15 @@ impl Device {
         running.await.unwrap_err()
     }
 
-    pub(crate) async fn close(mut self) {
+    /// Lets go of the device; others go on.
+    pub(crate) async fn leave(mut self) {
         self.driver.take().unwrap().close().await;
-        self.pool.shutdown().await;
+    }
+
+    pub(crate) async fn close(self) {
+        let pool = Arc::clone(&self.pool);
+        self.leave().await;
+        pool.shutdown().await;
     }
 }
 

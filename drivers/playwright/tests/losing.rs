@@ -1,34 +1,236 @@
-//! What happens when the browser dies or nobody waits any more.
+//! What happens when the browser dies, a page goes away, or nobody waits any more.
 
-use packtrain_driver_playwright::{Isolation, WebSlot};
-use packtrain_drivers::{Command, DriverError, WebCommand};
+use std::process::Command as Process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use crate::browser::run;
-use crate::commands::{by_ref, click, expect_text, open};
+use packtrain_driver_playwright::{Isolation, WebPool, WebSlot};
+use packtrain_drivers::{
+    Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand,
+};
+
+use crate::browser::{Device, pool, run};
+use crate::commands::{by_css, by_ref, click, expect_text, open};
+use crate::site::Site;
+
+/// A device with a browser process of its own, and the mark that its command line carries.
+async fn open_marked(pool: &Arc<WebPool>, site: &Site) -> (Device, String) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mark = format!("--packtrain-losing={}-{number}-", std::process::id());
+    let slot = WebSlot {
+        isolation: Isolation::Process,
+        args: vec![mark.clone()],
+        ..WebSlot::default()
+    };
+    let mut device = Device::connect_in(pool, slot).await;
+    device.begin(SessionOptions::default()).await;
+    device.go(site.url()).await;
+    (device, mark)
+}
+
+/// Which of a browser's processes are killed.
+#[derive(Clone, Copy)]
+enum Part {
+    Browser,
+    Renderers,
+    /// Its whole group, in whatever order the system likes.
+    All,
+}
+
+/// The command lines of a browser's processes, by process id.
+fn processes(mark: &str) -> Vec<(u32, String)> {
+    let line = |pid: u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).replace('\0', " ")
+    };
+    let all: Vec<_> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
+        .map(|pid| (pid, line(pid)))
+        .collect();
+    let browser = all
+        .iter()
+        .find(|(_, line)| line.contains(mark) && !line.contains("--type="))
+        .expect("the browser runs");
+    let group = group_of(browser.0);
+    all.into_iter()
+        .filter(|(pid, _)| group_of(*pid) == group)
+        .collect()
+}
+
+fn group_of(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let behind = stat.rsplit_once(") ")?.1.to_owned();
+    behind.split(' ').nth(2).map(str::to_owned)
+}
+
+fn kill(mark: &str, part: Part) {
+    for (pid, line) in processes(mark) {
+        let is_part = match part {
+            Part::Browser => !line.contains("--type="),
+            Part::Renderers => line.contains("--type=renderer"),
+            Part::All => true,
+        };
+        if is_part {
+            // It may be gone with another one by now.
+            let _ = Process::new("kill")
+                .args(["-KILL", &pid.to_string()])
+                .output();
+        }
+    }
+}
+
+/// Commands that would wait for ever, and such that read.
+fn waiting() -> Vec<Command> {
+    let nowhere = || by_css("#nowhere");
+    [
+        WebCommand::Evaluate("new Promise(() => {})".into()),
+        WebCommand::Click { target: nowhere() },
+        WebCommand::Click {
+            target: by_ref("Not there"),
+        },
+        WebCommand::ExpectText("Not there".into()),
+        WebCommand::ExpectVisible { target: nowhere() },
+        WebCommand::ExpectValue {
+            target: by_css("#count"),
+            kind: ValueKind::Text,
+            expected: "many".into(),
+        },
+        WebCommand::ExpectList {
+            target: by_css("ul"),
+            items: vec!["Apple".into(), "Plum".into()],
+        },
+        WebCommand::AwaitUrl {
+            pattern: "/nowhere$".into(),
+            limit: Duration::from_secs(20),
+        },
+        WebCommand::ExpectRequest {
+            name: "nothing".into(),
+            limit: Duration::from_secs(20),
+        },
+    ]
+    .into_iter()
+    .map(Command::Web)
+    .collect()
+}
+
+/// The device is to blame for whatever a command says whose browser is killed meanwhile.
+async fn kill_during_each(part: Part) {
+    let (pool, site) = (pool(), Site::start().await);
+    for command in waiting() {
+        let (mut device, mark) = open_marked(&pool, &site).await;
+        let said = command.name();
+        let killing = tokio::task::spawn_blocking(move || kill(&mark, part));
+        let mut answer = device.execute(command).await;
+        killing.await.unwrap();
+        // What did not need the page any more has found out nothing wrong: the next one does.
+        if answer.is_ok() {
+            let read = Command::Snapshot(SnapshotDetail::default());
+            answer = device.execute(read).await;
+        }
+        let error = answer.unwrap_err();
+        assert_eq!(error.fault(), Fault::Device, "{said}: {error:?}");
+        assert!(
+            matches!(error, DriverError::Lost { hint: Some(_), .. }),
+            "{said}: {error:?}"
+        );
+        device.leave().await;
+    }
+    pool.shutdown().await;
+}
 
 #[test]
-fn a_killed_browser_is_a_lost_device_within_the_command() {
+fn a_killed_browser_is_a_lost_device_whatever_was_going_on() {
+    run(kill_during_each(Part::Browser));
+}
+
+#[test]
+fn a_killed_page_process_is_a_lost_device_whatever_was_going_on() {
+    run(kill_during_each(Part::Renderers));
+}
+
+#[test]
+fn a_browser_killed_with_all_its_processes_is_a_lost_device() {
+    run(kill_during_each(Part::All));
+}
+
+#[test]
+fn a_browser_that_died_between_commands_is_a_lost_device() {
     run(async {
-        let slot = WebSlot {
-            isolation: Isolation::Process,
-            args: vec!["--user-agent=packtrain-kill-me".into()],
-            ..WebSlot::default()
-        };
-        let (_site, mut device) = open(slot).await;
-        let never = Command::Web(WebCommand::Evaluate("new Promise(() => {})".into()));
-        let kill = async {
-            let found = std::process::Command::new("pkill")
-                .args(["-KILL", "-f", "packtrain-kill-me"])
-                .status()
-                .unwrap();
-            assert!(found.success());
-        };
-        let (lost, ()) = tokio::join!(device.execute(never), kill);
-        let error = lost.unwrap_err();
+        let (pool, site) = (pool(), Site::start().await);
+        for part in [Part::Browser, Part::Renderers] {
+            let (mut device, mark) = open_marked(&pool, &site).await;
+            kill(&mark, part);
+            let error = device.err(click(by_ref("button \"More\""))).await;
+            assert!(matches!(error, DriverError::Lost { .. }), "{error:?}");
+            device.leave().await;
+        }
+        pool.shutdown().await;
+    });
+}
+
+#[test]
+fn a_page_that_closes_itself_is_the_apps_doing() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        device.ok(click(by_ref("link \"Popup\""))).await;
+        device.ok(expect_text("In the popup")).await;
+        let close = "setTimeout(() => window.close(), 100); new Promise(() => {})";
+        let closed = device
+            .err(Command::Web(WebCommand::Evaluate(close.into())))
+            .await;
+        assert_eq!(closed.fault(), Fault::App, "{closed:?}");
         assert!(
-            matches!(&error, DriverError::Lost { cause, hint: Some(_) } if cause.contains("browser")),
-            "{error:?}"
+            closed.to_string().ends_with("the page closed meanwhile"),
+            "{closed}"
         );
+        // The tab it came from is still there.
+        device.ok(expect_text("Shop")).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn what_a_page_says_makes_no_lost_device() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        let script = "document.body.innerHTML = '<p id=a>Target crashed</p><p id=b>Page crashed</p>\
+                      <p id=c>Target page, context or browser has been closed</p>'";
+        device.script(script).await;
+        for id in ["#a", "#b", "#c"] {
+            let expected = Command::Web(WebCommand::ExpectValue {
+                target: by_css(id),
+                kind: ValueKind::Text,
+                expected: "fine".into(),
+            });
+            let error = device
+                .execute_within(expected, Duration::from_millis(700))
+                .await
+                .unwrap_err();
+            assert_eq!(error.fault(), Fault::App, "{error:?}");
+        }
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_browser_that_does_not_answer_is_no_failure_of_the_app() {
+    run(async {
+        let (pool, site) = (pool(), Site::start().await);
+        let (mut device, mark) = open_marked(&pool, &site).await;
+        let signal = |name: &str| {
+            for (pid, _) in processes(&mark) {
+                let _ = Process::new("kill").args([name, &pid.to_string()]).output();
+            }
+        };
+        signal("-STOP");
+        let limit = Duration::from_secs(1);
+        let answer = device.execute_within(expect_text("Shop"), limit).await;
+        let error = answer.unwrap_err();
+        assert_eq!(error.fault(), Fault::Device, "{error:?}");
+        signal("-CONT");
         device.close().await;
     });
 }
