@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{Point, Size};
+use crate::mark::ScreenMark;
 use crate::selector::NodeSelector;
 
 /// One order to a device.
@@ -23,17 +24,13 @@ pub enum Command {
     Snapshot(SnapshotDetail),
     /// Reads the screen as a picture.
     Screenshot,
-    /// Waits until the screen has been still for `quiet`; how is the driver's affair.
-    Settle {
-        /// How long nothing may change.
-        quiet: Duration,
-        /// When to give up waiting, which is not an error: the report's notes say so.
-        limit: Duration,
-    },
-    /// Waits until the screen differs from what the last snapshot of this session showed, or for
-    /// `limit`. Answers [`Observation::Json`](crate::Observation::Json) `true` or `false`.
+    /// Waits until the screen shows something else than a snapshot of that mark did. Answers a
+    /// [`Snapshot`](crate::Observation::Snapshot) of what it shows then, or
+    /// [`Unchanged`](crate::Observation::Unchanged).
     AwaitChange {
-        /// When to give up waiting, which is not an error.
+        /// The mark of the snapshot to compare with.
+        since: ScreenMark,
+        /// When to give up waiting, which is not an error; the screen is looked at once at least.
         limit: Duration,
     },
     /// Touches, keys and text, by position and focus.
@@ -405,7 +402,6 @@ impl Command {
             Self::End => "end",
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot => "screenshot",
-            Self::Settle { .. } => "settle",
             Self::AwaitChange { .. } => "await change",
             Self::Input(command) => command.name(),
             Self::App(command) => command.name(),

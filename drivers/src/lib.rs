@@ -10,9 +10,11 @@ pub mod driver;
 pub mod error;
 pub mod event;
 pub mod geometry;
+pub mod mark;
 pub mod observation;
 pub mod selector;
 pub mod tree;
+pub mod wait;
 
 pub use command::{
     AndroidCommand, AppCommand, Command, Direction, InputCommand, Key, LaunchMode, NavigateTo,
@@ -23,6 +25,7 @@ pub use driver::{BoxFuture, CommandContext, Connector, Driver};
 pub use error::{DriverError, Fault};
 pub use event::{DeviceEvent, EventSink, EventStream, event_channel};
 pub use geometry::{Point, Rect, Size};
+pub use mark::ScreenMark;
 pub use observation::{ActionReport, Located, Observation, Screenshot, Snapshot, SnapshotRef};
 pub use selector::{CompiledSelector, NodeSelector, Resolution, SelectorError};
 pub use tree::{Node, NodeDetail, NodeId, Tree, TreeBuilder};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::{Rect, Size};
+use crate::mark::ScreenMark;
 use crate::tree::{NodeId, Tree};
 
 /// The answer to a command that succeeded.
@@ -12,6 +13,8 @@ pub enum Observation {
     Done(ActionReport),
     /// What is on the screen, as a tree.
     Snapshot(Box<Snapshot>),
+    /// The screen still shows what it was to be compared with.
+    Unchanged,
     /// What is on the screen, as a picture.
     Screenshot(Screenshot),
     /// A text: an address, a command's output.
@@ -51,6 +54,8 @@ pub struct Located {
 /// The screen as a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Snapshot {
+    /// What it shows, to be compared with: for [`Command::AwaitChange`](crate::Command::AwaitChange).
+    pub mark: ScreenMark,
     /// The nodes; empty for a compact web snapshot.
     pub tree: Tree,
     /// A compact list for readers, one element a line, with references: `[e1] button "Save"`.

@@ -43,7 +43,7 @@ pub enum NodeDetail {
 }
 
 /// An Android accessibility node. Texts are `None` when the attribute is absent or empty.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names are Android's own attributes")]
 #[expect(
@@ -83,7 +83,7 @@ pub struct AndroidNode {
 }
 
 /// An XCTest element.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names are WebDriverAgent's own attributes")]
 #[expect(
@@ -112,7 +112,7 @@ pub struct IosNode {
 }
 
 /// An element of a page as assistive technology sees it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebNode {
     /// ARIA role.

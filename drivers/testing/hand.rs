@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     AppCommand, Command, CommandContext, Driver, DriverError, InputCommand, LaunchMode, NodeDetail,
-    Observation, Point, Snapshot, SnapshotDetail,
+    Observation, Point, ScreenMark, Snapshot, SnapshotDetail,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -93,6 +93,15 @@ pub trait Hand {
     async fn snapshot(&mut self) -> Box<Snapshot> {
         match self.ok(SNAPSHOT).await {
             Observation::Snapshot(snapshot) => snapshot,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// What the screen shows once it shows something else than that snapshot, if it comes to that.
+    async fn change_since(&mut self, mark: ScreenMark, limit: Duration) -> Option<Box<Snapshot>> {
+        match self.ok(Command::AwaitChange { since: mark, limit }).await {
+            Observation::Snapshot(snapshot) => Some(snapshot),
+            Observation::Unchanged => None,
             other => panic!("{other:?}"),
         }
     }

@@ -21,6 +21,8 @@ macro_rules! conform {
                 it_reads_the_screen_as_a_tree_with_bounds_in_the_units_it_declared
                 it_takes_a_png_of_the_size_it_declared
                 a_tap_changes_the_screen_and_the_change_is_noticed
+                each_caller_compares_with_the_snapshot_it_had
+                the_mark_is_the_screens_however_it_is_read
                 typed_text_appears
                 a_command_it_cannot_carry_out_is_refused_clearly
                 a_deadline_ends_in_a_timeout_and_not_in_a_hang

@@ -82,10 +82,6 @@ pub(crate) trait UiAgent: Send + Sync {
     /// The screen as the XML of a window dump.
     fn hierarchy(&self, deadline: Instant) -> Answer<'_, String>;
 
-    /// How long the screen has certainly been still before [`Self::hierarchy`] answers, provided
-    /// that it took as long.
-    fn waits_for_quiet(&self) -> Duration;
-
     /// A touch of `hold`; `None` for a tap.
     fn touch(&self, at: Point, hold: Option<Duration>, deadline: Instant) -> Answer<'_, ()>;
 

@@ -69,24 +69,14 @@ impl AdbDriver {
                 Ok(done(Vec::new()))
             }
             Command::Snapshot(detail) => {
-                let session = session(&mut self.session)?;
-                let (screen, snapshot) = self.hand.snapshot(detail, deadline).await?;
-                session.seen = Some(screen);
-                Ok(snapshot)
+                session(&mut self.session)?;
+                self.hand.snapshot(detail, deadline).await
             }
             Command::Screenshot => self.hand.picture(deadline).await,
-            Command::Settle { quiet, limit } => {
+            Command::AwaitChange { since, limit } => {
                 session(&mut self.session)?;
-                let end = std::time::Instant::now() + ctx.remaining_up_to(limit);
-                self.hand.settle(quiet, end).await
-            }
-            Command::AwaitChange { limit } => {
-                let end = std::time::Instant::now() + ctx.remaining_up_to(limit);
-                let changed = match &session(&mut self.session)?.seen {
-                    Some(seen) => self.hand.await_change(seen, end).await?,
-                    None => false,
-                };
-                Ok(Observation::Json(changed.into()))
+                let limit = ctx.remaining_up_to(limit);
+                self.hand.await_change(since, limit, deadline).await
             }
             Command::Input(command) => {
                 session(&mut self.session)?;

@@ -1,18 +1,19 @@
-//! Reading the screen: as a tree, as a picture; and waiting for it to change or to come to rest.
+//! Reading the screen: as a tree, as a picture; and waiting for it to change.
 
 mod picture;
-mod wait;
 
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::selector::list_refs;
+use packtrain_drivers::wait::ChangePoll;
 use packtrain_drivers::{
-    DriverError, NodeDetail, Observation, Size, Snapshot, SnapshotDetail, Tree,
+    DriverError, NodeDetail, Observation, ScreenMark, Size, Snapshot, SnapshotDetail, Tree,
 };
 
 use crate::agent::AgentError;
 use crate::dump::{self, Dump, DumpFault, Leave};
 use crate::fault::Trouble;
+use crate::focus::Focus;
 use crate::hand::{Hand, Result};
 use crate::wire::WireError;
 
@@ -32,16 +33,6 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// A text that differs when anything a person could see differs, bars aside.
-    pub(crate) fn print(&self) -> String {
-        let detail = SnapshotDetail {
-            bounds: true,
-            css_selectors: false,
-            offscreen: true,
-        };
-        list_refs(&self.tree, self.size, detail).text
-    }
-
     /// The package of the largest window.
     fn package(&self) -> Option<&str> {
         match &self.tree.nodes().first()?.detail {
@@ -130,25 +121,49 @@ impl Hand {
         &self,
         detail: SnapshotDetail,
         deadline: Instant,
-    ) -> Result<(Screen, Observation)> {
+    ) -> Result<Observation> {
         // The second question is answered while the first one is.
         let (screen, focus) = tokio::join!(self.read(deadline), self.focus(deadline));
-        let screen = screen?;
-        let front = match focus {
-            Ok(Some(focus)) => Some(focus.package),
-            Ok(None) | Err(_) => screen.package().map(str::to_owned),
-        };
-        let list = list_refs(&screen.tree, screen.size, detail);
-        let snapshot = Snapshot {
-            tree: screen.tree.clone(),
-            text: list.text,
-            refs: list.refs,
-            location: front,
-            title: None,
-            screen: screen.size,
-        };
-        Ok((screen, Observation::Snapshot(Box::new(snapshot))))
+        Ok(show(screen?, focus, detail))
     }
+
+    /// Waits until the screen shows something else than `since`.
+    pub(crate) async fn await_change(
+        &self,
+        since: ScreenMark,
+        limit: Duration,
+        deadline: Instant,
+    ) -> Result<Observation> {
+        let poll = ChangePoll::within(limit);
+        loop {
+            let screen = self.read(deadline).await?;
+            if ScreenMark::of(&screen.tree) != since {
+                let focus = self.focus(deadline).await;
+                return Ok(show(screen, focus, SnapshotDetail::default()));
+            }
+            if !poll.again().await {
+                return Ok(Observation::Unchanged);
+            }
+        }
+    }
+}
+
+/// A screen as a snapshot. Without an answer about the focus, its largest window is in front.
+fn show(screen: Screen, focus: Result<Option<Focus>>, detail: SnapshotDetail) -> Observation {
+    let front = match focus {
+        Ok(Some(focus)) => Some(focus.package),
+        Ok(None) | Err(_) => screen.package().map(str::to_owned),
+    };
+    let list = list_refs(&screen.tree, screen.size, detail);
+    Observation::Snapshot(Box::new(Snapshot {
+        mark: ScreenMark::of(&screen.tree),
+        tree: screen.tree,
+        text: list.text,
+        refs: list.refs,
+        location: front,
+        title: None,
+        screen: screen.size,
+    }))
 }
 
 fn said(fault: &DumpFault) -> String {

@@ -9,7 +9,6 @@ use packtrain_drivers::{EventSink, SessionOptions};
 use crate::agent::Keycode;
 use crate::hand::{Hand, Result};
 use crate::logcat::LogCapture;
-use crate::screen::Screen;
 
 /// How long undoing may take.
 const UNDOES: Duration = Duration::from_secs(10);
@@ -19,8 +18,6 @@ pub(crate) struct Session {
     pub(crate) base_url: Option<String>,
     log: Option<LogCapture>,
     pub(crate) restore: Restore,
-    /// What the last snapshot showed.
-    pub(crate) seen: Option<Screen>,
 }
 
 /// What the session changed that the next one must not find.
@@ -67,7 +64,6 @@ impl Session {
             base_url: options.base_url,
             log,
             restore: Restore::default(),
-            seen: None,
         };
         Ok((session, notes))
     }

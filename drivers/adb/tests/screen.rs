@@ -188,55 +188,16 @@ async fn a_turned_device_has_a_wide_screen_and_stands_again_when_the_session_end
 }
 
 #[tokio::test]
-async fn settling_lasts_until_nothing_changes_any_more() {
+async fn a_change_since_a_snapshot_is_noticed() {
     all_ways(WELL, async |device| {
         device.open_shop().await;
-        device.fill("email", "ann@example.com").await;
-        device.fill("password", "guess").await;
-        device.input(InputCommand::HideKeyboard).await;
+        let (now, soon) = (Duration::from_millis(50), super::lab::PATIENCE);
+        let before = device.snapshot().await.mark;
+        assert_eq!(device.change_since(before, now).await, None);
         device.tap("sign_in").await;
-        // The answer comes 150 to 200 ms later.
-        let settle = Command::Settle {
-            quiet: Duration::from_millis(400),
-            limit: Duration::from_secs(30),
-        };
-        assert_eq!(device.notes(settle).await, Vec::<String>::new());
-        assert_eq!(device.variable("error"), "Wrong email or password");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_screen_that_is_not_still_in_time_is_a_note_and_no_error() {
-    all_ways(WELL, async |device| {
-        let settle = Command::Settle {
-            quiet: Duration::from_secs(3600),
-            limit: Duration::from_millis(120),
-        };
-        let notes = device.notes(settle).await;
-        assert_eq!(notes.len(), 1, "{notes:?}");
-        assert!(
-            notes[0].starts_with("the screen was still changing after 0."),
-            "{notes:?}"
-        );
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_change_since_the_last_snapshot_is_noticed() {
-    all_ways(WELL, async |device| {
-        let soon = |ms| Command::AwaitChange {
-            limit: Duration::from_millis(ms),
-        };
-        assert_eq!(device.json(soon(0)).await, false, "nothing to compare with");
-        device.open_shop().await;
-        let sign_in = device.place("sign_in").await;
-        assert_eq!(device.json(soon(50)).await, false);
-        device.input(InputCommand::Tap { at: sign_in }).await;
-        assert_eq!(device.json(soon(30_000)).await, true, "an error is shown");
-        device.snapshot().await;
-        assert_eq!(device.json(soon(50)).await, false);
+        let after = device.change_since(before, soon).await.unwrap();
+        assert!(after.text.contains("Enter your email"), "{}", after.text);
+        assert_eq!(device.change_since(after.mark, now).await, None);
     })
     .await;
 }

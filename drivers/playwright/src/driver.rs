@@ -29,8 +29,6 @@ pub(crate) struct WebDriver {
     browser: BrowserHandle,
     events: EventSink,
     session: Option<Session>,
-    /// The list of the last snapshot, for `AwaitChange`.
-    last_read: Option<String>,
 }
 
 impl WebDriver {
@@ -48,7 +46,6 @@ impl WebDriver {
             browser,
             events,
             session: None,
-            last_read: None,
         }
     }
 
@@ -99,20 +96,10 @@ impl WebDriver {
                 self.end().await;
                 act::done()
             }
-            Command::Snapshot(detail) => {
-                let answer = read::snapshot(self.session()?, detail).await?;
-                if let Observation::Snapshot(snapshot) = &answer {
-                    self.last_read = Some(snapshot.text.clone());
-                }
-                Ok(answer)
-            }
+            Command::Snapshot(detail) => read::snapshot(self.session()?, detail).await,
             Command::Screenshot => read::screenshot(self.session()?, ctx).await,
-            Command::Settle { quiet, limit } => {
-                read::settle(self.session()?, quiet, ctx.remaining_up_to(limit)).await
-            }
-            Command::AwaitChange { limit } => {
-                let before = self.last_read.as_deref();
-                read::await_change(self.session()?, before, ctx.remaining_up_to(limit)).await
+            Command::AwaitChange { since, limit } => {
+                read::await_change(self.session()?, since, ctx.remaining_up_to(limit)).await
             }
             Command::Input(command) => act::input(self.session()?, &command, ctx).await,
             Command::App(AppCommand::OpenUrl(url)) => {
@@ -212,7 +199,6 @@ impl WebDriver {
     }
 
     async fn end(&mut self) {
-        self.last_read = None;
         if let Some(session) = self.session.take() {
             let _ = tokio::time::timeout(CLOSES, session.close()).await;
         }

@@ -1,9 +1,9 @@
-//! Reading a page: as a tree, as a picture, by script; and waiting for it to change or to settle.
+//! Reading a page: as a tree, as a picture, by script; and waiting for it to change.
 
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, CommandContext, DriverError, Observation, Screenshot, Size, Snapshot,
+    CommandContext, DriverError, Observation, ScreenMark, Screenshot, Size, Snapshot,
     SnapshotDetail,
 };
 use playwright_rs::Error;
@@ -24,18 +24,6 @@ const PAINTS_SOON: Duration = Duration::from_millis(1500);
 /// So many pages in a row may be left while their picture is taken.
 const LEFT_PAGES: u32 = 4;
 
-/// Resolves once the document has been still for `quiet` ms; `false` when `limit` ms were not
-/// enough.
-const SETTLED: &str = "([quiet, limit]) => new Promise(resolve => {
-  let timer;
-  const done = still => { observer.disconnect(); clearTimeout(timer); clearTimeout(end); resolve(still); };
-  const again = () => { clearTimeout(timer); timer = setTimeout(() => done(true), quiet); };
-  const observer = new MutationObserver(again);
-  const end = setTimeout(() => done(false), limit);
-  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-  again();
-})";
-
 type Result<T> = std::result::Result<T, DriverError>;
 
 pub(crate) async fn snapshot(session: &Session, detail: SnapshotDetail) -> Result<Observation> {
@@ -44,15 +32,20 @@ pub(crate) async fn snapshot(session: &Session, detail: SnapshotDetail) -> Resul
     if detail.css_selectors {
         aria.list = with_css(&page, &aria).await?;
     }
+    Ok(show(&page, aria).await)
+}
+
+async fn show(page: &Page, aria: Aria) -> Observation {
     let title = page.title().await.ok().filter(|title| !title.is_empty());
-    Ok(Observation::Snapshot(Box::new(Snapshot {
+    Observation::Snapshot(Box::new(Snapshot {
+        mark: ScreenMark::of(&aria.tree),
         tree: aria.tree,
         text: aria.list,
         refs: aria.refs.into_iter().map(|listed| listed.shown).collect(),
         location: Some(page.url()),
         title,
-        screen: screen(&page),
-    })))
+        screen: screen(page),
+    }))
 }
 
 /// The list with a CSS path behind each numbered element; as many as a reader takes in.
@@ -153,51 +146,24 @@ pub(crate) async fn storage_state(session: &Session) -> Result<Observation> {
     Ok(Observation::Json(state))
 }
 
-pub(crate) async fn settle(
-    session: &Session,
-    quiet: Duration,
-    limit: Duration,
-) -> Result<Observation> {
-    let page = session.page()?;
-    let times = [wire::millis(quiet), wire::millis(limit)];
-    // A page that navigates away meanwhile has changed for certain; it settles when it has loaded,
-    // which the next command waits for anyway.
-    let still = page
-        .evaluate::<_, bool>(SETTLED, Some(&times))
-        .await
-        .unwrap_or(true);
-    let notes = match still {
-        true => Vec::new(),
-        false => vec![format!(
-            "the page was still changing after {:.1} s",
-            limit.as_secs_f64()
-        )],
-    };
-    Ok(Observation::Done(ActionReport {
-        located: None,
-        notes,
-    }))
-}
-
-/// Waits until the page reads differently from `before`.
+/// Waits until the page shows something else than `since`.
 pub(crate) async fn await_change(
     session: &Session,
-    before: Option<&str>,
+    since: ScreenMark,
     limit: Duration,
 ) -> Result<Observation> {
     let end = Instant::now() + limit;
     loop {
-        let now = find::read_aria(&session.page()?, false).await?.list;
-        match before {
-            Some(before) if before == now => {}
-            Some(_) => return Ok(Observation::Json(true.into())),
-            None => return Ok(Observation::Json(false.into())),
+        let page = session.page()?;
+        let aria = find::read_aria(&page, false).await?;
+        if ScreenMark::of(&aria.tree) != since {
+            return Ok(show(&page, aria).await);
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            return Ok(Observation::Json(false.into()));
+            return Ok(Observation::Unchanged);
         }
-        await_mutation(&session.page()?, left).await;
+        await_mutation(&page, left).await;
     }
 }
 

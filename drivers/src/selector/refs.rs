@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 use super::condition::identifier;
 use crate::command::SnapshotDetail;
 use crate::geometry::{Rect, Size};
+use crate::mark::{has_app, is_system};
 use crate::observation::SnapshotRef;
 use crate::tree::{AndroidNode, IosNode, Node, NodeDetail, NodeId, Tree, WebNode};
 
@@ -255,25 +256,6 @@ fn is_on_screen(node: &Node, screen: Size) -> bool {
         && node.bounds.is_none_or(|bounds| {
             !bounds.is_empty() && (unknown || bounds.intersection(&screen.to_rect()).is_some())
         })
-}
-
-/// Status and navigation bars, which no test is about.
-fn is_system(node: &Node) -> bool {
-    match &node.detail {
-        NodeDetail::Android(node) => node
-            .package
-            .as_ref()
-            .is_some_and(|package| package.starts_with("com.android.systemui")),
-        NodeDetail::Ios(_) | NodeDetail::Web(_) => false,
-    }
-}
-
-/// Whether there is anything but system bars; the notification shade is all system.
-fn has_app(tree: &Tree) -> bool {
-    tree.nodes().iter().any(|node| match &node.detail {
-        NodeDetail::Android(android) => android.package.is_some() && !is_system(node),
-        NodeDetail::Ios(_) | NodeDetail::Web(_) => false,
-    })
 }
 
 /// Gives out names and remembers which are taken.

@@ -7,7 +7,6 @@ mod front;
 mod input;
 mod keyboard;
 mod screen;
-mod wait;
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +18,6 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use self::keyboard::Stubborn;
-use self::wait::LastLook;
 use crate::agent::{Agent, Ask, Failure, Reply};
 use crate::alert::{OpenAlert, Permission};
 use crate::answer::Refusal;
@@ -45,10 +43,6 @@ pub(crate) struct WdaDriver {
 /// What is known within a session.
 #[derive(Default)]
 struct State {
-    /// The elements of the last snapshot, for `AwaitChange`.
-    seen: Option<u64>,
-    /// The elements as the command before this one left them, when it waited for them.
-    last_look: Option<LastLook>,
     /// The screen as it is held, when it was read.
     screen: Option<Size>,
     /// What the app in front calls itself, and its id.
@@ -121,14 +115,12 @@ impl WdaDriver {
     }
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
-        let last_look = self.state.last_look.take();
         match command {
             Command::Begin(_) => self.begin(ctx).await,
             Command::End => self.end(ctx).await,
-            Command::Snapshot(detail) => self.snapshot(detail, last_look, ctx).await,
+            Command::Snapshot(detail) => self.snapshot(detail, ctx).await,
             Command::Screenshot => self.screenshot(ctx).await,
-            Command::Settle { quiet, limit } => self.settle(quiet, limit, ctx).await,
-            Command::AwaitChange { limit } => self.await_change(limit, ctx).await,
+            Command::AwaitChange { since, limit } => self.await_change(since, limit, ctx).await,
             Command::Input(command) => self.input(command, ctx).await,
             Command::App(command) => self.app(command, ctx).await,
             Command::Android(command) => Err(self.unsupported(command.name())),

@@ -34,7 +34,6 @@ pub fn answer(status: u16, body: &[u8]) {
         .and_then(|text| source::read(text).map_err(drop))
     {
         assert!(tree.len() <= MAX_ELEMENTS, "the limit holds");
-        assert_eq!(source::fingerprint(&tree), source::fingerprint(&tree));
         let _ = source::root(&tree);
     }
 }

@@ -9,10 +9,9 @@ mod element;
 mod tests;
 
 use std::cell::Cell;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use packtrain_drivers::tree::IosNode;
-use packtrain_drivers::{NodeDetail, Rect, Size, Tree, TreeBuilder};
+use packtrain_drivers::{NodeDetail, Size, Tree, TreeBuilder};
 use serde::de::DeserializeSeed;
 
 use self::element::{Element, ElementSeed};
@@ -79,40 +78,4 @@ pub(crate) fn root(tree: &Tree) -> (Option<&str>, Option<Size>) {
         .and_then(|root| ios(&root.detail))
         .and_then(|node| node.label.as_deref().or(node.name.as_deref()));
     (label, size)
-}
-
-/// A number that differs when the trees do.
-pub(crate) fn fingerprint(tree: &Tree) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for (id, node) in tree.iter() {
-        (id, tree.descendants(id).end).hash(&mut hasher);
-        let edges = node.bounds.map(
-            |Rect {
-                 left,
-                 top,
-                 right,
-                 bottom,
-             }| { [left, top, right, bottom].map(f64::to_bits) },
-        );
-        edges.hash(&mut hasher);
-        if let Some(node) = ios(&node.detail) {
-            let texts = [
-                &node.element_type,
-                &node.identifier,
-                &node.name,
-                &node.label,
-                &node.value,
-                &node.placeholder,
-            ];
-            let flags = [
-                node.is_enabled,
-                node.is_visible,
-                node.is_accessible,
-                node.is_focused,
-                node.is_selected,
-            ];
-            (texts, flags).hash(&mut hasher);
-        }
-    }
-    hasher.finish()
 }

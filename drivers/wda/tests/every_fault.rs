@@ -215,12 +215,10 @@ async fn what_was_on_the_screen_before_gives_way_to_what_is() {
         device.inject("{ match: { tree: wda }, do: { stale: 1 } }");
         device.tap("email").await;
         assert!(device.world(|world| world.keyboard_shown()));
-        assert!(!device.shows("return").await, "that was before");
-        let soon = Command::AwaitChange {
-            limit: super::lab::PATIENCE,
-        };
-        assert_eq!(device.json(soon).await, true);
-        assert!(device.shows("return").await, "the keyboard is up");
+        let stale = device.snapshot().await;
+        assert!(!stale.text.contains("return"), "that was before");
+        let after = device.change_since(stale.mark, super::lab::PATIENCE).await;
+        assert!(after.unwrap().text.contains("return"), "the keyboard is up");
     })
     .await;
 }

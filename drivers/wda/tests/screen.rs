@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{
-    AppCommand, Classifier, Command, InputCommand, Observation, Size, SnapshotDetail,
-};
+use packtrain_drivers::{AppCommand, Classifier, Command, Observation, Size, SnapshotDetail};
 
-use super::lab::{Device, Hand as _, SHOP, WELL, both_ways};
+use super::lab::{Device, Hand as _, PATIENCE, SHOP, WELL, both_ways};
 
 const UPRIGHT: Size = Size::new(393.0, 852.0);
 const TURNED: Size = Size::new(852.0, 393.0);
@@ -97,71 +95,16 @@ async fn a_turned_device_has_a_wide_screen() {
 }
 
 #[tokio::test]
-async fn settling_lasts_until_nothing_changes_any_more() {
+async fn a_change_since_a_snapshot_is_noticed() {
     both_ways(WELL, async |device| {
         device.open_shop().await;
-        device.fill("email", "ann@example.com").await;
-        device.fill("password", "guess").await;
-        device.tap("sign_in").await;
-        // The answer comes 150 to 200 ms later.
-        let settle = Command::Settle {
-            quiet: Duration::from_millis(400),
-            limit: Duration::from_secs(30),
-        };
-        assert_eq!(device.notes(settle).await, Vec::<String>::new());
-        assert_eq!(device.variable("error"), "Wrong email or password");
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_screen_that_is_not_still_in_time_is_a_note_and_no_error() {
-    both_ways(WELL, async |device| {
-        let settle = Command::Settle {
-            quiet: Duration::from_secs(3600),
-            limit: Duration::from_millis(120),
-        };
-        let notes = device.notes(settle).await;
-        assert_eq!(notes, ["the screen was still changing after 0.1 s"]);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_change_since_the_last_snapshot_is_noticed() {
-    both_ways(WELL, async |device| {
-        device.open_shop().await;
-        let soon = |ms| Command::AwaitChange {
-            limit: Duration::from_millis(ms),
-        };
-        assert_eq!(device.json(soon(0)).await, false, "nothing to compare with");
-        let email = device.place("email").await;
-        assert_eq!(device.json(soon(50)).await, false);
-        device.input(InputCommand::Tap { at: email }).await;
-        assert_eq!(
-            device.json(soon(30_000)).await,
-            true,
-            "the keyboard came up"
-        );
-        device.snapshot().await;
-        assert_eq!(device.json(soon(50)).await, false);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn what_was_seen_while_waiting_is_not_shown_after_a_touch() {
-    both_ways(WELL, async |device| {
-        device.open_shop().await;
-        let email = device.place("email").await;
-        device.inject("{ match: { route: 'GET .*/source' }, do: { delay: 120ms } }");
-        let settle = Command::Settle {
-            quiet: Duration::from_millis(1),
-            limit: Duration::from_secs(30),
-        };
-        assert_eq!(device.notes(settle).await, Vec::<String>::new());
-        device.input(InputCommand::Tap { at: email }).await;
-        assert!(device.shows("return").await, "the keyboard is up");
+        let (now, soon) = (Duration::from_millis(50), PATIENCE);
+        let before = device.snapshot().await.mark;
+        assert_eq!(device.change_since(before, now).await, None);
+        device.tap("email").await;
+        let after = device.change_since(before, soon).await.unwrap();
+        assert!(after.text.contains("return"), "the keyboard came up");
+        assert_eq!(device.change_since(after.mark, now).await, None);
     })
     .await;
 }

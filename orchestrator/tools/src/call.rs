@@ -11,7 +11,7 @@ use packtrain_model::memory::Memory;
 use packtrain_model::yaml::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::mobile::screen::{ScreenMemory, effect};
+use crate::mobile::screen::{Asked, ScreenMemory};
 use crate::tool::{Answer, ToolError, ToolSpec};
 
 /// The app under test.
@@ -173,15 +173,9 @@ impl Call<'_> {
     /// # Errors
     /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was called off.
     pub async fn device(&self, command: Command) -> Result<Observation, ToolError> {
-        let effect = effect(&command);
-        let asked = Instant::now();
+        let asked = Asked::now(&command);
         let answer = self.session.lease.execute(command, self.deadline).await;
-        let mut screen = self.session.screen();
-        screen.carried_out(effect);
-        if let Ok(observation) = &answer {
-            screen.seen(observation, asked);
-        }
-        drop(screen);
+        self.session.screen().answered(asked, answer.as_ref().ok());
         answer.map_err(|error| match self.session.cancel.is_cancelled() {
             true => ToolError::Cancelled,
             false => error.into(),
@@ -201,7 +195,7 @@ impl Call<'_> {
                 self.session.screen().handed_out(&snapshot.refs);
                 Answer::text(snapshot.text)
             }
-            Observation::Screenshot(_) => ActionReport::default().into(),
+            Observation::Screenshot(_) | Observation::Unchanged => ActionReport::default().into(),
         })
     }
 

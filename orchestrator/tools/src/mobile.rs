@@ -5,7 +5,6 @@ pub(crate) mod act;
 pub(crate) mod find;
 pub(crate) mod gesture;
 mod keyboard;
-pub(crate) mod rest;
 pub(crate) mod screen;
 pub(crate) mod scroll;
 pub(crate) mod sight;

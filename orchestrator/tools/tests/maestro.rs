@@ -293,23 +293,13 @@ fn text_is_copied_from_an_element() {
 fn an_animation_is_waited_for_without_an_error() {
     on_both(async |platform| {
         let lab = Lab::showing(platform, vec![label("x").line(200.0)]).await;
+        let ends = commands(json!(["waitForAnimationToEnd"]));
+        lab.call("mobile_maestro", ends).await.unwrap();
         lab.phone.world().restless = true;
-        let flow =
-            commands(json!(["waitForAnimationToEnd", {"waitForAnimationToEnd": {"timeout": 700}}]));
+        let flow = commands(json!([{"waitForAnimationToEnd": {"timeout": 700}}]));
+        let began = std::time::Instant::now();
         lab.call("mobile_maestro", flow).await.unwrap();
-        let limits: Vec<_> = lab
-            .phone
-            .told()
-            .into_iter()
-            .map(|command| match command {
-                Command::Settle { limit, .. } => limit,
-                other => panic!("{other:?}"),
-            })
-            .collect();
-        assert_eq!(
-            limits,
-            [Duration::from_secs(15), Duration::from_millis(700)]
-        );
+        assert!(began.elapsed() >= Duration::from_millis(700));
     });
 }
 

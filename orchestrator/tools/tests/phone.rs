@@ -10,7 +10,8 @@ use packtrain_drivers::tree::{AndroidNode, IosNode};
 use packtrain_drivers::{
     ActionReport, AndroidCommand, AppCommand, BoxFuture, Command, CommandContext, Connector,
     DeviceId, DeviceInfo, Driver, DriverError, EventSink, InputCommand, NodeDetail, Observation,
-    Platform, Point, Rect, Screenshot, Size, Snapshot, Tree, TreeBuilder,
+    Platform, Point, Rect, ScreenMark, Screenshot, Size, Snapshot, SnapshotDetail, Tree,
+    TreeBuilder,
 };
 use serde_json::json;
 
@@ -187,15 +188,13 @@ pub(crate) struct World {
     pub(crate) shell: serde_json::Value,
     /// Whether the screen never comes to rest.
     pub(crate) restless: bool,
+    ticks: u32,
     commands: Vec<Command>,
-    version: u64,
-    seen: u64,
 }
 
 impl World {
     pub(crate) fn show(&mut self, elements: Vec<Element>) {
         self.elements = elements;
-        self.version += 1;
     }
 
     fn tree(&self) -> Tree {
@@ -205,6 +204,7 @@ impl World {
             .iter()
             .cloned()
             .chain(self.list.into_iter().flat_map(List::elements))
+            .chain((self.ticks > 0).then(|| label(&"·".repeat(self.ticks as usize))))
             .collect();
         if !all.is_empty() {
             // On iOS the root of every screen bears the app's name.
@@ -251,50 +251,51 @@ impl World {
         if let Some(place) = place {
             let (_, change) = self.on_touch.remove(place);
             change(self);
-            self.version += 1;
         }
+    }
+
+    fn snapshot(&self, detail: SnapshotDetail) -> Observation {
+        let tree = self.tree();
+        let list = list_refs(&tree, SCREEN, detail);
+        Observation::Snapshot(Box::new(Snapshot {
+            mark: ScreenMark::of(&tree),
+            tree,
+            text: list.text,
+            refs: list.refs,
+            location: None,
+            title: None,
+            screen: SCREEN,
+        }))
     }
 
     fn answer(&mut self, command: &Command) -> Result<Observation, DriverError> {
         let done = Ok(Observation::Done(ActionReport::default()));
         match command {
-            Command::Snapshot(detail) => {
-                self.seen = self.version;
-                let tree = self.tree();
-                let list = list_refs(&tree, SCREEN, *detail);
-                Ok(Observation::Snapshot(Box::new(Snapshot {
-                    tree,
-                    text: list.text,
-                    refs: list.refs,
-                    location: None,
-                    title: None,
-                    screen: SCREEN,
-                })))
-            }
+            Command::Snapshot(detail) => Ok(self.snapshot(*detail)),
             Command::Screenshot => Ok(Observation::Screenshot(Screenshot {
                 png: Vec::new(),
                 screen: SCREEN,
             })),
-            Command::AwaitChange { .. } => {
-                if self.version == self.seen
+            Command::AwaitChange { since, limit } => {
+                let changes = |world: &Self| ScreenMark::of(&world.tree()) != *since;
+                // Whoever waits for the screen to rest asks whether it has changed already.
+                if limit.is_zero() {
+                    if let Some(change) = self.on_settle.take() {
+                        change(self);
+                    }
+                } else if !changes(self)
                     && let Some(change) = self.coming.pop_front()
                 {
                     change(self);
-                    self.version += 1;
                 }
+                self.ticks += u32::from(self.restless);
                 // Nothing else will ever change: as if the limit had passed.
-                Ok(Observation::Json(json!(self.version != self.seen)))
+                Ok(if changes(self) {
+                    self.snapshot(SnapshotDetail::default())
+                } else {
+                    Observation::Unchanged
+                })
             }
-            Command::Settle { .. } if self.on_settle.is_some() => {
-                if let Some(change) = self.on_settle.take() {
-                    change(self);
-                }
-                done
-            }
-            Command::Settle { .. } if self.restless => Ok(Observation::Done(ActionReport {
-                notes: vec!["the screen kept changing".to_owned()],
-                ..ActionReport::default()
-            })),
             Command::Input(command) => {
                 match command {
                     InputCommand::Tap { at } | InputCommand::LongPress { at, .. } => {
@@ -303,13 +304,11 @@ impl World {
                     InputCommand::Swipe { from, to, .. } => {
                         if let Some(list) = &mut self.list {
                             list.scroll(from.y - to.y);
-                            self.version += 1;
                         }
                     }
                     InputCommand::HideKeyboard => {
                         if let Some(change) = self.on_hide.take() {
                             change(self);
-                            self.version += 1;
                         }
                     }
                     _ => {}
@@ -355,9 +354,8 @@ impl Phone {
                 on_settle: None,
                 shell: json!(null),
                 restless: false,
+                ticks: 0,
                 commands: Vec::new(),
-                version: 1,
-                seen: 0,
             }),
         })
     }
@@ -375,10 +373,7 @@ impl Phone {
     pub(crate) fn did(&self) -> Vec<Command> {
         let mut told = self.told();
         told.retain(|command| {
-            !matches!(
-                command,
-                Command::Snapshot(_) | Command::AwaitChange { .. } | Command::Settle { .. }
-            )
+            !matches!(command, Command::Snapshot(_) | Command::AwaitChange { .. })
         });
         told
     }
@@ -396,7 +391,7 @@ impl Phone {
         let told = self.told();
         told.iter()
             .filter_map(|command| match command {
-                Command::AwaitChange { limit } => Some(*limit),
+                Command::AwaitChange { limit, .. } if !limit.is_zero() => Some(*limit),
                 _ => None,
             })
             .collect()

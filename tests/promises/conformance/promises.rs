@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     AndroidCommand, Command, DriverError, Fault, InputCommand, Observation, Platform, Point, Rect,
-    SessionOptions, Size, Snapshot, WebCommand,
+    SessionOptions, Size, Snapshot, SnapshotDetail, WebCommand,
 };
 
-use super::rig::{Hand, within};
+use super::rig::{Hand, PATIENCE, within};
 
 /// How soon something must end that is told to end at once: generous to a busy computer, and far
 /// below what it would take otherwise.
@@ -96,17 +96,45 @@ pub(super) async fn it_takes_a_png_of_the_size_it_declared(hand: &mut Hand) {
 
 pub(super) async fn a_tap_changes_the_screen_and_the_change_is_noticed(hand: &mut Hand) {
     hand.shop().await;
-    let snapshot = hand.snapshot().await;
-    let still = Command::AwaitChange {
-        limit: Duration::from_millis(200),
-    };
-    assert_eq!(hand.ok(still).await, Observation::Json(false.into()));
-    tap(hand, place(&snapshot, "Sign in").center()).await;
-    let soon = Command::AwaitChange {
-        limit: super::rig::PATIENCE,
-    };
-    assert_eq!(hand.ok(soon).await, Observation::Json(true.into()));
+    let before = hand.snapshot().await;
+    let soon = Duration::from_millis(200);
+    assert_eq!(hand.change_since(before.mark, soon).await, None);
+    tap(hand, place(&before, "Sign in").center()).await;
+    let after = hand.change_since(before.mark, PATIENCE).await.unwrap();
+    assert_ne!(after.mark, before.mark);
+    assert_eq!(after.location, before.location, "a whole snapshot");
     hand.showing("Enter your email").await;
+}
+
+pub(super) async fn each_caller_compares_with_the_snapshot_it_had(hand: &mut Hand) {
+    hand.shop().await;
+    let mine = hand.snapshot().await;
+    tap(hand, place(&mine, "Sign in").center()).await;
+    let another = hand.showing("Enter your email").await;
+    let soon = Duration::from_millis(200);
+    assert_eq!(hand.change_since(another.mark, soon).await, None);
+    let changed = hand.change_since(mine.mark, soon).await;
+    assert_eq!(changed.map(|changed| changed.mark), Some(another.mark));
+}
+
+pub(super) async fn the_mark_is_the_screens_however_it_is_read(hand: &mut Hand) {
+    hand.shop().await;
+    let whole = SnapshotDetail {
+        bounds: true,
+        css_selectors: true,
+        offscreen: true,
+    };
+    for detail in [whole, SnapshotDetail::default()] {
+        let Observation::Snapshot(snapshot) = hand.ok(Command::Snapshot(detail)).await else {
+            panic!("no snapshot");
+        };
+        let now = Duration::ZERO;
+        assert_eq!(
+            hand.change_since(snapshot.mark, now).await,
+            None,
+            "{detail:?}"
+        );
+    }
 }
 
 pub(super) async fn typed_text_appears(hand: &mut Hand) {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     BoxFuture, Command, CommandContext, Connector, Driver, DriverError, EventStream, Observation,
-    Platform, SessionOptions, Snapshot, SnapshotDetail, event_channel,
+    Platform, ScreenMark, SessionOptions, Snapshot, SnapshotDetail, event_channel,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -136,6 +136,19 @@ impl Hand {
         }
     }
 
+    /// What the screen shows once it shows something else than that snapshot, if it comes to that.
+    pub(super) async fn change_since(
+        &mut self,
+        since: ScreenMark,
+        limit: Duration,
+    ) -> Option<Box<Snapshot>> {
+        match self.ok(Command::AwaitChange { since, limit }).await {
+            Observation::Snapshot(snapshot) => Some(snapshot),
+            Observation::Unchanged => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Waits until a text is on the screen.
     pub(super) async fn showing(&mut self, text: &str) -> Box<Snapshot> {
         let end = Instant::now() + PATIENCE;
@@ -146,7 +159,7 @@ impl Hand {
             }
             let limit = end.saturating_duration_since(Instant::now());
             assert!(!limit.is_zero(), "no {text:?} in\n{}", snapshot.text);
-            self.ok(Command::AwaitChange { limit }).await;
+            self.change_since(snapshot.mark, limit).await;
         }
     }
 }

@@ -10,8 +10,6 @@ use super::{AgentError, Answer, Keycode, UiAgent};
 use crate::phone::{Phone, Repeat};
 use crate::wire::shell::quote;
 
-/// What `uiautomator dump` waits for before it looks: a second without events.
-const QUIET: Duration = Duration::from_secs(1);
 /// The most keys one command presses.
 const MAX_KEYS: usize = 100;
 
@@ -84,10 +82,6 @@ impl UiAgent for ShellAgent {
             };
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         })
-    }
-
-    fn waits_for_quiet(&self) -> Duration {
-        QUIET
     }
 
     fn touch(&self, at: Point, hold: Option<Duration>, deadline: Instant) -> Answer<'_, ()> {

@@ -254,10 +254,6 @@ impl UiAgent for U2Agent {
         Box::pin(self.dump(deadline))
     }
 
-    fn waits_for_quiet(&self) -> Duration {
-        Duration::ZERO
-    }
-
     fn touch(&self, at: Point, hold: Option<Duration>, deadline: Instant) -> Answer<'_, ()> {
         Box::pin(async move {
             let (x, y) = place(at);

@@ -74,13 +74,11 @@ async fn a_tree_that_is_told_late_is_waited_out() {
         device.inject(&format!(
             "{{ match: {{ tree: {tree} }}, when: {{ times: 3 }}, do: {{ stale: 3 }} }}"
         ));
-        device.snapshot().await;
+        let before = device.snapshot().await.mark;
         let at = packtrain_drivers::Point::new(540.0, 1040.0);
         device.input(InputCommand::Tap { at }).await;
-        let changes = Command::AwaitChange {
-            limit: Duration::from_secs(20),
-        };
-        assert_eq!(device.json(changes).await, true);
+        let soon = Duration::from_secs(20);
+        assert!(device.change_since(before, soon).await.is_some());
         assert!(device.shows("Enter your email").await);
     })
     .await;
@@ -181,11 +179,10 @@ async fn a_touch_without_effect_shows_in_what_is_seen_next() {
         device.open_shop().await;
         device.inject("{ match: { touch: tap sign_in }, when: { times: 1 }, do: swallow }");
         let at = device.place("sign_in").await;
+        let before = device.snapshot().await.mark;
         device.input(InputCommand::Tap { at }).await;
-        let soon = Command::AwaitChange {
-            limit: Duration::from_millis(100),
-        };
-        assert_eq!(device.json(soon).await, false);
+        let soon = Duration::from_millis(100);
+        assert_eq!(device.change_since(before, soon).await, None);
         device.input(InputCommand::Tap { at }).await;
         assert!(device.shows("Enter your email").await);
     })

@@ -1,15 +1,16 @@
 //! Reading the screen: as a tree, and as a picture.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use packtrain_drivers::selector::list_refs;
+use packtrain_drivers::wait::ChangePoll;
 use packtrain_drivers::{
-    CommandContext, DriverError, Observation, Screenshot, Size, Snapshot, SnapshotDetail, Tree,
+    CommandContext, DriverError, Observation, ScreenMark, Screenshot, Size, Snapshot,
+    SnapshotDetail, Tree,
 };
 
-use super::wait::LastLook;
 use super::{Result, WdaDriver};
 use crate::agent::{Ask, Failure, Reply};
 use crate::alert::OpenAlert;
@@ -38,30 +39,57 @@ impl WdaDriver {
     pub(super) async fn snapshot(
         &mut self,
         detail: SnapshotDetail,
-        last_look: Option<LastLook>,
         ctx: &CommandContext,
     ) -> Result<Observation> {
-        let mut rounds = 0;
-        let mut known = last_look.and_then(|look| look.fresh(Instant::now()));
-        let (tree, location) = loop {
-            let tree = match known.take() {
-                Some(tree) => tree,
-                None => self.tree(ctx).await?,
-            };
+        let tree = self.tree(ctx).await?;
+        self.show(tree, detail, ctx).await
+    }
+
+    /// Waits until the screen shows something else than `since`.
+    pub(super) async fn await_change(
+        &mut self,
+        since: ScreenMark,
+        limit: Duration,
+        ctx: &CommandContext,
+    ) -> Result<Observation> {
+        let poll = ChangePoll::within(ctx.remaining_up_to(limit));
+        loop {
+            let tree = self.tree(ctx).await?;
+            if ScreenMark::of(&tree) != since {
+                return self.show(tree, SnapshotDetail::default(), ctx).await;
+            }
+            if !poll.again().await {
+                return Ok(Observation::Unchanged);
+            }
+        }
+    }
+
+    /// What a tree shows, or the one that follows once an alert is answered and the session has
+    /// followed the app in front.
+    async fn show(
+        &mut self,
+        mut tree: Tree,
+        detail: SnapshotDetail,
+        ctx: &CommandContext,
+    ) -> Result<Observation> {
+        let mut rounds = 1;
+        let location = loop {
+            if rounds == ROUNDS {
+                break self.front(&tree, ctx).await?;
+            }
+            if !self.met_in(&tree, ctx).await? {
+                let location = self.front(&tree, ctx).await?;
+                if !self.follow(location.as_deref(), ctx).await? {
+                    break location;
+                }
+            }
+            tree = self.tree(ctx).await?;
             rounds += 1;
-            if rounds < ROUNDS && self.met_in(&tree, ctx).await? {
-                continue;
-            }
-            let location = self.front(&tree, ctx).await?;
-            if rounds < ROUNDS && self.follow(location.as_deref(), ctx).await? {
-                continue;
-            }
-            break (tree, location);
         };
-        self.state.seen = Some(source::fingerprint(&tree));
         let screen = self.screen_size();
         let list = list_refs(&tree, screen, detail);
         Ok(Observation::Snapshot(Box::new(Snapshot {
+            mark: ScreenMark::of(&tree),
             tree,
             text: list.text,
             refs: list.refs,

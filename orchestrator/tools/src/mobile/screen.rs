@@ -4,10 +4,8 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    AndroidCommand, AppCommand, Command, InputCommand, Observation, Size, SnapshotRef,
+    AndroidCommand, AppCommand, Command, InputCommand, Observation, ScreenMark, Size, SnapshotRef,
 };
-
-use super::sight::picture;
 
 /// How long after an action things may still be on their way to where they end up.
 const MOVING: Duration = Duration::from_secs(1);
@@ -15,16 +13,27 @@ const MOVING: Duration = Duration::from_secs(1);
 /// What a session remembers of its screen.
 #[derive(Debug)]
 pub(crate) struct ScreenMemory {
-    moved: Option<Instant>,
+    /// When something was last done that may move things.
+    acted: Option<Instant>,
+    /// Since when nothing has moved, as somebody found out.
+    still: Option<Instant>,
     shown: Option<Shown>,
     size: Option<Size>,
     refs: Vec<SnapshotRef>,
 }
 
-/// Looks in a row that all showed the same picture, with nothing done between them.
+/// A command on its way to the device, as far as the screen is concerned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    effect: Effect,
+    since: Option<ScreenMark>,
+    at: Instant,
+}
+
+/// Looks in a row that all showed the same, with nothing done between them.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
-    picture: u64,
+    mark: ScreenMark,
     /// When the first of them was over.
     since: Instant,
     /// When the last of them began.
@@ -33,7 +42,7 @@ struct Shown {
 
 /// What a command does to the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
+enum Effect {
     /// Nothing.
     None,
     /// Things may move.
@@ -46,7 +55,8 @@ impl ScreenMemory {
     /// Nothing is known yet.
     pub(crate) const fn new() -> Self {
         Self {
-            moved: None,
+            acted: None,
+            still: None,
             shown: None,
             size: None,
             refs: Vec::new(),
@@ -55,17 +65,16 @@ impl ScreenMemory {
 
     /// Whether something was done so shortly before that things may still move.
     pub(crate) fn is_moving(&self) -> bool {
-        self.moved.is_some_and(|at| at.elapsed() < MOVING)
+        self.acted
+            .is_some_and(|acted| acted.elapsed() < MOVING && self.still.is_none_or(|at| at < acted))
     }
 
     /// Nothing has moved since `then`, whatever was done before.
     pub(crate) fn still_since(&mut self, then: Instant) {
-        if self.moved.is_some_and(|at| at <= then) {
-            self.moved = None;
-        }
+        self.still = self.still.max(Some(then));
     }
 
-    /// For how long the picture of the last look has been seen, from look to look.
+    /// For how long the screen has shown what the last look saw, from look to look.
     pub(crate) fn unchanged_for(&self) -> Duration {
         self.shown.map_or(Duration::ZERO, |shown| {
             shown.until.duration_since(shown.since)
@@ -77,23 +86,40 @@ impl ScreenMemory {
         self.size
     }
 
-    /// A command was carried out, or failed half-way.
-    pub(crate) fn carried_out(&mut self, effect: Effect) {
+    /// A command was answered, or failed half-way.
+    pub(crate) fn answered(&mut self, asked: Asked, observation: Option<&Observation>) {
+        let now = Instant::now();
+        self.carried_out(asked.effect, now);
+        if let Some(observation) = observation {
+            self.seen(asked, observation, now);
+        }
+    }
+
+    fn carried_out(&mut self, effect: Effect, now: Instant) {
         match effect {
             Effect::None => return,
             Effect::Moves => {}
             Effect::Turns => self.size = None,
         }
-        self.moved = Some(Instant::now());
+        self.acted = Some(now);
         self.shown = None;
     }
 
-    /// The device answered something that it was asked for at a moment.
-    pub(crate) fn seen(&mut self, observation: &Observation, asked: Instant) {
+    fn seen(&mut self, asked: Asked, observation: &Observation, now: Instant) {
+        // Another caller may have done something meanwhile: this tells nothing of the time after.
+        if self.acted.is_some_and(|acted| asked.at < acted) {
+            return;
+        }
         let screen = match observation {
             Observation::Snapshot(snapshot) => {
-                self.looked_at(picture(&snapshot.tree), asked, Instant::now());
+                self.looked(snapshot.mark, asked.at, now);
                 snapshot.screen
+            }
+            Observation::Unchanged => {
+                if let Some(mark) = asked.since {
+                    self.looked(mark, asked.at, now);
+                }
+                return;
             }
             Observation::Screenshot(screenshot) => screenshot.screen,
             Observation::Done(_) | Observation::Text(_) | Observation::Json(_) => return,
@@ -103,10 +129,10 @@ impl ScreenMemory {
         }
     }
 
-    fn looked_at(&mut self, picture: u64, asked: Instant, answered: Instant) {
-        let same = self.shown.filter(|shown| shown.picture == picture);
+    fn looked(&mut self, mark: ScreenMark, asked: Instant, answered: Instant) {
+        let same = self.shown.filter(|shown| shown.mark == mark);
         self.shown = Some(Shown {
-            picture,
+            mark,
             since: same.map_or(answered, |shown| shown.since),
             until: asked,
         });
@@ -123,14 +149,28 @@ impl ScreenMemory {
     }
 }
 
+impl Asked {
+    /// A command that is given to the device now.
+    pub(crate) fn now(command: &Command) -> Self {
+        let since = match command {
+            Command::AwaitChange { since, .. } => Some(*since),
+            _ => None,
+        };
+        Self {
+            effect: effect(command),
+            since,
+            at: Instant::now(),
+        }
+    }
+}
+
 /// What a command does to the screen.
-pub(crate) const fn effect(command: &Command) -> Effect {
+const fn effect(command: &Command) -> Effect {
     match command {
         Command::Begin(_) => Effect::Turns,
         Command::End
         | Command::Snapshot(_)
         | Command::Screenshot
-        | Command::Settle { .. }
         | Command::AwaitChange { .. }
         // Pages are waited for by their driver.
         | Command::Web(_) => Effect::None,
@@ -174,40 +214,77 @@ pub(crate) const fn effect(command: &Command) -> Effect {
 
 #[cfg(test)]
 mod tests {
+    use packtrain_drivers::{NodeDetail, Tree, TreeBuilder};
+
     use super::*;
 
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
     }
 
-    #[test]
-    fn a_picture_lasts_from_the_end_of_its_first_look_to_the_start_of_its_last() {
-        let start = Instant::now();
-        let mut screen = ScreenMemory::new();
-        assert_eq!(screen.unchanged_for(), ms(0));
-        screen.looked_at(7, start, start + ms(200));
-        assert_eq!(screen.unchanged_for(), ms(0), "one look proves nothing");
-        screen.looked_at(7, start + ms(210), start + ms(400));
-        assert_eq!(screen.unchanged_for(), ms(10));
-        screen.looked_at(7, start + ms(400), start + ms(600));
-        assert_eq!(screen.unchanged_for(), ms(200));
-        screen.looked_at(8, start + ms(700), start + ms(900));
-        assert_eq!(screen.unchanged_for(), ms(0), "another picture begins anew");
+    /// The marks of two screens that differ.
+    fn marks() -> [ScreenMark; 2] {
+        let mut other = TreeBuilder::new();
+        other.open(None, NodeDetail::Ios(Box::default()));
+        [Tree::default(), other.finish()].map(|tree| ScreenMark::of(&tree))
     }
 
     #[test]
-    fn whatever_moves_things_ends_a_picture() {
+    fn a_mark_lasts_from_the_end_of_its_first_look_to_the_start_of_its_last() {
+        let start = Instant::now();
+        let [one, other] = marks();
+        let mut screen = ScreenMemory::new();
+        assert_eq!(screen.unchanged_for(), ms(0));
+        screen.looked(one, start, start + ms(200));
+        assert_eq!(screen.unchanged_for(), ms(0), "one look proves nothing");
+        screen.looked(one, start + ms(210), start + ms(400));
+        assert_eq!(screen.unchanged_for(), ms(10));
+        screen.looked(one, start + ms(400), start + ms(600));
+        assert_eq!(screen.unchanged_for(), ms(200));
+        screen.looked(other, start + ms(700), start + ms(900));
+        assert_eq!(screen.unchanged_for(), ms(0), "another screen");
+    }
+
+    #[test]
+    fn whatever_moves_things_ends_a_mark() {
         let start = Instant::now();
         for (effect, left) in [
             (Effect::None, ms(100)),
             (Effect::Moves, ms(0)),
             (Effect::Turns, ms(0)),
         ] {
+            let [mark, _] = marks();
             let mut screen = ScreenMemory::new();
-            screen.looked_at(7, start, start);
-            screen.looked_at(7, start + ms(100), start + ms(100));
-            screen.carried_out(effect);
+            screen.looked(mark, start, start);
+            screen.looked(mark, start + ms(100), start + ms(100));
+            screen.carried_out(effect, start + ms(100));
             assert_eq!(screen.unchanged_for(), left, "{effect:?}");
         }
+    }
+
+    #[test]
+    fn a_look_that_was_asked_for_before_another_callers_touch_proves_nothing_after_it() {
+        let start = Instant::now();
+        let [mark, _] = marks();
+        let mut screen = ScreenMemory::new();
+        let look = |at| Asked {
+            effect: Effect::None,
+            since: Some(mark),
+            at,
+        };
+        screen.carried_out(Effect::Moves, start + ms(50));
+        screen.seen(look(start), &Observation::Unchanged, start + ms(60));
+        screen.seen(
+            look(start + ms(200)),
+            &Observation::Unchanged,
+            start + ms(220),
+        );
+        assert_eq!(screen.unchanged_for(), ms(0));
+        screen.seen(
+            look(start + ms(300)),
+            &Observation::Unchanged,
+            start + ms(320),
+        );
+        assert_eq!(screen.unchanged_for(), ms(80));
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{Command, Direction, Rect, Size, Snapshot};
+use packtrain_drivers::{Direction, Rect, Size, Snapshot};
 
 use super::act::{SWIPE, stroke};
 use super::gesture::{self, ScrollStart, Stroke};
-use super::sight::{same_picture, shows_more, visible_share};
+use super::sight::{shows_more, visible_share};
 use super::wanted::{Sighting, Wanted};
-use super::watch::{Unmet, Watch};
+use super::watch::{Rest, Unmet, Watch};
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};
 
@@ -72,14 +72,12 @@ pub(crate) async fn until_visible(
         // A list that still moves is as good to swipe as one at rest, as long as it brings
         // something new. How much is in sight, and whether this is the end, is seen at rest.
         if wanted.sighting(&after).is_some() || !shows_more(&snapshot, &after) {
-            let settle = Command::Settle {
-                quiet: REST,
-                limit: RESTING,
-            };
-            call.device(settle).await?;
+            let mut resting = Watch::new(call, RESTING).starting_from(after);
+            let (Rest::Still(rested) | Rest::Moving(rested)) = resting.until_still(REST).await?;
+            watch = watch.starting_from(rested);
             after = watch.look().await?;
         }
-        if same_picture(&snapshot.tree, &after.tree) {
+        if snapshot.mark == after.mark {
             if !watch.changes_within(loading).await? {
                 return stuck(wanted, &scrolling, &after, swipes);
             }

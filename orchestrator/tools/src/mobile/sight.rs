@@ -1,7 +1,6 @@
 //! What of an element can be seen, from its bounds and from what its platform says. Pure.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use packtrain_drivers::{NodeDetail, NodeId, Rect, Size, Snapshot, Tree};
 
@@ -74,44 +73,6 @@ pub(crate) fn sort(tree: &Tree, ids: &mut [NodeId]) {
     });
 }
 
-/// Whether two looks show the same: the same elements with the same texts in the same places.
-/// Focus, check marks and the like do not count.
-pub(crate) fn same_picture(one: &Tree, other: &Tree) -> bool {
-    one.len() == other.len()
-        && one
-            .nodes()
-            .iter()
-            .zip(other.nodes())
-            .all(|(one, other)| one.bounds == other.bounds && same_text(&one.detail, &other.detail))
-}
-
-/// A number that differs when the pictures do, in the sense of [`same_picture`].
-pub(crate) fn picture(tree: &Tree) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for node in tree.nodes() {
-        let edges = node.bounds.map(|bounds| {
-            let Rect {
-                left,
-                top,
-                right,
-                bottom,
-            } = bounds;
-            // Adding zero makes the two zeros equal.
-            [left, top, right, bottom].map(|edge| (edge + 0.0).to_bits())
-        });
-        edges.hash(&mut hasher);
-        match &node.detail {
-            NodeDetail::Android(node) => {
-                (&node.text, &node.content_description, &node.resource_id).hash(&mut hasher);
-            }
-            NodeDetail::Ios(node) => (&node.label, &node.value, &node.name).hash(&mut hasher),
-            // Pages are waited for by their driver; nobody compares their pictures.
-            NodeDetail::Web(node) => (&node.role, &node.name, &node.value).hash(&mut hasher),
-        }
-    }
-    hasher.finish()
-}
-
 /// Whether a look shows texts in sight that the one before did not, and more than a clock would
 /// bring. At the end of a list, where it only springs back, there are none.
 pub(crate) fn shows_more(before: &Snapshot, after: &Snapshot) -> bool {
@@ -136,19 +97,4 @@ fn texts_in_sight(snapshot: &Snapshot) -> impl Iterator<Item = &str> {
         };
         texts.into_iter().filter_map(|text| text.as_deref())
     })
-}
-
-fn same_text(one: &NodeDetail, other: &NodeDetail) -> bool {
-    match (one, other) {
-        (NodeDetail::Android(one), NodeDetail::Android(other)) => {
-            one.text == other.text
-                && one.content_description == other.content_description
-                && one.resource_id == other.resource_id
-        }
-        (NodeDetail::Ios(one), NodeDetail::Ios(other)) => {
-            one.label == other.label && one.value == other.value && one.name == other.name
-        }
-        (NodeDetail::Web(one), NodeDetail::Web(other)) => one == other,
-        (NodeDetail::Android(_) | NodeDetail::Ios(_) | NodeDetail::Web(_), _) => false,
-    }
 }

@@ -1,19 +1,21 @@
-//! Looking at a screen until it shows what is hoped for: a look, a wait for the device to say that
-//! something changed, another look.
+//! Looking at a screen until it shows what is hoped for, or until it rests: a look, a wait for the
+//! device to show something else, another look. What a step on a phone waits for, it waits for here.
 
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::{Command, DriverError, Observation, Snapshot, SnapshotDetail};
+use packtrain_drivers::{
+    ActionReport, Command, DriverError, Observation, ScreenMark, Snapshot, SnapshotDetail,
+};
 
 use crate::call::Call;
-use crate::tool::ToolError;
+use crate::tool::{Answer, ToolError};
 
 /// Kept back from the call's time, so that giving up is the tool's answer and not the device's.
 pub(super) const MARGIN: Duration = Duration::from_millis(250);
 /// Looks that follow each change at once; a screen that goes on changing is an animation.
-const EAGER: u32 = 2;
+const EAGER_LOOKS: u32 = 2;
 /// From then on looks are this far apart.
-const PACE: Duration = Duration::from_millis(100);
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Looks at a screen for a limited time.
 pub(crate) struct Watch<'a> {
@@ -24,7 +26,18 @@ pub(crate) struct Watch<'a> {
     cut_short: bool,
     looks: u32,
     looked: Instant,
-    first: Option<Box<Snapshot>>,
+    /// What the last look showed.
+    mark: Option<ScreenMark>,
+    /// A look that was had already, and when it was asked for.
+    next: Option<(Box<Snapshot>, Instant)>,
+}
+
+/// How waiting for a screen to come to rest ended.
+pub(crate) enum Rest {
+    /// Nothing moves any more.
+    Still(Box<Snapshot>),
+    /// Something moved until the time was over.
+    Moving(Box<Snapshot>),
 }
 
 /// What was hoped for and why it is not there.
@@ -46,13 +59,14 @@ impl<'a> Watch<'a> {
             cut_short: last < wanted,
             looks: 0,
             looked: started,
-            first: None,
+            mark: None,
+            next: None,
         }
     }
 
     /// The first look has been had already.
     pub(crate) fn starting_from(mut self, snapshot: Box<Snapshot>) -> Self {
-        self.first = Some(snapshot);
+        self.next = Some((snapshot, self.started));
         self
     }
 
@@ -79,42 +93,88 @@ impl<'a> Watch<'a> {
     /// Looks at the screen.
     pub(crate) async fn look(&mut self) -> Result<Box<Snapshot>, ToolError> {
         self.looks += 1;
-        self.looked = Instant::now();
-        match self.first.take() {
-            Some(snapshot) => Ok(snapshot),
-            None => look(self.call).await,
-        }
+        let (snapshot, looked) = match self.next.take() {
+            Some(next) => next,
+            None => {
+                let asked = Instant::now();
+                (look(self.call).await?, asked)
+            }
+        };
+        self.looked = looked;
+        self.mark = Some(snapshot.mark);
+        Ok(snapshot)
     }
 
     /// Waits until the screen differs from the last look; `false` when it did not within `limit`
     /// and the time that is left.
-    pub(crate) async fn changes_within(&self, limit: Duration) -> Result<bool, ToolError> {
-        let limit = limit.min(self.left());
-        if limit.is_zero() {
+    pub(crate) async fn changes_within(&mut self, limit: Duration) -> Result<bool, ToolError> {
+        if self.left().is_zero() {
             return Ok(false);
         }
-        match self.call.device(Command::AwaitChange { limit }).await? {
-            Observation::Json(serde_json::Value::Bool(changed)) => Ok(changed),
+        self.changes_or_not(limit).await
+    }
+
+    async fn changes_or_not(&mut self, limit: Duration) -> Result<bool, ToolError> {
+        let Some(since) = self.mark else {
+            return Ok(true);
+        };
+        let limit = limit.min(self.left());
+        let asked = Instant::now();
+        match self
+            .call
+            .device(Command::AwaitChange { since, limit })
+            .await?
+        {
+            Observation::Unchanged => Ok(false),
+            Observation::Snapshot(snapshot) => {
+                self.next = Some((snapshot, asked));
+                Ok(true)
+            }
             other => Err(odd("await change", &other)),
         }
     }
 
     /// Waits until there is something new to look at; `false` when the time is over.
-    pub(crate) async fn changes(&self) -> Result<bool, ToolError> {
-        let changed = self.changes_within(self.left()).await?;
-        if changed && self.looks > EAGER {
-            self.rest(PACE).await?;
+    pub(crate) async fn changes(&mut self) -> Result<bool, ToolError> {
+        if self.looks > EAGER_LOOKS {
+            self.rest(LOOK_INTERVAL).await?;
         }
-        Ok(changed)
+        self.changes_within(self.left()).await
     }
 
     /// Lets time pass until `pause` after the last look, but not beyond the end.
-    pub(crate) async fn rest(&self, pause: Duration) -> Result<(), ToolError> {
+    pub(crate) async fn rest(&mut self, pause: Duration) -> Result<(), ToolError> {
         let rest = pause.saturating_sub(self.looked.elapsed()).min(self.left());
         if rest.is_zero() {
             return Ok(());
         }
+        // What was seen is too old by then.
+        self.next = None;
         self.call.pause(rest).await
+    }
+
+    /// Looks until nothing has changed for `quiet`.
+    pub(crate) async fn until_still(&mut self, quiet: Duration) -> Result<Rest, ToolError> {
+        let mut snapshot = self.look().await?;
+        let mut since = Instant::now();
+        loop {
+            if self.left().is_zero() {
+                return Ok(Rest::Moving(snapshot));
+            }
+            // The last look is the one that proves it, so it comes when the time is up.
+            let pause = quiet.saturating_sub(since.elapsed());
+            self.call
+                .pause(pause.min(LOOK_INTERVAL).min(self.left()))
+                .await?;
+            let asked = Instant::now();
+            if self.changes_or_not(Duration::ZERO).await? {
+                snapshot = self.look().await?;
+                since = Instant::now();
+            } else if asked.duration_since(since) >= quiet {
+                self.call.session.screen().still_since(since);
+                return Ok(Rest::Still(snapshot));
+            }
+        }
     }
 
     /// Looks until `test` finds what it looks for. What `complain` says of the last look is the
@@ -133,6 +193,17 @@ impl<'a> Watch<'a> {
                 return Err(self.unmet(complain(&snapshot)));
             }
         }
+    }
+
+    /// The answer of one that need not have seen the screen at rest.
+    pub(crate) fn still_moving(&self) -> Answer {
+        let waited = self.started.elapsed().as_secs_f64();
+        let note = format!("the screen was still changing after {waited:.1} s");
+        ActionReport {
+            located: None,
+            notes: vec![note],
+        }
+        .into()
     }
 
     /// The error of having watched in vain.
@@ -167,6 +238,7 @@ fn odd(command: &str, answer: &Observation) -> ToolError {
     let kind = match answer {
         Observation::Done(_) => "a report",
         Observation::Snapshot(_) => "a snapshot",
+        Observation::Unchanged => "no change",
         Observation::Screenshot(_) => "a screenshot",
         Observation::Text(_) => "a text",
         Observation::Json(_) => "other data",

@@ -17,9 +17,8 @@ use crate::builtin::tool;
 use crate::call::Call;
 use crate::mobile::act::{Touch, gesture_time, touch_element};
 use crate::mobile::find::find_still;
-use crate::mobile::rest::settle;
 use crate::mobile::wanted::Wanted;
-use crate::mobile::watch::{Watch, look};
+use crate::mobile::watch::{Rest, Watch};
 use crate::mobile::words::quoted;
 use crate::mobile::{PATIENCE, PHONES};
 use crate::tool::{Answer, DelegatedCall, Kind, Tool, ToolError};
@@ -181,14 +180,15 @@ fn delegated(answer: Answer, tool: &str, arguments: &serde_json::Value) -> Answe
 
 /// The element a reference stands for on the screen as it is now.
 async fn resolve(call: &Call<'_>, name: &str) -> Result<(Box<Snapshot>, NodeId), ToolError> {
-    let snapshot = look(call).await?;
+    let mut watch = Watch::new(call, RESTING);
+    let snapshot = watch.look().await?;
     if let Some(node) = lookup(&snapshot, name) {
         return Ok((snapshot, node));
     }
     // References say where an element is: one that moves has another until it has arrived.
     if call.session.screen().is_moving() {
-        settle(call, REST, RESTING).await?;
-        let snapshot = look(call).await?;
+        let mut watch = watch.starting_from(snapshot);
+        let (Rest::Still(snapshot) | Rest::Moving(snapshot)) = watch.until_still(REST).await?;
         return match lookup(&snapshot, name) {
             Some(node) => Ok((snapshot, node)),
             None => Err(unknown(call, &snapshot, name)),

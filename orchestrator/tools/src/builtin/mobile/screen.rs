@@ -11,7 +11,7 @@ use super::yes;
 use crate::builtin::tool;
 use crate::call::Call;
 use crate::mobile::PHONES;
-use crate::mobile::rest::{Settled, settle};
+use crate::mobile::watch::{Rest, Watch};
 use crate::tool::{Answer, Kind, Tool, ToolError};
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
@@ -48,22 +48,18 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 
 async fn wait_for_change(arguments: &WaitForChange, call: &Call<'_>) -> Result<Answer, ToolError> {
     let limit = Duration::from_millis(arguments.timeout_ms);
-    let settled = settle(
-        call,
-        Duration::from_millis(arguments.quiet_window_ms),
-        limit,
-    )
-    .await?;
-    match settled {
-        Settled::AtRest(answer) => Ok(answer),
-        Settled::Moving(answer) if !arguments.require_change => Ok(answer),
-        Settled::Moving(answer) => Err(ToolError::Failed {
+    let quiet = Duration::from_millis(arguments.quiet_window_ms);
+    let mut watch = Watch::new(call, limit);
+    match watch.until_still(quiet).await? {
+        Rest::Still(_) => Ok(Answer::default()),
+        Rest::Moving(_) if !arguments.require_change => Ok(watch.still_moving()),
+        Rest::Moving(_) => Err(ToolError::Failed {
             message: format!(
                 "the screen did not come to rest for {} ms within {:.1} s",
-                arguments.quiet_window_ms,
+                quiet.as_millis(),
                 limit.as_secs_f64()
             ),
-            log: answer.report.notes,
+            log: Vec::new(),
             hint: Some("`requireChange: false` goes on all the same".to_owned()),
         }),
     }

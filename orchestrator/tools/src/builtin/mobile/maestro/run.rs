@@ -17,9 +17,8 @@ use crate::mobile::act::{
 };
 use crate::mobile::find::find;
 use crate::mobile::gesture::{ScrollStart, Stroke, at, shares};
-use crate::mobile::rest::{Settled, settle};
 use crate::mobile::scroll::{Scrolling, until_visible};
-use crate::mobile::watch::Watch;
+use crate::mobile::watch::{Rest, Watch};
 use crate::mobile::words::{quoted, text_of};
 use crate::tool::{Answer, ToolError};
 
@@ -117,8 +116,10 @@ async fn carry_out(command: MaestroCommand, call: &Call<'_>) -> Result<Answer, T
         MaestroCommand::Swipe(way) => swipe(*way, call).await,
         MaestroCommand::WaitForAnimationToEnd(timeout) => {
             let limit = timeout.map_or(ANIMATION, Duration::from_millis);
-            match settle(call, ENDED, limit).await? {
-                Settled::AtRest(answer) | Settled::Moving(answer) => Ok(answer),
+            let mut watch = Watch::new(call, limit);
+            match watch.until_still(ENDED).await? {
+                Rest::Still(_) => Ok(Answer::default()),
+                Rest::Moving(_) => Ok(watch.still_moving()),
             }
         }
         MaestroCommand::SetAirplaneMode(mode) => {
