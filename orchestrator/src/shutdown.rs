@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM: once stops gracefully, twice ends at once.
 
-use packtrain_engine::Stop;
-use packtrain_model::{CancelCause, Exit};
+use packtrain_engine::{Stop, StopReason};
+use packtrain_model::Exit;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::render;
@@ -11,8 +11,9 @@ pub fn on_signals(stop: Stop) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         signal().await;
         render::say("stopping: devices are released and reports are written; again ends at once");
-        stop.request(CancelCause::Interrupt);
+        stop.request(StopReason::Interrupt);
         signal().await;
+        stop.request(StopReason::SecondInterrupt);
         render::say("ended at once");
         // What we started watches the pipes that close with us.
         std::process::exit(i32::from(Exit::Infrastructure.code()));

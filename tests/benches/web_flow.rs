@@ -16,13 +16,13 @@ use packtrain_device_actors::Fleet;
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{
-    Journal, RequestedTrail, Run, RunOptions, RunRequest, Screenshots, Shard, Stop, TrailLoader,
-    resolve,
+    Here, Journal, RequestedTrail, Run, RunOptions, RunRequest, Screenshots, SessionOptions, Shard,
+    Stop, TrailLoader, resolve,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Exit, RunId};
-use packtrain_tools::Registry;
+use packtrain_tools::{Caller, Registry, SharedRegistry};
 
 /// Contexts of the second measurement.
 const MANY: usize = 8;
@@ -203,18 +203,27 @@ impl Ours {
             tags: Vec::new(),
             shard: Shard::All,
             options: RunOptions {
-                screenshots: Screenshots::None,
+                session: SessionOptions {
+                    screenshots: Screenshots::None,
+                    ..SessionOptions::default()
+                },
                 working_directory: self.folder.clone(),
                 ..RunOptions::default()
             },
         });
         let (journal, thread) = Journal::start(Vec::new(), Redactor::default()).unwrap();
+        let here = Here {
+            fleet: self.fleet.clone(),
+            registry: SharedRegistry::new(Registry::builtin()),
+            loader: Arc::new(NoTrails),
+            caller: Caller::Person,
+            working_directory: self.folder.clone(),
+            scratch: None,
+        };
         let run = Run {
             plan,
-            fleet: self.fleet.clone(),
-            registry: Registry::builtin(),
+            host: Arc::new(here),
             journal,
-            loader: Arc::new(NoTrails),
             stop: Stop::default(),
         };
         let begun = Instant::now();

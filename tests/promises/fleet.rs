@@ -142,7 +142,7 @@ const BREAKS: [(&str, &str, &str); 10] = [
     (
         "android/virtual-5",
         "{ tree: '' }, do: { truncate: 300 }",
-        "the dump was cut short",
+        "reading the screen took longer than",
     ),
     (
         "ios/virtual-1",
@@ -171,6 +171,9 @@ const BREAKS: [(&str, &str, &str); 10] = [
     ),
 ];
 
+/// Those of them that give no answer within the session's time.
+const HANGS: [&str; 3] = ["android/virtual-4", "android/virtual-5", "ios/virtual-4"];
+
 #[test]
 fn a_phone_that_drops_reboots_refuses_hangs_or_lies_ends_only_its_own_session_with_a_hint() {
     let lab = lab();
@@ -190,7 +193,7 @@ fn a_phone_that_drops_reboots_refuses_hangs_or_lies_ends_only_its_own_session_wi
     let phones = ["-d", "virtual:android:6,virtual:ios:6"];
     let options = ["--screenshots", "none", "--timeout", "12s"];
     let run = [&["run", "trails"], &phones[..], &options[..]].concat();
-    let ended = lab.run(&run).expect(2);
+    let ended = lab.run(&run).expect(1);
 
     let mut outcomes = lab.outcomes();
     for well in ["android/virtual-6", "ios/virtual-6"] {
@@ -198,9 +201,15 @@ fn a_phone_that_drops_reboots_refuses_hangs_or_lies_ends_only_its_own_session_wi
     }
     let ends = ends(&lab);
     for (phone, _, told) in BREAKS {
-        assert_eq!(outcomes[phone], "infrastructure", "{phone}");
         let end = &ends[phone];
-        let cause = end["cause"].as_str().unwrap();
+        // What hangs for longer than the session may take has failed, and no device is blamed.
+        let (word, key) = if HANGS.contains(&phone) {
+            ("failed", "message")
+        } else {
+            ("infrastructure", "cause")
+        };
+        assert_eq!(outcomes[phone], word, "{phone}");
+        let cause = end[key].as_str().unwrap();
         assert!(cause.contains(told), "{phone}: {cause}");
         let hint = end["hint"].as_str().unwrap_or_default();
         assert!(!hint.is_empty(), "{phone}: {cause}");

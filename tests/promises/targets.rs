@@ -70,6 +70,32 @@ fn the_address_of_a_device_counts_before_that_of_the_target_and_the_flag_before_
 }
 
 #[test]
+fn a_look_and_a_call_by_hand_open_addresses_where_a_run_would() {
+    let lab = project("");
+    for (device, at) in [("web/plain", "default"), ("web/own", "device")] {
+        let look = lab
+            .run(&["snapshot", "-d", device, "--url", "page.html"])
+            .expect(0);
+        assert!(
+            look.stdout.contains(&format!("from {at}")),
+            "{}",
+            look.stdout
+        );
+        let script = "script=document.title";
+        let call = [
+            "tool",
+            "web_evaluate",
+            script,
+            "-d",
+            device,
+            "--url",
+            "page.html",
+        ];
+        assert_eq!(lab.run(&call).expect(0).stdout.trim(), at);
+    }
+}
+
+#[test]
 fn a_target_that_is_an_app_id_is_what_templates_and_launches_mean() {
     let lab = lab();
     lab.write(

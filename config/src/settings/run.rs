@@ -16,6 +16,8 @@ pub struct RunSettings {
     pub retries: u32,
     /// How long one trail may take on one device.
     pub timeout: HumanDuration,
+    /// How long the whole run may take; as long as it needs when not given.
+    pub time_limit: Option<HumanDuration>,
     /// When the screen is kept as a picture.
     pub screenshots: ScreenshotPolicy,
     /// The folder for journals, reports and pictures.
@@ -24,6 +26,8 @@ pub struct RunSettings {
     pub shard: Sharding,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
+    /// Whether a call whose element is ambiguous has failed.
+    pub strict: bool,
 }
 
 impl Default for RunSettings {
@@ -31,10 +35,12 @@ impl Default for RunSettings {
         Self {
             retries: 0,
             timeout: HumanDuration::new(Duration::from_secs(600)),
+            time_limit: None,
             screenshots: ScreenshotPolicy::default(),
             output_dir: ".packtrain/runs".into(),
             shard: Sharding::default(),
             fail_fast: false,
+            strict: false,
         }
     }
 }

@@ -69,7 +69,7 @@ fn every_variable_is_named_once_and_sets_its_key() {
     );
     assert_eq!(variables["PACKTRAIN_TRAILS_DIR"].to_string(), "trailsDir");
     let value = |key: &str| match key {
-        "run.timeout" => "30s",
+        "run.timeout" | "run.timeLimit" => "30s",
         "run.screenshots" => "all",
         "run.shard" => "split",
         "devices.android.agent" => "shell",
@@ -136,7 +136,7 @@ mcpServers:
   - { name: web-team, script: ./tools.ts, transport: stdio }
   - { name: shared, transport: http, url: "http://127.0.0.1:9000/mcp" }
 toolsets: { auth: { description: Signing in, tools: [acme_login] } }
-run: { retries: 1, timeout: 5m, screenshots: all, outputDir: out, shard: split, failFast: true }
+run: { retries: 1, timeout: 5m, timeLimit: 1h, screenshots: all, outputDir: out, shard: split, failFast: true, strict: true }
 playwright: { node: /opt/node/bin/node, cli: node_modules/playwright-core/cli.js }
 "#;
 

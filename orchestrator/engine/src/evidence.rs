@@ -7,13 +7,13 @@ use packtrain_drivers::{Command, Observation, SnapshotDetail};
 use packtrain_model::{ArtifactKind, Outcome, RunEvent, StepIndex};
 
 use crate::journal::{ArtifactContent, NewArtifact};
-use crate::request::Screenshots;
-use crate::session::Walk;
+use crate::order::Screenshots;
+use crate::session::SessionContext;
 
-/// Evidence that takes longer is not worth it.
-const LIMIT: Duration = Duration::from_secs(15);
+/// How long a reading of the screen for the report may take.
+const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(15);
 
-impl Walk<'_> {
+impl SessionContext {
     /// Journals what happened on the device since the last time.
     pub(crate) async fn journal_device_events(&self, step: StepIndex) {
         for report in self.scope.lease.drain_events() {
@@ -58,7 +58,7 @@ impl Walk<'_> {
             name: "device.log".to_owned(),
             content: ArtifactContent::Log { path, hide },
         };
-        self.journal.save(artifact).await;
+        self.output.save(artifact).await;
     }
 
     async fn keep_screenshot(&self, step: StepIndex) {
@@ -98,7 +98,7 @@ impl Walk<'_> {
     }
 
     async fn look(&self, command: Command) -> Option<Observation> {
-        let deadline = Instant::now() + LIMIT;
+        let deadline = Instant::now() + EVIDENCE_TIMEOUT;
         self.scope.lease.execute(command, deadline).await.ok()
     }
 
@@ -110,6 +110,6 @@ impl Walk<'_> {
             name: name.to_owned(),
             content: ArtifactContent::Bytes(bytes),
         };
-        self.journal.save(artifact).await;
+        self.output.save(artifact).await;
     }
 }

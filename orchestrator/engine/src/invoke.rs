@@ -1,195 +1,275 @@
-//! One tool call: templates filled in, the tool looked up and called, both ends journalled.
+//! The invoker: every call of a tool by name. Looked up, permitted, templates filled in, called
+//! under the session's deadline, judged, both ends journalled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use packtrain_drivers::{ActionReport, BoxFuture};
+use packtrain_drivers::BoxFuture;
 use packtrain_model::suggest::closest;
 use packtrain_model::template::Unresolved;
 use packtrain_model::trail::{Recorded, ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
-use packtrain_tools::{Answer, Call, NestedTrails, Tool, ToolError};
+use packtrain_tools::{Answer, Call, Caller, Invoke, Registry, Tool, ToolError, ToolRequest};
 
 use crate::judge::judge;
-use crate::session::Walk;
+use crate::order::Ambiguity;
+use crate::session::SessionContext;
 
 /// How deep tools may call tools.
-const DEPTH: u32 = 16;
+const MAX_DEPTH: u32 = 16;
 /// Characters of an answer that the journal keeps.
-const ANSWER: usize = 8 * 1024;
+const MAX_JOURNALLED_ANSWER: usize = 8 * 1024;
+/// How long after the session's deadline a call may still answer.
+const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(1);
 
-/// The step that calls are made for.
-pub(crate) struct StepCalls<'a> {
-    pub(crate) walk: &'a Walk<'a>,
-    pub(crate) step: StepIndex,
-    pub(crate) next: AtomicU32,
+/// Calls tools for one step of a session.
+pub(crate) struct Invoker<'a> {
+    session: &'a SessionContext,
+    step: StepIndex,
+    next_call: AtomicU32,
 }
 
-impl StepCalls<'_> {
+impl<'a> Invoker<'a> {
+    pub(crate) const fn new(session: &'a SessionContext, step: StepIndex) -> Self {
+        Self {
+            session,
+            step,
+            next_call: AtomicU32::new(0),
+        }
+    }
+
     /// Makes the calls one after another; the first that does not pass ends it.
     pub(crate) async fn all(
         &self,
         trail: &Trail,
         calls: &[ToolCall],
         depth: u32,
+        caller: Caller,
     ) -> Result<(), Outcome> {
         for call in calls {
-            self.one(trail, call, depth).await?;
+            self.one(Some(trail), call, depth, caller).await?;
         }
         Ok(())
     }
 
-    async fn one(&self, trail: &Trail, call: &ToolCall, depth: u32) -> Result<(), Outcome> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let walk = self.walk;
-        let started = Instant::now();
-        let tool = walk.registry.get(&call.name);
-        let arguments = walk.filled_in(&call.args, tool, trail);
-        if let (Some(tool), Ok(arguments)) = (tool, &arguments) {
-            walk.scope.hide(tool.spec(), &arguments.value);
-        }
-        walk.record(RunEvent::ToolStarted {
-            session: walk.id.clone(),
-            step: self.step,
-            call: number,
+    /// Makes a call of a trail, or one that stands in none.
+    pub(crate) async fn one(
+        &self,
+        trail: Option<&Trail>,
+        call: &ToolCall,
+        depth: u32,
+        caller: Caller,
+    ) -> Result<Answer, Outcome> {
+        let at = trail.zip(call.span).map(|(trail, span)| {
+            let (line, column) = (span.start.line, span.start.column);
+            format!("{}:{line}:{column}", trail.source.name())
+        });
+        self.call(ToolRequest {
+            tool: &call.name,
+            arguments: &call.args,
+            undefined: trail
+                .map(|trail| trail.config.undefined)
+                .unwrap_or_default(),
+            at,
             depth,
-            tool: call.name.clone(),
-            arguments: arguments
-                .as_ref()
-                .map_or(&call.args, |filled| &filled.value)
-                .to_json(),
+            caller,
         })
-        .await;
+        .await
+    }
+
+    async fn call(&self, request: ToolRequest<'_>) -> Result<Answer, Outcome> {
+        let number = self.next_call.fetch_add(1, Ordering::Relaxed);
+        let session = self.session;
+        let started = Instant::now();
+        let registry = session.registry.snapshot();
+        let tool = registry.get(request.tool);
+        let arguments = session.filled_in(&request, tool);
+        if let (Some(tool), Ok(arguments)) = (tool, &arguments) {
+            session.scope.hide(tool.spec(), &arguments.value);
+        }
+        let shown = match &arguments {
+            Ok(filled) => &filled.value,
+            Err(_) => request.arguments,
+        };
+        session
+            .record(RunEvent::ToolStarted {
+                session: session.id.clone(),
+                step: self.step,
+                call: number,
+                depth: request.depth,
+                tool: request.tool.to_owned(),
+                arguments: shown.to_json(),
+            })
+            .await;
         let answer = match arguments {
-            Ok(arguments) => self
-                .dispatch(call, tool, &arguments.value, depth)
-                .await
-                .map(|answer| noting(answer, &arguments.unresolved)),
+            Ok(arguments) => {
+                let answer = self.dispatch(&request, &registry, &arguments.value).await;
+                answer.map(|answer| noting(answer, &arguments.unresolved))
+            }
             Err(error) => Err(error),
         };
-        let (outcome, report, text) = match answer {
-            Ok(Answer { text, report, .. }) => (Outcome::Passed, report, text),
+        let (outcome, answer) = match answer.and_then(|answer| self.unambiguous(answer)) {
+            Ok(answer) => (Outcome::Passed, answer),
             Err(error) => {
-                let at = call.span.map(|span| {
-                    format!(
-                        "{}:{}:{}",
-                        trail.source.name(),
-                        span.start.line,
-                        span.start.column
-                    )
-                });
-                let outcome = judge(&error, &call.name, at, walk.stop.cause());
-                (outcome, ActionReport::default(), None)
+                let circumstances = session.circumstances(request.tool, request.at);
+                (judge(&error, circumstances), Answer::default())
             }
         };
-        walk.journal_device_events(self.step).await;
-        walk.record(RunEvent::ToolFinished {
-            session: walk.id.clone(),
-            step: self.step,
-            call: number,
-            depth,
-            tool: call.name.clone(),
-            outcome: outcome.clone(),
-            report,
-            // Redacted before it is cut: half a secret would not be found.
-            answer: text.map(|text| shortened(walk.redact(&text))),
-            duration_ms: started.elapsed(),
-        })
-        .await;
-        match outcome.is_passed() {
-            true => Ok(()),
-            false => Err(outcome),
+        session.journal_device_events(self.step).await;
+        session
+            .record(RunEvent::ToolFinished {
+                session: session.id.clone(),
+                step: self.step,
+                call: number,
+                depth: request.depth,
+                tool: request.tool.to_owned(),
+                outcome: outcome.clone(),
+                report: answer.report.clone(),
+                // Redacted before it is cut: half a secret would not be found.
+                answer: answer
+                    .text
+                    .as_ref()
+                    .map(|text| shortened(session.redact(text))),
+                duration_ms: started.elapsed(),
+            })
+            .await;
+        if outcome.is_passed() {
+            Ok(answer)
+        } else {
+            Err(outcome)
         }
     }
 
     async fn dispatch(
         &self,
-        call: &ToolCall,
-        tool: Option<&Arc<dyn Tool>>,
+        request: &ToolRequest<'_>,
+        registry: &Registry,
         arguments: &Value,
-        depth: u32,
     ) -> Result<Answer, ToolError> {
-        let walk = self.walk;
-        let Some(tool) = tool else {
-            return Err(ToolError::Failed {
-                message: format!("there is no tool `{}`", call.name),
-                log: Vec::new(),
-                hint: Some(match closest(&call.name, walk.registry.names()) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "`packtrain tools` lists what there is".to_owned(),
-                }),
-            });
-        };
-        let platform = walk.scope.platform();
+        let session = self.session;
+        let tool = find(registry, request.tool)?;
+        let platform = session.scope.platform();
         if !tool.spec().works_on(platform) {
             return Err(ToolError::failed(format!(
                 "`{}` does not work on {platform} devices",
-                call.name
+                request.tool
+            )));
+        }
+        if !request.caller.may_call(tool.spec()) {
+            return Err(ToolError::failed(format!(
+                "`{}` runs commands of this computer, which is not allowed for remote callers",
+                request.tool
+            )));
+        }
+        if request.depth > MAX_DEPTH {
+            return Err(ToolError::failed(format!(
+                "tools and trails call each other more than {MAX_DEPTH} deep; is there a loop?"
             )));
         }
         let call = Call {
-            session: walk.scope,
-            deadline: walk.deadline,
-            depth,
-            trails: self,
+            session: &session.scope,
+            deadline: session.deadline,
+            depth: request.depth,
+            caller: request.caller,
+            invoker: self,
         };
-        tool.call(arguments, &call).await
+        let limit = session.deadline + CALL_DEADLINE_GRACE;
+        match tokio::time::timeout_at(limit.into(), tool.call(arguments, &call)).await {
+            Ok(answer) => answer,
+            // What it was doing is cancelled by being dropped.
+            Err(_) => Err(ToolError::failed(format!(
+                "`{}` was still running",
+                request.tool
+            ))),
+        }
     }
 
-    async fn nested(&self, path: &str, depth: u32) -> Result<Answer, ToolError> {
-        if depth > DEPTH {
-            return Err(ToolError::failed(format!(
-                "trails call trails more than {DEPTH} deep; do two of them call each other?"
-            )));
+    /// Whether several elements where one was meant are a failure is an option of the run.
+    fn unambiguous(&self, answer: Answer) -> Result<Answer, ToolError> {
+        let strict = self.session.options.ambiguity == Ambiguity::Fail;
+        match &answer.report.located {
+            Some(located) if strict && located.matched > 1 => Err(ToolError::Failed {
+                message: format!(
+                    "{} elements match {}, and the run is strict",
+                    located.matched, located.by
+                ),
+                log: answer.report.notes.clone(),
+                hint: Some("name one of them, by a closer selector or an index".to_owned()),
+            }),
+            Some(_) | None => Ok(answer),
         }
-        let walk = self.walk;
-        let trail: Arc<Trail> = walk
+    }
+
+    async fn nested(&self, path: &str, depth: u32, caller: Caller) -> Result<Answer, ToolError> {
+        let session = self.session;
+        let trail: Arc<Trail> = session
             .loader
-            .load(path, &walk.scope.folders)
+            .load(path, &session.scope.folders)
             .map_err(ToolError::failed)?;
         let mut ran = 0;
         for step in trail.all_steps() {
-            let outcome = match step.recording_for(&walk.lineage) {
+            let outcome = match step.recording_for(&session.lineage) {
                 Recorded::NoAction(_) => Ok(()),
-                Recorded::Calls(_, calls) => Box::pin(self.all(&trail, calls, depth)).await,
-                Recorded::Unknown => Err(walk.needs_agent()),
+                Recorded::Calls(_, calls) => Box::pin(self.all(&trail, calls, depth, caller)).await,
+                Recorded::Unknown => Err(session.needs_agent()),
             };
-            outcome.map_err(|outcome| nested_error(path, &step.text, outcome))?;
+            outcome.map_err(|outcome| {
+                inner_error(outcome, |what| {
+                    format!("{path}, step {:?}: {what}", step.text)
+                })
+            })?;
             ran += 1;
         }
         Ok(Answer::text(format!("ran {ran} steps of {path}")))
     }
 }
 
-impl NestedTrails for StepCalls<'_> {
-    fn run<'a>(
+impl Invoke for Invoker<'_> {
+    fn invoke<'a>(&'a self, request: ToolRequest<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async move {
+            let tool = request.tool;
+            let answer = self.call(request).await;
+            answer.map_err(|outcome| inner_error(outcome, |what| format!("`{tool}`: {what}")))
+        })
+    }
+
+    fn run_trail<'a>(
         &'a self,
         path: &'a str,
         call: &'a Call<'a>,
     ) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(self.nested(path, call.depth + 1))
+        Box::pin(self.nested(path, call.depth + 1, call.caller))
     }
 }
 
-/// The outcome of an inner step, as the outer call tells it.
-fn nested_error(path: &str, step: &str, outcome: Outcome) -> ToolError {
+fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, ToolError> {
+    registry.get(name).ok_or_else(|| ToolError::Failed {
+        message: format!("unknown tool `{name}`"),
+        log: Vec::new(),
+        hint: Some(match closest(name, registry.names()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "`packtrain tools` lists all tools".to_owned(),
+        }),
+    })
+}
+
+/// The outcome of an inner call, as the outer call tells it.
+fn inner_error(outcome: Outcome, told: impl Fn(&str) -> String) -> ToolError {
     match outcome {
         Outcome::Failed(failure) => ToolError::Failed {
-            message: format!("{path}, step {step:?}: {}", failure.message),
+            message: told(&failure.message),
             log: failure.log,
             hint: failure.hint,
         },
-        Outcome::NeedsAgent { why } => {
-            ToolError::NeedsAgent(format!("{path}, step {step:?} ({why})"))
-        }
-        Outcome::Infrastructure { cause, hint, .. } => {
-            packtrain_drivers::DriverError::Lost { cause, hint }.into()
+        Outcome::NeedsAgent { why } => ToolError::NeedsAgent(told(&why)),
+        Outcome::Infrastructure { blame, cause, hint } => {
+            ToolError::Infrastructure { blame, cause, hint }
         }
         Outcome::Cancelled { .. } => ToolError::Cancelled,
         Outcome::Passed | Outcome::Skipped { .. } => {
-            ToolError::failed(format!("{path}, step {step:?} ended oddly"))
+            ToolError::failed(told("an inner call ended oddly"))
         }
     }
 }
@@ -206,7 +286,7 @@ fn noting(mut answer: Answer, unresolved: &[Unresolved]) -> Answer {
 }
 
 fn shortened(text: String) -> String {
-    match text.char_indices().nth(ANSWER) {
+    match text.char_indices().nth(MAX_JOURNALLED_ANSWER) {
         Some((end, _)) => format!("{} [... {} characters]", &text[..end], text.chars().count()),
         None => text,
     }

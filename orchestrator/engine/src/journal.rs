@@ -246,8 +246,16 @@ mod tests {
             Box::new(Keeping(Arc::clone(&kept))),
         ];
         let (journal, thread) = Journal::start(sinks, Redactor::default()).unwrap();
-        journal.record(RunEvent::StopRequested).await;
-        journal.record(RunEvent::StopRequested).await;
+        journal
+            .record(RunEvent::StopRequested {
+                by: packtrain_model::CancelCause::Interrupt,
+            })
+            .await;
+        journal
+            .record(RunEvent::StopRequested {
+                by: packtrain_model::CancelCause::Interrupt,
+            })
+            .await;
         drop(journal);
         let broken = thread.finish().await;
         let names: Vec<_> = broken.iter().map(|broken| broken.sink).collect();

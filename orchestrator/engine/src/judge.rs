@@ -1,24 +1,43 @@
 //! From what a tool said to what it means for the step. Pure.
 
+use std::time::Duration;
+
 use packtrain_device_actors::{CommandError, LeaseError};
 use packtrain_drivers::{DriverError, Fault};
 use packtrain_model::{Blame, CancelCause, Failure, Outcome};
 use packtrain_tools::ToolError;
 
-/// What an error of a tool means. `at` is the call's place in the trail file.
-pub(crate) fn judge(
-    error: &ToolError,
-    tool: &str,
-    at: Option<String>,
-    stop: CancelCause,
-) -> Outcome {
+/// What an error has to be judged by.
+pub(crate) struct Circumstances<'a> {
+    /// The tool that was called.
+    pub(crate) tool: &'a str,
+    /// The call's place in the trail file.
+    pub(crate) at: Option<String>,
+    /// Why the session shall end, if it shall.
+    pub(crate) stop: CancelCause,
+    /// How long the session was allowed to take, when that is over.
+    pub(crate) overtime: Option<Duration>,
+}
+
+/// What an error of a tool means.
+pub(crate) fn judge(error: &ToolError, circumstances: Circumstances<'_>) -> Outcome {
+    let Circumstances {
+        tool,
+        at,
+        stop,
+        overtime,
+    } = circumstances;
     let failure = |message: String, log: &[String], hint: Option<String>| {
-        Outcome::Failed(Failure {
+        let failure = Failure {
             message,
             tool: Some(tool.to_owned()),
             log: log.to_vec(),
             hint,
             at,
+        };
+        Outcome::Failed(match overtime {
+            Some(limit) => timed_out(failure, limit),
+            None => failure,
         })
     };
     match error {
@@ -28,6 +47,17 @@ pub(crate) fn judge(
             why: format!("{what} needs a model that looks at the screen"),
         },
         ToolError::Cancelled => Outcome::Cancelled { by: stop },
+        ToolError::Infrastructure { blame, cause, hint } => Outcome::Infrastructure {
+            blame: *blame,
+            cause: cause.clone(),
+            hint: hint.clone(),
+        },
+        // The session's time was over, not the device's patience.
+        ToolError::Command(CommandError::Driver(DriverError::Timeout { log, .. }))
+            if overtime.is_some() =>
+        {
+            failure(error.to_string(), log, None)
+        }
         ToolError::Command(error) => match error.fault() {
             Fault::App | Fault::Caller => failure(error.to_string(), error.log(), error.hint()),
             Fault::Device => Outcome::Infrastructure {
@@ -38,6 +68,17 @@ pub(crate) fn judge(
             Fault::Nobody => Outcome::Cancelled { by: stop },
         },
     }
+}
+
+/// A failure that came when the session's time was over.
+fn timed_out(mut failure: Failure, limit: Duration) -> Failure {
+    let limit = match limit.as_secs() {
+        0 => format!("{} ms", limit.as_millis()),
+        _ => format!("{:.0} s", limit.as_secs_f64()),
+    };
+    failure.message = format!("session timed out after {limit}: {}", failure.message);
+    failure.hint = Some("`--timeout` allows a session more time".to_owned());
+    failure
 }
 
 /// What it means that a device could not be leased.
@@ -69,40 +110,61 @@ fn with_log(error: &CommandError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
-    fn outcome(error: DriverError) -> Outcome {
-        judge(&error.into(), "web_click", None, CancelCause::Interrupt)
+    fn judged(error: DriverError, overtime: Option<Duration>) -> Outcome {
+        let circumstances = Circumstances {
+            tool: "web_click",
+            at: None,
+            stop: CancelCause::Interrupt,
+            overtime,
+        };
+        judge(&error.into(), circumstances)
+    }
+
+    fn timeout() -> DriverError {
+        DriverError::Timeout {
+            doing: "click".into(),
+            after: Duration::from_secs(1),
+            log: vec![],
+        }
     }
 
     #[test]
     fn the_app_fails_a_step_and_the_device_does_not() {
-        assert!(matches!(
-            outcome(DriverError::unmet("no")),
-            Outcome::Failed(_)
-        ));
-        assert!(matches!(
-            outcome(DriverError::Invalid("no".into())),
-            Outcome::Failed(_)
-        ));
-        let timeout = DriverError::Timeout {
-            doing: "click".into(),
-            after: Duration::from_secs(1),
-            log: vec![],
+        for error in [DriverError::unmet("no"), DriverError::Invalid("no".into())] {
+            assert!(matches!(judged(error, None), Outcome::Failed(_)));
+        }
+        for error in [timeout(), DriverError::lost("gone")] {
+            let outcome = judged(error, None);
+            let Outcome::Infrastructure { blame, .. } = outcome else {
+                panic!("{outcome:?}")
+            };
+            assert_eq!(blame, Blame::Device);
+        }
+    }
+
+    #[test]
+    fn a_session_whose_time_is_over_has_failed_and_a_device_that_is_lost_then_is_lost() {
+        let limit = Some(Duration::from_millis(13));
+        let Outcome::Failed(failure) = judged(timeout(), limit) else {
+            panic!("the device is blamed")
         };
-        assert!(matches!(outcome(timeout), Outcome::Infrastructure { .. }));
+        assert!(
+            failure.message.starts_with("session timed out after 13 ms"),
+            "{}",
+            failure.message
+        );
         assert!(matches!(
-            outcome(DriverError::lost("gone")),
+            judged(DriverError::lost("gone"), limit),
             Outcome::Infrastructure { .. }
         ));
     }
 
     #[test]
-    fn what_was_called_off_is_no_failure() {
+    fn what_was_cancelled_is_no_failure() {
         assert_eq!(
-            outcome(DriverError::Cancelled),
+            judged(DriverError::Cancelled, None),
             Outcome::Cancelled {
                 by: CancelCause::Interrupt
             }

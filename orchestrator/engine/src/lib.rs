@@ -1,24 +1,33 @@
-//! From a request to a verdict: plan, schedule, walk the steps, judge, journal.
+//! From a request to a verdict: plan, dispatch, walk the steps, judge, journal.
 //!
 //! Knows no files, no HTTP and no concrete driver: trails come in parsed, events go out to sinks.
 
+mod dispatch;
 mod evidence;
+mod here;
+mod host;
 mod invoke;
 mod journal;
 mod judge;
 mod loader;
+mod order;
 mod pins;
 mod request;
 mod resolve;
 mod run;
-mod schedule;
 mod session;
 mod stop;
 
+pub use here::Here;
+pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput};
 pub use journal::{ArtifactContent, BrokenSink, Journal, JournalThread, NewArtifact, Sink};
 pub use loader::TrailLoader;
+pub use order::{
+    Ambiguity, DeviceRequirement, Screenshots, SessionOptions, SessionOrder, SessionValues,
+};
 pub use pins::{check_driver, check_pins};
-pub use request::{RequestedTrail, RunOptions, RunRequest, Screenshots, Shard};
+pub use request::{RequestedTrail, RunOptions, RunRequest, Shard};
 pub use resolve::{Plan, Planned, resolve};
 pub use run::Run;
-pub use stop::Stop;
+pub use session::SessionContext;
+pub use stop::{SessionStop, Stop, StopReason};

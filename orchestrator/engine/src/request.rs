@@ -9,6 +9,8 @@ use packtrain_model::RunId;
 use packtrain_model::trail::{GivenArg, Trail};
 use packtrain_tools::Targets;
 
+use crate::order::SessionOptions;
+
 /// One request: trails, devices and how.
 #[derive(Debug, Clone)]
 pub struct RunRequest {
@@ -65,31 +67,17 @@ impl Shard {
     }
 }
 
-/// When the screen is kept as a picture.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Screenshots {
-    /// At the end of every step.
-    #[default]
-    All,
-    /// When a step fails.
-    Failure,
-    /// Never.
-    None,
-}
-
 /// How a run goes about it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// How often a session that did not pass is tried again.
     pub retries: u32,
     /// Stop everything after the first session that did not pass.
     pub fail_fast: bool,
-    /// How long a session may take, from the moment its device is ready.
-    pub session_timeout: Duration,
-    /// How long a device may take to get ready.
-    pub connect_timeout: Duration,
-    /// When the screen is kept as a picture.
-    pub screenshots: Screenshots,
+    /// How long the run may take.
+    pub time_limit: Option<Duration>,
+    /// How each session goes about it.
+    pub session: SessionOptions,
     /// Values to remember, over the trail's own.
     pub memory: Vec<(String, String)>,
     /// Values to remember and never to show, over all others.
@@ -98,32 +86,8 @@ pub struct RunOptions {
     pub args: Vec<GivenArg>,
     /// The apps under test.
     pub targets: Targets,
-    /// Where relative paths lead when they lead nowhere from the trail's folder.
+    /// The folder it was started in, for the journal.
     pub working_directory: PathBuf,
-    /// Folder for what pages offer for download, one below it for each session.
-    pub downloads: Option<PathBuf>,
-    /// Folder for the devices' own logs while they are written, a file for each session.
-    pub device_logs: Option<PathBuf>,
     /// Version of the program, for the journal.
     pub version: String,
-}
-
-impl Default for RunOptions {
-    fn default() -> Self {
-        Self {
-            retries: 0,
-            fail_fast: false,
-            session_timeout: Duration::from_secs(600),
-            connect_timeout: Duration::from_secs(120),
-            screenshots: Screenshots::default(),
-            memory: Vec::new(),
-            secrets: Vec::new(),
-            args: Vec::new(),
-            targets: Targets::default(),
-            working_directory: PathBuf::new(),
-            downloads: None,
-            device_logs: None,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        }
-    }
 }

@@ -6,6 +6,8 @@ use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::trail::{Trail, lineage};
 use packtrain_model::{Cell, PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION};
 
+use crate::dispatch::Assignment;
+use crate::order::{DeviceRequirement, SessionOrder, SessionValues};
 use crate::pins;
 use crate::request::{RunOptions, RunRequest, Shard};
 
@@ -35,6 +37,8 @@ pub struct Planned {
     pub devices: Vec<DeviceId>,
     /// Why it is not run at all; the device is then the first it would have run on.
     pub skip: Option<String>,
+    /// The configuration it runs in.
+    pub cell: Cell,
 }
 
 /// Makes a plan: filters by tag, combines trails with devices, notes what trails skip.
@@ -64,6 +68,7 @@ pub fn resolve(request: RunRequest) -> Plan {
             trail: index,
             devices,
             skip,
+            cell: Cell::default(),
         };
         match request.shard {
             Shard::All => {
@@ -120,6 +125,42 @@ impl Plan {
     pub fn device(&self, id: &DeviceId) -> Option<&DeviceInfo> {
         self.devices.iter().find(|device| device.id == *id)
     }
+
+    /// The order for one attempt of a planned session.
+    ///
+    /// # Errors
+    /// What is wrong with the trail's arguments, in one sentence; the command line has told it
+    /// before with its places.
+    pub(crate) fn order(&self, assignment: &Assignment) -> Result<SessionOrder, String> {
+        let planned = &self.sessions[assignment.index.0];
+        let trail = &self.trails[planned.trail];
+        let options = &self.options;
+        let args = trail
+            .config
+            .bind_args(&trail.source, &options.args)
+            .map_err(|problems| {
+                let told = problems.iter().map(|problem| problem.message.as_str());
+                told.collect::<Vec<_>>().join("; ")
+            })?;
+        let device = self
+            .device(&assignment.device)
+            .ok_or_else(|| format!("the plan has no device {}", assignment.device))?;
+        Ok(SessionOrder {
+            run: self.run.clone(),
+            session: assignment.session(),
+            attempt: assignment.attempt,
+            planned: planned.event(),
+            trail: Arc::clone(trail),
+            requires: DeviceRequirement::Exactly(device.clone()),
+            target: options.targets.of(trail.config.target.as_deref()),
+            values: SessionValues {
+                memory: options.memory.clone(),
+                secrets: options.secrets.clone(),
+                args,
+            },
+            options: options.session.clone(),
+        })
+    }
 }
 
 impl Planned {
@@ -131,7 +172,7 @@ impl Planned {
                 [device] => Some(device.clone()),
                 _ => None,
             },
-            cell: Cell::default(),
+            cell: self.cell.clone(),
         }
     }
 }

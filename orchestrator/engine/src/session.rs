@@ -1,161 +1,112 @@
-//! A session: one attempt of one trail on one device, from lease to release.
+//! A session: one attempt of one trail on one device, from begin to end.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::Fleet;
-use packtrain_drivers::{Command, DeviceId, SessionOptions};
-use packtrain_model::memory::Memory;
+use packtrain_device_actors::{CommandError, Lease};
+use packtrain_drivers::{Command, Observation, SessionOptions as DeviceOptions};
 use packtrain_model::template::{Filled, Scope};
-use packtrain_model::trail::{Recorded, Step, Trail, lineage};
+use packtrain_model::trail::{Recorded, Step, ToolCall, Trail, lineage};
 use packtrain_model::yaml::Value;
-use packtrain_model::{AttemptNumber, Outcome, RunEvent, SessionId, SessionIndex, StepIndex};
-use packtrain_tools::{Registry, SessionScope, Tool, ToolError};
+use packtrain_model::{Outcome, RunEvent, SessionId, StepIndex};
+use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry, Tool, ToolError, ToolRequest};
 
-use crate::invoke::StepCalls;
-use crate::journal::Journal;
-use crate::judge::{judge, judge_lease};
+use crate::here::Here;
+use crate::host::SessionOutput;
+use crate::invoke::Invoker;
+use crate::judge::{Circumstances, judge};
 use crate::loader::TrailLoader;
-use crate::request::RunOptions;
-use crate::resolve::Plan;
-use crate::stop::Stop;
+use crate::order::{SessionOptions, SessionOrder};
+use crate::stop::SessionStop;
 
 /// How long a device may take to let go of a session.
-const ENDING: Duration = Duration::from_secs(15);
+const SESSION_END_TIMEOUT: Duration = Duration::from_secs(15);
+/// Tools and drivers give up this much before a deadline, to say why.
+const DEADLINE_MARGIN: Duration = Duration::from_millis(300);
 
-/// What all sessions of a run share.
-pub(crate) struct Stage {
-    pub(crate) plan: Plan,
-    pub(crate) fleet: Fleet,
-    pub(crate) registry: Registry,
-    pub(crate) journal: Journal,
-    pub(crate) loader: Arc<dyn TrailLoader>,
-    pub(crate) stop: Stop,
-}
-
-/// A session under way.
-pub(crate) struct Walk<'a> {
+/// A session under way: its device, its memory, its bounds.
+pub struct SessionContext {
     pub(crate) id: SessionId,
-    pub(crate) scope: &'a SessionScope,
-    pub(crate) registry: &'a Registry,
-    pub(crate) journal: &'a Journal,
-    pub(crate) loader: &'a dyn TrailLoader,
-    pub(crate) options: &'a RunOptions,
-    pub(crate) stop: &'a Stop,
+    pub(crate) scope: SessionScope,
+    pub(crate) registry: SharedRegistry,
+    pub(crate) loader: Arc<dyn TrailLoader>,
+    pub(crate) output: SessionOutput,
+    pub(crate) options: SessionOptions,
+    pub(crate) stop: SessionStop,
+    pub(crate) caller: Caller,
     /// The device's classifiers, closest first.
     pub(crate) lineage: Vec<String>,
     pub(crate) deadline: Instant,
+    /// Where the device writes its log.
+    device_log: Option<PathBuf>,
     /// The step that was started last.
-    pub(crate) reached: AtomicU32,
+    reached: AtomicU32,
 }
 
-impl Stage {
-    /// Runs one attempt to its end. Nothing that happens to the device or the app is an error.
-    pub(crate) async fn session(
-        &self,
-        place: usize,
-        attempt: AttemptNumber,
-        device: &DeviceId,
-    ) -> (SessionId, Outcome, Duration) {
-        let id = SessionId::new(SessionIndex(place), attempt);
-        let planned = &self.plan.sessions[place];
-        let trail = &self.plan.trails[planned.trail];
-        let mut event = planned.event();
-        event.device = Some(device.clone());
-        let started = |info: packtrain_drivers::DeviceInfo| RunEvent::SessionStarted {
-            session: id.clone(),
-            planned: event.clone(),
-            attempt,
-            device: info,
-        };
-        let begun = Instant::now();
-        let leased = self
-            .fleet
-            .lease(
-                device,
-                &format!("{} of run {}", id, self.plan.run),
-                begun + self.plan.options.connect_timeout,
-                self.stop.token(),
-            )
-            .await;
-        let outcome = match leased {
-            Ok(lease) => {
-                self.journal.record(started(lease.device().clone())).await;
-                self.with_lease(&id, trail, lease).await
-            }
-            Err(error) => {
-                if let Some(info) = self.plan.device(device) {
-                    self.journal.record(started(info.clone())).await;
-                }
-                judge_lease(&error, self.stop.cause())
-            }
-        };
-        (id, outcome, begun.elapsed())
-    }
-
-    async fn with_lease(
-        &self,
-        id: &SessionId,
-        trail: &Arc<Trail>,
-        lease: packtrain_device_actors::Lease,
-    ) -> Outcome {
-        let options = &self.plan.options;
-        let memory = match memory_for(trail, options) {
-            Ok(memory) => memory,
-            Err(message) => return Outcome::failed(message),
-        };
+impl SessionContext {
+    /// Begins a session on a device that was leased for it.
+    pub(crate) async fn begin(
+        order: &SessionOrder,
+        lease: Lease,
+        here: &Here,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> Result<Self, Outcome> {
+        let trail = &order.trail;
+        let memory = order.values.memory_of(trail).map_err(Outcome::failed)?;
         let folder = Path::new(trail.source.name()).parent().map(Path::to_owned);
-        let folders = folder
+        let folders: Vec<_> = folder
             .into_iter()
-            .chain([options.working_directory.clone()])
-            .collect::<Vec<_>>();
-        let deadline = Instant::now() + options.session_timeout;
-        let lineage = lineage(&lease.device().classifiers);
-        let logs = options.device_logs.as_ref();
-        let device_log = logs.map(|all| all.join(format!("{id}.log")));
-        let target = options.targets.of(trail.config.target.as_deref());
-        let begin = Command::Begin(SessionOptions {
-            base_url: target.base_url.clone(),
+            .chain([here.working_directory.clone()])
+            .collect();
+        let scratch = here.scratch.as_deref();
+        let device_log =
+            scratch.map(|folder| folder.join("logs").join(format!("{}.log", order.session)));
+        let begin = Command::Begin(DeviceOptions {
+            base_url: order.target.base_url.clone(),
             folders: folders.clone(),
-            downloads: options.downloads.as_ref().map(|all| all.join(&id.0)),
+            downloads: scratch.map(|folder| folder.join("downloads").join(&order.session.0)),
             device_log: device_log.clone(),
         });
-        let scope = SessionScope::new(lease, memory, target, folders, self.stop.token().clone());
-        let walk = Walk {
-            id: id.clone(),
-            scope: &scope,
-            registry: &self.registry,
-            journal: &self.journal,
-            loader: &*self.loader,
-            options,
-            stop: &self.stop,
-            lineage,
-            deadline,
+        let session = Self {
+            id: order.session.clone(),
+            lineage: lineage(&lease.device().classifiers),
+            scope: SessionScope::new(
+                lease,
+                memory,
+                order.target.clone(),
+                folders,
+                stop.token().clone(),
+            ),
+            registry: here.registry.clone(),
+            loader: Arc::clone(&here.loader),
+            output,
+            deadline: Instant::now() + order.options.timeout,
+            options: order.options.clone(),
+            stop,
+            caller: here.caller,
+            device_log,
             reached: AtomicU32::new(0),
         };
-        let mut outcome = match scope.lease.execute(begin, deadline).await {
-            Ok(_) => walk.steps(trail).await,
-            Err(error) => judge(&error.into(), "begin", None, self.stop.cause()),
-        };
-        let _ = scope
-            .lease
-            .execute(Command::End, Instant::now() + ENDING)
-            .await;
-        // The device may have said more since the last step.
-        let reached = StepIndex(walk.reached.load(Ordering::Relaxed));
-        walk.journal_device_events(reached).await;
-        if let Some(path) = device_log {
-            walk.keep_device_log(reached, path).await;
+        match session.scope.lease.execute(begin, session.deadline).await {
+            Ok(_) => Ok(session),
+            Err(error) => {
+                let outcome = judge(&error.into(), session.circumstances("begin", None));
+                let outcome = session.redacted(outcome);
+                session.end().await;
+                Err(outcome)
+            }
         }
-        outcome.redact(scope.memory().redactor());
-        outcome
     }
-}
 
-impl Walk<'_> {
     /// Walks the trailhead and the steps until one does not pass.
+    pub(crate) async fn walk(&self, trail: &Trail) -> Outcome {
+        let outcome = self.steps(trail).await;
+        self.redacted(outcome)
+    }
+
     async fn steps(&self, trail: &Trail) -> Outcome {
         for step in trail.all_steps() {
             self.scope.lease.renew();
@@ -185,33 +136,54 @@ impl Walk<'_> {
 
     async fn step(&self, trail: &Trail, step: &Step) -> Outcome {
         if self.stop.token().is_cancelled() {
-            return Outcome::Cancelled {
-                by: self.stop.cause(),
-            };
+            let by = self.stop.cause();
+            return Outcome::Cancelled { by };
         }
         let calls = match step.recording_for(&self.lineage) {
             Recorded::Unknown => return self.needs_agent(),
             Recorded::NoAction(_) => return Outcome::Passed,
             Recorded::Calls(_, calls) => calls,
         };
-        let step_calls = StepCalls {
-            walk: self,
-            step: step.index,
-            next: AtomicU32::new(0),
-        };
-        match step_calls.all(trail, calls, 0).await {
+        let invoker = Invoker::new(self, step.index);
+        match invoker.all(trail, calls, 0, self.caller).await {
             Ok(()) => Outcome::Passed,
-            Err(Outcome::Failed(mut failure)) if Instant::now() >= self.deadline => {
-                failure.message = format!(
-                    "the session's {:.0} s are over: {}",
-                    self.options.session_timeout.as_secs_f64(),
-                    failure.message
-                );
-                failure.hint = Some("`--timeout` allows a session more".to_owned());
-                Outcome::Failed(failure)
-            }
             Err(outcome) => outcome,
         }
+    }
+
+    /// Makes one call that stands in no trail.
+    ///
+    /// # Errors
+    /// The outcome, when it did not pass.
+    pub async fn call(&self, call: &ToolCall) -> Result<Answer, Outcome> {
+        let invoker = Invoker::new(self, StepIndex::TRAILHEAD);
+        let answer = invoker.one(None, call, 0, self.caller).await;
+        answer.map_err(|outcome| self.redacted(outcome))
+    }
+
+    /// Sends one command to the device.
+    ///
+    /// # Errors
+    /// As [`Lease::execute`].
+    pub async fn command(&self, command: Command) -> Result<Observation, CommandError> {
+        self.scope.lease.execute(command, self.deadline).await
+    }
+
+    /// Lets go of the device and journals what it has said since.
+    pub async fn end(self) {
+        let deadline = Instant::now() + SESSION_END_TIMEOUT;
+        let _ = self.scope.lease.execute(Command::End, deadline).await;
+        let reached = StepIndex(self.reached.load(Ordering::Relaxed));
+        self.journal_device_events(reached).await;
+        if let Some(path) = &self.device_log {
+            self.keep_device_log(reached, path.clone()).await;
+        }
+    }
+
+    /// An outcome without what the session knows must not be shown.
+    fn redacted(&self, mut outcome: Outcome) -> Outcome {
+        outcome.redact(self.scope.memory().redactor());
+        outcome
     }
 
     pub(crate) fn needs_agent(&self) -> Outcome {
@@ -220,53 +192,46 @@ impl Walk<'_> {
         }
     }
 
-    /// The arguments of a call in this trail, with their templates filled in.
+    /// What an error has to be judged by.
+    pub(crate) fn circumstances<'a>(&self, tool: &'a str, at: Option<String>) -> Circumstances<'a> {
+        let is_over = Instant::now() + DEADLINE_MARGIN >= self.deadline;
+        Circumstances {
+            tool,
+            at,
+            stop: self.stop.cause(),
+            overtime: is_over.then_some(self.options.timeout),
+        }
+    }
+
+    /// The arguments of a call, with their templates filled in.
     pub(crate) fn filled_in(
         &self,
-        arguments: &Value,
+        request: &ToolRequest<'_>,
         tool: Option<&Arc<dyn Tool>>,
-        trail: &Trail,
     ) -> Result<Filled<Value>, ToolError> {
         let scope = Scope {
             memory: &self.scope.memory(),
             params: None,
             app_ids: self.scope.app_ids(),
             code: tool.map_or(&[], |tool| &tool.spec().code),
-            undefined: trail.config.undefined,
+            undefined: request.undefined,
         };
-        scope.fill(arguments).map_err(|error| ToolError::Failed {
-            message: error.to_string(),
-            log: Vec::new(),
-            hint: error.hint().map(str::to_owned),
-        })
+        scope
+            .fill(request.arguments)
+            .map_err(|error| ToolError::Failed {
+                message: error.to_string(),
+                log: Vec::new(),
+                hint: error.hint().map(str::to_owned),
+            })
     }
 
     /// Journals an event without what the session has learned must not be shown.
     pub(crate) async fn record(&self, mut event: RunEvent) {
         event.redact(self.scope.memory().redactor());
-        self.journal.record(event).await;
+        self.output.record(event).await;
     }
 
     pub(crate) fn redact(&self, text: &str) -> String {
         self.scope.memory().redactor().redact(text).into_owned()
     }
-}
-
-/// What a session of this trail remembers from the start.
-fn memory_for(trail: &Trail, options: &RunOptions) -> Result<Memory, String> {
-    let mut memory = Memory::seeded(&trail.config.memory, &options.memory, &options.secrets);
-    let args = trail
-        .config
-        .bind_args(&trail.source, &options.args)
-        .map_err(|problems| {
-            let told: Vec<_> = problems
-                .iter()
-                .map(|problem| problem.message.clone())
-                .collect();
-            told.join("; ")
-        })?;
-    memory
-        .set_args(args, trail.config.undefined)
-        .map_err(|error| error.to_string())?;
-    Ok(memory)
 }

@@ -11,7 +11,7 @@ use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AttemptNumber, RunId, SessionId, StepIndex};
-use crate::outcome::{Outcome, Verdict};
+use crate::outcome::{CancelCause, Outcome, Verdict};
 
 /// Version of the shape below. Raised when a reader of the old shape would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -174,8 +174,12 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unsaved: Option<String>,
     },
-    /// Somebody asked the run to stop.
-    StopRequested,
+    /// The run was asked to stop.
+    StopRequested {
+        /// By what. Journals from before it was told mean an interrupt.
+        #[serde(default)]
+        by: CancelCause,
+    },
     /// Always the last.
     RunFinished {
         /// The answer.
@@ -315,7 +319,7 @@ impl RunEvent {
             | Self::SessionFinished { session, .. } => Some(session),
             Self::RunStarted { .. }
             | Self::SinkFailed { .. }
-            | Self::StopRequested
+            | Self::StopRequested { .. }
             | Self::RunFinished { .. } => None,
         }
     }

@@ -77,13 +77,16 @@ pub enum Blame {
 }
 
 /// Who called a session off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CancelCause {
     /// Ctrl-C or a termination signal.
+    #[default]
     Interrupt,
     /// `--fail-fast`, after another session failed.
     FailFast,
+    /// The run's time was over.
+    TimeLimit,
 }
 
 impl Outcome {
@@ -108,7 +111,11 @@ impl Outcome {
             | Self::Cancelled {
                 by: CancelCause::FailFast,
             } => Exit::Passed,
-            Self::Failed(_) | Self::NeedsAgent { .. } => Exit::Failed,
+            Self::Failed(_)
+            | Self::NeedsAgent { .. }
+            | Self::Cancelled {
+                by: CancelCause::TimeLimit,
+            } => Exit::Failed,
             Self::Infrastructure { .. }
             | Self::Cancelled {
                 by: CancelCause::Interrupt,
@@ -140,6 +147,7 @@ impl Outcome {
                 match by {
                     CancelCause::Interrupt => "interrupted",
                     CancelCause::FailFast => "stopped after another session failed",
+                    CancelCause::TimeLimit => "the run's time limit was reached",
                 }
                 .to_owned(),
             ),
@@ -209,6 +217,16 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// How many pairs were counted.
+    pub const fn settled(&self) -> u32 {
+        self.passed
+            + self.failed
+            + self.needs_agent
+            + self.infrastructure
+            + self.skipped
+            + self.cancelled
+    }
+
     /// Counts the final outcome of one (trail, device) pair.
     pub fn count(&mut self, outcome: &Outcome, flaky: bool) {
         match outcome {

@@ -6,10 +6,13 @@
 mod args;
 mod classifier;
 mod config;
+mod document;
 mod parse;
 #[cfg(test)]
 pub(crate) mod tests;
 mod write;
+
+use std::collections::BTreeMap;
 
 pub use args::{ArgDeclaration, ArgType, GivenArg};
 pub use classifier::{ByClassifier, ForClassifier, lineage};
@@ -35,6 +38,8 @@ pub struct Trail {
     pub form: Form,
     /// The file.
     pub source: Source,
+    /// The variables that were filled in when it was read, by name.
+    pub variables: BTreeMap<String, String>,
 }
 
 /// The two forms a trail file can have.
@@ -121,6 +126,18 @@ impl Trail {
         variables: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Parsed, Vec<Diagnostic>> {
         parse::parse(Source::new(source, text), variables)
+    }
+
+    /// A trail without steps, for a session that somebody drives by hand.
+    pub fn empty(name: &str) -> Self {
+        Self {
+            config: Config::default(),
+            trailhead: None,
+            steps: Vec::new(),
+            form: Form::Unified,
+            source: Source::new(name, ""),
+            variables: BTreeMap::new(),
+        }
     }
 
     /// The trailhead, when there is one, and the steps.

@@ -122,7 +122,9 @@ pub(crate) fn entries() -> Vec<Entry> {
             message: "no space".to_owned(),
             unsaved: Some("screen.png".to_owned()),
         },
-        RunEvent::StopRequested,
+        RunEvent::StopRequested {
+            by: CancelCause::Interrupt,
+        },
     ];
     let outcomes = [
         Outcome::Passed,

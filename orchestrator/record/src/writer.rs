@@ -111,7 +111,7 @@ const fn must_last(event: &RunEvent) -> bool {
         | RunEvent::DeviceReported { .. }
         | RunEvent::SessionWillRetry { .. }
         | RunEvent::SinkFailed { .. }
-        | RunEvent::StopRequested => false,
+        | RunEvent::StopRequested { .. } => false,
     }
 }
 

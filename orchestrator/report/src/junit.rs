@@ -316,9 +316,11 @@ fn end(status: &Status) -> End {
             | Outcome::Cancelled {
                 by: CancelCause::FailFast,
             } => End::Skipped,
-            Outcome::Failed(_) | Outcome::NeedsAgent { .. } => {
-                End::NonSuccess(NonSuccessKind::Failure)
-            }
+            Outcome::Failed(_)
+            | Outcome::NeedsAgent { .. }
+            | Outcome::Cancelled {
+                by: CancelCause::TimeLimit,
+            } => End::NonSuccess(NonSuccessKind::Failure),
             Outcome::Infrastructure { .. }
             | Outcome::Cancelled {
                 by: CancelCause::Interrupt,

@@ -1,29 +1,38 @@
 //! `packtrain snapshot` and `packtrain tool`: one device, one look, one call.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
-use packtrain_config::{Config, Flags};
-use packtrain_device_actors::{Fleet, Lease};
+use packtrain_config::Flags;
+use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
-    BoxFuture, Command, Fault, Observation, SessionOptions, Snapshot, SnapshotDetail, WebCommand,
+    Command, DeviceInfo, Fault, NavigateTo, Observation, Snapshot, SnapshotDetail, WebCommand,
 };
-use packtrain_model::Exit;
-use packtrain_model::memory::Memory;
+use packtrain_engine::{
+    DeviceRequirement, Here, Journal, SessionContext, SessionOptions, SessionOrder, SessionOutput,
+    SessionStop, SessionValues,
+};
+use packtrain_model::memory::Redactor;
+use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
-use packtrain_tools::{Answer, Call, NestedTrails, Registry, SessionScope, Target, ToolError};
+use packtrain_model::{
+    AttemptNumber, CancelCause, Cell, Exit, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
+};
+use packtrain_tools::{Caller, Registry, SharedRegistry, Target};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
+use super::run::targets;
 use super::select::select;
 use super::{Context, Format};
 use crate::exit::CliError;
 use crate::wiring::{Wanted, Wiring};
-use crate::{render, runtime};
+use crate::{render, runtime, shutdown, trails};
 
-/// How long one look or call may take.
-const LIMIT: Duration = Duration::from_secs(120);
+/// How long a look or a call may take.
+const SESSION_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long the device may take to let go at the end.
+const DEVICE_RELEASE_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -72,33 +81,25 @@ pub(crate) struct ToolArgs {
 
 /// `packtrain snapshot`.
 pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, CliError> {
-    let config = context.config(Flags::default())?.config;
-    runtime::block_on(on_device(
-        &config,
-        args.device.as_ref(),
-        async |lease: Lease| {
-            open(&lease, args.url.as_ref()).await?;
-            let detail = SnapshotDetail {
-                bounds: args.bounds,
-                ..SnapshotDetail::default()
-            };
-            if let Observation::Snapshot(snapshot) =
-                execute(&lease, Command::Snapshot(detail)).await?
-            {
-                print(&snapshot, args);
-            }
-            if let Some(path) = &args.screenshot
-                && let Observation::Screenshot(picture) =
-                    execute(&lease, Command::Screenshot).await?
-            {
-                std::fs::write(path, picture.png).map_err(|error| {
-                    CliError::infrastructure(format!("cannot write {}", path.display()))
-                        .because(&error)
-                })?;
-            }
-            Ok(Exit::Passed)
-        },
-    ))
+    on_device(args.device.as_ref(), context, async |session| {
+        open(session, args.url.as_ref()).await?;
+        let detail = SnapshotDetail {
+            bounds: args.bounds,
+            ..SnapshotDetail::default()
+        };
+        if let Observation::Snapshot(snapshot) = command(session, Command::Snapshot(detail)).await?
+        {
+            print(&snapshot, args);
+        }
+        if let Some(path) = &args.screenshot
+            && let Observation::Screenshot(picture) = command(session, Command::Screenshot).await?
+        {
+            std::fs::write(path, picture.png).map_err(|error| {
+                CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
+            })?;
+        }
+        Ok(())
+    })
 }
 
 fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
@@ -139,13 +140,9 @@ fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
 
 /// `packtrain tool`.
 pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError> {
-    let config = context.config(Flags::default())?.config;
     let registry = Registry::builtin();
-    let Some(tool) = registry.get(&args.name).map(Arc::clone) else {
-        return Err(
-            CliError::misuse(format!("there is no tool `{}`", args.name))
-                .hint("`packtrain tools` lists what there is"),
-        );
+    let Some(tool) = registry.get(&args.name) else {
+        return Err(super::tools::unknown(&args.name, &registry));
     };
     let arguments = Value::from_assignments(args.arguments.iter().map(String::as_str))
         .map_err(|error| CliError::misuse(error.to_string()))?;
@@ -159,132 +156,151 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
             )),
         }
     })?;
-    let folder = context.working_directory.clone();
-    runtime::block_on(on_device(
-        &config,
-        args.device.as_ref(),
-        async |lease: Lease| {
-            open(&lease, args.url.as_ref()).await?;
-            let scope = SessionScope::new(
-                lease,
-                Memory::default(),
-                Target::default(),
-                vec![folder],
-                CancellationToken::new(),
-            );
-            let call = Call {
-                session: &scope,
-                deadline: Instant::now() + LIMIT,
-                depth: 0,
-                trails: &NoTrails,
-            };
-            match tool.call(&arguments, &call).await {
-                Ok(answer) => {
-                    if let Some(text) = answer.text {
-                        render::out(&text);
-                    }
-                    for note in answer.report.notes {
-                        render::say(&format!("note: {note}"));
-                    }
-                    Ok(Exit::Passed)
-                }
-                Err(ToolError::Command(error)) if error.fault() == Fault::Device => {
-                    Err(CliError::infrastructure(error.to_string()))
-                }
-                Err(error) => {
-                    render::say(&format!("failed: {error}"));
-                    if let ToolError::Command(error) = &error {
-                        for line in error.log() {
-                            render::say(&format!("  {line}"));
-                        }
-                    }
-                    Ok(Exit::Failed)
-                }
-            }
-        },
-    ))
+    let call = ToolCall::new(&args.name, arguments);
+    on_device(args.device.as_ref(), context, async |session| {
+        open(session, args.url.as_ref()).await?;
+        let answer = session.call(&call).await.map_err(told)?;
+        if let Some(text) = answer.text {
+            render::out(&text);
+        }
+        for note in answer.report.notes {
+            render::say(&format!("note: {note}"));
+        }
+        Ok(())
+    })
 }
 
-/// Outside a run there are no trails to run.
-struct NoTrails;
+/// Begins a session on the one device that is meant, as a run would, and ends it after `work`.
+fn on_device(
+    device: Option<&String>,
+    context: &Context,
+    work: impl AsyncFnOnce(&SessionContext) -> Result<(), CliError>,
+) -> Result<Exit, CliError> {
+    let config = context.config(Flags::default())?.config;
+    let target = targets(&config).of(None);
+    runtime::block_on(async {
+        let words: Vec<_> = device.into_iter().cloned().collect();
+        let wanted = Wanted {
+            words: &words,
+            all: false,
+        };
+        let mut wiring = Wiring::new(&config, wanted, false).await?;
+        let chosen = select(wanted, &mut wiring)?;
+        let [device] = chosen.as_slice() else {
+            return Err(
+                CliError::misuse("several devices match").hint("choose one of them with -d")
+            );
+        };
+        let connectors: Vec<_> = wiring
+            .connectors()
+            .iter()
+            .filter(|connector| *connector.id() == device.id)
+            .map(Arc::clone)
+            .collect();
+        let fleet = Fleet::start(connectors, &runtime::arbiters(1))
+            .map_err(|error| CliError::misuse(error.to_string()))?;
+        let here = Here {
+            fleet: fleet.clone(),
+            registry: SharedRegistry::new(Registry::builtin()),
+            loader: Arc::new(trails::Disk),
+            caller: Caller::Person,
+            working_directory: context.working_directory.clone(),
+            scratch: None,
+        };
+        let (order, stop) = (order(device.clone(), target), SessionStop::default());
+        let mut session = std::pin::pin!(one_session(&here, &order, stop.clone(), work));
+        let worked = tokio::select! {
+            worked = &mut session => worked,
+            () = shutdown::signal() => {
+                stop.cancel(CancelCause::Interrupt);
+                let stopped = tokio::time::timeout(DEVICE_RELEASE_TIMEOUT, session).await;
+                stopped.unwrap_or_else(|_| Err(CliError::infrastructure("interrupted")))
+            }
+        };
+        fleet.shutdown(DEVICE_RELEASE_TIMEOUT).await;
+        wiring.shutdown().await;
+        worked.map(|()| Exit::Passed)
+    })
+}
 
-impl NestedTrails for NoTrails {
-    fn run<'a>(
-        &'a self,
-        path: &'a str,
-        _: &'a Call<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(async move {
-            Err(ToolError::failed(format!(
-                "use `packtrain run {path}` to run a trail"
-            )))
-        })
+async fn one_session(
+    here: &Here,
+    order: &SessionOrder,
+    stop: SessionStop,
+    work: impl AsyncFnOnce(&SessionContext) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    // Nobody reads this journal: it keeps no file and has no sink.
+    let (journal, _) = Journal::start(Vec::new(), Redactor::default())
+        .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
+    let opened = here.open(order, SessionOutput::new(journal), stop);
+    let session = opened.await.map_err(told)?;
+    let worked = work(&session).await;
+    session.end().await;
+    worked
+}
+
+/// An order for a session that somebody drives by hand.
+fn order(device: DeviceInfo, target: Target) -> SessionOrder {
+    let attempt = AttemptNumber(1);
+    SessionOrder {
+        run: RunId("the command line".to_owned()),
+        session: SessionId::new(SessionIndex(0), attempt),
+        attempt,
+        planned: PlannedSession {
+            trail: 0,
+            device: Some(device.id.clone()),
+            cell: Cell::default(),
+        },
+        trail: Arc::new(Trail::empty("<command line>")),
+        requires: DeviceRequirement::Exactly(device),
+        target,
+        values: SessionValues::default(),
+        options: SessionOptions {
+            timeout: SESSION_TIMEOUT,
+            ..SessionOptions::default()
+        },
     }
 }
 
-async fn on_device(
-    config: &Config,
-    device: Option<&String>,
-    work: impl AsyncFnOnce(Lease) -> Result<Exit, CliError>,
-) -> Result<Exit, CliError> {
-    let words: Vec<_> = device.into_iter().cloned().collect();
-    let wanted = Wanted {
-        words: &words,
-        all: false,
+/// An outcome that is no pass, as the command's error.
+fn told(outcome: Outcome) -> CliError {
+    let hint = outcome.hint().map(str::to_owned);
+    let message = outcome.message().unwrap_or_default();
+    let mut error = match outcome.exit() {
+        Exit::Passed | Exit::Failed => CliError::failed(message),
+        Exit::Infrastructure => CliError::infrastructure(message),
+        Exit::Misuse => CliError::misuse(message),
     };
-    let mut wiring = Wiring::new(config, wanted, false).await?;
-    let chosen = select(wanted, &mut wiring)?;
-    let [device] = chosen.as_slice() else {
-        return Err(CliError::misuse("more than one device is meant").hint("choose one with -d"));
-    };
-    let connectors: Vec<_> = wiring
-        .connectors()
-        .iter()
-        .filter(|connector| *connector.id() == device.id)
-        .map(Arc::clone)
-        .collect();
-    let fleet = Fleet::start(connectors, &runtime::arbiters(1))
-        .map_err(|error| CliError::misuse(error.to_string()))?;
-    let cancel = CancellationToken::new();
-    let deadline = Instant::now() + LIMIT;
-    let worked = async {
-        let lease = fleet
-            .lease(&device.id, "the command line", deadline, &cancel)
-            .await
-            .map_err(|error| CliError::infrastructure(error.to_string()))?;
-        execute(&lease, Command::Begin(SessionOptions::default())).await?;
-        work(lease).await
-    };
-    let answer = tokio::select! {
-        answer = worked => answer,
-        _ = tokio::signal::ctrl_c() => Err(CliError::infrastructure("interrupted")),
-    };
-    fleet.shutdown(Duration::from_secs(10)).await;
-    wiring.shutdown().await;
-    answer
+    if let Outcome::Failed(failure) = outcome {
+        for line in failure.log {
+            error = error.cause(line);
+        }
+    }
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }
 
-async fn open(lease: &Lease, url: Option<&String>) -> Result<(), CliError> {
+/// Opens an address; relative ones lead to where the app under test is.
+async fn open(session: &SessionContext, url: Option<&String>) -> Result<(), CliError> {
     if let Some(url) = url {
-        let to = packtrain_drivers::NavigateTo::Url(url.clone());
-        execute(lease, Command::Web(WebCommand::Navigate(to))).await?;
+        let to = NavigateTo::Url(url.clone());
+        command(session, Command::Web(WebCommand::Navigate(to))).await?;
     }
     Ok(())
 }
 
-async fn execute(lease: &Lease, command: Command) -> Result<Observation, CliError> {
-    lease
-        .execute(command, Instant::now() + LIMIT)
-        .await
-        .map_err(|error| {
-            let failed = match error.fault() {
-                Fault::App => CliError::failed(error.to_string()),
-                Fault::Caller => CliError::misuse(error.to_string()),
-                Fault::Device | Fault::Nobody => CliError::infrastructure(error.to_string()),
-            };
-            match error.hint() {
-                Some(hint) => failed.hint(hint),
-                None => failed,
-            }
-        })
+async fn command(session: &SessionContext, command: Command) -> Result<Observation, CliError> {
+    session.command(command).await.map_err(|error| {
+        let failed = match error.fault() {
+            Fault::App => CliError::failed(error.to_string()),
+            Fault::Caller => CliError::misuse(error.to_string()),
+            Fault::Device | Fault::Nobody => CliError::infrastructure(error.to_string()),
+        };
+        match error.hint() {
+            Some(hint) => failed.hint(hint),
+            None => failed,
+        }
+    })
 }

@@ -11,14 +11,16 @@ use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{
-    BrokenSink, Journal, Plan, Run, RunOptions, RunRequest, Screenshots, Shard, Sink, Stop, resolve,
+    Ambiguity, BrokenSink, Here, Journal, Plan, Run, RunOptions, RunRequest, Screenshots,
+    SessionOptions, Shard, Sink, Stop, resolve,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::{Exit, RunId, Verdict};
 use packtrain_record::{JournalWriter, mark_latest};
-use packtrain_tools::Registry;
+use packtrain_tools::{Caller, Registry, SharedRegistry};
 
 pub(crate) use self::args::RunArgs;
+pub(crate) use self::given::targets;
 use super::Context;
 use super::select::select;
 use crate::exit::CliError;
@@ -79,12 +81,18 @@ pub(crate) async fn execute(
     let fleet = fleet(&wiring, &plan)?;
     let stop = Stop::default();
     let signals = shutdown::on_signals(stop.clone());
+    let here = Here {
+        fleet: fleet.clone(),
+        registry: SharedRegistry::new(Registry::builtin()),
+        loader: Arc::new(trails::Disk),
+        caller: Caller::Person,
+        working_directory: context.working_directory.clone(),
+        scratch: Some(folder.clone()),
+    };
     let run = Run {
         plan,
-        fleet: fleet.clone(),
-        registry: Registry::builtin(),
+        host: Arc::new(here),
         journal,
-        loader: Arc::new(trails::Disk),
         stop,
     };
     let verdict = run.execute().await;
@@ -187,21 +195,27 @@ fn plan(
         options: RunOptions {
             retries: config.run.retries,
             fail_fast: config.run.fail_fast,
-            session_timeout: config.run.timeout.get(),
-            screenshots: match config.run.screenshots {
-                packtrain_config::ScreenshotPolicy::All => Screenshots::All,
-                packtrain_config::ScreenshotPolicy::Failure => Screenshots::Failure,
-                packtrain_config::ScreenshotPolicy::None => Screenshots::None,
+            time_limit: config.run.time_limit.map(|limit| limit.get()),
+            session: SessionOptions {
+                timeout: config.run.timeout.get(),
+                screenshots: match config.run.screenshots {
+                    packtrain_config::ScreenshotPolicy::All => Screenshots::All,
+                    packtrain_config::ScreenshotPolicy::Failure => Screenshots::Failure,
+                    packtrain_config::ScreenshotPolicy::None => Screenshots::None,
+                },
+                ambiguity: if config.run.strict {
+                    Ambiguity::Fail
+                } else {
+                    Ambiguity::Report
+                },
+                ..SessionOptions::default()
             },
             memory: args.memory.clone(),
             secrets: args.secret.clone(),
             args: given,
-            targets: given::targets(args, config)?,
+            targets: given::targets_of(args, config)?,
             working_directory: context.working_directory.clone(),
-            downloads: Some(config.run.output_dir.join(&run.0).join("downloads")),
-            device_logs: Some(config.run.output_dir.join(&run.0).join("logs")),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            ..RunOptions::default()
         },
         run,
     });

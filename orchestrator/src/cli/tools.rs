@@ -26,16 +26,21 @@ pub(crate) struct ToolsArgs {
     format: Format,
 }
 
+/// The error of a name that no tool has.
+pub(super) fn unknown(name: &str, registry: &Registry) -> CliError {
+    let error = CliError::misuse(format!("unknown tool `{name}`"));
+    error.hint(match closest(name, registry.names()) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`packtrain tools` lists all tools".to_owned(),
+    })
+}
+
 /// `packtrain tools`.
 pub(crate) fn run(args: &ToolsArgs) -> Result<Exit, CliError> {
     let registry = Registry::builtin();
     if let Some(name) = &args.name {
         let Some(tool) = registry.get(name) else {
-            let error = CliError::misuse(format!("there is no tool `{name}`"));
-            return Err(match closest(name, registry.names()) {
-                Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-                None => error.hint("`packtrain tools` lists what there is"),
-            });
+            return Err(unknown(name, &registry));
         };
         render::out(&match args.format {
             Format::Json => as_json(tool.spec()).to_string(),

@@ -198,7 +198,7 @@ impl Sink for Live {
             | RunEvent::ArtifactSaved { .. }
             | RunEvent::DeviceReported { .. }
             | RunEvent::SinkFailed { .. }
-            | RunEvent::StopRequested => {}
+            | RunEvent::StopRequested { .. } => {}
         }
         if let Some(line) = self.lines.line(entry) {
             self.bars.println(line).map_err(|error| error.to_string())?;

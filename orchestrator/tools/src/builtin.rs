@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::call::Call;
-use crate::tool::{Answer, Kind, Tool, ToolError, ToolSpec};
+use crate::tool::{Access, Answer, Kind, Tool, ToolError, ToolSpec};
 
 /// All of them.
 pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
@@ -89,6 +89,7 @@ impl From<ToolError> for Slip {
             ToolError::Failed { hint, .. } => hint.clone(),
             ToolError::Arguments(_)
             | ToolError::Command(_)
+            | ToolError::Infrastructure { .. }
             | ToolError::NeedsAgent(_)
             | ToolError::Cancelled => None,
         };
@@ -121,6 +122,7 @@ fn tool<A: DeserializeOwned + JsonSchema + 'static>(
             platforms: Vec::new(),
             shown: true,
             recordable: true,
+            access: Access::Session,
             secrets: Vec::new(),
             code: Vec::new(),
             remembers: Vec::new(),
@@ -172,6 +174,12 @@ impl<A: DeserializeOwned + 'static> Builtin<A> {
     /// Runs the trail that an argument names.
     const fn running(mut self, argument: &'static str) -> Self {
         self.spec.runs_trail = Some(argument);
+        self
+    }
+
+    /// Runs programs of the computer it is called on.
+    fn running_host_commands(mut self) -> Self {
+        self.spec.access = Access::HostCommands;
         self
     }
 

@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 use packtrain_device_actors::Lease;
 use packtrain_drivers::{ActionReport, BoxFuture, Command, Observation, Platform};
 use packtrain_model::memory::Memory;
+use packtrain_model::template::Undefined;
 use packtrain_model::yaml::Value;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::mobile::screen::{Asked, ScreenMemory};
-use crate::tool::{Answer, ToolError, ToolSpec};
+use crate::tool::{Access, Answer, ToolError, ToolSpec};
 
 /// The app under test.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Its name in the configuration.
     pub name: Option<String>,
@@ -89,17 +91,62 @@ pub struct SessionScope {
     pub cancel: CancellationToken,
 }
 
-/// Runs a trail inside a trail.
-pub trait NestedTrails: Send + Sync {
+/// Calls tools by name in a session: the only way to them, whoever asks.
+pub trait Invoke: Send + Sync {
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// [`ToolError`] of the tool, or of what kept it from being called.
+    fn invoke<'a>(&'a self, request: ToolRequest<'a>) -> BoxFuture<'a, Result<Answer, ToolError>>;
+
     /// Runs the trail at `path` in the call's session.
     ///
     /// # Errors
     /// [`ToolError`] of the first step that did not pass.
-    fn run<'a>(
+    fn run_trail<'a>(
         &'a self,
         path: &'a str,
         call: &'a Call<'a>,
     ) -> BoxFuture<'a, Result<Answer, ToolError>>;
+}
+
+/// A call that somebody wants made.
+#[derive(Debug, Clone)]
+pub struct ToolRequest<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// Its arguments; templates in them are filled in.
+    pub arguments: &'a Value,
+    /// What becomes of a template that is not defined.
+    pub undefined: Undefined,
+    /// Where the call stands in its file: `trails/login.trail.yaml:12:9`.
+    pub at: Option<String>,
+    /// 0 for a call of the trail, 1 for a call made by that ...
+    pub depth: u32,
+    /// Who asks.
+    pub caller: Caller,
+}
+
+/// Who asks for a call, and so what it may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// Whoever started the run on this computer: its trails, or `packtrain tool`.
+    Person,
+    /// Anybody else: a tool's callback, an MCP client, an agent, a farm.
+    Remote {
+        /// Whether the configuration lets it run commands of this computer.
+        host_commands: bool,
+    },
+}
+
+impl Caller {
+    /// Whether it may call a tool.
+    pub const fn may_call(self, spec: &ToolSpec) -> bool {
+        match (spec.access, self) {
+            (Access::Session, _) | (Access::HostCommands, Self::Person) => true,
+            (Access::HostCommands, Self::Remote { host_commands }) => host_commands,
+        }
+    }
 }
 
 /// One call of a tool.
@@ -110,8 +157,10 @@ pub struct Call<'a> {
     pub deadline: Instant,
     /// 0 for a call of the trail, 1 for a call made by that ...
     pub depth: u32,
-    /// For tools that run trails.
-    pub trails: &'a dyn NestedTrails,
+    /// Who asked.
+    pub caller: Caller,
+    /// For tools that call tools or run trails.
+    pub invoker: &'a dyn Invoke,
 }
 
 impl SessionScope {

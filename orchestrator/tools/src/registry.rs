@@ -1,7 +1,7 @@
 //! All tools by name.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use packtrain_drivers::Platform;
 
@@ -25,6 +25,13 @@ impl Registry {
         registry
     }
 
+    /// The same with one more tool, which takes the place of one of its name.
+    #[must_use]
+    pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.tools.insert(tool.spec().name.clone(), tool);
+        self
+    }
+
     /// A tool by its name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
@@ -44,5 +51,27 @@ impl Registry {
     /// All names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
+    }
+}
+
+/// The registry that runs look tools up in. It can be replaced while they go on: a call keeps the
+/// tool that it found. Cheap to clone.
+#[derive(Clone)]
+pub struct SharedRegistry(Arc<RwLock<Arc<Registry>>>);
+
+impl SharedRegistry {
+    /// Shares a registry.
+    pub fn new(registry: Registry) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(registry))))
+    }
+
+    /// The registry as it is now.
+    pub fn snapshot(&self) -> Arc<Registry> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Lets calls from now on find other tools.
+    pub fn replace(&self, registry: Registry) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
 }

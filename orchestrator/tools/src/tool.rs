@@ -2,6 +2,7 @@
 
 use packtrain_device_actors::CommandError;
 use packtrain_drivers::{ActionReport, BoxFuture, DriverError, Platform};
+use packtrain_model::Blame;
 use packtrain_model::yaml::{DecodeError, Value};
 
 use crate::call::Call;
@@ -21,6 +22,16 @@ pub enum Kind {
     Meta,
 }
 
+/// What a tool can reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Its session: the device and the memory.
+    #[default]
+    Session,
+    /// Programs of the computer it is called on.
+    HostCommands,
+}
+
 /// What a tool says about itself.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
@@ -36,6 +47,8 @@ pub struct ToolSpec {
     pub shown: bool,
     /// Whether a call of it belongs into a recording.
     pub recordable: bool,
+    /// What it can reach.
+    pub access: Access,
     /// Arguments that nobody must see.
     pub secrets: Vec<&'static str>,
     /// Arguments that are code of another language, in which `${name}` means something too.
@@ -125,6 +138,16 @@ pub enum ToolError {
     /// The device said no, or is gone.
     #[error(transparent)]
     Command(#[from] CommandError),
+    /// We could not find out, and the device may be fine.
+    #[error("{cause}")]
+    Infrastructure {
+        /// Who is to blame.
+        blame: Blame,
+        /// What happened.
+        cause: String,
+        /// What a person can do about it.
+        hint: Option<String>,
+    },
     /// It takes a model that looks at the screen, and there is none.
     #[error("{0} needs an agent")]
     NeedsAgent(String),

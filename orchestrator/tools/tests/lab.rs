@@ -8,7 +8,9 @@ use packtrain_device_actors::Fleet;
 use packtrain_drivers::{BoxFuture, Command, InputCommand, Platform, Point};
 use packtrain_model::memory::Memory;
 use packtrain_model::yaml::Value;
-use packtrain_tools::{Answer, Call, NestedTrails, Registry, SessionScope, Target, ToolError};
+use packtrain_tools::{
+    Answer, Call, Caller, Invoke, Registry, SessionScope, Target, ToolError, ToolRequest,
+};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -74,7 +76,8 @@ impl Lab {
             session: &self.scope,
             deadline,
             depth: 0,
-            trails: &NoTrails,
+            caller: Caller::Person,
+            invoker: &NoInvoker,
         };
         let tool = self.registry.get(tool).unwrap();
         tool.call(&Value::from(&arguments), &call).await
@@ -118,10 +121,18 @@ pub(crate) fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-struct NoTrails;
+struct NoInvoker;
 
-impl NestedTrails for NoTrails {
-    fn run<'a>(&'a self, _: &'a str, _: &'a Call<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+impl Invoke for NoInvoker {
+    fn invoke<'a>(&'a self, _: ToolRequest<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async { Err(ToolError::failed("no other tools here")) })
+    }
+
+    fn run_trail<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a Call<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
         Box::pin(async { Err(ToolError::failed("no trails here")) })
     }
 }

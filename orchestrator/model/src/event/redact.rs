@@ -42,7 +42,7 @@ impl RunEvent {
             Self::SinkFailed { message, .. } => redactor.redact_all([message]),
             Self::StepStarted { .. }
             | Self::ArtifactSaved { .. }
-            | Self::StopRequested
+            | Self::StopRequested { .. }
             | Self::RunFinished { .. } => {}
         }
     }

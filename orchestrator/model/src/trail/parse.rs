@@ -8,6 +8,9 @@ mod list;
 mod step;
 mod unified;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use super::{Form, Parsed, ToolCall, Trail};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::source::Source;
@@ -22,14 +25,23 @@ pub(super) fn parse(
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let mut reader = Reader::new(&source);
+    let used = RefCell::new(BTreeMap::new());
+    let lookup = |name: &str| {
+        let value = variables(name)?;
+        used.borrow_mut().insert(name.to_owned(), value.clone());
+        Some(value)
+    };
     let trail = reader
         .document()
-        .map(|value| template::expand_variables(&value, variables))
+        .map(|value| template::expand_variables(&value, &lookup))
         .and_then(|value| reader.trail(&value));
     let problems = reader.finish();
     match trail {
         Some(trail) if !problems.iter().any(is_error) => Ok(Parsed {
-            trail,
+            trail: Trail {
+                variables: used.into_inner(),
+                ..trail
+            },
             warnings: problems,
         }),
         Some(_) | None => Err(problems),

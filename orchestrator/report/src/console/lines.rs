@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceEvent;
 use packtrain_model::{
-    AttemptNumber, Entry, Outcome, RunEvent, SessionId, SessionIndex, StepIndex, TrailSummary,
+    AttemptNumber, CancelCause, Entry, Outcome, RunEvent, SessionId, SessionIndex, StepIndex,
+    TrailSummary,
 };
 
 use super::Layout;
@@ -241,7 +242,14 @@ impl EventLines {
                 wording::one_line(sink),
                 wording::one_line(message)
             )),
-            RunEvent::StopRequested => Some("stopping: no session is started any more".to_owned()),
+            RunEvent::StopRequested { by } => Some(format!(
+                "{}: no new sessions will start",
+                match by {
+                    CancelCause::Interrupt => "interrupted",
+                    CancelCause::FailFast => "stopped after the first failure",
+                    CancelCause::TimeLimit => "the run's time limit was reached",
+                }
+            )),
             RunEvent::StepFinished { .. }
             | RunEvent::ToolStarted { .. }
             | RunEvent::ToolFinished { .. }

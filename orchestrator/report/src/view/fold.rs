@@ -220,7 +220,7 @@ impl Fold {
                     unsaved,
                 });
             }
-            RunEvent::StopRequested => self.view.stop_requested = true,
+            RunEvent::StopRequested { .. } => self.view.stop_requested = true,
             RunEvent::RunFinished {
                 verdict,
                 duration_ms,

@@ -81,7 +81,7 @@ fn evil() -> Vec<Entry> {
             RunEvent::ArtifactSaved { artifact, .. } => artifact.path = evil(),
             RunEvent::StepStarted { .. }
             | RunEvent::SinkFailed { .. }
-            | RunEvent::StopRequested
+            | RunEvent::StopRequested { .. }
             | RunEvent::RunFinished { .. } => {}
         }
     }

@@ -45,6 +45,14 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
 
+    /// How long the whole run may take; what is not done by then has failed
+    #[arg(long, value_name = "TIME")]
+    pub(crate) time_limit: Option<String>,
+
+    /// Fail a call when several elements match where one is meant
+    #[arg(long)]
+    pub(crate) strict: bool,
+
     /// Let the trails remember a value; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub(crate) memory: Vec<(String, String)>,
@@ -125,6 +133,12 @@ impl RunArgs {
         }
         if let Some(timeout) = &self.timeout {
             flags = flags.set("--timeout", "run.timeout", timeout.as_str());
+        }
+        if let Some(limit) = &self.time_limit {
+            flags = flags.set("--time-limit", "run.timeLimit", limit.as_str());
+        }
+        if self.strict {
+            flags = flags.set("--strict", "run.strict", true);
         }
         if self.fail_fast {
             flags = flags.set("--fail-fast", "run.failFast", true);

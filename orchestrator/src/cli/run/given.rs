@@ -9,20 +9,28 @@ use packtrain_tools::{Target, Targets};
 use super::RunArgs;
 use crate::exit::CliError;
 
+/// The apps under test, as the configuration has them.
+pub(crate) fn targets(config: &Config) -> Targets {
+    let named = config.targets.iter();
+    let mut targets = Targets {
+        named: named
+            .map(|(name, configured)| (name.clone(), target(name, configured)))
+            .collect(),
+        ..Targets::default()
+    };
+    if let Some(word) = &config.target {
+        targets.default = targets.called(word);
+    }
+    targets
+}
+
 /// The apps under test: those of the configuration, and what the flags say.
 ///
 /// # Errors
 /// When `--target` names none of them.
-pub(super) fn targets(args: &RunArgs, config: &Config) -> Result<Targets, CliError> {
-    let mut targets = Targets {
-        named: config
-            .targets
-            .iter()
-            .map(|(name, configured)| (name.clone(), target(name, configured)))
-            .collect(),
-        base_url: args.base_url.clone(),
-        ..Targets::default()
-    };
+pub(super) fn targets_of(args: &RunArgs, config: &Config) -> Result<Targets, CliError> {
+    let mut targets = targets(config);
+    targets.base_url.clone_from(&args.base_url);
     if let Some(name) = &args.target {
         let Some(known) = targets.named.get(name) else {
             let refused = CliError::misuse(format!("there is no target `{name}`"));
@@ -33,9 +41,6 @@ pub(super) fn targets(args: &RunArgs, config: &Config) -> Result<Targets, CliErr
             });
         };
         targets.given = Some(known.clone());
-    }
-    if let Some(word) = &config.target {
-        targets.default = targets.called(word);
     }
     Ok(targets)
 }

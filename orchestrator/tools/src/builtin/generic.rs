@@ -30,7 +30,9 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "runTrail",
             Kind::Action,
             "Runs another trail's steps here, in the same session.",
-            |arguments, call| Box::pin(async move { call.trails.run(&arguments.path, call).await }),
+            |arguments, call| {
+                Box::pin(async move { call.invoker.run_trail(&arguments.path, call).await })
+            },
         )
         .running("path")
         .done(),

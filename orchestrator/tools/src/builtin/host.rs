@@ -32,6 +32,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         .internal()
         .unrecorded()
         .code("argv")
+        .running_host_commands()
         .done(),
         tool::<RunCommand>(
             "runCommand",
@@ -48,6 +49,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         .internal()
         .unrecorded()
         .code("command")
+        .running_host_commands()
         .done(),
     ]
 }

@@ -50,6 +50,7 @@ impl Reader<'_> {
             steps: draft.steps,
             form: Form::List,
             source: self.source.clone(),
+            variables: std::collections::BTreeMap::new(),
         })
     }
 

@@ -42,6 +42,7 @@ impl Reader<'_> {
             steps: steps?,
             form: Form::Unified,
             source: self.source.clone(),
+            variables: std::collections::BTreeMap::new(),
         })
     }
 

@@ -1,0 +1,150 @@
+//! The order for one session: everything it takes to run one attempt of one trail, and no path that
+//! only one computer knows. It can be written down and carried out elsewhere.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::DeviceInfo;
+use packtrain_model::trail::Trail;
+use packtrain_model::{AttemptNumber, Memory, PlannedSession, RunId, SessionId};
+use packtrain_tools::Target;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// One attempt of one trail, to be carried out somewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionOrder {
+    /// The run it belongs to.
+    pub run: RunId,
+    /// Its name in the run.
+    pub session: SessionId,
+    /// Which try.
+    pub attempt: AttemptNumber,
+    /// Which trail, device and configuration, as the run planned it.
+    pub planned: PlannedSession,
+    /// The trail.
+    #[serde(serialize_with = "write_trail", deserialize_with = "read_trail")]
+    pub trail: Arc<Trail>,
+    /// Which device it needs.
+    pub requires: DeviceRequirement,
+    /// The app under test.
+    pub target: Target,
+    /// What it knows from the start.
+    pub values: SessionValues,
+    /// How it goes about it.
+    pub options: SessionOptions,
+}
+
+/// Which device a session needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceRequirement {
+    /// This one, as it was described when the run was planned.
+    Exactly(DeviceInfo),
+}
+
+impl DeviceRequirement {
+    /// The device as the plan knows it.
+    pub const fn described(&self) -> &DeviceInfo {
+        match self {
+            Self::Exactly(device) => device,
+        }
+    }
+}
+
+/// What a session knows from the start, besides what its trail says.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionValues {
+    /// Values to remember, over the trail's own.
+    pub memory: Vec<(String, String)>,
+    /// Values to remember and never to show, over all others.
+    pub secrets: Vec<(String, String)>,
+    /// The trail's arguments, of the declared types.
+    pub args: BTreeMap<String, serde_json::Value>,
+}
+
+impl SessionValues {
+    /// The memory of a session of `trail`.
+    ///
+    /// # Errors
+    /// A sentence when the arguments cannot be filled in.
+    pub(crate) fn memory_of(&self, trail: &Trail) -> Result<Memory, String> {
+        let mut memory = Memory::seeded(&trail.config.memory, &self.memory, &self.secrets);
+        memory
+            .set_args(self.args.clone(), trail.config.undefined)
+            .map_err(|error| error.to_string())?;
+        Ok(memory)
+    }
+}
+
+/// Names only: an order in a log must not give anything away.
+impl fmt::Debug for SessionValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |pairs: &[(String, String)]| {
+            let names = pairs.iter().map(|(name, _)| name.clone());
+            names.collect::<Vec<_>>()
+        };
+        f.debug_struct("SessionValues")
+            .field("memory", &names(&self.memory))
+            .field("secrets", &names(&self.secrets))
+            .field("args", &self.args.keys())
+            .finish()
+    }
+}
+
+/// How a session goes about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionOptions {
+    /// How long it may take, from the moment its device is ready.
+    pub timeout: Duration,
+    /// How long its device may take to get ready.
+    pub connect_timeout: Duration,
+    /// When the screen is kept as a picture.
+    pub screenshots: Screenshots,
+    /// What it means that several elements match.
+    pub ambiguity: Ambiguity,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(600),
+            connect_timeout: Duration::from_secs(120),
+            screenshots: Screenshots::default(),
+            ambiguity: Ambiguity::default(),
+        }
+    }
+}
+
+/// When the screen is kept as a picture.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Screenshots {
+    /// At the end of every step.
+    #[default]
+    All,
+    /// When a step fails.
+    Failure,
+    /// Never.
+    None,
+}
+
+/// What it means that a call names one element and several match.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ambiguity {
+    /// The first is used, and the report says how many there were.
+    #[default]
+    Report,
+    /// The call has failed.
+    Fail,
+}
+
+fn write_trail<S: Serializer>(trail: &Arc<Trail>, serializer: S) -> Result<S::Ok, S::Error> {
+    trail.serialize(serializer)
+}
+
+fn read_trail<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Trail>, D::Error> {
+    Trail::deserialize(deserializer).map(Arc::new)
+}

@@ -1,0 +1,420 @@
+//! A fleet in memory: devices whose drivers do what a call tells them, and the tool that tells them.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use packtrain_device_actors::Fleet;
+use packtrain_drivers::{
+    ActionReport, BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo, Driver,
+    DriverError, EventSink, Located, Observation, Platform, Size, WebCommand,
+};
+use packtrain_engine::{
+    ArtifactContent, Here, Journal, NewArtifact, RequestedTrail, Run, RunOptions, RunRequest,
+    Shard, Sink, Stop, StopReason, TrailLoader, resolve,
+};
+use packtrain_model::memory::Redactor;
+use packtrain_model::trail::Trail;
+use packtrain_model::yaml::{DecodeError, Value};
+use packtrain_model::{Entry, Outcome, RunEvent, RunId, Verdict};
+use packtrain_tools::{
+    Access, Answer, Call, Caller, Kind, Registry, SharedRegistry, Tool, ToolError, ToolSpec,
+};
+
+/// A device in memory.
+pub(crate) struct Fake {
+    id: DeviceId,
+    /// Every command loses it.
+    pub(crate) broken: AtomicBool,
+    /// Sessions that were begun and ended on it.
+    pub(crate) begun: AtomicU32,
+    pub(crate) ended: AtomicU32,
+}
+
+impl Fake {
+    pub(crate) fn new(name: &str) -> Arc<Self> {
+        Arc::new(Self {
+            id: DeviceId::new(Platform::Web, name),
+            broken: AtomicBool::new(false),
+            begun: AtomicU32::new(0),
+            ended: AtomicU32::new(0),
+        })
+    }
+
+    pub(crate) fn broken(name: &str) -> Arc<Self> {
+        let fake = Self::new(name);
+        fake.broken.store(true, Ordering::SeqCst);
+        fake
+    }
+
+    fn info(&self) -> DeviceInfo {
+        DeviceInfo {
+            id: self.id.clone(),
+            driver: "fake".into(),
+            classifiers: vec!["web".into()],
+            model: "fake".into(),
+            system: "fake".into(),
+            screen: Size::new(10.0, 10.0),
+        }
+    }
+}
+
+struct FakeConnector(Arc<Fake>);
+
+impl Connector for FakeConnector {
+    fn id(&self) -> &DeviceId {
+        &self.0.id
+    }
+
+    fn describe(&self) -> DeviceInfo {
+        self.0.info()
+    }
+
+    fn connect<'a>(
+        &'a self,
+        _: EventSink,
+        _: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
+        let info = self.0.info();
+        let fake = Arc::clone(&self.0);
+        Box::pin(async move { Ok(Box::new(FakeDriver { info, fake }) as Box<dyn Driver>) })
+    }
+}
+
+struct FakeDriver {
+    info: DeviceInfo,
+    fake: Arc<Fake>,
+}
+
+impl Driver for FakeDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn execute<'a>(
+        &'a mut self,
+        command: Command,
+        ctx: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Observation, DriverError>> {
+        Box::pin(async move {
+            let done = || Ok(Observation::Done(ActionReport::default()));
+            match command {
+                Command::End => {
+                    self.fake.ended.fetch_add(1, Ordering::SeqCst);
+                    return done();
+                }
+                Command::Begin(_) => {
+                    self.fake.begun.fetch_add(1, Ordering::SeqCst);
+                }
+                _ => {}
+            }
+            if self.fake.broken.load(Ordering::SeqCst) {
+                return Err(DriverError::lost("the cable was pulled"));
+            }
+            let Command::Web(WebCommand::Evaluate(order)) = command else {
+                return done();
+            };
+            match order.as_str() {
+                "fail" => Err(DriverError::unmet("the page says no")),
+                "lose" => Err(DriverError::lost("the cable was pulled")),
+                "ambiguous" => Ok(Observation::Done(ActionReport {
+                    located: Some(Located {
+                        by: "text \"OK\"".into(),
+                        matched: 3,
+                    }),
+                    notes: Vec::new(),
+                })),
+                "wait" => tokio::select! {
+                    () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
+                    () = tokio::time::sleep_until(ctx.deadline.into()) => {
+                        Err(DriverError::Timeout {
+                            doing: "reading the screen".into(),
+                            after: Duration::from_millis(13),
+                            log: Vec::new(),
+                        })
+                    }
+                },
+                _ => done(),
+            }
+        })
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+}
+
+/// `act: { do: ... }`: what the driver does, or the tool itself.
+struct Act(ToolSpec);
+
+impl Act {
+    fn named(name: &str, access: Access) -> Arc<dyn Tool> {
+        Arc::new(Self(ToolSpec {
+            name: name.to_owned(),
+            description: String::new(),
+            kind: Kind::Action,
+            platforms: Vec::new(),
+            shown: true,
+            recordable: true,
+            access,
+            secrets: Vec::new(),
+            code: Vec::new(),
+            remembers: Vec::new(),
+            runs_trail: None,
+            arguments: serde_json::json!({}),
+        }))
+    }
+}
+
+impl Tool for Act {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn check(&self, _: &Value) -> Result<(), DecodeError> {
+        Ok(())
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Value,
+        call: &'a Call<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        let order = arguments.to_json()["do"]
+            .as_str()
+            .unwrap_or("pass")
+            .to_owned();
+        Box::pin(async move {
+            assert_ne!(order, "panic", "a tool with a bug");
+            if order == "stall" {
+                // It knows neither deadline nor cancelling.
+                std::future::pending::<()>().await;
+            }
+            call.act(Command::Web(WebCommand::Evaluate(order))).await
+        })
+    }
+}
+
+/// The tools of these tests: `act`, and `act_on_host`, which runs commands of this computer.
+pub(crate) fn registry() -> Registry {
+    Registry::default()
+        .with(Act::named("act", Access::Session))
+        .with(Act::named("act_on_host", Access::HostCommands))
+}
+
+/// Trails inside trails, by path.
+#[derive(Default)]
+pub(crate) struct Trails(pub(crate) BTreeMap<String, Arc<Trail>>);
+
+impl TrailLoader for Trails {
+    fn load(&self, path: &str, _: &[std::path::PathBuf]) -> Result<Arc<Trail>, String> {
+        self.0
+            .get(path)
+            .cloned()
+            .ok_or_else(|| format!("no trail {path}"))
+    }
+}
+
+/// A trail whose steps each do one of these.
+pub(crate) fn trail(name: &str, orders: &[&str]) -> Arc<Trail> {
+    let steps: String = orders
+        .iter()
+        .map(|order| {
+            format!(
+                "  - step: {order}\n    recording:\n      web:\n        - {}\n",
+                call(order)
+            )
+        })
+        .collect();
+    let text = format!("trail:\n{steps}");
+    Arc::new(
+        Trail::parse(&text, &format!("{name}.trail.yaml"))
+            .unwrap()
+            .trail,
+    )
+}
+
+fn call(order: &str) -> String {
+    match order.split_once(' ') {
+        Some((tool, order)) => format!("{tool}: {{ do: {order} }}"),
+        None => format!("act: {{ do: {order} }}"),
+    }
+}
+
+/// A run on a fleet in memory.
+pub(crate) struct Bench {
+    pub(crate) devices: Vec<Arc<Fake>>,
+    pub(crate) trails: Vec<Arc<Trail>>,
+    pub(crate) shard: Shard,
+    pub(crate) options: RunOptions,
+    pub(crate) caller: Caller,
+    pub(crate) registry: SharedRegistry,
+    /// Asks the run to stop when its journal has so many entries.
+    pub(crate) stops: Vec<(u64, StopReason)>,
+}
+
+impl Bench {
+    pub(crate) fn new(devices: &[&Arc<Fake>], trails: &[Arc<Trail>]) -> Self {
+        Self {
+            devices: devices.iter().map(|&device| Arc::clone(device)).collect(),
+            trails: trails.to_vec(),
+            shard: Shard::All,
+            options: RunOptions::default(),
+            caller: Caller::Person,
+            registry: SharedRegistry::new(registry()),
+            stops: Vec::new(),
+        }
+    }
+
+    /// Runs it to its end.
+    pub(crate) async fn run(self) -> Ran {
+        let connectors = self
+            .devices
+            .iter()
+            .map(|device| Arc::new(FakeConnector(Arc::clone(device))) as Arc<dyn Connector>);
+        let fleet = Fleet::start(connectors.collect(), &[]).unwrap();
+        let plan = resolve(RunRequest {
+            run: RunId("r".into()),
+            trails: self
+                .trails
+                .iter()
+                .map(|trail| RequestedTrail {
+                    trail: Arc::clone(trail),
+                    only: None,
+                })
+                .collect(),
+            devices: self.devices.iter().map(|device| device.info()).collect(),
+            only_declared: false,
+            driver: None,
+            tags: Vec::new(),
+            shard: self.shard,
+            options: self.options,
+        });
+        let planned = plan.sessions.len();
+        let entries = Arc::new(Mutex::new(Vec::new()));
+        let stop = Stop::default();
+        let keeping = Keeping {
+            entries: Arc::clone(&entries),
+            stop: stop.clone(),
+            stops: self.stops,
+        };
+        let (journal, thread) =
+            Journal::start(vec![Box::new(keeping)], Redactor::default()).unwrap();
+        let inner = self
+            .trails
+            .iter()
+            .map(|trail| (trail.source.name().to_owned(), Arc::clone(trail)));
+        let here = Here {
+            fleet: fleet.clone(),
+            registry: self.registry,
+            loader: Arc::new(Trails(inner.collect())),
+            caller: self.caller,
+            working_directory: "/".into(),
+            scratch: None,
+        };
+        let run = Run {
+            plan,
+            host: Arc::new(here),
+            journal,
+            stop,
+        };
+        let verdict = run.execute().await;
+        thread.finish().await;
+        fleet.shutdown(Duration::from_secs(5)).await;
+        let entries = std::mem::take(&mut *entries.lock().unwrap());
+        Ran {
+            verdict,
+            planned,
+            entries,
+        }
+    }
+}
+
+/// What came of a run.
+pub(crate) struct Ran {
+    pub(crate) verdict: Verdict,
+    pub(crate) planned: usize,
+    pub(crate) entries: Vec<Entry>,
+}
+
+impl Ran {
+    /// The final outcomes, in order of their sessions.
+    pub(crate) fn outcomes(&self) -> Vec<(String, Outcome)> {
+        let mut outcomes: Vec<_> = self
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.event {
+                RunEvent::SessionFinished {
+                    session, outcome, ..
+                } => Some((session.0.clone(), outcome.clone())),
+                _ => None,
+            })
+            .collect();
+        outcomes.sort_by(|one, other| one.0.cmp(&other.0));
+        outcomes
+    }
+
+    /// The devices that attempts were started on: `s1 on a`.
+    pub(crate) fn started(&self) -> Vec<String> {
+        let events = self.entries.iter().filter_map(|entry| match &entry.event {
+            RunEvent::SessionStarted {
+                session, device, ..
+            } => Some(format!("{session} on {}", device.id.name())),
+            _ => None,
+        });
+        events.collect()
+    }
+
+    /// Whether every planned session was settled once, and the journal is whole.
+    pub(crate) fn assert_whole(&self) {
+        assert_eq!(self.verdict.settled() as usize, self.planned);
+        assert_eq!(self.outcomes().len(), self.planned);
+        let last = self.entries.last().map(|entry| &entry.event);
+        assert!(
+            matches!(last, Some(RunEvent::RunFinished { verdict, .. }) if *verdict == self.verdict)
+        );
+    }
+}
+
+struct Keeping {
+    entries: Arc<Mutex<Vec<Entry>>>,
+    stop: Stop,
+    stops: Vec<(u64, StopReason)>,
+}
+
+impl Sink for Keeping {
+    fn name(&self) -> &'static str {
+        "keeping"
+    }
+
+    fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
+        for (seq, reason) in &self.stops {
+            if entry.seq == *seq {
+                self.stop.request(*reason);
+            }
+        }
+        self.entries.lock().unwrap().push(entry.clone());
+        Ok(())
+    }
+
+    fn save(
+        &mut self,
+        artifact: &NewArtifact,
+    ) -> Option<Result<packtrain_model::Artifact, String>> {
+        let _: &ArtifactContent = &artifact.content;
+        None
+    }
+}
+
+/// Runs a test as the program does: on an actix system over a multi-thread runtime.
+pub(crate) fn in_system(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let runtime = Arc::new(runtime);
+    actix_rt::System::with_tokio_rt(move || runtime).block_on(test);
+}

@@ -1,0 +1,329 @@
+//! The engine's promises, on a fleet in memory: no browser, no phone, no file.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod fleet;
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use packtrain_engine::{Ambiguity, RunOptions, SessionOptions, SessionOrder, Shard, StopReason};
+use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent};
+use packtrain_tools::{Caller, Registry, SharedRegistry};
+
+use crate::fleet::{Bench, Fake, in_system, registry, trail};
+
+fn retrying(retries: u32) -> RunOptions {
+    RunOptions {
+        retries,
+        ..RunOptions::default()
+    }
+}
+
+fn lasting(timeout: Duration) -> RunOptions {
+    RunOptions {
+        session: SessionOptions {
+            timeout,
+            ..SessionOptions::default()
+        },
+        ..RunOptions::default()
+    }
+}
+
+#[test]
+fn a_trail_runs_on_every_device_and_each_is_given_back() {
+    in_system(async {
+        let (a, b) = (Fake::new("a"), Fake::new("b"));
+        let trails = [trail("t", &["pass", "pass"]), trail("u", &["fail"])];
+        let ran = Bench::new(&[&a, &b], &trails).run().await;
+        ran.assert_whole();
+        assert_eq!((ran.verdict.passed, ran.verdict.failed), (2, 2));
+        assert_eq!(ran.verdict.exit, Exit::Failed);
+        for fake in [a, b] {
+            assert_eq!(fake.begun.load(Ordering::SeqCst), 2);
+            assert_eq!(fake.ended.load(Ordering::SeqCst), 2);
+        }
+    });
+}
+
+#[test]
+fn split_retries_what_a_dead_device_spoiled_on_a_healthy_one() {
+    in_system(async {
+        let (dead, healthy) = (Fake::broken("dead"), Fake::new("healthy"));
+        let trails = [trail("t", &["pass"]), trail("u", &["pass"])];
+        let mut bench = Bench::new(&[&dead, &healthy], &trails);
+        bench.shard = Shard::Split;
+        bench.options = retrying(1);
+        let ran = bench.run().await;
+        ran.assert_whole();
+        assert_eq!(ran.verdict.passed, 2, "{:?}", ran.started());
+        assert!(ran.started().contains(&"s1.2 on healthy".to_owned()));
+    });
+}
+
+#[test]
+fn a_device_that_breaks_twice_in_a_row_gets_no_further_sessions() {
+    in_system(async {
+        let dead = Fake::broken("dead");
+        let trails = [(); 5].map(|()| trail("t", &["pass"]));
+        let ran = Bench::new(&[&dead], &trails).run().await;
+        ran.assert_whole();
+        assert_eq!(ran.verdict.infrastructure, 5);
+        assert_eq!(dead.begun.load(Ordering::SeqCst), 2);
+    });
+}
+
+#[test]
+fn a_session_that_runs_out_of_time_has_failed_and_starves_nobody() {
+    in_system(async {
+        let a = Fake::new("a");
+        let trails = [
+            trail("slow", &["wait"]),
+            trail("deaf", &["stall"]),
+            trail("slow", &["wait"]),
+            trail("quick", &["pass"]),
+        ];
+        let mut bench = Bench::new(&[&a], &trails);
+        bench.options = lasting(Duration::from_millis(400));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        assert_eq!(
+            (ran.verdict.failed, ran.verdict.passed),
+            (3, 1),
+            "{:?}",
+            ran.outcomes()
+        );
+        assert_eq!(ran.verdict.exit, Exit::Failed);
+        for (session, outcome) in &ran.outcomes()[..3] {
+            let message = outcome.message().unwrap();
+            assert!(
+                message.starts_with("session timed out after 400 ms"),
+                "{session}: {message}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_panic_costs_its_own_session_and_is_never_a_pass() {
+    in_system(async {
+        let (a, b) = (Fake::new("a"), Fake::new("b"));
+        let trails = [trail("t", &["panic"]), trail("u", &["pass"])];
+        let ran = Bench::new(&[&a, &b], &trails).run().await;
+        ran.assert_whole();
+        assert_eq!((ran.verdict.infrastructure, ran.verdict.passed), (2, 2));
+        assert_eq!(ran.verdict.exit, Exit::Infrastructure);
+        let (_, outcome) = &ran.outcomes()[0];
+        assert!(
+            matches!(outcome, Outcome::Infrastructure { blame: Blame::Host, cause, .. }
+                if cause.contains("a tool with a bug")),
+            "{outcome:?}"
+        );
+    });
+}
+
+#[test]
+fn a_run_that_is_stopped_at_any_point_settles_every_session_and_gives_every_device_back() {
+    in_system(async {
+        let reasons = [
+            StopReason::FailFast,
+            StopReason::TimeLimit,
+            StopReason::Interrupt,
+            StopReason::SecondInterrupt,
+        ];
+        for (point, reason) in (1..40).zip(reasons.into_iter().cycle()) {
+            let (a, b) = (Fake::new("a"), Fake::new("b"));
+            let trails = [trail("t", &["pass", "fail"]), trail("u", &["pass", "lose"])];
+            let mut bench = Bench::new(&[&a, &b], &trails);
+            bench.options = retrying(1);
+            bench.stops = vec![(point, reason)];
+            let ran = bench.run().await;
+            ran.assert_whole();
+            for fake in [a, b] {
+                let begun = fake.begun.load(Ordering::SeqCst);
+                let ended = fake.ended.load(Ordering::SeqCst);
+                let lost = ran.outcomes().len() as u32 * 2;
+                assert!(
+                    ended <= begun && begun - ended <= lost,
+                    "{begun} begun, {ended} ended"
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn an_interrupt_cancels_what_runs_and_a_second_one_waits_for_nobody() {
+    in_system(async {
+        let (a, b) = (Fake::new("a"), Fake::new("b"));
+        let mut bench = Bench::new(&[&a], &[trail("t", &["wait"]), trail("u", &["pass"])]);
+        bench.stops = vec![(4, StopReason::Interrupt)];
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let by = CancelCause::Interrupt;
+        assert!(
+            ran.outcomes()
+                .iter()
+                .all(|(_, outcome)| *outcome == Outcome::Cancelled { by })
+        );
+        assert_eq!(ran.verdict.exit, Exit::Infrastructure);
+
+        let mut bench = Bench::new(&[&b], &[trail("t", &["stall"])]);
+        bench.stops = vec![(4, StopReason::Interrupt), (5, StopReason::SecondInterrupt)];
+        let begun = Instant::now();
+        let ran = bench.run().await;
+        ran.assert_whole();
+        assert_eq!(ran.verdict.cancelled, 1);
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "it waited for a tool that stalls"
+        );
+    });
+}
+
+#[test]
+fn a_run_that_takes_longer_than_it_may_has_failed() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["wait"]), trail("u", &["pass"])]);
+        bench.options.time_limit = Some(Duration::from_millis(50));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let by = CancelCause::TimeLimit;
+        assert!(
+            ran.outcomes()
+                .iter()
+                .all(|(_, outcome)| *outcome == Outcome::Cancelled { by })
+        );
+        assert_eq!(ran.verdict.exit, Exit::Failed);
+    });
+}
+
+#[test]
+fn a_strict_run_fails_what_is_ambiguous_and_another_one_notes_it() {
+    in_system(async {
+        for (ambiguity, passed) in [(Ambiguity::Report, 1), (Ambiguity::Fail, 0)] {
+            let a = Fake::new("a");
+            let mut bench = Bench::new(&[&a], &[trail("t", &["ambiguous"])]);
+            bench.options.session.ambiguity = ambiguity;
+            let ran = bench.run().await;
+            ran.assert_whole();
+            assert_eq!(ran.verdict.passed, passed);
+        }
+    });
+}
+
+#[test]
+fn commands_of_this_computer_are_a_persons_own() {
+    in_system(async {
+        for (caller, passed) in [
+            (Caller::Person, 1),
+            (
+                Caller::Remote {
+                    host_commands: false,
+                },
+                0,
+            ),
+            (
+                Caller::Remote {
+                    host_commands: true,
+                },
+                1,
+            ),
+        ] {
+            let a = Fake::new("a");
+            let mut bench = Bench::new(&[&a], &[trail("t", &["act_on_host pass"])]);
+            bench.caller = caller;
+            assert_eq!(bench.run().await.verdict.passed, passed, "{caller:?}");
+        }
+    });
+}
+
+#[test]
+fn a_registry_that_is_replaced_serves_the_calls_that_follow() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["pass"])]);
+        bench.registry = SharedRegistry::new(Registry::default());
+        let ran = bench.run().await;
+        assert_eq!(ran.verdict.failed, 1);
+        let message = ran.outcomes()[0].1.message().unwrap();
+        assert_eq!(message, "unknown tool `act`");
+
+        let b = Fake::new("b");
+        let mut bench = Bench::new(&[&b], &[trail("t", &["pass"])]);
+        bench.registry = SharedRegistry::new(Registry::default());
+        bench.registry.replace(registry());
+        assert_eq!(bench.run().await.verdict.passed, 1);
+    });
+}
+
+#[test]
+fn trails_that_run_each_other_for_ever_fail() {
+    in_system(async {
+        let a = Fake::new("a");
+        let text = "trail:\n  - step: again\n    recording:\n      web:\n        - runTrail: { path: t.trail.yaml }\n";
+        let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
+            .unwrap()
+            .trail;
+        let mut bench = Bench::new(&[&a], &[std::sync::Arc::new(trail)]);
+        bench.registry = SharedRegistry::new(Registry::builtin());
+        let ran = bench.run().await;
+        let message = ran.outcomes()[0].1.message().unwrap();
+        assert!(message.contains("more than 16 deep"), "{message}");
+    });
+}
+
+#[test]
+fn an_order_that_was_written_down_is_the_same_order() {
+    use packtrain_engine::{DeviceRequirement, SessionValues};
+    use packtrain_model::{AttemptNumber, Cell, PlannedSession, RunId, SessionId, SessionIndex};
+    let fake = packtrain_drivers::DeviceInfo {
+        id: packtrain_drivers::DeviceId::new(packtrain_drivers::Platform::Web, "a"),
+        driver: "fake".into(),
+        classifiers: vec!["web".into()],
+        model: String::new(),
+        system: String::new(),
+        screen: packtrain_drivers::Size::new(1.0, 2.0),
+    };
+    let order = SessionOrder {
+        run: RunId("r".into()),
+        session: SessionId::new(SessionIndex(3), AttemptNumber(2)),
+        attempt: AttemptNumber(2),
+        planned: PlannedSession {
+            trail: 0,
+            device: None,
+            cell: Cell([("locale".to_owned(), "de".to_owned())].into()),
+        },
+        trail: trail("t", &["pass"]),
+        requires: DeviceRequirement::Exactly(fake),
+        target: packtrain_tools::Target {
+            name: Some("shop".into()),
+            ..Default::default()
+        },
+        values: SessionValues {
+            secrets: vec![("password".into(), "s3cret".into())],
+            ..SessionValues::default()
+        },
+        options: SessionOptions::default(),
+    };
+    assert!(!format!("{order:?}").contains("s3cret"));
+    let wire = serde_json::to_string(&order).unwrap();
+    assert_eq!(serde_json::from_str::<SessionOrder>(&wire).unwrap(), order);
+}
+
+#[test]
+fn what_stopped_the_run_is_in_its_journal() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["fail"]), trail("u", &["pass"])]);
+        bench.options.fail_fast = true;
+        let ran = bench.run().await;
+        let mut events = ran.entries.iter().map(|entry| &entry.event);
+        assert!(events.any(|event| matches!(
+            event,
+            RunEvent::StopRequested {
+                by: CancelCause::FailFast
+            }
+        )));
+    });
+}
