@@ -21,7 +21,11 @@ docs:
 
 # The bundled example.
 demo:
-    cargo run --release -- demo
+    cargo run -- demo
+
+# The program to hand out: target/dist/packtrain.
+dist:
+    cargo build --profile dist --locked -p packtrain-orchestrator
 
 # Web flow against plain Playwright, start-up, selectors.
 bench:

@@ -1,9 +1,11 @@
 //! The tree keeps its shape: who may use whom, how large files are, what must not be said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use packtrain_tests::repository;
+use serde_json::Value;
 
 /// What each crate may use of ours, development aside. See ARCHITECTURE.md.
 const MAY_USE: [(&str, &[&str]); 14] = [
@@ -69,14 +71,15 @@ const FOREIGN: [(&str, &str, &str); 6] = [
     ),
 ];
 
-fn packages() -> Vec<cargo_metadata::Package> {
-    let metadata = cargo_metadata::MetadataCommand::new()
-        .manifest_path(repository().join("Cargo.toml"))
-        .no_deps()
-        .other_options(vec!["--offline".into()])
-        .exec()
+/// Our crates, as `cargo metadata` describes them.
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
+        .current_dir(repository())
+        .output()
         .unwrap();
-    metadata.packages
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
 }
 
 #[test]
@@ -84,23 +87,20 @@ fn crates_use_only_what_the_architecture_allows() {
     let allowed: BTreeMap<_, _> = MAY_USE.into_iter().collect();
     let mut wrong = Vec::new();
     for package in packages() {
-        let name = package.name.to_string();
-        let Some(may_use) = allowed.get(name.as_str()) else {
+        let name = package["name"].as_str().unwrap();
+        let Some(may_use) = allowed.get(name) else {
             wrong.push(format!("{name} is not in the table"));
             continue;
         };
-        for dependency in &package.dependencies {
-            let ours = dependency.name.starts_with("packtrain-");
-            let for_tests = dependency.kind == cargo_metadata::DependencyKind::Development;
-            if ours
-                && !for_tests
-                && !may_use.contains(&"*")
-                && !may_use.contains(&dependency.name.as_str())
-            {
-                wrong.push(format!("{name} uses {}", dependency.name));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let used = dependency["name"].as_str().unwrap();
+            let ours = used.starts_with("packtrain-");
+            let for_tests = dependency["kind"] == "dev";
+            if ours && !for_tests && !may_use.contains(&"*") && !may_use.contains(&used) {
+                wrong.push(format!("{name} uses {used}"));
             }
             for (who, what, why) in FOREIGN {
-                if name == who && dependency.name == what && !for_tests {
+                if name == who && used == what && !for_tests {
                     wrong.push(format!("{name} uses {what}: {why}"));
                 }
             }
@@ -181,16 +181,39 @@ fn files_open_with_what_they_are_for_and_stay_readable() {
 fn versions_stand_only_in_the_root_manifest() {
     let mut wrong = Vec::new();
     for package in packages() {
-        let manifest = package.manifest_path.clone().into_std_path_buf();
-        let text = std::fs::read_to_string(&manifest).unwrap();
+        let manifest = package["manifest_path"].as_str().unwrap();
+        let text = std::fs::read_to_string(manifest).unwrap();
         for line in text.lines() {
             let is_version = line.contains("version = \"");
             if is_version {
-                wrong.push(format!("{}: {line}", manifest.display()));
+                wrong.push(format!("{manifest}: {line}"));
             }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A feature that only tests turn on makes cargo build the crate, and all that use it, once more.
+#[test]
+fn the_tests_share_the_build_of_the_program() {
+    let features = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--prefix=none", "--format={p} {f}"])
+            .args(arguments)
+            .current_dir(repository())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines = text.lines().map(|line| line.trim_end_matches(" (*)"));
+        lines.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let program = features(&["--edges=normal,no-proc-macro"]);
+    let tests = features(&["--edges=normal,dev,no-proc-macro", "--workspace"]);
+    let built_again: Vec<_> = program.difference(&tests).collect();
+    assert!(
+        program.len() > 100 && built_again.is_empty(),
+        "{built_again:#?}"
+    );
 }
 
 #[test]

@@ -15,8 +15,8 @@ const TEST_COMMAND: &str = "sh tests/run.sh";
 
 /// What newcomers run before they have installed anything is the program under test here.
 const CARGO: &str = r#"#!/bin/sh
-if [ "$1 $2 $3" = "run --release --" ]; then shift 3; exec packtrain "$@"; fi
-echo "only \`cargo run --release -- ...\` is tried; put the rest into a console block" >&2
+if [ "$1 $2" = "run --" ]; then shift 2; exec packtrain "$@"; fi
+echo "only \`cargo run -- ...\` is tried; put the rest into a console block" >&2
 exit 101
 "#;
 
