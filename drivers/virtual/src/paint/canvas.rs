@@ -54,14 +54,17 @@ impl Canvas {
         let palette: Vec<[u8; 4]> = (self.palette.iter())
             .map(|[r, g, b]| [*r, *g, *b, 255])
             .collect();
+        // Most rows of a screen are like the one above.
+        let (mut above, mut out) = (&[][..], Vec::new());
         self.pixels
             .chunks_exact(self.width.max(1) as usize)
             .map(move |row| {
-                let mut out = Vec::with_capacity(row.len() * 4);
-                for index in row {
-                    out.extend_from_slice(&palette[usize::from(*index)]);
+                if row != above {
+                    above = row;
+                    out.clear();
+                    out.extend(row.iter().flat_map(|index| palette[usize::from(*index)]));
                 }
-                out
+                out.clone()
             })
     }
 
