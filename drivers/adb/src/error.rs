@@ -1,7 +1,6 @@
 //! Why devices could not be found.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::wire::WireError;
 
@@ -39,14 +38,6 @@ pub enum AdbError {
         /// Its words.
         reason: String,
     },
-    /// The server did not answer.
-    #[error("{request} took longer than {} s", after.as_secs())]
-    Timeout {
-        /// What it was asked.
-        request: String,
-        /// How long it was waited for.
-        after: Duration,
-    },
     /// The way to the server, or to a device.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -64,7 +55,7 @@ impl AdbError {
             Self::ServerTooOld { .. } => {
                 Some("update Android's platform-tools, then `adb kill-server`")
             }
-            Self::Refused { .. } | Self::Timeout { .. } => None,
+            Self::Refused { .. } => None,
             Self::Wire(error) => error.hint(),
         }
     }
