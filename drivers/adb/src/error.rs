@@ -1,6 +1,7 @@
 //! Why devices could not be found.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::wire::WireError;
 
@@ -38,6 +39,14 @@ pub enum AdbError {
         /// Its words.
         reason: String,
     },
+    /// The server did not answer.
+    #[error("{request} took longer than {} s", after.as_secs())]
+    Timeout {
+        /// What it was asked.
+        request: String,
+        /// How long it was waited for.
+        after: Duration,
+    },
     /// The way to the server, or to a device.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -55,7 +64,7 @@ impl AdbError {
             Self::ServerTooOld { .. } => {
                 Some("update Android's platform-tools, then `adb kill-server`")
             }
-            Self::Refused { .. } => None,
+            Self::Refused { .. } | Self::Timeout { .. } => None,
             Self::Wire(error) => error.hint(),
         }
     }

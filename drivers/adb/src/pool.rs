@@ -185,7 +185,7 @@ impl AdbPool {
     /// # Errors
     /// [`AdbError::Refused`] with the server's words.
     pub async fn connect(&self, device: SocketAddrV4) -> Result<(), AdbError> {
-        remote::connect(self.server().await?, device).await
+        remote::connect(self.server().await?.address(), device).await
     }
 
     /// Has the adb server forget a device on the network.
@@ -193,7 +193,7 @@ impl AdbPool {
     /// # Errors
     /// [`AdbError::Refused`] with the server's words.
     pub async fn disconnect(&self, device: SocketAddrV4) -> Result<(), AdbError> {
-        remote::disconnect(self.server().await?, device).await
+        remote::disconnect(self.server().await?.address(), device).await
     }
 
     /// Pairs this computer with a device that shows `code`, at the port it shows with it.
@@ -201,7 +201,7 @@ impl AdbPool {
     /// # Errors
     /// [`AdbError::Refused`] with the server's words.
     pub async fn pair(&self, device: SocketAddrV4, code: &str) -> Result<(), AdbError> {
-        remote::pair(self.server().await?, device, code).await
+        remote::pair(self.server().await?.address(), device, code.to_owned()).await
     }
 
     /// Looks at server and program without starting anything.

@@ -1,46 +1,71 @@
 //! Devices on the network: pairing, connecting and disconnecting them at the adb server.
 //!
-//! The server says `OKAY` to these requests whatever comes of them; the words of its answer tell.
+//! These are rare requests to the server that wait for seconds, so the blocking crate
+//! `adb_client` does them, on a thread of its own. What drives a device does not go through it:
+//! it never tells a command's exit code, loses the output of `exec`, cannot be interrupted and
+//! pays 40 ms a command on direct connections.
 
-use std::net::SocketAddrV4;
-use std::time::{Duration, Instant};
+use std::net::{SocketAddr, SocketAddrV4};
+use std::time::Duration;
+
+use adb_client::server::ADBServer;
 
 use crate::error::AdbError;
-use crate::wire::{Server, within};
 
 /// How long a request may take: the server itself gives up after ten seconds.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = Duration::from_secs(15);
 
 /// Pairs this computer with a device that shows a code (Android 11: wireless debugging).
-pub(crate) async fn pair(server: Server, device: SocketAddrV4, code: &str) -> Result<(), AdbError> {
-    let doing = format!("pair with {device}");
-    let request = format!("host:pair:{code}:{device}");
-    ask(server, doing, &request, &["Successfully paired to"]).await
+pub(crate) async fn pair(
+    server: SocketAddr,
+    device: SocketAddrV4,
+    code: String,
+) -> Result<(), AdbError> {
+    let request = format!("pair with {device}");
+    ask(server, request, move |server| server.pair(device, code)).await
 }
 
 /// Has the server connect to a device on the network.
-pub(crate) async fn connect(server: Server, device: SocketAddrV4) -> Result<(), AdbError> {
-    let doing = format!("connect to {device}");
-    let request = format!("host:connect:{device}");
-    let done = ["connected to", "already connected to"];
-    ask(server, doing, &request, &done).await
+pub(crate) async fn connect(server: SocketAddr, device: SocketAddrV4) -> Result<(), AdbError> {
+    let request = format!("connect to {device}");
+    ask(server, request, move |server| server.connect_device(device)).await
 }
 
 /// Has the server forget a device on the network.
-pub(crate) async fn disconnect(server: Server, device: SocketAddrV4) -> Result<(), AdbError> {
-    let doing = format!("disconnect from {device}");
-    let request = format!("host:disconnect:{device}");
-    ask(server, doing, &request, &["disconnected"]).await
+pub(crate) async fn disconnect(server: SocketAddr, device: SocketAddrV4) -> Result<(), AdbError> {
+    let request = format!("disconnect from {device}");
+    ask(server, request, move |server| {
+        server.disconnect_device(device)
+    })
+    .await
 }
 
-async fn ask(server: Server, doing: String, request: &str, done: &[&str]) -> Result<(), AdbError> {
-    let deadline = Instant::now() + REQUEST_TIMEOUT;
-    let reason = within(deadline, &doing, server.query(request)).await?;
-    if done.iter().any(|words| reason.starts_with(words)) {
-        return Ok(());
-    }
-    Err(AdbError::Refused {
-        request: doing,
+async fn ask(
+    address: SocketAddr,
+    request: String,
+    work: impl FnOnce(&mut ADBServer) -> adb_client::Result<()> + Send + 'static,
+) -> Result<(), AdbError> {
+    let refused = |reason: String| AdbError::Refused {
+        request: request.clone(),
         reason,
-    })
+    };
+    let SocketAddr::V4(address) = address else {
+        return Err(refused("the adb server has an IPv6 address".to_owned()));
+    };
+    // The crate starts a server before each request, on the default port whatever the address is.
+    // Ours runs already, so it is given no program to do that with.
+    let no_program = Some(String::new());
+    let work = tokio::task::spawn_blocking(move || {
+        work(&mut ADBServer::new_from_path(address, no_program))
+    });
+    match tokio::time::timeout(LIMIT, work).await {
+        Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(error))) => Err(refused(error.to_string())),
+        Ok(Err(panic)) => Err(refused(panic.to_string())),
+        // The thread ends when the server answers or goes.
+        Err(_) => Err(AdbError::Timeout {
+            request,
+            after: LIMIT,
+        }),
+    }
 }

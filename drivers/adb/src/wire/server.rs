@@ -28,6 +28,10 @@ impl Server {
         Self { address }
     }
 
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// The server's version: what `adb version` prints behind `1.0.`.
     pub(crate) async fn version(&self) -> Result<u32, WireError> {
         let text = self.query("host:version").await?;
