@@ -8,6 +8,7 @@ mod demo;
 mod deploy;
 mod disk;
 mod docs;
+mod downloads;
 mod fleet;
 mod isolation;
 mod phones;

@@ -21,6 +21,9 @@ const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a context may take to close.
 const CLOSES: Duration = Duration::from_secs(5);
 
+/// How long downloads may take to get done when their session ends.
+const DOWNLOAD_GRACE: Duration = Duration::from_secs(5);
+
 /// One browser context at a time, opened by each session anew.
 pub(crate) struct WebDriver {
     info: DeviceInfo,
@@ -77,7 +80,7 @@ impl WebDriver {
         match answer {
             // A call that was given up goes on in the page; only closing it stops it.
             Err(error @ (DriverError::Cancelled | DriverError::Timeout { .. })) => {
-                self.end().await;
+                self.end(Duration::ZERO).await;
                 Err(error)
             }
             Err(error) if error.fault() == Fault::App => Err(self.blame(error).await),
@@ -93,7 +96,7 @@ impl WebDriver {
         match command {
             Command::Begin(options) => self.begin(options).await,
             Command::End => {
-                self.end().await;
+                self.end(DOWNLOAD_GRACE).await;
                 act::done()
             }
             Command::Snapshot(detail) => read::snapshot(self.session()?, detail).await,
@@ -164,7 +167,7 @@ impl WebDriver {
     }
 
     async fn begin(&mut self, mut options: SessionOptions) -> Result<Observation, DriverError> {
-        self.end().await;
+        self.end(Duration::ZERO).await;
         // What is said of the device is closer than what is said of the app.
         if self.slot.base_url.is_some() {
             options.base_url.clone_from(&self.slot.base_url);
@@ -198,9 +201,9 @@ impl WebDriver {
         }
     }
 
-    async fn end(&mut self) {
+    async fn end(&mut self, grace: Duration) {
         if let Some(session) = self.session.take() {
-            let _ = tokio::time::timeout(CLOSES, session.close()).await;
+            let _ = tokio::time::timeout(grace + CLOSES, session.close(grace)).await;
         }
     }
 
@@ -246,7 +249,7 @@ impl Driver for WebDriver {
 
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            self.end().await;
+            self.end(Duration::ZERO).await;
             let _ = tokio::time::timeout(CLOSES, self.browser.release()).await;
         })
     }

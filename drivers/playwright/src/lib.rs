@@ -9,6 +9,7 @@ mod aria;
 mod browser;
 mod calls;
 mod connector;
+mod downloads;
 mod driver;
 mod expect;
 mod find;

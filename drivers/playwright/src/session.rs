@@ -1,12 +1,11 @@
 //! A browser context for the length of a session: its tabs, dialogs, downloads and network.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use packtrain_drivers::{DeviceEvent, DriverError, EventSink, SessionOptions};
 use playwright_rs::protocol::{
-    BrowserContext, BrowserContextOptions, Dialog, Download, Page, Request, ResponseObject,
-    Viewport,
+    BrowserContext, BrowserContextOptions, Dialog, Page, Request, ResponseObject, Viewport,
 };
 use playwright_rs::server::channel_owner::ChannelOwner;
 use playwright_rs::server::connection::ConnectionExt;
@@ -15,9 +14,13 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::downloads::Downloads;
 use crate::network::RequestLog;
 use crate::slot::{ColorScheme, DialogAnswer, ReducedMotion, WebSlot};
 use crate::wire;
+
+/// How long downloads may take to be reported as failed once their context is closed.
+const DOWNLOAD_FAILED_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// An open context.
 pub(crate) struct Session {
@@ -36,7 +39,7 @@ pub(crate) struct Tabs {
     crashed: CancellationToken,
     pub(crate) requests: RequestLog,
     dialogs: Mutex<DialogPlan>,
-    downloads: Option<PathBuf>,
+    downloads: Downloads,
     events: EventSink,
 }
 
@@ -68,7 +71,7 @@ impl Session {
                 accept: slot.dialogs == DialogAnswer::Accept,
                 text: None,
             }),
-            downloads: options.downloads.clone(),
+            downloads: Downloads::new(options.downloads.clone(), events.clone()),
             events,
         });
         // All at once: the subscriptions are sent before the page is asked for, so that nothing of
@@ -110,12 +113,16 @@ impl Session {
             .await
     }
 
-    pub(crate) async fn close(self) {
+    /// Closes the context, once what is being downloaded has had `grace` to get done. Whether it
+    /// has or not is reported.
+    pub(crate) async fn close(self, grace: Duration) {
+        self.tabs.downloads.reported(grace).await;
         if let Err(error) = self.context.close().await
             && !wire::is_closed(&error)
         {
             tracing::debug!(%error, "closing a browser context");
         }
+        self.tabs.downloads.reported(DOWNLOAD_FAILED_TIMEOUT).await;
     }
 }
 
@@ -206,23 +213,6 @@ impl Tabs {
         });
     }
 
-    async fn download(&self, download: Download) {
-        let file = file_name(download.suggested_filename());
-        let saved = match &self.downloads {
-            Some(folder) => {
-                let path = folder.join(&file);
-                download.save_as(&path).await.map(|()| Some(path))
-            }
-            None => download.failure().await.map(|_| None),
-        };
-        let (path, error) = match saved {
-            Ok(path) => (path.map(|path| path.display().to_string()), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
-        self.events
-            .report(DeviceEvent::Downloaded { file, path, error });
-    }
-
     fn response(&self, response: &ResponseObject, method: String) {
         if response.status() >= 400 {
             self.events.report(DeviceEvent::RequestFailed {
@@ -274,7 +264,7 @@ async fn listen(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result<(), Error>
     let downloads = context.on_download(move |download| {
         let tabs = Arc::clone(&shared);
         async move {
-            tabs.download(download).await;
+            tabs.downloads.keep(download).await;
             Ok(())
         }
     });
@@ -401,20 +391,4 @@ fn context_options(
         .map(|path| path.display().to_string());
     options.base_url = base_url.cloned();
     options
-}
-
-/// The last part of a suggested file name, without anything that leads elsewhere.
-fn file_name(suggested: &str) -> String {
-    let name: String = suggested
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(120)
-        .collect();
-    match name.trim_matches('.') {
-        "" => "download".to_owned(),
-        _ => name,
-    }
 }

@@ -95,6 +95,13 @@ impl Device {
             .unwrap_or_else(|error| panic!("{name}: {error}\n{:#?}", error.log()))
     }
 
+    /// What has been reported by now.
+    pub(crate) fn reports(&mut self) -> Vec<DeviceEvent> {
+        let mut reports = std::mem::take(&mut self.unread);
+        reports.extend(self.events.drain());
+        reports
+    }
+
     /// Opens an address.
     pub(crate) async fn go(&mut self, url: impl Into<String>) {
         let to = NavigateTo::Url(url.into());

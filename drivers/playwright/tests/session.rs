@@ -62,29 +62,55 @@ fn a_new_tab_becomes_the_current_one_until_it_closes() {
     });
 }
 
+/// A session that keeps its downloads in a folder, on the site's first page.
+async fn downloading() -> (Site, Device, tempfile::TempDir) {
+    let site = Site::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut device = Device::connect(WebSlot::default()).await;
+    device
+        .begin(SessionOptions {
+            downloads: Some(folder.path().to_owned()),
+            ..SessionOptions::default()
+        })
+        .await;
+    device.go(site.url()).await;
+    (site, device, folder)
+}
+
 #[test]
-fn downloads_are_saved_under_their_bare_name() {
+fn downloads_of_one_name_are_all_kept_and_reported() {
     run(async {
-        let site = Site::start().await;
-        let folder = tempfile::tempdir().unwrap();
-        let mut device = Device::connect(WebSlot::default()).await;
-        device
-            .begin(SessionOptions {
-                downloads: Some(folder.path().to_owned()),
-                ..SessionOptions::default()
-            })
-            .await;
-        device
-            .ok(Command::Web(WebCommand::Navigate(NavigateTo::Url(
-                site.url(),
-            ))))
-            .await;
-        device.ok(click(by_ref("link \"Download\""))).await;
-        reported(&mut device, |event| matches!(event, DeviceEvent::Downloaded { file, path: Some(_), .. } if file == "report.txt")).await;
-        assert_eq!(
-            std::fs::read_to_string(folder.path().join("report.txt")).unwrap(),
-            "content"
-        );
+        let (_site, mut device, folder) = downloading().await;
+        for expected in ["report.txt", "report (2).txt", "report (3).txt"] {
+            device.ok(click(by_ref("link \"Download\""))).await;
+            reported(&mut device, |event| matches!(event, DeviceEvent::Downloaded { file, path: Some(path), .. } if file == "report.txt" && path.ends_with(expected))).await;
+            let kept = std::fs::read_to_string(folder.path().join(expected)).unwrap();
+            assert_eq!(kept, "content");
+        }
+        device.close().await;
+    });
+}
+
+#[test]
+fn what_the_last_click_downloads_is_complete_when_the_session_has_ended() {
+    run(async {
+        let (site, mut device, folder) = downloading().await;
+        device.ok(click(by_ref("link \"Slow download\""))).await;
+        tokio::join!(device.ok(Command::End), async { site.release_download() });
+        let kept = std::fs::read_to_string(folder.path().join("slow.txt")).unwrap();
+        assert_eq!(kept, "slow ".repeat(20_000) + "content");
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_download_that_never_ends_has_failed_when_the_session_has_ended() {
+    run(async {
+        let (_site, mut device, _folder) = downloading().await;
+        device.ok(click(by_ref("link \"Slow download\""))).await;
+        device.ok(Command::End).await;
+        let failed = |event: &DeviceEvent| matches!(event, DeviceEvent::Downloaded { file, path: None, error: Some(_) } if file == "slow.txt");
+        assert!(device.reports().iter().any(failed));
         device.close().await;
     });
 }

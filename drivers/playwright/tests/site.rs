@@ -1,22 +1,32 @@
 //! A small site on loopback, with the things browsers trip over.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{StatusCode, header};
-use axum::response::Html;
+use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
+use futures::stream::{self, StreamExt};
+use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
 /// The site, up as long as this lives.
 pub(crate) struct Site {
     address: SocketAddr,
+    /// Sends the second half of what is downloaded slowly.
+    release: Arc<Notify>,
     _task: AbortOnDropHandle<()>,
 }
 
 impl Site {
     pub(crate) async fn start() -> Self {
+        let release = Arc::new(Notify::new());
+        let slow = Arc::clone(&release);
         let app = Router::new()
+            .route("/slow", get(move || download(Arc::clone(&slow))))
             .route("/", get(|| async { Html(INDEX) }))
             .route(
                 "/second",
@@ -54,13 +64,34 @@ impl Site {
         });
         Self {
             address,
+            release,
             _task: AbortOnDropHandle::new(task),
         }
+    }
+
+    /// Sends the rest of what is downloaded slowly.
+    pub(crate) fn release_download(&self) {
+        self.release.notify_one();
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
+}
+
+async fn download(release: Arc<Notify>) -> impl IntoResponse {
+    let rest = async move {
+        release.notified().await;
+        Ok::<_, Infallible>("content".to_owned())
+    };
+    let content = stream::once(async { Ok("slow ".repeat(20_000)) }).chain(stream::once(rest));
+    (
+        [
+            (header::CONTENT_TYPE, "application/octet-stream"),
+            (header::CONTENT_DISPOSITION, "attachment; filename=slow.txt"),
+        ],
+        Body::from_stream(content),
+    )
 }
 
 /// A page that is left as soon as it is there.
@@ -95,7 +126,7 @@ const INDEX: &str = r##"<!doctype html><meta name="viewport" content="width=devi
 <button onclick="fetch('/track', {method: 'POST', body: JSON.stringify({event: 'Checkout-Started'})})">Track</button>
 <button onclick="fetch('/broken'); console.error('it broke')">Break</button>
 <button onclick="setTimeout(() => { throw new Error('nobody caught me') })">Throw</button>
-<a href="/second">Second</a> <a href="/popup" target="_blank">Popup</a> <a href="/file">Download</a>
+<a href="/second">Second</a> <a href="/popup" target="_blank">Popup</a> <a href="/file">Download</a> <a href="/slow">Slow download</a>
 <div id="main2"></div>
 <div id="box" style="height: 80px; overflow: auto" tabindex="0" aria-label="Box" role="region">
 <div style="height: 900px">top</div><p>Bottom of the box</p></div>

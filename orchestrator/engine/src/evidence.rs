@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::{Command, Observation, SnapshotDetail};
+use packtrain_drivers::{Command, DeviceEvent, Observation, SnapshotDetail};
 use packtrain_model::{ArtifactKind, Outcome, RunEvent, StepIndex};
 
 use crate::journal::{ArtifactContent, NewArtifact};
@@ -17,6 +17,12 @@ impl SessionContext {
     /// Journals what happened on the device since the last time.
     pub(crate) async fn journal_device_events(&self, step: StepIndex) {
         for report in self.scope.lease.drain_events() {
+            let download = match &report {
+                DeviceEvent::Downloaded { file, path, .. } => {
+                    path.clone().map(|path| (file.clone(), path))
+                }
+                _ => None,
+            };
             let session = self.id.clone();
             let event = RunEvent::DeviceReported {
                 session,
@@ -24,6 +30,16 @@ impl SessionContext {
                 report,
             };
             self.record(event).await;
+            if let Some((name, path)) = download {
+                let artifact = NewArtifact {
+                    session: self.id.clone(),
+                    step,
+                    kind: ArtifactKind::Download,
+                    name,
+                    content: ArtifactContent::File(path.into()),
+                };
+                self.output.save(artifact).await;
+            }
         }
     }
 

@@ -32,7 +32,7 @@ pub struct NewArtifact {
 pub enum ArtifactContent {
     /// In memory.
     Bytes(Vec<u8>),
-    /// On disk already; the sink takes it over.
+    /// On disk already, in the run's folder, where it stays.
     File(std::path::PathBuf),
     /// A log on disk, if it was written; the sink takes it over without what is to be hidden.
     Log {

@@ -82,8 +82,32 @@ impl ArtifactStore {
         }
     }
 
-    /// Moves a file in: a download, once the browser has finished it. Across file systems it is
-    /// copied and the original removed.
+    /// Counts a file that is in the run's folder already, such as a download, among the run's.
+    ///
+    /// # Errors
+    /// When it is no regular file, or lies elsewhere.
+    pub fn adopt(&self, kind: ArtifactKind, file: &Path) -> Result<Artifact, RecordError> {
+        let about = fs::symlink_metadata(file).map_err(RecordError::disk("read", file))?;
+        let below = file.strip_prefix(&self.run).ok();
+        let parts: Option<Vec<_>> = below.map(|below| {
+            let parts = below.components();
+            parts
+                .map(|part| part.as_os_str().to_string_lossy())
+                .collect()
+        });
+        match parts {
+            Some(parts) if about.is_file() && !parts.iter().any(|part| part == "..") => {
+                Ok(Artifact {
+                    kind,
+                    path: parts.join("/"),
+                    bytes: about.len(),
+                })
+            }
+            _ => Err(RecordError::NotAFile(file.to_path_buf())),
+        }
+    }
+
+    /// Moves a file in. Across file systems it is copied and the original removed.
     ///
     /// # Errors
     /// When it is no regular file, or the disk refuses; the original is still there then.
@@ -241,16 +265,38 @@ mod tests {
     }
 
     #[test]
-    fn a_download_is_moved_in() {
+    fn a_file_of_the_run_is_counted_where_it_is_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = folder.path().join("run");
+        let kept = run.join("downloads/s1/a (2).txt");
+        fs::create_dir_all(kept.parent().unwrap()).unwrap();
+        fs::write(&kept, b"content").unwrap();
+        fs::write(folder.path().join("outside"), b"x").unwrap();
+        let store = ArtifactStore::new(&run);
+        let artifact = store.adopt(ArtifactKind::Download, &kept).unwrap();
+        assert_eq!(artifact.path, "downloads/s1/a (2).txt");
+        assert_eq!(artifact.bytes, 7);
+        for other in [
+            folder.path().join("outside"),
+            run.join("../outside"),
+            run.join("downloads"),
+        ] {
+            let error = store.adopt(ArtifactKind::Download, &other).unwrap_err();
+            assert!(matches!(error, RecordError::NotAFile(_)), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_log_is_moved_in() {
         let run = tempfile::tempdir().unwrap();
-        let original = run.path().join("x.part");
+        let original = run.path().join("device.part");
         fs::write(&original, b"content").unwrap();
         let artifact = ArtifactStore::new(run.path())
             .take(
                 &session(),
                 StepIndex(2),
-                ArtifactKind::Download,
-                "invoice.pdf",
+                ArtifactKind::DeviceLog,
+                "device.log",
                 &original,
             )
             .unwrap();

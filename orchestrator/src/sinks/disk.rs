@@ -44,7 +44,7 @@ impl Sink for Disk {
             ArtifactContent::Bytes(bytes) => {
                 self.artifacts.save(session, *step, *kind, name, bytes)
             }
-            ArtifactContent::File(path) => self.artifacts.take(session, *step, *kind, name, path),
+            ArtifactContent::File(path) => self.artifacts.adopt(*kind, path),
             // Not every device has a log.
             ArtifactContent::Log { path, .. } if !path.exists() => return None,
             ArtifactContent::Log { path, hide } if hide.is_empty() => {
