@@ -7,6 +7,7 @@ use packtrain_drivers::{NodeDetail, Point, Tree};
 use serde_json::{Value, json};
 
 use crate::agent::Keycode;
+use crate::fault::Trouble;
 use crate::hand::{Hand, Result, unmet};
 
 /// How long a dialog may take to go once it was answered.
@@ -70,11 +71,11 @@ impl Hand {
         let screen = self.read(deadline).await?;
         let dialog = find(&screen.tree)
             .ok_or_else(|| unmet("answer the alert: there is none on the screen"))?;
-        match dialog.button(accept, button) {
-            Some(button) => self.agent.touch(button.at, None, deadline).await?,
+        let answered = match dialog.button(accept, button) {
+            Some(button) => self.agent.touch(button.at, None, deadline).await,
             // Back says no to most dialogs without such a button.
             None if button.is_none() && !accept => {
-                self.agent.press(&[Keycode::BACK], deadline).await?;
+                self.agent.press(&[Keycode::BACK], deadline).await
             }
             None => {
                 let labels: Vec<_> = dialog.buttons.iter().map(|b| b.label.as_str()).collect();
@@ -83,7 +84,15 @@ impl Hand {
                     dialog.text
                 )));
             }
-        }
+        };
+        // Whether the device took the answer that nobody confirmed, the screen tells.
+        let doubt = match answered.map_err(Trouble::from) {
+            Err(error) if error.leaves_doubt() => Some(error),
+            answered => {
+                answered?;
+                None
+            }
+        };
         let limit = deadline.min(Instant::now() + GOES);
         loop {
             let screen = self.read(deadline).await?;
@@ -91,10 +100,8 @@ impl Hand {
                 return Ok(());
             }
             if Instant::now() + LOOKS >= limit {
-                return Err(unmet(format!(
-                    "answer the alert {:?}: it stays",
-                    dialog.text
-                )));
+                let stays = || unmet(format!("answer the alert {:?}: it stays", dialog.text));
+                return Err(doubt.unwrap_or_else(stays));
             }
             tokio::time::sleep(LOOKS).await;
         }

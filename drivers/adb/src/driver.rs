@@ -80,10 +80,10 @@ impl AdbDriver {
             }
             Command::Input(command) => {
                 session(&mut self.session)?;
-                self.hand.input(command, deadline).await?;
-                Ok(done(Vec::new()))
+                Ok(done(self.hand.act(command, deadline).await?))
             }
             Command::App(command) => {
+                self.hand.remember(None);
                 let session = session(&mut self.session)?;
                 let ctx = AppContext {
                     base_url: session.base_url.as_deref(),
@@ -92,6 +92,7 @@ impl AdbDriver {
                 self.hand.app(command, ctx, deadline).await
             }
             Command::Android(command) => {
+                self.hand.remember(None);
                 let session = session(&mut self.session)?;
                 let restore = &mut session.restore;
                 self.hand.android(command, restore, deadline).await

@@ -18,6 +18,15 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
+    /// Whether the device was asked and nobody knows what it did.
+    pub(crate) const fn leaves_doubt(&self) -> bool {
+        matches!(
+            self,
+            Self::Wire(WireError::Lost { .. })
+                | Self::Agent(AgentError::Died { .. } | AgentError::Wire(WireError::Lost { .. }))
+        )
+    }
+
     /// As the caller of `command` sees it.
     pub(crate) fn of(self, command: &'static str) -> DriverError {
         match self {

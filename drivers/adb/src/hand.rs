@@ -1,12 +1,13 @@
 //! What every command needs of a connected device: the way to it, who moves the finger there, and
 //! what is known of its screen.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use packtrain_drivers::{DriverError, Size};
 
 use crate::agent::{AgentChoice, AgentError, Jar, ShellAgent, U2Agent, UiAgent};
+use crate::effect::Seen;
 use crate::fault::Trouble;
 use crate::phone::{Phone, Repeat};
 use crate::wire::shell::ShellOutput;
@@ -22,6 +23,7 @@ pub(crate) struct Hand {
     pub(crate) screen: Size,
     /// The keyboard's package.
     pub(crate) keyboard: Option<String>,
+    seen: Mutex<Option<Seen>>,
 }
 
 impl Hand {
@@ -45,7 +47,14 @@ impl Hand {
             choice,
             screen,
             keyboard: None,
+            seen: Mutex::default(),
         }
+    }
+
+    /// Keeps what the screen showed; gives what was kept before.
+    pub(crate) fn remember(&self, seen: Option<Seen>) -> Option<Seen> {
+        let mut kept = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *kept, seen)
     }
 
     /// Starts the agent, or the one to fall back on; answers what a reader should know of it.

@@ -11,6 +11,7 @@ mod app;
 mod connector;
 mod driver;
 mod dump;
+mod effect;
 mod error;
 mod fault;
 mod focus;

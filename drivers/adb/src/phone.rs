@@ -165,6 +165,10 @@ impl Phone {
 
     /// Sends bytes to a service and reads what it answers until it closes. What a loss means is
     /// the caller's to judge: the service may have ended alone.
+    ///
+    /// # Errors
+    /// [`WireError::NotSent`] for a loss before all bytes were on their way: a request that breaks
+    /// off is none.
     pub(crate) async fn converse(
         &self,
         service: &str,
@@ -172,13 +176,18 @@ impl Phone {
         request: &[u8],
         deadline: Instant,
     ) -> Result<Bytes, WireError> {
-        self.served(service, doing, deadline, async |mut stream| {
-            if !request.is_empty() {
+        let mut is_sent = request.is_empty();
+        let talk = async |mut stream: Stream| {
+            if !is_sent {
                 stream.write_all(request).await?;
+                is_sent = true;
             }
             stream.read_to_end(MAX_OUTPUT).await
-        })
-        .await
+        };
+        match self.served(service, doing, deadline, talk).await {
+            Err(WireError::Lost { doing }) if !is_sent => Err(WireError::NotSent { doing }),
+            answer => answer,
+        }
     }
 
     /// Writes a file on the device; `open` gives its content, once per attempt.
@@ -333,7 +342,9 @@ impl Phone {
             back => return back,
         };
         Err(match error.clone() {
-            WireError::Lost { doing } => WireError::Gone { doing, state },
+            WireError::Lost { doing } | WireError::NotSent { doing } => {
+                WireError::Gone { doing, state }
+            }
             error => error,
         })
     }
@@ -381,7 +392,9 @@ impl Phone {
                     matches!(self.route, Route::Server { .. }) && Instant::now() < accepted
                 }
                 WireError::NotReady(state) => state.may_pass(),
-                WireError::Unreachable { .. } | WireError::Lost { .. } => true,
+                WireError::Unreachable { .. }
+                | WireError::NotSent { .. }
+                | WireError::Lost { .. } => true,
                 _ => false,
             };
             if !may_pass || Instant::now() + LOOKS >= deadline {

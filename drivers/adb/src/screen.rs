@@ -12,6 +12,7 @@ use packtrain_drivers::{
 
 use crate::agent::AgentError;
 use crate::dump::{self, Dump, DumpFault, Leave};
+use crate::effect::Seen;
 use crate::fault::Trouble;
 use crate::focus::Focus;
 use crate::hand::{Hand, Result};
@@ -27,14 +28,31 @@ const LONG: usize = 128 * 1024;
 /// What is on the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Screen {
+    pub(crate) mark: ScreenMark,
     pub(crate) tree: Tree,
     /// In pixels, as the device is held.
     pub(crate) size: Size,
 }
 
 impl Screen {
+    pub(crate) fn new(tree: Tree, size: Size) -> Self {
+        Self {
+            mark: ScreenMark::of(&tree),
+            tree,
+            size,
+        }
+    }
+
+    /// Whether anything of this app is on it.
+    pub(crate) fn has(&self, package: &str) -> bool {
+        self.tree.nodes().iter().any(|node| match &node.detail {
+            NodeDetail::Android(node) => node.package.as_deref() == Some(package),
+            NodeDetail::Ios(_) | NodeDetail::Web(_) => false,
+        })
+    }
+
     /// The package of the largest window.
-    fn package(&self) -> Option<&str> {
+    pub(crate) fn package(&self) -> Option<&str> {
         match &self.tree.nodes().first()?.detail {
             NodeDetail::Android(node) => node.package.as_deref(),
             NodeDetail::Ios(_) | NodeDetail::Web(_) => None,
@@ -61,7 +79,11 @@ impl Hand {
         loop {
             let fault = match self.agent.hierarchy(limit).await {
                 Ok(text) => match self.parse(text).await {
-                    Ok(dump) => return Ok(self.turned(dump)),
+                    Ok(dump) => {
+                        let screen = self.turned(dump);
+                        self.remember(Some(Seen::of(&screen)));
+                        return Ok(screen);
+                    }
                     Err(fault) => said(&fault),
                 },
                 Err(AgentError::Refused(reason)) => reason,
@@ -107,13 +129,11 @@ impl Hand {
 
     fn turned(&self, dump: Dump) -> Screen {
         let Size { width, height } = self.screen;
-        Screen {
-            tree: dump.tree,
-            size: match dump.rotation % 2 {
-                0 => self.screen,
-                _ => Size::new(height, width),
-            },
-        }
+        let size = match dump.rotation % 2 {
+            0 => self.screen,
+            _ => Size::new(height, width),
+        };
+        Screen::new(dump.tree, size)
     }
 
     /// The screen, and the list of what is on it.
@@ -137,7 +157,7 @@ impl Hand {
         let poll = ChangePoll::within(limit);
         loop {
             let screen = self.read(deadline).await?;
-            if ScreenMark::of(&screen.tree) != since {
+            if screen.mark != since {
                 let focus = self.focus(deadline).await;
                 return Ok(show(screen, focus, SnapshotDetail::default()));
             }
@@ -156,7 +176,7 @@ fn show(screen: Screen, focus: Result<Option<Focus>>, detail: SnapshotDetail) ->
     };
     let list = list_refs(&screen.tree, screen.size, detail);
     Observation::Snapshot(Box::new(Snapshot {
-        mark: ScreenMark::of(&screen.tree),
+        mark: screen.mark,
         tree: screen.tree,
         text: list.text,
         refs: list.refs,

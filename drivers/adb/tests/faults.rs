@@ -3,6 +3,7 @@
 
 mod agent;
 mod device;
+mod effect;
 mod every;
 mod hostile;
 mod screen;

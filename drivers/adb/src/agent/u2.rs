@@ -27,8 +27,10 @@ use crate::wire::WireError;
 
 /// The longest a call takes that does not itself last.
 const CALL: Duration = Duration::from_secs(15);
-/// How often a call may start the server again.
+/// How often a server that ended during a call is started again for it.
 const RESTARTS: usize = 2;
+/// The pause before a call that the server has not begun with is sent again.
+const REPEAT_PAUSE: Duration = Duration::from_millis(100);
 /// How long a tap is held. The method's own default is twice that.
 const TAP: Duration = Duration::from_millis(50);
 /// How long one step of a swipe takes on the device.
@@ -70,6 +72,15 @@ enum Server {
     Suspect(Process),
 }
 
+/// What became of a call.
+enum Attempt {
+    Answered(Value),
+    /// The server was gone before it was asked.
+    NotBegun,
+    /// The server is of no use any more, and the call may be made again.
+    Ended,
+}
+
 impl U2Agent {
     pub(crate) fn new(phone: Arc<Phone>, jar: Arc<Jar>) -> Self {
         Self {
@@ -91,49 +102,51 @@ impl U2Agent {
         deadline: Instant,
     ) -> Result<Value, AgentError> {
         let body = rpc::call(method, &params);
-        for _ in 0..RESTARTS {
+        let mut losses = 0;
+        loop {
             self.ensure(deadline).await?;
             match self.attempt(method, &body, repeat, deadline).await? {
-                Some(value) => return Ok(value),
-                None => self.report_restart(method),
+                Attempt::Answered(value) => return Ok(value),
+                Attempt::NotBegun => tokio::time::sleep(REPEAT_PAUSE).await,
+                Attempt::Ended if losses == RESTARTS => {
+                    return Err(AgentError::Died {
+                        doing: format!("`{method}`"),
+                    });
+                }
+                Attempt::Ended => losses += 1,
             }
+            self.report_restart(method);
         }
-        self.ensure(deadline).await?;
-        let last = self.attempt(method, &body, repeat, deadline).await?;
-        last.ok_or_else(|| AgentError::Died {
-            doing: format!("`{method}`"),
-        })
     }
 
-    /// One call. `None` when the server is gone and the call may be repeated.
+    /// One call.
     async fn attempt(
         &self,
         method: &str,
         body: &str,
         repeat: Repeat,
         deadline: Instant,
-    ) -> Result<Option<Value>, AgentError> {
+    ) -> Result<Attempt, AgentError> {
         let limit = match repeat {
             // A server that hangs leaves time for another.
             Repeat::Freely => deadline.min(Instant::now() + CALL),
             Repeat::IfNotBegun => deadline,
         };
         let error = match self.post(method, body, limit).await {
-            Ok(Outcome::Result(value)) => return Ok(Some(value)),
+            Ok(Outcome::Result(value)) => return Ok(Attempt::Answered(value)),
             Ok(Outcome::Threw(text)) => return Err(AgentError::Refused(text)),
             Ok(Outcome::Disconnected(text)) => {
                 tracing::debug!(text, method, "the agent lost its UI automation");
                 *self.server.lock().await = Server::Down;
-                return Ok(None);
+                return Ok(Attempt::Ended);
             }
             Err(error) => error,
         };
-        let may_repeat = repeat == Repeat::Freely || error.nothing_was_done();
         match &error {
             WireError::Timeout { .. } => {
                 self.suspect().await;
-                if may_repeat && limit < deadline {
-                    return Ok(None);
+                if repeat == Repeat::Freely && limit < deadline {
+                    return Ok(Attempt::Ended);
                 }
                 return Err(error.into());
             }
@@ -147,12 +160,15 @@ impl U2Agent {
             _ => return Err(error.into()),
         }
         *self.server.lock().await = Server::Down;
-        if may_repeat {
-            return Ok(None);
+        if error.nothing_was_done() {
+            return Ok(Attempt::NotBegun);
         }
-        Err(AgentError::Died {
-            doing: format!("`{method}`"),
-        })
+        match repeat {
+            Repeat::Freely => Ok(Attempt::Ended),
+            Repeat::IfNotBegun => Err(AgentError::Died {
+                doing: format!("`{method}`"),
+            }),
+        }
     }
 
     async fn post(

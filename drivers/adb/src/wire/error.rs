@@ -41,6 +41,12 @@ pub enum WireError {
         /// The service's name on adb's wire.
         service: String,
     },
+    /// The connection ended before the device was asked.
+    #[error("the connection ended before {doing}")]
+    NotSent {
+        /// What was not begun with.
+        doing: String,
+    },
     /// The connection ended in the middle: what was asked may have happened or not.
     #[error("the connection ended during {doing}")]
     Lost {
@@ -115,6 +121,9 @@ impl WireError {
                 "wireless debugging goes through the adb server: `adb pair`, then `adb connect`",
             ),
             Self::Key { .. } => Some("delete the file and a new key is made"),
+            Self::NotSent { .. } => {
+                Some("it restarted, or the way to it broke: check cable and network")
+            }
             Self::Lost { .. } => Some(
                 "it restarted, or the way to it broke: check cable and network; what was asked \
                  may have happened or not, so it is not repeated",
@@ -134,6 +143,7 @@ impl WireError {
             Self::NoServer { .. }
             | Self::Unreachable { .. }
             | Self::NotReady(_)
+            | Self::NotSent { .. }
             | Self::Lost { .. }
             | Self::Gone { .. }
             | Self::WantsTls
@@ -155,6 +165,7 @@ impl WireError {
             | Self::NotReady(_)
             | Self::ServerRefused { .. }
             | Self::ServiceRefused { .. }
+            | Self::NotSent { .. }
             | Self::WantsTls
             | Self::Key { .. } => true,
             Self::Lost { .. }

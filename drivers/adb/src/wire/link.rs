@@ -27,7 +27,7 @@ use super::stream::within;
 
 pub(crate) use greet::{ACCEPTS, Banner};
 pub(crate) use port::LinkStream;
-use port::Port;
+use port::{Opening, Port};
 
 /// How long a device may say nothing at all after it was asked for a service. adbd itself answers
 /// that, whatever the service does: a device that does not is gone.
@@ -112,17 +112,18 @@ impl Link {
     /// Opens a service.
     ///
     /// # Errors
-    /// [`WireError::ServiceRefused`], or [`WireError::Lost`] when the link ends meanwhile.
+    /// [`WireError::ServiceRefused`]; [`WireError::Lost`] when the link ends meanwhile, and
+    /// [`WireError::NotSent`] when it had ended before.
     pub(crate) async fn open(&self, service: &str, doing: &str) -> Result<LinkStream, WireError> {
         let mut stream = LinkStream::new(Arc::clone(&self.shared));
+        let doing = || doing.to_owned();
         match stream.open(service).await {
-            Ok(true) => Ok(stream),
-            Ok(false) => Err(WireError::ServiceRefused {
+            Opening::Granted => Ok(stream),
+            Opening::Refused => Err(WireError::ServiceRefused {
                 service: service.to_owned(),
             }),
-            Err(port::Ended) => Err(WireError::Lost {
-                doing: doing.to_owned(),
-            }),
+            Opening::Cut => Err(WireError::Lost { doing: doing() }),
+            Opening::NotAsked => Err(WireError::NotSent { doing: doing() }),
         }
     }
 }

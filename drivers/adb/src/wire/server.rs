@@ -73,7 +73,14 @@ impl Server {
         service: &str,
         doing: &str,
     ) -> Result<Stream, WireError> {
-        let mut stream = self.ask(&format!("host:transport:{serial}")).await?;
+        let chosen = self.ask(&format!("host:transport:{serial}")).await;
+        let mut stream = chosen.map_err(|error| match error {
+            // The device has not been asked for anything yet.
+            WireError::Lost { .. } => WireError::NotSent {
+                doing: doing.to_owned(),
+            },
+            error => error,
+        })?;
         stream.set_doing(doing);
         stream.write_all(&frame(service)?).await?;
         match status(&mut stream).await? {

@@ -30,21 +30,6 @@ async fn an_agent_that_dies_while_reading_is_started_again() {
 }
 
 #[tokio::test]
-async fn an_agent_that_dies_during_a_tap_is_told_for_nobody_knows_what_was_done() {
-    both_wires(Agent::U2, WELL, async |device| {
-        device.open_shop().await;
-        let at = device.place("sign_in").await;
-        device.inject("{ match: { route: click }, when: { times: 1 }, do: agent_dies }");
-        let error = device.err(Command::Input(InputCommand::Tap { at })).await;
-        let (cause, hint) = lost(&error);
-        assert_eq!(cause, "the agent on the device ended during `click`");
-        assert!(hint.contains("may have happened or not"), "{hint}");
-        assert!(device.shows("sign_in").await, "it is started again");
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn an_agent_that_keeps_dying_is_told() {
     both_wires(Agent::U2, WELL, async |device| {
         device.inject("{ match: { route: dumpWindow }, do: agent_dies }");

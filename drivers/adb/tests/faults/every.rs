@@ -27,7 +27,7 @@ fn met(fault: &Fault) -> Met {
             Met::By("wire::a_phone_that_does_not_trust_this_computer_says_where_to_look")
         }
         Fault::AcceptAfter(_) => Met::By("wire::a_key_that_the_user_accepts_in_time_is_waited_for"),
-        Fault::Drop => Met::By("wire::a_tap_within_which_the_link_drops_is_not_done_twice"),
+        Fault::Drop => Met::By("effect::a_tap_that_took_effect_is_not_done_twice"),
         Fault::DropAfter { .. } => Met::By("wire::an_answer_that_breaks_off_is_no_answer"),
         Fault::HalfOpen => {
             Met::By("wire::a_phone_that_takes_nothing_in_is_given_up_at_the_deadline")

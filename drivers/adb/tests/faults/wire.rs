@@ -88,23 +88,6 @@ async fn a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repea
 }
 
 #[tokio::test]
-async fn a_tap_within_which_the_link_drops_is_not_done_twice() {
-    all_ways(WELL, async |device| {
-        device.open_shop().await;
-        let at = device.place("sign_in").await;
-        let rule = match device.way.agent {
-            Agent::U2 => "{ match: { route: click }, when: { times: 1 }, do: drop }",
-            Agent::Shell => "{ match: { command: ^input tap }, when: { times: 1 }, do: drop }",
-        };
-        device.inject(rule);
-        let error = device.err(Command::Input(InputCommand::Tap { at })).await;
-        lost(&error);
-        assert!(device.shows("sign_in").await, "the device is well");
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn reading_is_repeated_when_the_link_drops_within_it() {
     all_ways(WELL, async |device| {
         device.open_shop().await;

@@ -12,6 +12,17 @@ use crate::wire::packet::{Kind, Packet};
 #[derive(Debug)]
 pub(crate) struct Ended;
 
+/// What became of asking for a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    Granted,
+    Refused,
+    /// The link ended, and nobody knows whether the device has read what it was asked.
+    Cut,
+    /// The link had ended before.
+    NotAsked,
+}
+
 /// What the reading task knows of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Port {
@@ -122,19 +133,19 @@ impl LinkStream {
         }
     }
 
-    /// Asks for the service; false when it is refused.
-    pub(super) async fn open(&mut self, service: &str) -> Result<bool, Ended> {
+    /// Asks for the service.
+    pub(super) async fn open(&mut self, service: &str) -> Opening {
         if self.shared.ended.is_cancelled() {
-            return Err(Ended);
+            return Opening::NotAsked;
         }
         let mut name = BytesMut::from(service.as_bytes());
         name.extend_from_slice(&[0]);
         self.shared
             .ask(&Packet::new(Kind::Open, self.local, 0, name));
         let granted = self.port.wait(|inner| match (inner.may_write, inner.end) {
-            (true, _) => Some(Ok(true)),
-            (false, End::Closed) => Some(Ok(false)),
-            (false, End::Cut) => Some(Err(Ended)),
+            (true, _) => Some(Opening::Granted),
+            (false, End::Closed) => Some(Opening::Refused),
+            (false, End::Cut) => Some(Opening::Cut),
             (false, End::Open) => None,
         });
         granted.await

@@ -1,0 +1,128 @@
+//! Actions that nobody confirmed, because the way to the phone broke: they are done once.
+
+use packtrain_drivers::{Command, InputCommand, Point};
+
+use super::lost;
+use crate::lab::{Agent, Device, Hand as _, WELL, all_ways, both_wires};
+
+/// The way breaks when a command was asked for, and when it was carried out.
+const ASKED: &str = "{ match: { service: 'input ' }, when: { times: 1 }, do: drop }";
+const DONE: &str =
+    "{ match: { service: 'input ' }, when: { times: 1 }, do: { drop_after: { bytes: 30 } } }";
+
+/// The way breaks when the phone was asked to tap.
+const fn tap_asked(agent: Agent) -> &'static str {
+    match agent {
+        Agent::U2 => "{ match: { route: click }, when: { times: 1 }, do: drop }",
+        Agent::Shell => ASKED,
+    }
+}
+
+/// The way breaks when the phone has done it, and before it can say so.
+const fn tap_done(agent: Agent) -> &'static str {
+    match agent {
+        Agent::U2 => "{ match: { touch: '' }, when: { times: 1 }, do: drop }",
+        Agent::Shell => DONE,
+    }
+}
+
+/// Among the products: the button that puts one into the cart.
+async fn add_button(device: &mut Device) -> Point {
+    device.sign_in().await;
+    device.tap("Don\u{2019}t allow").await;
+    device.place("add").await
+}
+
+async fn tap(device: &mut Device, at: Point) -> Vec<String> {
+    device.notes(Command::Input(InputCommand::Tap { at })).await
+}
+
+#[tokio::test]
+async fn a_tap_that_took_effect_is_not_done_twice() {
+    all_ways(WELL, async |device| {
+        let at = add_button(device).await;
+        device.inject(tap_done(device.way.agent));
+        let notes = tap(device, at).await;
+        let told = ", but it took effect, as the screen shows";
+        assert!(notes[0].ends_with(told), "{:?} {notes:?}", device.way);
+        assert!(device.shows("Cart (1)").await, "{:?}", device.way);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tap_that_the_screen_shows_was_not_done_is_repeated() {
+    all_ways(WELL, async |device| {
+        let at = add_button(device).await;
+        device.inject(tap_asked(device.way.agent));
+        let notes = tap(device, at).await;
+        assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+        assert!(device.shows("Cart (1)").await, "{:?}", device.way);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tap_during_which_the_agent_dies_is_repeated_if_the_screen_shows_that_it_was_not_done() {
+    both_wires(Agent::U2, WELL, async |device| {
+        let at = add_button(device).await;
+        device.inject("{ match: { route: click }, when: { times: 1 }, do: agent_dies }");
+        let notes = tap(device, at).await;
+        assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+        assert!(device.shows("Cart (1)").await, "{:?}", device.way);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tap_that_was_not_sent_is_sent_again() {
+    both_wires(Agent::U2, WELL, async |device| {
+        let at = add_button(device).await;
+        // Nobody has looked since the first one, so that nothing could be told from the screen.
+        tap(device, at).await;
+        device.inject("{ match: { service: 'tcp:9008' }, when: { times: 1 }, do: drop }");
+        assert_eq!(tap(device, at).await, [""; 0], "{:?}", device.way);
+        assert!(device.shows("Cart (2)").await, "{:?}", device.way);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tap_of_which_nobody_can_tell_is_a_lost_device() {
+    all_ways(WELL, async |device| {
+        let at = add_button(device).await;
+        tap(device, at).await;
+        device.inject(tap_done(device.way.agent));
+        let error = device.err(Command::Input(InputCommand::Tap { at })).await;
+        let (_, hint) = lost(&error);
+        assert!(hint.contains("may have happened or not"), "{hint}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_phone_that_restarts_within_a_tap_is_lost() {
+    both_wires(Agent::U2, WELL, async |device| {
+        let at = add_button(device).await;
+        device.inject("{ match: { touch: '' }, when: { times: 1 }, do: { reboot: 100ms } }");
+        let error = device.err(Command::Input(InputCommand::Tap { at })).await;
+        lost(&error);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn text_is_typed_once() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        device.tap("email").await;
+        for rule in [DONE, ASKED] {
+            device.inject(rule);
+            let text = InputCommand::Text("ann".to_owned());
+            let notes = device.notes(Command::Input(text)).await;
+            assert_eq!(notes.len(), 1, "{:?}", device.way);
+        }
+        assert_eq!(device.variable("email"), "annann", "{:?}", device.way);
+    })
+    .await;
+}
