@@ -6,13 +6,18 @@ mod install;
 mod launch;
 mod list;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{AppCommand, DriverError, Observation};
 
 use crate::hand::{Hand, Result, reason, unmet};
 use crate::session::Restore;
 use crate::wire::shell::quote;
+
+/// How long a stopped app's process may take to be gone.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often it is looked for.
+const STOP_POLL: Duration = Duration::from_millis(100);
 
 /// What an app command needs beside the device.
 pub(crate) struct AppContext<'a> {
@@ -68,19 +73,24 @@ impl Hand {
     }
 
     async fn stop_app(&self, id: &str, deadline: Instant) -> Result<()> {
+        let limit = deadline.min(Instant::now() + STOP_TIMEOUT);
         // The second command has the last word: the first succeeds whatever it is given.
-        let command = format!("am force-stop {id} && ! pidof {id}");
-        let output = self.shell(&command, deadline).await?;
-        if output.exit == 0 {
-            return Ok(());
-        }
-        let why = match output.out().trim() {
-            pid if !pid.is_empty() && pid.chars().all(|c| c.is_ascii_digit() || c == ' ') => {
-                format!("process {pid} is still there")
+        let stop = format!("am force-stop {id} && ! pidof {id}");
+        let mut output = self.shell(&stop, deadline).await?;
+        loop {
+            if output.exit == 0 {
+                return Ok(());
             }
-            _ => reason(&output),
-        };
-        Err(unmet(format!("stop {id}: {why}")))
+            let Some(pid) = pid_in(&output.out()).map(str::to_owned) else {
+                return Err(unmet(format!("stop {id}: {}", reason(&output))));
+            };
+            // Android has killed it, and the kernel takes it down.
+            if Instant::now() + STOP_POLL >= limit {
+                return Err(unmet(format!("stop {id}: process {pid} is still there")));
+            }
+            tokio::time::sleep(STOP_POLL).await;
+            output = self.shell(&format!("! pidof {id}"), deadline).await?;
+        }
     }
 
     pub(crate) async fn clear_app(&self, id: &str, deadline: Instant) -> Result<()> {
@@ -128,6 +138,13 @@ impl Hand {
         }
         Ok(())
     }
+}
+
+/// What `pidof` printed, if that is all there is.
+fn pid_in(out: &str) -> Option<&str> {
+    let pid = out.trim();
+    let is_pid = !pid.is_empty() && pid.chars().all(|c| c.is_ascii_digit() || c == ' ');
+    is_pid.then_some(pid)
 }
 
 /// A package name. Nothing else gets into a command line unquoted.

@@ -1,11 +1,13 @@
 //! Apps: their life, their permissions, and what they ask.
 
+use std::time::Duration;
+
 use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, DriverError, Fault, LaunchMode, Observation,
 };
 use packtrain_virtual::world::AppState;
 
-use super::lab::{Device, Hand as _, SHOP, WELL, all_ways};
+use super::lab::{Device, Hand as _, SHOP, WELL, all_ways, within};
 
 async fn launch(device: &mut Device, mode: LaunchMode) -> Vec<String> {
     let id = SHOP.to_owned();
@@ -50,6 +52,30 @@ async fn an_app_is_stopped_cleared_and_in_front_or_not() {
         device.open_shop().await;
         device.app(AppCommand::Clear(SHOP.into())).await;
         assert_eq!(state(device), AppState::NotRunning);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_stopped_app_may_take_a_moment_to_be_gone() {
+    all_ways(WELL, async |device| {
+        device.open_shop().await;
+        let there = "answer: { stdout: \"4711\\n\", exit: 0 }";
+        device.inject(&format!(
+            "{{ match: {{ command: ^pidof }}, when: {{ times: 2 }}, do: {{ {there} }} }}"
+        ));
+        device.app(AppCommand::Stop(SHOP.into())).await;
+        assert_eq!(state(device), AppState::NotRunning);
+        device.inject(&format!(
+            "{{ match: {{ command: ^pidof }}, do: {{ {there} }} }}"
+        ));
+        let stop = Command::App(AppCommand::Stop(SHOP.into()));
+        let short = within(Duration::from_millis(500));
+        let error = device.execute_in(stop, &short).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "stop com.example.shop: process 4711 is still there"
+        );
     })
     .await;
 }
