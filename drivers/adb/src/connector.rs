@@ -71,7 +71,7 @@ impl AdbConnector {
         let limit = deadline.min(Instant::now() + COMES);
         phone.await_ready(limit).await?;
         // Another device may have come under the same name.
-        let profile = Profile::ask(&phone, deadline).await?;
+        let (profile, _) = Profile::ask(&phone, deadline).await?;
         let choice = self.shared.options.agent;
         let hand = Hand::new(phone, choice, self.shared.jar.as_ref(), profile.screen);
         let info = DeviceInfo {

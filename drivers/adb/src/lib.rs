@@ -18,6 +18,7 @@ mod focus;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod hand;
+mod identity;
 mod input;
 pub mod install;
 mod listing;

@@ -11,6 +11,7 @@ use packtrain_drivers::Connector;
 use crate::agent::Jar;
 use crate::connector::{AdbConnector, Place, Shared};
 use crate::error::AdbError;
+use crate::identity::{self, Identity, Way};
 use crate::listing::{self, AdbDevice};
 use crate::options::{AdbOptions, StartServer};
 use crate::probe::Profile;
@@ -87,7 +88,7 @@ impl AdbPool {
         Ok(self.survey().await?.connectors)
     }
 
-    /// All devices, asked in parallel what they are.
+    /// All devices, asked in parallel what they are. One to which several ways lead is there once.
     ///
     /// # Errors
     /// As [`Self::discover`].
@@ -103,14 +104,16 @@ impl AdbPool {
             let device = AdbDevice::new(name.clone(), DeviceState::Device, None);
             found.push((device, Place::Direct(address.clone())));
         }
-        let probed: Vec<_> = stream::iter(found)
+        let asked: Vec<_> = stream::iter(found)
             .map(|(device, place)| self.probe(device, place))
             .buffered(PROBED_AT_ONCE)
             .collect()
             .await;
+        let (ways, results): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
         let mut survey = Survey::default();
-        for device in probed {
-            match device {
+        for (result, is_best) in results.into_iter().zip(identity::best(&ways)) {
+            match result {
+                _ if !is_best => {}
                 Ok(connector) => survey.connectors.push(connector),
                 Err(device) => survey.unusable.push(device),
             }
@@ -166,7 +169,7 @@ impl AdbPool {
         address: DirectAddress,
     ) -> Result<Arc<dyn Connector>, AdbError> {
         let place = Place::Direct(address);
-        let profile = self.ask(&place).await?;
+        let (profile, _) = self.ask(&place).await?;
         Ok(self.connector(place, name.into(), profile))
     }
 
@@ -230,20 +233,35 @@ impl AdbPool {
         &self,
         device: AdbDevice,
         place: Place,
-    ) -> Result<Arc<dyn Connector>, AdbDevice> {
-        if !device.state.is_ready() {
-            return Err(device);
-        }
-        match self.ask(&place).await {
-            Ok(profile) => Ok(self.connector(place, device.serial, profile)),
-            Err(WireError::NotReady(state)) => {
-                Err(AdbDevice::new(device.serial, state, device.model))
+    ) -> (Way, Result<Arc<dyn Connector>, AdbDevice>) {
+        let asked = if device.state.is_ready() {
+            self.ask(&place).await
+        } else {
+            Err(WireError::NotReady(device.state.clone()))
+        };
+        let (result, identity) = match asked {
+            Ok((profile, identity)) => {
+                let connector = self.connector(place.clone(), device.serial, profile);
+                (Ok(connector), identity)
             }
-            Err(error) => Err(device.unusable(error.to_string(), error.hint())),
-        }
+            Err(WireError::NotReady(state)) => {
+                let device = AdbDevice::new(device.serial, state, device.model);
+                (Err(device), None)
+            }
+            Err(error) => {
+                let device = device.unusable(error.to_string(), error.hint());
+                (Err(device), None)
+            }
+        };
+        let way = Way {
+            place,
+            is_usable: result.is_ok(),
+            identity,
+        };
+        (way, result)
     }
 
-    async fn ask(&self, place: &Place) -> Result<Profile, WireError> {
+    async fn ask(&self, place: &Place) -> Result<(Profile, Option<Identity>), WireError> {
         let deadline = Instant::now() + self.shared.options.probe;
         let phone = place.phone(&self.shared, None);
         within(

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use packtrain_drivers::{Classifier, DeviceId, DeviceInfo, Size};
 
+use crate::identity::Identity;
 use crate::phone::{Phone, Repeat};
 use crate::wire::WireError;
 
@@ -14,7 +15,8 @@ const TABLET: f64 = 600.0;
 /// What is asked, each answer behind a line of its own.
 const QUESTIONS: &str = "getprop ro.product.model; echo =; getprop ro.product.manufacturer; \
     echo =; getprop ro.build.version.release; echo =; getprop ro.build.characteristics; echo =; \
-    wm size; echo =; wm density";
+    wm size; echo =; wm density; echo =; getprop ro.serialno; echo =; \
+    cat /proc/sys/kernel/random/boot_id 2>/dev/null";
 
 /// A phone's or tablet's unchanging properties.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,8 +59,11 @@ impl Form {
 }
 
 impl Profile {
-    /// Asks the device.
-    pub(crate) async fn ask(phone: &Phone, deadline: Instant) -> Result<Self, WireError> {
+    /// Asks the device; also which one it is.
+    pub(crate) async fn ask(
+        phone: &Phone,
+        deadline: Instant,
+    ) -> Result<(Self, Option<Identity>), WireError> {
         let output = phone.shell(QUESTIONS, Repeat::Freely, deadline).await?;
         let out = output.out();
         read(&out).ok_or_else(|| WireError::Garbled {
@@ -86,9 +91,9 @@ impl Profile {
     }
 }
 
-fn read(out: &str) -> Option<Profile> {
+fn read(out: &str) -> Option<(Profile, Option<Identity>)> {
     let answers: Vec<&str> = out.split("=\n").map(str::trim).collect();
-    let answers: [&str; 6] = match answers.try_into() {
+    let answers: [&str; 8] = match answers.try_into() {
         Ok(answers) => answers,
         // Devices before Android 7 end their lines as terminals do.
         Err(_) => {
@@ -96,7 +101,16 @@ fn read(out: &str) -> Option<Profile> {
             all.try_into().ok()?
         }
     };
-    let [model, maker, version, characteristics, size, density] = answers;
+    let [
+        model,
+        maker,
+        version,
+        characteristics,
+        size,
+        density,
+        serial,
+        boot,
+    ] = answers;
     let screen = read_size(size)?;
     let density = last_number(density).filter(|density| *density > 0.0);
     let narrow = screen.width.min(screen.height);
@@ -113,7 +127,7 @@ fn read(out: &str) -> Option<Profile> {
     } else {
         Form::Phone
     };
-    Some(Profile {
+    let profile = Profile {
         model: match (model, maker) {
             ("", "") => "Android device".to_owned(),
             ("", maker) => maker.to_owned(),
@@ -122,7 +136,8 @@ fn read(out: &str) -> Option<Profile> {
         version: version.to_owned(),
         screen,
         form,
-    })
+    };
+    Some((profile, Identity::new(boot, serial)))
 }
 
 /// `Physical size: 1080x2400`, and below it `Override size: 720x1600`, which then counts.
@@ -149,9 +164,18 @@ mod tests {
     use super::*;
 
     fn answers(characteristics: &str, size: &str, density: &str) -> String {
-        ["Pixel 9", "Google", "15", characteristics, size, density]
-            .map(|answer| format!("{answer}\n"))
-            .join("=\n")
+        [
+            "Pixel 9",
+            "Google",
+            "15",
+            characteristics,
+            size,
+            density,
+            "R3",
+            "b0-07",
+        ]
+        .map(|answer| format!("{answer}\n"))
+        .join("=\n")
     }
 
     fn form(characteristics: &str, size: &str, density: u32) -> Form {
@@ -159,6 +183,7 @@ mod tests {
         let density = format!("Physical density: {density}");
         read(&answers(characteristics, &size, &density))
             .unwrap()
+            .0
             .form
     }
 
@@ -169,14 +194,15 @@ mod tests {
             "Physical size: 1080x2424\nOverride size: 720x1600",
             "Physical density: 420",
         );
-        let profile = read(&text).unwrap();
+        let (profile, identity) = read(&text).unwrap();
+        assert_eq!(identity, Identity::new("b0-07", "R3"));
         let info = profile.info(DeviceId::new(packtrain_drivers::Platform::Android, "X"));
         assert_eq!(info.model, "Pixel 9");
         assert_eq!(info.system, "Android 15");
         assert_eq!(info.screen, Size::new(720.0, 1600.0));
         let classifiers = info.classifiers.iter().map(|c| c.0.as_str());
         assert!(classifiers.eq(["android", "phone"]));
-        assert_eq!(read(&text.replace('\n', "\r\n")), Some(profile));
+        assert_eq!(read(&text.replace('\n', "\r\n")), Some((profile, identity)));
     }
 
     #[test]
@@ -190,7 +216,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_no_profile() {
-        for text in ["", "=\n=\n=\n=\n=\n", "error: closed\n"] {
+        for text in ["", "=\n=\n=\n=\n=\n=\n=\n", "error: closed\n"] {
             assert_eq!(read(text), None, "{text:?}");
         }
     }

@@ -6,6 +6,7 @@
 mod acts;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -84,6 +85,7 @@ pub struct Device {
     unhandled: Mutex<BTreeMap<String, u64>>,
     history: Mutex<VecDeque<Snapshot>>,
     power: watch::Sender<Power>,
+    boot_id: Mutex<String>,
     /// How long each start takes, of a device that never gets further.
     boot_loop: Mutex<Option<Duration>>,
     /// Counts how often all connections were cut.
@@ -99,6 +101,19 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// and up.
 pub fn name(index: usize) -> String {
     format!("virtual-{}", index + 1)
+}
+
+/// Not from the dice: fleets that were given the same seed are different devices.
+fn random_uuid() -> String {
+    let [high, low] = [(); 2].map(|()| RandomState::new().hash_one(()));
+    format!(
+        "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xffff,
+        high & 0xfff,
+        low >> 48 & 0xfff,
+        low & 0xffff_ffff_ffff
+    )
 }
 
 fn full_name(platform: Platform, index: usize) -> String {
@@ -142,6 +157,7 @@ impl Device {
             unhandled: Mutex::new(BTreeMap::new()),
             history: Mutex::new(VecDeque::new()),
             power: watch::Sender::new(Power::Up),
+            boot_id: Mutex::new(random_uuid()),
             boot_loop: Mutex::new(None),
             cuts: watch::Sender::new(0),
         }
@@ -397,9 +413,15 @@ impl Device {
     /// Switches the device off and on: all connections are cut, nothing answers for `time`.
     pub fn reboot(&self, time: Duration) {
         self.world(World::reboot);
+        *lock(&self.boot_id) = random_uuid();
         let until = self.now() + time;
         self.power.send_replace(Power::Down(until));
         self.cut();
+    }
+
+    /// A UUID that no other start of any device has.
+    pub fn boot_id(&self) -> String {
+        lock(&self.boot_id).clone()
     }
 
     /// How long a start takes, by the dice.

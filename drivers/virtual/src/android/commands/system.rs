@@ -354,6 +354,7 @@ impl crate::android::Android {
                 .map(|cpu| format!("processor\t: {cpu}\nBogoMIPS\t: 49.15\nCPU architecture: 8\n\n"))
                 .collect(),
             "/proc/stat" => self.processor_times(),
+            "/proc/sys/kernel/random/boot_id" => format!("{}\n", self.device().boot_id()),
             "/sys/devices/system/cpu/online"
             | "/sys/devices/system/cpu/possible"
             | "/sys/devices/system/cpu/present" => "0-7\n".to_owned(),

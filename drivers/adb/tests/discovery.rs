@@ -1,0 +1,52 @@
+//! Which devices there are.
+
+use packtrain_driver_adb::{AdbOptions, AdbPool};
+use packtrain_virtual::fleet::Fleet;
+
+use super::lab::{self, Agent, WELL, Way, Wire, options, socket};
+use super::server::{AdbServer, adb, secluded};
+
+/// Has the server connect to a phone under a name of its own.
+async fn connect(server: &AdbServer, name: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let port = server.address.port().to_string();
+    let connected = secluded(&adb(), home.path())
+        .args(["-P", &port, "connect", name])
+        .output()
+        .await
+        .unwrap();
+    let said = String::from_utf8_lossy(&connected.stdout);
+    assert!(said.contains("connected to"), "{said}");
+}
+
+#[tokio::test]
+async fn a_phone_to_which_several_ways_lead_is_one_device() {
+    let way = Way::new(Wire::Direct, Agent::U2);
+    let mut two = options(WELL);
+    two.android = 2;
+    let fleet = Fleet::start(two).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let server = AdbServer::start().await;
+    let [first, second] = [0, 1].map(|index| socket(&fleet.android()[index]));
+    // By its address, and by a name for it; the second phone by the server alone.
+    connect(&server, &first.to_string()).await;
+    connect(&server, &format!("localhost:{}", first.port())).await;
+    connect(&server, &second.to_string()).await;
+    let address = lab::address(&fleet.android()[0]);
+    let pool = AdbPool::new(AdbOptions {
+        direct: vec![(first.to_string(), address)],
+        ..lab::settings(way, Some(&server), &folder)
+    });
+    let survey = pool.survey().await.unwrap();
+    let mut names: Vec<_> = survey
+        .connectors
+        .iter()
+        .map(|found| found.id().name().to_owned())
+        .collect();
+    names.sort();
+    let mut expected = [first.to_string(), second.to_string()];
+    expected.sort();
+    assert_eq!(names, expected);
+    assert!(survey.unusable.is_empty());
+    fleet.shutdown().await;
+}
