@@ -1,15 +1,15 @@
 //! What driving Android devices costs, on virtual ones: `cargo bench -p packtrain-driver-adb`.
-//! Behind `--`, words choose among `command`, `snapshot`, `fleet`, `memory` and `links`.
+//! Behind `--`, words choose among `command`, `snapshot`, `fleet`, `memory`, `links` and `trail`.
 //!
 //! Prints ratios within one run and what they are meant to stay below. Needs Android's `adb` on
-//! PATH, and Linux for `memory` and `links`.
+//! PATH, and Linux for `memory`, `links` and `trail`.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
 #[path = "../tests/server.rs"]
 mod server;
+mod trail;
 
 use std::io::Write as _;
-use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ fn main() {
         .filter(|word| !word.starts_with("--"))
         .collect();
     // What is measured needs a process of its own, for its memory and its descriptors.
-    for part in ["command", "snapshot", "fleet", "memory", "links"] {
+    for part in ["command", "snapshot", "fleet", "memory", "links", "trail"] {
         if chosen.as_slice() == [part, "alone"] {
             return alone(part);
         }
@@ -90,6 +90,7 @@ fn alone(part: &str) {
             "snapshot" => snapshot().await,
             "fleet" => fleet().await,
             "memory" => memory().await,
+            "trail" => trail::run().await,
             _ => links().await,
         }
     });
@@ -408,8 +409,13 @@ async fn links() {
 
 /// What this process holds in memory, in MiB.
 fn resident() -> f64 {
-    let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    kept("/proc/self/status", "VmRSS:")
+}
+
+/// A field of a process's status, in MiB.
+fn kept(status: &str, field: &str) -> f64 {
+    let status = std::fs::read_to_string(status).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with(field));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
     kib.map_or(f64::NAN, |kib| kib / 1024.0)
 }
