@@ -39,10 +39,12 @@ impl AdbDriver {
     ) -> std::result::Result<Observation, DriverError> {
         let name = command.name();
         let limit = ctx.remaining();
+        // Who gives a session up wants it to end.
+        let may_cancel = !matches!(command, Command::End);
         tokio::select! {
             biased;
             // A command that is given up closes its streams, which ends it on the device.
-            () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
+            () = ctx.cancel.cancelled(), if may_cancel => Err(DriverError::Cancelled),
             answer = self.dispatch(command, ctx) => answer.map_err(|trouble| trouble.of(name)),
             () = tokio::time::sleep_until(ctx.deadline.into()) => Err(DriverError::Timeout {
                 doing: name.to_owned(),
@@ -58,16 +60,14 @@ impl AdbDriver {
         let deadline = ctx.deadline.checked_sub(early).unwrap_or(ctx.deadline);
         match command {
             Command::Begin(options) => {
+                // Whoever began before has been told what is left, or is gone.
                 self.end().await;
                 let begun = Session::begin(&mut self.hand, options, &self.events, deadline);
                 let (session, notes) = begun.await?;
                 self.session = Some(session);
                 Ok(done(notes))
             }
-            Command::End => {
-                self.end().await;
-                Ok(done(Vec::new()))
-            }
+            Command::End => Ok(done(self.end().await)),
             Command::Snapshot(detail) => {
                 session(&mut self.session)?;
                 self.hand.snapshot(detail, deadline).await
@@ -105,10 +105,15 @@ impl AdbDriver {
         }
     }
 
-    async fn end(&mut self) {
-        if let Some(session) = self.session.take() {
-            session.end(&self.hand).await;
-        }
+    /// Ends the session, if there is one; answers what could not be undone.
+    async fn end(&mut self) -> Vec<String> {
+        let Some(session) = &mut self.session else {
+            return Vec::new();
+        };
+        // Given up in the middle, the rest is done with the next session or at the end.
+        let left = session.end(&self.hand).await;
+        self.session = None;
+        left
     }
 }
 

@@ -11,7 +11,7 @@ use crate::hand::{Hand, Result};
 use crate::logcat::LogCapture;
 
 /// How long undoing may take.
-const UNDOES: Duration = Duration::from_secs(10);
+const UNDO_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A session on a phone.
 pub(crate) struct Session {
@@ -68,34 +68,44 @@ impl Session {
         Ok((session, notes))
     }
 
-    /// Undoes what the session did to the phone and closes its log.
-    pub(crate) async fn end(self, hand: &Hand) {
-        let deadline = Instant::now() + UNDOES;
-        if let Err(error) = self.restore.undo(hand, deadline).await {
-            tracing::warn!(%error, "a session's changes to a phone could not be undone");
-        }
-        if let Some(log) = self.log {
+    /// Undoes what the session did to the phone and closes its log; answers what could not be
+    /// undone. Given up in the middle, it can be called again.
+    pub(crate) async fn end(&mut self, hand: &Hand) -> Vec<String> {
+        let deadline = Instant::now() + UNDO_TIMEOUT;
+        let left = self.restore.undo(hand, deadline).await;
+        if let Some(log) = self.log.take() {
             log.stop().await;
         }
+        left
     }
 }
 
 impl Restore {
-    async fn undo(&self, hand: &Hand, deadline: Instant) -> Result<()> {
+    /// Undoes each change, whatever became of the others.
+    async fn undo(&mut self, hand: &Hand, deadline: Instant) -> Vec<String> {
+        let mut left = Vec::new();
+        let mut note = |what: &str, undone: Result<()>| {
+            if let Err(error) = &undone {
+                tracing::warn!(%error, what, "what a session changed could not be undone");
+                left.push(format!("{what}: {error}"));
+            }
+            undone.is_ok()
+        };
         if self.network {
-            hand.network(true, &mut Self::default(), deadline).await?;
+            let undone = hand.network(true, &mut Self::default(), deadline).await;
+            self.network = !note("the network is still disconnected", undone);
         }
         if self.demo_mode {
-            hand.demo_mode(false, deadline).await?;
+            let undone = hand.demo_mode(false, deadline).await;
+            self.demo_mode = !note("the status bar still shows a demo", undone);
         }
-        if let Some([free, turn]) = &self.rotation {
-            let command = format!(
-                "settings put system user_rotation {turn}; \
-                 settings put system accelerometer_rotation {free}"
-            );
-            hand.shell(&command, deadline).await?;
+        if let Some(before) = &self.rotation {
+            let undone = hand.put_rotation(before, deadline).await;
+            if note("the screen is still turned", undone) {
+                self.rotation = None;
+            }
         }
-        Ok(())
+        left
     }
 }
 

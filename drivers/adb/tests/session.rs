@@ -8,7 +8,9 @@ use packtrain_drivers::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::lab::{Agent, Device, Hand as _, SNAPSHOT, WELL, Way, Wire, all_ways, options, within};
+use super::lab::{
+    Agent, Device, Hand as _, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, within,
+};
 
 fn sleep(seconds: u32) -> Command {
     Command::Android(AndroidCommand::Shell {
@@ -185,4 +187,65 @@ async fn u2_jar_is_read_once_for_all_devices() {
         let _ = std::fs::remove_file(device.folder.path().join("u2.jar"));
     }
     device.end().await;
+}
+
+/// The settings that trails change: flight mode, then whether and how the screen is turned.
+async fn settings(device: &mut Device) -> String {
+    let line = "settings get global airplane_mode_on; settings get system accelerometer_rotation; \
+                settings get system user_rotation";
+    let get = Command::Android(AndroidCommand::Shell {
+        argv: ["sh", "-c", line].map(str::to_owned).into(),
+        run_as: None,
+    });
+    device.ok(Command::Begin(SessionOptions::default())).await;
+    let said = device.json(get).await;
+    said["stdout"].as_str().unwrap().replace('\n', " ")
+}
+
+async fn change_settings(device: &mut Device) {
+    device.ok(Command::Begin(SessionOptions::default())).await;
+    device.app(AppCommand::Network { connected: false }).await;
+    device.app(AppCommand::Rotate { landscape: true }).await;
+}
+
+#[tokio::test]
+async fn a_session_that_was_cancelled_ends_and_undoes_what_it_changed() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        let before = settings(device).await;
+        change_settings(device).await;
+        let ctx = super::lab::patience();
+        ctx.cancel.cancel();
+        device.execute_in(Command::End, &ctx).await.unwrap();
+        assert_eq!(settings(device).await, before);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_an_end_had_no_time_to_undo_is_undone_before_the_next_session() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        let before = settings(device).await;
+        change_settings(device).await;
+        let none = within(Duration::ZERO);
+        let error = device.execute_in(Command::End, &none).await.unwrap_err();
+        assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
+        assert_eq!(settings(device).await, before);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_undone_is_told_and_keeps_nothing_else_from_being_undone() {
+    both_wires(Agent::Shell, WELL, async |device| {
+        let before = settings(device).await;
+        change_settings(device).await;
+        device.inject("{ match: { command: '^(cmd connectivity|svc)' }, do: { fail: no } }");
+        let notes = device.notes(Command::End).await;
+        assert_eq!(
+            notes,
+            ["the network is still disconnected: set the network: no"]
+        );
+        assert_eq!(settings(device).await, before.replacen('0', "1", 1));
+    })
+    .await;
 }

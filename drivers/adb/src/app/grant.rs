@@ -137,6 +137,23 @@ impl Hand {
         Ok([next(), next()])
     }
 
+    /// Puts back what [`Self::rotation_settings`] told.
+    pub(crate) async fn put_rotation(
+        &self,
+        [free, turn]: &[String; 2],
+        deadline: Instant,
+    ) -> Result<()> {
+        let command = format!(
+            "settings put system user_rotation {turn} && \
+             settings put system accelerometer_rotation {free}"
+        );
+        let output = self.shell(&command, deadline).await?;
+        if output.exit != 0 {
+            return Err(unmet(format!("turn the screen back: {}", reason(&output))));
+        }
+        Ok(())
+    }
+
     async fn is_landscape(&self, deadline: Instant) -> Result<Option<bool>> {
         let command = "dumpsys window displays | grep -o 'cur=[0-9]*x[0-9]*'";
         let out = self.shell(command, deadline).await?.out();
