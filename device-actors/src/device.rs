@@ -1,225 +1,282 @@
-//! The device actor: a door, not a room. Handlers change state and return.
+//! The device actor: a door, not a room. Handlers let the state machine decide and carry out what
+//! it says.
 
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use actix::{Actor, ActorContext, Addr, Context, Handler, Message, MessageResult, Recipient};
-use packtrain_drivers::{Connector, DeviceInfo, event_channel};
+use actix::{
+    Actor, ActorContext, AsyncContext, Context, Handler, Message, MessageResult, SpawnHandle,
+};
+use packtrain_drivers::Connector;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::driver_task::{DriverTask, Job, QUEUE};
+use crate::backoff::Backoff;
+use crate::clock::now;
+use crate::driver_task::{DriverTask, Report, Stop};
 use crate::gate::Gate;
-use crate::lease::LeaseError;
-use crate::state::{DeviceState, DeviceStatus, FencingToken, Incarnation};
+use crate::lease::{Lease, LeaseError};
+use crate::life::{DeviceLife, Effect, Event, Moment, Ticket};
+use crate::session::Session;
+use crate::state::{DeviceChange, DeviceState, DeviceStatus, FencingToken, WaitReason};
 
-/// What a device is re-created from.
+/// What a device is made from.
 #[derive(Clone)]
 pub(crate) struct DeviceSpec {
     pub(crate) connector: Arc<dyn Connector>,
-    /// Tokens grow across incarnations.
-    pub(crate) tokens: Arc<AtomicU64>,
     pub(crate) tasks: TaskTracker,
     /// Where driver tasks run: not on the arbiter, whose one thread all its actors share.
     pub(crate) runtime: Handle,
-    pub(crate) stop: CancellationToken,
+    pub(crate) changes: broadcast::Sender<DeviceChange>,
+}
+
+/// Whoever waits for the device.
+pub(crate) struct Waiter {
+    pub(crate) reply: oneshot::Sender<Result<Lease, LeaseError>>,
+    pub(crate) reason: watch::Sender<WaitReason>,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// The actor's side of a driver task.
+struct DriverHandle {
+    sessions: mpsc::Sender<Session>,
+    stop: watch::Sender<Stop>,
 }
 
 /// One device.
 pub(crate) struct DeviceActor {
-    state: DeviceState,
+    life: DeviceLife,
     spec: DeviceSpec,
-    gate: Arc<Gate>,
-    jobs: mpsc::Sender<Job>,
-    notice: DeathNotice,
-    _stop_task: DropGuard,
-}
-
-/// Tells the fleet when the actor is gone, however it went: `Drop` runs on a panic too.
-struct DeathNotice {
-    incarnation: Incarnation,
-    cause: Option<String>,
-    fleet: Recipient<DeviceDied>,
-    spec: DeviceSpec,
-}
-
-impl Drop for DeathNotice {
-    fn drop(&mut self) {
-        let cause = self.cause.take();
-        // Nobody to tell is the normal end of a program.
-        self.fleet.do_send(DeviceDied {
-            id: self.spec.connector.id().clone(),
-            incarnation: self.incarnation,
-            cause: cause.unwrap_or_else(|| "its actor panicked".to_owned()),
-        });
-    }
+    waiters: BTreeMap<Ticket, Waiter>,
+    driver: Option<DriverHandle>,
+    /// Of the last grant.
+    gate: Option<Arc<Gate>>,
+    wake: Option<(Instant, SpawnHandle)>,
+    /// The state that was told last.
+    announced: DeviceState,
+    stop: Stop,
+    /// Told, by being dropped, when the actor ends.
+    ended: Vec<oneshot::Sender<()>>,
 }
 
 impl DeviceActor {
-    /// Builds the actor and starts its driver task; nothing is connected yet.
-    pub(crate) fn new(
-        spec: DeviceSpec,
-        incarnation: Incarnation,
-        last_death: Option<String>,
-        fleet: Recipient<DeviceDied>,
-        own: &Addr<Self>,
-    ) -> Self {
-        let (events, stream) = event_channel();
-        let gate = Arc::new(Gate::new(stream));
-        let (jobs, queue) = mpsc::channel(QUEUE);
-        let stop = spec.stop.child_token();
-        let task = DriverTask {
-            connector: Arc::clone(&spec.connector),
-            jobs: queue,
-            gate: Arc::clone(&gate),
-            events,
-            stop: stop.clone(),
-        };
-        let report = TaskEnded {
-            actor: own.clone(),
-            cause: Some("its driver panicked".to_owned()),
-        };
-        let work = async move {
-            let mut report = report;
-            report.cause = task.run().await;
-        };
-        spec.tasks.spawn_on(work, &spec.runtime);
+    /// Nothing is connected yet.
+    pub(crate) fn new(spec: DeviceSpec) -> Self {
+        let info = spec.connector.describe();
+        let seed = RandomState::new().hash_one(&info.id);
+        let life = DeviceLife::new(info, Backoff { seed });
         Self {
-            state: DeviceState::new(spec.connector.describe(), incarnation, last_death),
-            notice: DeathNotice {
-                incarnation,
-                cause: None,
-                fleet,
-                spec: spec.clone(),
-            },
+            announced: life.state().clone(),
+            life,
             spec,
-            gate,
-            jobs,
-            _stop_task: stop.drop_guard(),
+            waiters: BTreeMap::new(),
+            driver: None,
+            gate: None,
+            wake: None,
+            stop: Stop::Requested,
+            ended: Vec::new(),
         }
     }
-}
 
-/// Tells the actor that its driver task is over, however it ended.
-struct TaskEnded {
-    actor: Addr<DeviceActor>,
-    cause: Option<String>,
-}
+    fn apply(&mut self, event: Event, ctx: &mut Context<Self>) {
+        let at = Moment {
+            now: now(),
+            lease_used: self.lease_used(),
+        };
+        for effect in self.life.handle(event, at).0 {
+            self.carry_out(effect, ctx);
+        }
+        if self.announced != *self.life.state() {
+            self.announced = self.life.state().clone();
+            let id = &self.life.info().id;
+            tracing::debug!(device = %id, state = ?self.announced, "device");
+            // Nobody listens: nobody minds.
+            let _ = self.spec.changes.send(DeviceChange {
+                id: id.clone(),
+                state: Some(self.announced.clone()),
+            });
+        }
+        for (ticket, reason) in self.life.waiting() {
+            if let Some(waiter) = self.waiters.get(&ticket) {
+                waiter.reason.send_if_modified(|told| {
+                    let news = *told != reason;
+                    *told = reason;
+                    news
+                });
+            }
+        }
+        self.set_alarm(ctx);
+    }
 
-impl Drop for TaskEnded {
-    fn drop(&mut self) {
-        let cause = self
-            .cause
-            .take()
-            .unwrap_or_else(|| "it was shut down".to_owned());
-        self.actor.do_send(Died(cause));
+    fn carry_out(&mut self, effect: Effect, ctx: &mut Context<Self>) {
+        match effect {
+            Effect::Connect { deadline } => self.driver = Some(self.connect(deadline, ctx)),
+            Effect::StopDriver => {
+                if let Some(driver) = &self.driver {
+                    driver.stop.send_replace(self.stop);
+                }
+            }
+            Effect::Grant { ticket, token } => self.grant(ticket, token),
+            Effect::CloseSession => {
+                if let Some(gate) = &self.gate {
+                    gate.close();
+                }
+            }
+            Effect::Refuse(ticket, error) => {
+                if let Some(waiter) = self.waiters.remove(&ticket) {
+                    // Whoever does not wait any more needs no answer.
+                    let _ = waiter.reply.send(Err(error));
+                }
+            }
+            Effect::Finish => ctx.stop(),
+        }
+    }
+
+    fn connect(&self, deadline: Instant, ctx: &Context<Self>) -> DriverHandle {
+        // One session at a time: the next is granted when the one before is over.
+        let (sessions, queue) = mpsc::channel(1);
+        let (stop, stopped) = watch::channel(Stop::No);
+        let task = DriverTask {
+            connector: Arc::clone(&self.spec.connector),
+            stop: stopped,
+        };
+        // The task does not keep its actor alive: the fleet does.
+        let own = ctx.address().downgrade();
+        let report: Report = Box::new(move |event| {
+            if let Some(actor) = own.upgrade() {
+                actor.do_send(event);
+            }
+        });
+        let work = task.run(queue, deadline, report);
+        self.spec.tasks.spawn_on(work, &self.spec.runtime);
+        DriverHandle { sessions, stop }
+    }
+
+    /// A lease that reaches nobody, on either side, is dropped and so given back.
+    fn grant(&mut self, ticket: Ticket, token: FencingToken) {
+        let waiter = self.waiters.remove(&ticket);
+        let cancel = waiter.as_ref().map(|waiter| waiter.cancel.child_token());
+        let info = self.life.info().clone();
+        let (lease, session) = Lease::new(info, token, cancel.unwrap_or_default());
+        self.gate = Some(Arc::clone(lease.gate()));
+        if let Some(driver) = &self.driver {
+            let _ = driver.sessions.try_send(session);
+        }
+        if let Some(waiter) = waiter {
+            let _ = waiter.reply.send(Ok(lease));
+        }
+    }
+
+    fn lease_used(&self) -> Instant {
+        self.gate.as_ref().map_or_else(now, |gate| gate.last_used())
+    }
+
+    fn set_alarm(&mut self, ctx: &mut Context<Self>) {
+        let at = self.life.wake_at(self.lease_used());
+        if at == self.wake.map(|(at, _)| at) {
+            return;
+        }
+        if let Some((_, alarm)) = self.wake.take() {
+            ctx.cancel_future(alarm);
+        }
+        self.wake = at.map(|at| {
+            let after = at.saturating_duration_since(now());
+            let alarm = ctx.run_later(after, |actor, ctx| {
+                actor.wake = None;
+                actor.apply(Event::Woken, ctx);
+            });
+            (at, alarm)
+        });
     }
 }
 
 impl Actor for DeviceActor {
     type Context = Context<Self>;
+}
 
-    fn stopped(&mut self, _: &mut Context<Self>) {
-        self.gate.close();
-        self.notice
-            .cause
-            .get_or_insert_with(|| "it was stopped".to_owned());
+impl Drop for DeviceActor {
+    /// Runs on a panic too: the driver task is left without an actor and ends by itself.
+    fn drop(&mut self) {
+        if let Some(gate) = &self.gate {
+            gate.close();
+        }
+        let _ = self.spec.changes.send(DeviceChange {
+            id: self.life.info().id.clone(),
+            state: None,
+        });
     }
 }
 
 /// Asks for the device.
 pub(crate) struct Acquire {
+    pub(crate) ticket: Ticket,
     pub(crate) holder: String,
-    pub(crate) cancel: CancellationToken,
-}
-
-/// What a lease is made of.
-pub(crate) struct Grant {
-    pub(crate) token: FencingToken,
-    pub(crate) jobs: mpsc::Sender<Job>,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) release: Recipient<Release>,
+    pub(crate) deadline: Instant,
+    pub(crate) waiter: Waiter,
 }
 
 impl Message for Acquire {
-    type Result = Result<Grant, LeaseError>;
+    type Result = ();
 }
 
 impl Handler<Acquire> for DeviceActor {
-    type Result = Result<Grant, LeaseError>;
+    type Result = ();
 
-    fn handle(&mut self, message: Acquire, ctx: &mut Context<Self>) -> Self::Result {
-        let token = FencingToken(self.spec.tokens.fetch_add(1, Ordering::Relaxed) + 1);
-        self.state.grant(
-            &message.holder,
-            token,
-            self.gate.last_used(),
-            Instant::now(),
-        )?;
-        let cancel = message.cancel.child_token();
-        self.gate.open_for(token, cancel.clone());
-        Ok(Grant {
-            token,
-            jobs: self.jobs.clone(),
-            gate: Arc::clone(&self.gate),
-            cancel,
-            release: actix::AsyncContext::address(ctx).recipient(),
-        })
+    fn handle(&mut self, message: Acquire, ctx: &mut Context<Self>) {
+        let Acquire {
+            ticket,
+            holder,
+            deadline,
+            waiter,
+        } = message;
+        self.waiters.insert(ticket, waiter);
+        let requested = Event::Requested {
+            ticket,
+            holder,
+            deadline,
+        };
+        self.apply(requested, ctx);
     }
 }
 
-/// Gives the device back.
-#[derive(Debug)]
-pub(crate) struct Release(pub(crate) FencingToken);
-
-impl Message for Release {
+impl Message for Event {
     type Result = ();
 }
 
-impl Handler<Release> for DeviceActor {
+impl Handler<Event> for DeviceActor {
     type Result = ();
 
-    fn handle(&mut self, message: Release, _: &mut Context<Self>) {
-        if self.state.release(message.0) {
-            self.gate.close();
+    fn handle(&mut self, event: Event, ctx: &mut Context<Self>) {
+        if let Event::Left(ticket) = event {
+            self.waiters.remove(&ticket);
         }
+        self.apply(event, ctx);
     }
 }
 
-/// Takes the device away from whoever has it and ends what is under way.
-pub(crate) struct Revoke;
+/// Ends the device: its session, its driver, its actor. All within `by`.
+pub(crate) struct ShutDown {
+    pub(crate) refusal: LeaseError,
+    pub(crate) by: Instant,
+    /// Dropped at the end.
+    pub(crate) ended: oneshot::Sender<()>,
+}
 
-impl Message for Revoke {
+impl Message for ShutDown {
     type Result = ();
 }
 
-impl Handler<Revoke> for DeviceActor {
+impl Handler<ShutDown> for DeviceActor {
     type Result = ();
 
-    fn handle(&mut self, _: Revoke, _: &mut Context<Self>) {
-        if let crate::state::Occupancy::Leased { token, .. } = self.state.status().occupancy {
-            self.state.release(token);
-        }
-        self.gate.close();
-    }
-}
-
-/// The device was connected and described itself.
-pub(crate) struct Connected(pub(crate) DeviceInfo);
-
-impl Message for Connected {
-    type Result = ();
-}
-
-impl Handler<Connected> for DeviceActor {
-    type Result = ();
-
-    fn handle(&mut self, message: Connected, _: &mut Context<Self>) {
-        self.state.connected(message.0);
+    fn handle(&mut self, message: ShutDown, ctx: &mut Context<Self>) {
+        self.ended.push(message.ended);
+        self.stop = Stop::By(message.by);
+        self.apply(Event::ShutDown(message.refusal), ctx);
     }
 }
 
@@ -234,34 +291,6 @@ impl Handler<GetStatus> for DeviceActor {
     type Result = MessageResult<GetStatus>;
 
     fn handle(&mut self, _: GetStatus, _: &mut Context<Self>) -> Self::Result {
-        MessageResult(self.state.status())
+        MessageResult(self.life.status())
     }
-}
-
-/// The driver task is over.
-struct Died(String);
-
-impl Message for Died {
-    type Result = ();
-}
-
-impl Handler<Died> for DeviceActor {
-    type Result = ();
-
-    fn handle(&mut self, message: Died, ctx: &mut Context<Self>) {
-        tracing::debug!(device = %self.spec.connector.id(), incarnation = self.state.incarnation().0, cause = message.0, "device died");
-        self.notice.cause = Some(message.0);
-        ctx.stop();
-    }
-}
-
-/// A device is gone; for the fleet.
-pub(crate) struct DeviceDied {
-    pub(crate) id: packtrain_drivers::DeviceId,
-    pub(crate) incarnation: Incarnation,
-    pub(crate) cause: String,
-}
-
-impl Message for DeviceDied {
-    type Result = ();
 }

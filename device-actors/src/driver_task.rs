@@ -1,142 +1,221 @@
-//! The one task that owns a device's driver: takes jobs off the queue, one at a time.
+//! The one task that owns a device's driver: connects it, serves one session after the other, one
+//! command at a time, ends each session, and closes the driver.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    CommandContext, Connector, DeviceInfo, Driver, DriverError, EventSink, Observation,
+    Command, CommandContext, Connector, Driver, DriverError, EventStream, event_channel,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, watch};
+use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::now;
 use crate::gate::Gate;
 use crate::lease::CommandError;
-use crate::state::FencingToken;
+use crate::life::{DriverEnd, Event};
+use crate::session::{Order, Session};
 
-/// Jobs that may wait for one device. Callbacks nest and tools work in parallel, but a device does
-/// one thing at a time: whoever queues more than this is told it is busy.
-pub(crate) const QUEUE: usize = 32;
-
-/// How long past its deadline a driver may take to answer before it counts as hung.
-const HUNG: Duration = Duration::from_secs(10);
+/// How long a device may take to let go of a session.
+const SESSION_END_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long past its deadline, or after it was cancelled, a driver may take to answer before it
+/// counts as hung.
+const DRIVER_HUNG_GRACE: Duration = Duration::from_secs(10);
 /// How long a driver may take to let go of its device.
-const CLOSING: Duration = Duration::from_secs(10);
+const DRIVER_CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Something for the driver task to do.
-pub(crate) enum Job {
-    /// Connect, unless that is done, and say what the device is.
-    Connect {
-        context: CommandContext,
-        reply: oneshot::Sender<Result<DeviceInfo, DriverError>>,
-    },
-    /// Carry out a command.
-    Execute(Box<Order>),
+/// Whether a driver shall end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// It shall go on.
+    No,
+    /// It shall end, in its own time.
+    Requested,
+    /// It shall be closed by then.
+    By(Instant),
 }
 
-/// A command under a lease.
-pub(crate) struct Order {
-    pub(crate) token: FencingToken,
-    pub(crate) command: packtrain_drivers::Command,
-    pub(crate) context: CommandContext,
-    pub(crate) reply: oneshot::Sender<Result<Observation, CommandError>>,
-}
+/// Where the task tells what happened.
+pub(crate) type Report = Box<dyn Fn(Event) + Send + Sync>;
 
 /// The task's side of a device.
 pub(crate) struct DriverTask {
     pub(crate) connector: Arc<dyn Connector>,
-    pub(crate) jobs: mpsc::Receiver<Job>,
-    pub(crate) gate: Arc<Gate>,
-    pub(crate) events: EventSink,
-    /// Cancelled when the device shall end.
-    pub(crate) stop: CancellationToken,
+    /// Ends the task too when its sender is gone.
+    pub(crate) stop: watch::Receiver<Stop>,
+}
+
+/// Tells how the driver ended, even when it panics.
+struct EndReport<'a> {
+    report: &'a Report,
+    end: Option<DriverEnd>,
+}
+
+impl Drop for EndReport<'_> {
+    fn drop(&mut self) {
+        let panicked = || DriverEnd::Died("the driver panicked".to_owned());
+        (self.report)(Event::DriverEnded(self.end.take().unwrap_or_else(panicked)));
+    }
 }
 
 impl DriverTask {
-    /// Runs until the device dies, which is why, or is told to end, which is `None`.
-    pub(crate) async fn run(mut self) -> Option<String> {
-        let mut driver: Option<Box<dyn Driver>> = None;
-        let cause = loop {
-            let job = tokio::select! {
+    /// Runs from connecting to closing.
+    pub(crate) async fn run(
+        self,
+        mut sessions: mpsc::Receiver<Session>,
+        deadline: Instant,
+        report: Report,
+    ) {
+        let mut ended = EndReport {
+            report: &report,
+            end: None,
+        };
+        let (sink, mut stream) = event_channel();
+        let context = CommandContext {
+            deadline,
+            cancel: CancellationToken::new(),
+        };
+        let connecting = self.connector.connect(sink, &context);
+        let connected = self.answer(connecting, &context, self.stopped()).await;
+        let mut driver = match connected {
+            Some(Ok(driver)) => driver,
+            Some(Err(error)) => {
+                ended.end = Some(DriverEnd::NotConnected(error));
+                return;
+            }
+            None => {
+                let hung = DriverError::lost("it did not connect in time");
+                ended.end = Some(DriverEnd::NotConnected(hung));
+                return;
+            }
+        };
+        report(Event::Connected(driver.info().clone()));
+        let end = loop {
+            let session = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => break None,
-                job = self.jobs.recv() => match job {
-                    Some(job) => job,
-                    None => break None,
+                () = self.stopped() => break DriverEnd::Stopped,
+                session = sessions.recv() => match session {
+                    Some(session) => session,
+                    None => break DriverEnd::Stopped,
                 },
             };
-            let died = match job {
-                Job::Connect { context, reply } => self.connect(&mut driver, &context, reply).await,
-                Job::Execute(order) => self.execute(&mut driver, *order).await,
+            match self.serve(&mut driver, session, stream, &report).await {
+                Ok(returned) => stream = returned,
+                Err(cause) => break DriverEnd::Died(cause),
+            }
+        };
+        tokio::select! {
+            () = driver.close() => {}
+            () = self.patience(DRIVER_CLOSE_TIMEOUT) => {
+                tracing::warn!(device = %self.connector.id(), "its driver did not close in time");
+            }
+        }
+        ended.end = Some(end);
+    }
+
+    /// Serves one session to its end. Answers why the driver died, if it did.
+    async fn serve(
+        &self,
+        driver: &mut Box<dyn Driver>,
+        mut session: Session,
+        events: EventStream,
+        report: &Report,
+    ) -> Result<EventStream, String> {
+        let gate = Arc::clone(&session.gate);
+        gate.attach(events);
+        let mut begun = false;
+        let died = loop {
+            let order = tokio::select! {
+                biased;
+                () = gate.closed() => break None,
+                order = session.orders.recv() => order,
             };
+            let Some(order) = order else { break None };
+            let died = self.execute(driver, *order, &gate, &mut begun).await;
             if died.is_some() {
                 break died;
             }
         };
-        if let Some(driver) = driver {
-            let _ = tokio::time::timeout(CLOSING, driver.close()).await;
-        }
-        cause
-    }
-
-    async fn connect(
-        &self,
-        driver: &mut Option<Box<dyn Driver>>,
-        context: &CommandContext,
-        reply: oneshot::Sender<Result<DeviceInfo, DriverError>>,
-    ) -> Option<String> {
-        if let Some(driver) = driver {
-            let _ = reply.send(Ok(driver.info().clone()));
-            return None;
-        }
-        let connected = tokio::select! {
-            connected = self.connector.connect(self.events.clone(), context) => connected,
-            () = hung(context) => Err(DriverError::lost("it did not connect in time")),
-            () = self.stop.cancelled() => Err(DriverError::Cancelled),
+        // Whoever still waits for an answer learns at once that there will be none.
+        drop(session.orders);
+        report(Event::SessionClosing(gate.token()));
+        let ended = match &died {
+            Some(_) => Err(CommandError::Gone {
+                device: self.connector.id().clone(),
+            }),
+            None if begun => self.end_session(driver).await,
+            None => Ok(()),
         };
-        match connected {
-            Ok(connected) => {
-                let _ = reply.send(Ok(connected.info().clone()));
-                *driver = Some(connected);
-                None
-            }
-            Err(error) => {
-                // A failed attempt leaves nothing behind; the next lease tries afresh.
-                let _ = reply.send(Err(error));
-                None
-            }
+        let stream = gate.detach();
+        let died = died.or_else(|| match &ended {
+            Err(CommandError::Driver(
+                error @ (DriverError::Lost { .. } | DriverError::Timeout { .. }),
+            )) => Some(format!("ending its session: {error}")),
+            _ => None,
+        });
+        if died.is_none() {
+            report(Event::SessionEnded(gate.token()));
+        }
+        session.ended.send_replace(Some(ended));
+        match (died, stream) {
+            (None, Some(stream)) => Ok(stream),
+            (Some(cause), _) => Err(cause),
+            (None, None) => Err("its events were lost".to_owned()),
         }
     }
 
-    async fn execute(&self, driver: &mut Option<Box<dyn Driver>>, order: Order) -> Option<String> {
-        let device = || self.connector.id().clone();
+    /// Ends what `Begin` began. Nobody can cancel this.
+    async fn end_session(&self, driver: &mut Box<dyn Driver>) -> Result<(), CommandError> {
+        let context = CommandContext {
+            deadline: now() + self.share(SESSION_END_TIMEOUT),
+            cancel: CancellationToken::new(),
+        };
+        let ending = driver.execute(Command::End, &context);
+        let answer = tokio::select! {
+            biased;
+            answer = ending => answer,
+            () = self.patience(SESSION_END_TIMEOUT + DRIVER_HUNG_GRACE) => {
+                Err(DriverError::lost("the driver hung in `end` and did not time out"))
+            }
+        };
+        if let Err(error) = &answer {
+            tracing::warn!(device = %self.connector.id(), %error, "its session did not end cleanly");
+        }
+        answer.map(drop).map_err(CommandError::from)
+    }
+
+    async fn execute(
+        &self,
+        driver: &mut Box<dyn Driver>,
+        order: Order,
+        gate: &Gate,
+        begun: &mut bool,
+    ) -> Option<String> {
         let Order {
-            token,
             command,
             context,
             reply,
         } = order;
-        if !self.gate.admits(token) {
-            let _ = reply.send(Err(CommandError::Stale(device())));
-            return None;
-        }
         if context.cancel.is_cancelled() {
             let _ = reply.send(Err(DriverError::Cancelled.into()));
             return None;
         }
-        let Some(connected) = driver.as_mut() else {
-            let _ = reply.send(Err(CommandError::Gone { device: device() }));
-            return None;
-        };
-        self.gate.touch();
+        gate.touch();
         let name = command.name();
-        let answer = tokio::select! {
-            answer = connected.execute(command, &context) => answer,
-            () = hung(&context) => Err(DriverError::Lost {
-                cause: format!("its driver hung in `{name}` and did not even time out"),
-                hint: None,
-            }),
-        };
-        self.gate.touch();
+        let is_end = matches!(command, Command::End);
+        // Even one that fails may have begun something.
+        *begun |= matches!(command, Command::Begin(_));
+        let executing = driver.execute(command, &context);
+        let answer = self.answer(executing, &context, gate.closed()).await;
+        let answer = answer.unwrap_or_else(|| {
+            Err(DriverError::lost(format!(
+                "the driver hung in `{name}` and did not time out"
+            )))
+        });
+        gate.touch();
+        *begun &= !(is_end && answer.is_ok());
         let died = match &answer {
             Err(error) if error.ends_driver() => Some(error.to_string()),
             _ => None,
@@ -144,10 +223,53 @@ impl DriverTask {
         let _ = reply.send(answer.map_err(CommandError::from));
         died
     }
-}
 
-/// Ends when even the grace after the deadline is over.
-async fn hung(context: &CommandContext) {
-    let end = context.deadline.max(Instant::now()) + HUNG;
-    tokio::time::sleep_until(end.into()).await;
+    /// What the driver answers; `None` when it hangs. Once `called_off` ends it is cancelled.
+    async fn answer<T>(
+        &self,
+        work: impl Future<Output = T>,
+        context: &CommandContext,
+        called_off: impl Future<Output = ()>,
+    ) -> Option<T> {
+        let hung = async {
+            tokio::select! {
+                () = sleep_until(context.deadline.max(now()).into()) => {}
+                () = context.cancel.cancelled() => {}
+                () = called_off => context.cancel.cancel(),
+            }
+            self.patience(DRIVER_HUNG_GRACE).await;
+        };
+        tokio::select! {
+            biased;
+            answer = work => Some(answer),
+            () = hung => None,
+        }
+    }
+
+    async fn stopped(&self) {
+        let mut stop = self.stop.clone();
+        let _ = stop.wait_for(|stop| *stop != Stop::No).await;
+    }
+
+    /// Ends after `full`. When all must be over by a moment, each wait may take half of what is
+    /// left until then.
+    async fn patience(&self, full: Duration) {
+        let begun = now();
+        let mut stop = self.stop.clone();
+        loop {
+            stop.mark_unchanged();
+            let end = (begun + full).min(now() + self.share(full));
+            tokio::select! {
+                () = sleep_until(end.into()) => return,
+                Ok(()) = stop.changed() => {}
+            }
+        }
+    }
+
+    fn share(&self, full: Duration) -> Duration {
+        match *self.stop.borrow() {
+            Stop::By(deadline) => full.min(deadline.saturating_duration_since(now()) / 2),
+            Stop::No | Stop::Requested => full,
+        }
+    }
 }

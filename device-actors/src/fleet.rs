@@ -1,41 +1,58 @@
-//! All devices of a program: who they are, where their actors are, and new actors for dead ones.
+//! All devices of a program: who they are, where their actors are, and how to get one.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use actix::{Actor, Addr, AsyncContext, Context, Handler, Message, MessageResult};
+use actix::{Actor, Addr};
 use actix_rt::{Arbiter, ArbiterHandle};
-use packtrain_drivers::{CommandContext, Connector, DeviceId, DeviceInfo, DriverError};
+use packtrain_drivers::{Connector, DeviceId, DriverError};
 use tokio::runtime::Handle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{broadcast, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::device::{
-    Acquire, Connected, DeviceActor, DeviceDied, DeviceSpec, GetStatus, Grant, Revoke,
-};
-use crate::driver_task::Job;
+use crate::clock::now;
+use crate::device::{DeviceActor, DeviceSpec, GetStatus, ShutDown};
 use crate::lease::{Lease, LeaseError};
-use crate::state::{DeviceStatus, Incarnation};
+use crate::life::{Event, Ticket};
+use crate::request::Request;
+use crate::state::{DeviceChange, DeviceState, DeviceStatus, WaitReason};
 
-/// Why a fleet could not be made.
+/// Changes that may wait for a reader. One that falls behind is told how many it missed and reads
+/// the fleet's status instead.
+const CHANGES_KEPT: usize = 1024;
+
+/// Why a device is not in the fleet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FleetError {
-    /// Two devices of one name.
+    /// Two devices of one name; or the first is not gone yet.
     #[error("two devices are called {0}")]
     Duplicate(DeviceId),
+    /// The fleet is shutting down.
+    #[error("the devices are shutting down")]
+    ShuttingDown,
 }
 
-/// All devices of a program. Cheap to clone.
+/// All devices of a program. Cheap to clone; when the last clone is gone, the devices end.
 #[derive(Clone)]
 pub struct Fleet {
-    actor: Addr<FleetActor>,
+    shared: Arc<Shared>,
+}
+
+type Devices = BTreeMap<DeviceId, Addr<DeviceActor>>;
+
+struct Shared {
+    devices: RwLock<Devices>,
+    /// Where actors live.
+    homes: Vec<ArbiterHandle>,
+    next_home: AtomicUsize,
+    next_ticket: AtomicU64,
     tasks: TaskTracker,
-    stop: CancellationToken,
-    /// Changes whenever a dead device was re-created.
-    recreated: watch::Sender<u64>,
+    runtime: Handle,
+    changes: broadcast::Sender<DeviceChange>,
+    shutting_down: AtomicBool,
 }
 
 impl Fleet {
@@ -49,49 +66,87 @@ impl Fleet {
         connectors: Vec<Arc<dyn Connector>>,
         arbiters: &[ArbiterHandle],
     ) -> Result<Self, FleetError> {
-        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let mut specs = BTreeMap::new();
-        for connector in connectors {
-            let id = connector.id().clone();
-            let spec = DeviceSpec {
-                connector,
-                tokens: Arc::new(AtomicU64::new(0)),
-                tasks: tasks.clone(),
-                runtime: Handle::current(),
-                stop: stop.clone(),
-            };
-            if specs.insert(id.clone(), spec).is_some() {
-                return Err(FleetError::Duplicate(id));
-            }
+        let mut homes = arbiters.to_vec();
+        if homes.is_empty() {
+            homes.push(Arbiter::current());
         }
-        let homes = arbiters.to_vec();
-        let home = homes.first().cloned().unwrap_or_else(Arbiter::current);
-        let recreated = watch::Sender::new(0);
-        let announce = recreated.clone();
-        let actor = FleetActor::start_in_arbiter(&home, move |ctx| {
-            let mut fleet = FleetActor {
-                devices: BTreeMap::new(),
+        let fleet = Self {
+            shared: Arc::new(Shared {
+                devices: RwLock::default(),
                 homes,
-                next_home: 0,
-                recreated: announce,
-            };
-            for (id, spec) in specs {
-                fleet.create(id, spec, Incarnation::FIRST, None, ctx);
-            }
-            fleet
-        });
-        Ok(Self {
-            actor,
-            tasks,
-            stop,
-            recreated,
-        })
+                next_home: AtomicUsize::new(0),
+                next_ticket: AtomicU64::new(1),
+                tasks: TaskTracker::new(),
+                runtime: Handle::current(),
+                changes: broadcast::Sender::new(CHANGES_KEPT),
+                shutting_down: AtomicBool::new(false),
+            }),
+        };
+        for connector in connectors {
+            fleet.add(connector)?;
+        }
+        Ok(fleet)
     }
 
-    /// Leases a device and connects it.
+    /// Takes a device into the fleet. It is not connected before it is leased.
     ///
     /// # Errors
-    /// [`LeaseError`]: unknown, in use, or not to be connected by `deadline`.
+    /// [`FleetError`]: there is one of that name, or the fleet is shutting down.
+    pub fn add(&self, connector: Arc<dyn Connector>) -> Result<(), FleetError> {
+        let shared = &self.shared;
+        let id = connector.id().clone();
+        let spec = DeviceSpec {
+            connector,
+            tasks: shared.tasks.clone(),
+            runtime: shared.runtime.clone(),
+            changes: shared.changes.clone(),
+        };
+        let mut devices = self.devices_mut();
+        if shared.shutting_down.load(Ordering::Acquire) {
+            return Err(FleetError::ShuttingDown);
+        }
+        if devices.get(&id).is_some_and(Addr::connected) {
+            return Err(FleetError::Duplicate(id));
+        }
+        let home = shared.next_home.fetch_add(1, Ordering::Relaxed) % shared.homes.len();
+        let joined = DeviceChange {
+            id: id.clone(),
+            state: Some(DeviceState::Absent),
+        };
+        let device = DeviceActor::new(spec);
+        let address = DeviceActor::start_in_arbiter(&shared.homes[home], move |_| device);
+        devices.insert(id, address);
+        // Nobody listens: nobody minds.
+        let _ = shared.changes.send(joined);
+        Ok(())
+    }
+
+    /// Takes a device out of the fleet: its session is ended and its driver closed, at most for
+    /// `limit`. Those who wait for it are told.
+    ///
+    /// # Errors
+    /// [`LeaseError::Unknown`] when there is no such device.
+    pub async fn remove(&self, id: &DeviceId, limit: Duration) -> Result<(), LeaseError> {
+        let device = self.find(id)?;
+        let by = now() + limit;
+        let ended = shut_down(&device, LeaseError::Removed(id.clone()), by);
+        // Gone by then or not, what is left of it ends by itself.
+        let _ = tokio::time::timeout_at(by.into(), ended).await;
+        let mut devices = self.devices_mut();
+        if devices
+            .get(id)
+            .is_some_and(|found| *found == device && !found.connected())
+        {
+            devices.remove(id);
+        }
+        Ok(())
+    }
+
+    /// Leases a device and connects it. Whoever asks first gets it first; whoever cannot have it
+    /// waits until `deadline`. Dropping the returned future leaves the queue.
+    ///
+    /// # Errors
+    /// [`LeaseError`]: unknown, not to be connected, or not free by `deadline`.
     pub async fn lease(
         &self,
         id: &DeviceId,
@@ -99,31 +154,43 @@ impl Fleet {
         deadline: Instant,
         cancel: &CancellationToken,
     ) -> Result<Lease, LeaseError> {
-        loop {
-            let mut recreated = self.recreated.subscribe();
-            let device = self.find(id).await?;
-            let asked = device.send(Acquire {
-                holder: holder.to_owned(),
-                cancel: cancel.clone(),
-            });
-            if let Ok(answer) = asked.await {
-                return connect(answer?, &device, deadline).await;
-            }
-            // A closed mailbox: the device died just now, and its successor is being made.
-            let successor = tokio::time::timeout_at(deadline.into(), recreated.changed());
-            if !matches!(successor.await, Ok(Ok(()))) {
-                return Err(LeaseError::NotConnected(DriverError::lost(
-                    "it died and was not re-created in time",
-                )));
-            }
+        self.lease_with(id, holder, deadline, cancel, |_| {}).await
+    }
+
+    /// [`Fleet::lease`] which says why it waits, each time the reason changes.
+    ///
+    /// # Errors
+    /// As [`Fleet::lease`].
+    pub async fn lease_with(
+        &self,
+        id: &DeviceId,
+        holder: &str,
+        deadline: Instant,
+        cancel: &CancellationToken,
+        on_wait: impl FnMut(&WaitReason) + Send,
+    ) -> Result<Lease, LeaseError> {
+        let device = self.find(id)?;
+        if cancel.is_cancelled() {
+            return Err(LeaseError::Cancelled);
         }
+        let request = Request {
+            id,
+            holder,
+            deadline,
+            cancel,
+            ticket: Ticket(self.shared.next_ticket.fetch_add(1, Ordering::Relaxed)),
+        };
+        request.wait(device, on_wait).await.unwrap_or_else(|| {
+            // The actor is gone.
+            self.find(id)?;
+            let bug = DriverError::lost("its actor ended, which is a bug");
+            Err(LeaseError::NotConnected(bug))
+        })
     }
 
     /// How every device is, by name.
     pub async fn status(&self) -> Vec<DeviceStatus> {
-        let Ok(addresses) = self.actor.send(All).await else {
-            return Vec::new();
-        };
+        let addresses: Vec<_> = self.devices().values().cloned().collect();
         let asked = addresses.into_iter().map(|device| device.send(GetStatus));
         futures::future::join_all(asked)
             .await
@@ -132,185 +199,71 @@ impl Fleet {
             .collect()
     }
 
-    /// What every device is, by name.
-    pub async fn devices(&self) -> Vec<DeviceInfo> {
-        self.status()
-            .await
-            .into_iter()
-            .map(|status| status.info)
-            .collect()
+    /// Every change of a device's state from now on. A reader that falls behind misses some, is
+    /// told so, and reads [`Fleet::status`].
+    pub fn subscribe(&self) -> broadcast::Receiver<DeviceChange> {
+        self.shared.changes.subscribe()
     }
 
-    /// Takes a device away from whoever has it; what is under way is cancelled.
+    /// Takes a device away from whoever has it; what is under way is cancelled, and the session
+    /// ended.
     ///
     /// # Errors
     /// [`LeaseError::Unknown`] when there is no such device.
-    pub async fn revoke(&self, id: &DeviceId) -> Result<(), LeaseError> {
-        // A device that died meanwhile has no lease to revoke.
-        let _ = self.find(id).await?.send(Revoke).await;
+    pub fn revoke(&self, id: &DeviceId) -> Result<(), LeaseError> {
+        self.find(id)?.do_send(Event::Revoked);
         Ok(())
     }
 
-    /// Ends all devices and waits for their drivers to let go, at most for `limit`.
+    /// Ends all sessions and all devices and waits for their drivers to let go, at most for
+    /// `limit`.
     pub async fn shutdown(&self, limit: Duration) {
-        self.stop.cancel();
-        let _ = self.actor.send(Close).await;
-        self.tasks.close();
-        let _ = tokio::time::timeout(limit, self.tasks.wait()).await;
+        let by = now() + limit;
+        self.shared.shutting_down.store(true, Ordering::Release);
+        let devices = std::mem::take(&mut *self.devices_mut());
+        let ended: Vec<_> = devices
+            .values()
+            .map(|device| shut_down(device, LeaseError::ShuttingDown, by))
+            .collect();
+        self.shared.tasks.close();
+        let all = async {
+            futures::future::join_all(ended).await;
+            self.shared.tasks.wait().await;
+        };
+        if tokio::time::timeout_at(by.into(), all).await.is_err() {
+            tracing::warn!("devices did not let go in time");
+        }
     }
 
-    async fn find(&self, id: &DeviceId) -> Result<Addr<DeviceActor>, LeaseError> {
-        self.actor
-            .send(Find(id.clone()))
-            .await
-            .map_err(|_| LeaseError::ShuttingDown)?
+    fn find(&self, id: &DeviceId) -> Result<Addr<DeviceActor>, LeaseError> {
+        if self.shared.shutting_down.load(Ordering::Acquire) {
+            return Err(LeaseError::ShuttingDown);
+        }
+        let devices = self.devices();
+        let found = devices.get(id).filter(|device| device.connected());
+        found
+            .cloned()
             .ok_or_else(|| LeaseError::Unknown(id.clone()))
     }
+
+    fn devices(&self) -> RwLockReadGuard<'_, Devices> {
+        let devices = self.shared.devices.read();
+        devices.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn devices_mut(&self) -> RwLockWriteGuard<'_, Devices> {
+        let devices = self.shared.devices.write();
+        devices.unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-async fn connect(
-    grant: Grant,
+/// Ends when the device's actor has ended.
+fn shut_down(
     device: &Addr<DeviceActor>,
-    deadline: Instant,
-) -> Result<Lease, LeaseError> {
-    let (reply, answer) = oneshot::channel();
-    let (token, release) = (grant.token, grant.release.clone());
-    let give_back = |error| {
-        release.do_send(crate::device::Release(token));
-        LeaseError::NotConnected(error)
-    };
-    let context = CommandContext {
-        deadline,
-        cancel: grant.cancel.clone(),
-    };
-    let queued = grant.jobs.send(Job::Connect { context, reply }).await;
-    let answer = match queued {
-        Ok(()) => answer.await.ok(),
-        Err(_) => None,
-    };
-    let info = answer
-        .unwrap_or_else(|| Err(DriverError::lost("it died while it was being connected")))
-        .map_err(give_back)?;
-    device.do_send(Connected(info.clone()));
-    Ok(Lease::new(
-        info,
-        grant.token,
-        grant.jobs,
-        grant.cancel,
-        grant.gate,
-        grant.release,
-    ))
-}
-
-/// Knows every device's actor and spec.
-struct FleetActor {
-    devices: BTreeMap<DeviceId, Member>,
-    homes: Vec<ArbiterHandle>,
-    next_home: usize,
-    recreated: watch::Sender<u64>,
-}
-
-struct Member {
-    spec: DeviceSpec,
-    incarnation: Incarnation,
-    address: Addr<DeviceActor>,
-}
-
-impl FleetActor {
-    fn create(
-        &mut self,
-        id: DeviceId,
-        spec: DeviceSpec,
-        incarnation: Incarnation,
-        last_death: Option<String>,
-        ctx: &Context<Self>,
-    ) {
-        let home = match self.homes.len() {
-            0 => Arbiter::current(),
-            count => self.homes[self.next_home % count].clone(),
-        };
-        self.next_home += 1;
-        let (blueprint, fleet) = (spec.clone(), ctx.address().recipient());
-        let address = DeviceActor::start_in_arbiter(&home, move |ctx| {
-            DeviceActor::new(blueprint, incarnation, last_death, fleet, &ctx.address())
-        });
-        let member = Member {
-            spec,
-            incarnation,
-            address,
-        };
-        self.devices.insert(id, member);
-    }
-}
-
-impl Actor for FleetActor {
-    type Context = Context<Self>;
-}
-
-impl Handler<DeviceDied> for FleetActor {
-    type Result = ();
-
-    fn handle(&mut self, message: DeviceDied, ctx: &mut Context<Self>) {
-        let Some(member) = self.devices.get(&message.id) else {
-            return;
-        };
-        // News of an incarnation that was already replaced, or the end of the program.
-        if member.incarnation != message.incarnation || member.spec.stop.is_cancelled() {
-            return;
-        }
-        tracing::info!(device = %message.id, cause = message.cause, "device re-created");
-        let (spec, next) = (member.spec.clone(), member.incarnation.next());
-        self.create(message.id, spec, next, Some(message.cause), ctx);
-        self.recreated.send_modify(|count| *count += 1);
-    }
-}
-
-struct Find(DeviceId);
-
-impl Message for Find {
-    type Result = Option<Addr<DeviceActor>>;
-}
-
-impl Handler<Find> for FleetActor {
-    type Result = Option<Addr<DeviceActor>>;
-
-    fn handle(&mut self, message: Find, _: &mut Context<Self>) -> Self::Result {
-        self.devices
-            .get(&message.0)
-            .map(|member| member.address.clone())
-    }
-}
-
-struct All;
-
-impl Message for All {
-    type Result = Vec<Addr<DeviceActor>>;
-}
-
-impl Handler<All> for FleetActor {
-    type Result = MessageResult<All>;
-
-    fn handle(&mut self, _: All, _: &mut Context<Self>) -> Self::Result {
-        MessageResult(
-            self.devices
-                .values()
-                .map(|member| member.address.clone())
-                .collect(),
-        )
-    }
-}
-
-/// Forgets all devices, whose actors end with their last address.
-struct Close;
-
-impl Message for Close {
-    type Result = ();
-}
-
-impl Handler<Close> for FleetActor {
-    type Result = ();
-
-    fn handle(&mut self, _: Close, _: &mut Context<Self>) {
-        self.devices.clear();
-    }
+    refusal: LeaseError,
+    by: Instant,
+) -> oneshot::Receiver<()> {
+    let (ended, end) = oneshot::channel();
+    device.do_send(ShutDown { refusal, by, ended });
+    end
 }

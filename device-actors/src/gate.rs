@@ -1,74 +1,95 @@
-//! What actor, driver task and lease share about one incarnation of a device.
+//! What actor, driver task and lease share about one grant: whether it is still good, when it was
+//! used last, and the events that belong to it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::EventStream;
-use tokio_util::sync::CancellationToken;
+use packtrain_drivers::{DeviceEvent, EventStream};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
+use crate::clock::now;
 use crate::state::FencingToken;
 
-/// Decides, at the driver's door, whether an order is still wanted.
+/// One grant.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    /// The token that may act; 0 is nobody's.
-    current: AtomicU64,
-    /// Milliseconds after `epoch` at which the current lease was last used.
+    token: FencingToken,
+    closed: CancellationToken,
+    /// Milliseconds after `epoch` at which the lease was last used.
     used: AtomicU64,
     epoch: Instant,
-    /// Ends what the current lease has under way.
-    cancel: Mutex<CancellationToken>,
-    /// The device's events while nobody listens.
-    events: Mutex<Option<EventStream>>,
+    events: Mutex<Events>,
+}
+
+/// The device's stream while the session lasts, and what was left in it when it ended.
+#[derive(Debug, Default)]
+struct Events {
+    stream: Option<EventStream>,
+    rest: Vec<DeviceEvent>,
 }
 
 impl Gate {
-    pub(crate) fn new(events: EventStream) -> Self {
+    pub(crate) fn new(token: FencingToken) -> Self {
         Self {
-            current: AtomicU64::new(0),
+            token,
+            closed: CancellationToken::new(),
             used: AtomicU64::new(0),
-            epoch: Instant::now(),
-            cancel: Mutex::new(CancellationToken::new()),
-            events: Mutex::new(Some(events)),
+            epoch: now(),
+            events: Mutex::default(),
         }
     }
 
-    pub(crate) fn open_for(&self, token: FencingToken, cancel: CancellationToken) {
-        let before = std::mem::replace(&mut *lock(&self.cancel), cancel);
-        before.cancel();
-        self.touch();
-        self.current.store(token.0, Ordering::Release);
+    pub(crate) const fn token(&self) -> FencingToken {
+        self.token
     }
 
-    /// Lets nobody act and ends what is under way.
+    /// Ends the session: what is under way is cancelled and nothing more is admitted.
     pub(crate) fn close(&self) {
-        self.current.store(0, Ordering::Release);
-        lock(&self.cancel).cancel();
+        self.closed.cancel();
     }
 
-    pub(crate) fn admits(&self, token: FencingToken) -> bool {
-        self.current.load(Ordering::Acquire) == token.0
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.is_cancelled()
+    }
+
+    pub(crate) fn closed(&self) -> WaitForCancellationFuture<'_> {
+        self.closed.cancelled()
     }
 
     pub(crate) fn touch(&self) {
-        let now = u64::try_from(self.epoch.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.used.store(now, Ordering::Relaxed);
+        let used = now().saturating_duration_since(self.epoch).as_millis();
+        let used = u64::try_from(used).unwrap_or(u64::MAX);
+        self.used.store(used, Ordering::Relaxed);
     }
 
     pub(crate) fn last_used(&self) -> Instant {
         self.epoch + Duration::from_millis(self.used.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn take_events(&self) -> Option<EventStream> {
-        lock(&self.events).take()
+    /// From now on events are this grant's. What happened before is nobody's any more.
+    pub(crate) fn attach(&self, mut stream: EventStream) {
+        stream.drain();
+        self.events().stream = Some(stream);
     }
 
-    pub(crate) fn put_back_events(&self, events: EventStream) {
-        *lock(&self.events) = Some(events);
+    /// From now on events are not this grant's; what is there stays.
+    pub(crate) fn detach(&self) -> Option<EventStream> {
+        let mut events = self.events();
+        let mut stream = events.stream.take()?;
+        events.rest.extend(stream.drain());
+        Some(stream)
     }
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn drain_events(&self) -> Vec<DeviceEvent> {
+        let mut events = self.events();
+        match &mut events.stream {
+            Some(stream) => stream.drain(),
+            None => std::mem::take(&mut events.rest),
+        }
+    }
+
+    fn events(&self) -> MutexGuard<'_, Events> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -3,36 +3,39 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix::Recipient;
 use packtrain_drivers::{
-    Command, CommandContext, DeviceEvent, DeviceId, DeviceInfo, DriverError, EventStream, Fault,
-    Observation,
+    Command, CommandContext, DeviceEvent, DeviceId, DeviceInfo, DriverError, Fault, Observation,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::device::Release;
-use crate::driver_task::{Job, Order};
 use crate::gate::Gate;
-use crate::state::FencingToken;
+use crate::session::{COMMAND_QUEUE, Ended, Order, Session};
+use crate::state::{FencingToken, WaitReason};
 
 /// Why there is no lease.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LeaseError {
     /// No device of that name in the fleet.
-    #[error("there is no device {0}")]
+    #[error("unknown device {0}")]
     Unknown(DeviceId),
-    /// Somebody has it.
-    #[error("{device} is in use by {holder}")]
-    Busy {
+    /// The deadline passed while waiting.
+    #[error("timed out waiting for {device}: {reason}")]
+    TimedOut {
         /// Which device.
         device: DeviceId,
-        /// By whom.
-        holder: String,
+        /// What was waited for last.
+        reason: WaitReason,
     },
     /// It could not be connected.
     #[error("{0}")]
     NotConnected(DriverError),
+    /// Whoever asked gave up.
+    #[error("cancelled")]
+    Cancelled,
+    /// It was taken out of the fleet.
+    #[error("{0} was disconnected")]
+    Removed(DeviceId),
     /// The fleet is shutting down.
     #[error("the devices are shutting down")]
     ShuttingDown,
@@ -87,41 +90,40 @@ impl CommandError {
     }
 }
 
-/// The right and the means to drive one device. Dropping it gives the device back.
+/// The right and the means to drive one device. Dropping it gives the device back, whenever and
+/// however that happens. What was begun under it is ended before anybody else gets the device.
 #[derive(Debug)]
 pub struct Lease {
     info: DeviceInfo,
-    token: FencingToken,
-    jobs: mpsc::Sender<Job>,
-    cancel: CancellationToken,
     gate: Arc<Gate>,
-    events: std::sync::Mutex<Option<EventStream>>,
-    release: Recipient<Release>,
+    orders: mpsc::Sender<Box<Order>>,
+    cancel: CancellationToken,
+    ended: watch::Receiver<Ended>,
 }
 
 impl Lease {
+    /// A lease and its other end. `cancel` is of the holder's run.
     pub(crate) fn new(
         info: DeviceInfo,
         token: FencingToken,
-        jobs: mpsc::Sender<Job>,
         cancel: CancellationToken,
-        gate: Arc<Gate>,
-        release: Recipient<Release>,
-    ) -> Self {
-        let mut events = gate.take_events();
-        // What happened before this lease is nobody's any more.
-        if let Some(events) = &mut events {
-            events.drain();
-        }
-        Self {
+    ) -> (Self, Session) {
+        let gate = Arc::new(Gate::new(token));
+        let (orders, queue) = mpsc::channel(COMMAND_QUEUE);
+        let (ending, ended) = watch::channel(None);
+        let session = Session {
+            gate: Arc::clone(&gate),
+            orders: queue,
+            ended: ending,
+        };
+        let lease = Self {
             info,
-            token,
-            jobs,
-            cancel,
             gate,
-            events: std::sync::Mutex::new(events),
-            release,
-        }
+            orders,
+            cancel,
+            ended,
+        };
+        (lease, session)
     }
 
     /// The device as it described itself once connected.
@@ -130,8 +132,8 @@ impl Lease {
     }
 
     /// The lease's token.
-    pub const fn token(&self) -> FencingToken {
-        self.token
+    pub fn token(&self) -> FencingToken {
+        self.gate.token()
     }
 
     /// Sends one command to the device and waits for its answer. Commands are carried out one at a
@@ -144,63 +146,74 @@ impl Lease {
         command: Command,
         deadline: Instant,
     ) -> Result<Observation, CommandError> {
+        if self.gate.is_closed() {
+            return Err(CommandError::Stale(self.info.id.clone()));
+        }
         let (reply, answer) = oneshot::channel();
         let cancel = self.cancel.child_token();
         // Nobody waits any more: the driver must stop, not act on.
         let _cancel_on_drop = cancel.clone().drop_guard();
-        let order = Job::Execute(Box::new(Order {
-            token: self.token,
+        let order = Box::new(Order {
             command,
             context: CommandContext { deadline, cancel },
             reply,
-        }));
+        });
         // A full queue is an answer, not something to wait for: whoever floods a device learns it.
-        self.jobs.try_send(order).map_err(|error| match error {
+        self.orders.try_send(order).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => CommandError::Busy(self.info.id.clone()),
-            mpsc::error::TrySendError::Closed(_) => self.gone(),
+            mpsc::error::TrySendError::Closed(_) => self.unanswered(),
         })?;
-        answer.await.map_err(|_| self.gone())?
+        answer.await.map_err(|_| self.unanswered())?
     }
 
-    /// Whether the lease was cancelled, by its holder's run or by revocation.
+    /// Gives the device back and waits until its session is ended. What is under way is cancelled;
+    /// the end itself cannot be cancelled, only time out. Events of the session, those of its end
+    /// too, may still be drained afterwards.
+    ///
+    /// # Errors
+    /// [`CommandError`]: what the driver said to the end, or that it died before.
+    pub async fn finish(&self) -> Result<(), CommandError> {
+        self.gate.close();
+        let mut ended = self.ended.clone();
+        match ended.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(ended)) => ended.clone(),
+            Ok(None) | Err(_) => Err(CommandError::Gone {
+                device: self.info.id.clone(),
+            }),
+        }
+    }
+
+    /// Whether the lease was cancelled, by its holder's run, or is over.
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled()
+        self.cancel.is_cancelled() || self.gate.is_closed()
     }
 
     /// Says that the holder is alive though it sends no commands.
     pub fn renew(&self) {
-        if self.gate.admits(self.token) {
-            self.gate.touch();
-        }
+        self.gate.touch();
     }
 
-    /// What happened on the device since the last time it was asked.
+    /// What happened on the device under this lease since the last time it was asked.
     pub fn drain_events(&self) -> Vec<DeviceEvent> {
-        let mut events = self
-            .events
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        events.as_mut().map(EventStream::drain).unwrap_or_default()
+        self.gate.drain_events()
     }
 
-    fn gone(&self) -> CommandError {
-        CommandError::Gone {
-            device: self.info.id.clone(),
+    pub(crate) const fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+
+    fn unanswered(&self) -> CommandError {
+        let device = self.info.id.clone();
+        if self.gate.is_closed() {
+            CommandError::Stale(device)
+        } else {
+            CommandError::Gone { device }
         }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.cancel.cancel();
-        let events = self.events.get_mut();
-        if let Some(events) = events
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .take()
-        {
-            self.gate.put_back_events(events);
-        }
-        // Ignores the mailbox's bound, and a dead device needs no release.
-        self.release.do_send(Release(self.token));
+        self.gate.close();
     }
 }

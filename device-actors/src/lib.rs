@@ -5,13 +5,20 @@
 //! the device's command queue; one task owns the driver and runs one command at a time. This crate
 //! knows no concrete driver, no run, no tool and no file.
 
+mod backoff;
+mod clock;
 mod device;
 mod driver_task;
 mod fleet;
 mod gate;
 mod lease;
+mod life;
+mod request;
+mod session;
 mod state;
 
 pub use fleet::{Fleet, FleetError};
 pub use lease::{CommandError, Lease, LeaseError};
-pub use state::{DeviceStatus, FencingToken, Incarnation, Occupancy};
+pub use state::{
+    DeviceChange, DeviceState, DeviceStatus, FencingToken, Holder, Incarnation, WaitReason,
+};

@@ -1,44 +1,52 @@
-//! A device's state, without actor and without I/O: who may have it, under which token.
+//! What others may know of a device: its state, who has it, who waits for it. Words only.
 
-use std::time::{Duration, Instant};
+use std::fmt;
+use std::time::Instant;
 
-use packtrain_drivers::DeviceInfo;
-
-use crate::lease::LeaseError;
-
-/// A lease that nobody used for this long may be taken over.
-pub(crate) const LEASE_IDLE: Duration = Duration::from_secs(15 * 60);
+use packtrain_drivers::{DeviceId, DeviceInfo};
 
 /// Tells leases of one device apart. Later leases have larger tokens, across re-creations too, so
 /// that a holder that was thought dead cannot act on the device behind its successor's back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FencingToken(pub(crate) u64);
 
-/// Counts the re-creations of a device, from 1.
+/// Counts the lives of a device, from 1: it dies with its driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Incarnation(pub u32);
 
-impl Incarnation {
-    pub(crate) const FIRST: Self = Self(1);
-
-    pub(crate) const fn next(self) -> Self {
-        Self(self.0 + 1)
-    }
-}
-
 /// Who has a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Occupancy {
-    /// Nobody.
-    Free,
-    /// A lease holder.
-    Leased {
-        /// Who, in words.
-        holder: String,
-        /// Under which token.
-        token: FencingToken,
-        /// Since when.
-        since: Instant,
+pub struct Holder {
+    /// Who, in words.
+    pub name: String,
+    /// Under which token.
+    pub token: FencingToken,
+    /// Since when.
+    pub since: Instant,
+}
+
+/// Where a device is in its life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeviceState {
+    /// Not connected. It will be when somebody asks for it.
+    Absent,
+    /// Being connected for those who wait.
+    Connecting,
+    /// Connected, and nobody has it.
+    Ready,
+    /// Somebody has it.
+    Leased(Holder),
+    /// A session is being ended, or the device is being let go of. Nobody else gets it before that
+    /// is done.
+    Closing(Option<Holder>),
+    /// Its driver died or could not be connected. Those who ask wait until it is tried again.
+    Dead {
+        /// What happened.
+        cause: String,
+        /// When it may be tried again.
+        until: Instant,
+        /// How often in a row.
+        failures: u32,
     },
 }
 
@@ -47,124 +55,48 @@ pub enum Occupancy {
 pub struct DeviceStatus {
     /// What it is; refined once it was connected.
     pub info: DeviceInfo,
-    /// Who has it.
-    pub occupancy: Occupancy,
-    /// How often it was re-created, from 1.
+    /// Where it is in its life.
+    pub state: DeviceState,
+    /// Who waits for it, first come first.
+    pub queue: Vec<String>,
+    /// Which of its lives this is.
     pub incarnation: Incarnation,
-    /// Why the incarnation before this one died.
+    /// Why the life before this one ended.
     pub last_death: Option<String>,
 }
 
-/// The state machine of one device.
-#[derive(Debug)]
-pub(crate) struct DeviceState {
-    info: DeviceInfo,
-    incarnation: Incarnation,
-    last_death: Option<String>,
-    occupancy: Occupancy,
+/// A device's state changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceChange {
+    /// Which device.
+    pub id: DeviceId,
+    /// Its new state; `None` when it has left the fleet.
+    pub state: Option<DeviceState>,
 }
 
-impl DeviceState {
-    pub(crate) const fn new(
-        info: DeviceInfo,
-        incarnation: Incarnation,
-        last_death: Option<String>,
-    ) -> Self {
-        Self {
-            info,
-            incarnation,
-            last_death,
-            occupancy: Occupancy::Free,
-        }
-    }
-
-    /// Gives the device to `holder` under `token`, unless somebody has it and uses it.
-    pub(crate) fn grant(
-        &mut self,
-        holder: &str,
-        token: FencingToken,
-        last_used: Instant,
-        now: Instant,
-    ) -> Result<(), LeaseError> {
-        if let Occupancy::Leased { holder, .. } = &self.occupancy
-            && now.duration_since(last_used) < LEASE_IDLE
-        {
-            return Err(LeaseError::Busy {
-                device: self.info.id.clone(),
-                holder: holder.clone(),
-            });
-        }
-        self.occupancy = Occupancy::Leased {
-            holder: holder.to_owned(),
-            token,
-            since: now,
-        };
-        Ok(())
-    }
-
-    /// Takes the device back; a release by anyone but the holder changes nothing.
-    pub(crate) fn release(&mut self, by: FencingToken) -> bool {
-        let held = matches!(self.occupancy, Occupancy::Leased { token, .. } if token == by);
-        if held {
-            self.occupancy = Occupancy::Free;
-        }
-        held
-    }
-
-    pub(crate) fn connected(&mut self, info: DeviceInfo) {
-        self.info = info;
-    }
-
-    pub(crate) const fn incarnation(&self) -> Incarnation {
-        self.incarnation
-    }
-
-    pub(crate) fn status(&self) -> DeviceStatus {
-        DeviceStatus {
-            info: self.info.clone(),
-            occupancy: self.occupancy.clone(),
-            incarnation: self.incarnation,
-            last_death: self.last_death.clone(),
-        }
-    }
+/// Why somebody waits for a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitReason {
+    /// What the device is about.
+    pub state: DeviceState,
+    /// How many asked before and wait too.
+    pub ahead: usize,
 }
 
-#[cfg(test)]
-mod tests {
-    use packtrain_drivers::{DeviceId, Platform, Size};
-
-    use super::*;
-
-    fn device() -> DeviceState {
-        let info = DeviceInfo {
-            id: DeviceId::new(Platform::Web, "a"),
-            driver: "script".into(),
-            classifiers: vec!["web".into()],
-            model: String::new(),
-            system: String::new(),
-            screen: Size::new(1.0, 1.0),
-        };
-        DeviceState::new(info, Incarnation::FIRST, None)
-    }
-
-    #[test]
-    fn a_held_device_is_refused_and_names_its_holder() {
-        let (mut device, now) = (device(), Instant::now());
-        device.grant("s1", FencingToken(1), now, now).unwrap();
-        let refused = device.grant("s2", FencingToken(2), now, now).unwrap_err();
-        assert!(refused.to_string().contains("s1"), "{refused}");
-    }
-
-    #[test]
-    fn a_lease_nobody_uses_is_taken_over() {
-        let (mut device, then) = (device(), Instant::now());
-        device.grant("s1", FencingToken(1), then, then).unwrap();
-        let later = then + LEASE_IDLE;
-        device.grant("s2", FencingToken(2), then, later).unwrap();
-        assert!(
-            !device.release(FencingToken(1)),
-            "the old holder has nothing to give back"
-        );
-        assert!(device.release(FencingToken(2)));
+impl fmt::Display for WaitReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.state {
+            DeviceState::Absent | DeviceState::Connecting | DeviceState::Ready => {
+                write!(f, "being connected")?;
+            }
+            DeviceState::Leased(holder) => write!(f, "in use by {}", holder.name)?,
+            DeviceState::Closing(Some(holder)) => write!(f, "ending {}", holder.name)?,
+            DeviceState::Closing(None) => write!(f, "being disconnected")?,
+            DeviceState::Dead { cause, .. } => write!(f, "restarting after: {cause}")?,
+        }
+        match self.ahead {
+            0 => Ok(()),
+            ahead => write!(f, "; {ahead} ahead in the queue"),
+        }
     }
 }

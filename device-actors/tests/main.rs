@@ -1,20 +1,19 @@
 //! Promises of the fleet, with a driver that answers from a script.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod death;
+mod ending;
+mod membership;
 mod scripted;
+mod waiting;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use packtrain_device_actors::{CommandError, Fleet, Incarnation, LeaseError, Occupancy};
+use packtrain_device_actors::{CommandError, DeviceState, Fleet};
 use packtrain_drivers::{DeviceEvent, DriverError, Observation};
 use tokio_util::sync::CancellationToken;
 
-use scripted::{Act, Script, command, in_system};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
-}
+use scripted::{Act, Script, command, in_system, soon};
 
 fn fleet(scripts: &[&Arc<Script>]) -> Fleet {
     let connectors = scripts.iter().map(|script| script.connector()).collect();
@@ -44,20 +43,6 @@ fn commands_of_one_lease_run_one_at_a_time_in_order() {
 }
 
 #[test]
-fn a_device_in_use_is_refused_and_says_by_whom() {
-    in_system(async {
-        let script = Script::new("a");
-        let fleet = fleet(&[&script]);
-        let _held = lease(&fleet, &script).await;
-        let refused = fleet
-            .lease(&script.id, "other", soon(), &CancellationToken::new())
-            .await
-            .unwrap_err();
-        assert!(matches!(refused, LeaseError::Busy { holder, .. } if holder == "test"));
-    });
-}
-
-#[test]
 fn dropping_a_lease_frees_the_device_and_the_next_token_is_larger() {
     in_system(async {
         let script = Script::new("a");
@@ -79,7 +64,7 @@ fn a_revoked_lease_cancels_its_command_and_is_stale_afterwards() {
         let stuck = old.execute(command(Act::UntilCancelled), soon());
         let (ended, revoked) = tokio::join!(stuck, async {
             script.started().await;
-            fleet.revoke(&script.id).await
+            fleet.revoke(&script.id)
         });
         revoked.unwrap();
         assert_eq!(
@@ -159,68 +144,6 @@ fn a_flooded_device_says_it_is_busy() {
 }
 
 #[test]
-fn a_lost_device_is_recreated_with_a_new_incarnation_and_a_cause() {
-    in_system(async {
-        let script = Script::new("a");
-        let fleet = fleet(&[&script]);
-        let lost = lease(&fleet, &script).await;
-        let error = lost.execute(command(Act::Die), soon()).await.unwrap_err();
-        assert!(
-            matches!(&error, CommandError::Driver(DriverError::Lost { .. })),
-            "{error:?}"
-        );
-        let again = lease(&fleet, &script).await;
-        again.execute(command(Act::Echo(1)), soon()).await.unwrap();
-        let status = fleet.status().await.remove(0);
-        assert_eq!(status.incarnation, Incarnation(2));
-        assert!(status.last_death.unwrap().contains("cable"));
-        let gone = lost
-            .execute(command(Act::Echo(1)), soon())
-            .await
-            .unwrap_err();
-        assert!(matches!(gone, CommandError::Gone { .. }), "{gone:?}");
-    });
-}
-
-#[test]
-fn a_driver_that_panics_takes_down_its_own_device_and_no_other() {
-    in_system(async {
-        let (bad, good) = (Script::new("bad"), Script::new("good"));
-        let fleet = fleet(&[&bad, &good]);
-        let (dying, living) = (lease(&fleet, &bad).await, lease(&fleet, &good).await);
-        let gone = dying
-            .execute(command(Act::Panic), soon())
-            .await
-            .unwrap_err();
-        assert!(matches!(gone, CommandError::Gone { .. }), "{gone:?}");
-        living.execute(command(Act::Echo(1)), soon()).await.unwrap();
-        lease(&fleet, &bad)
-            .await
-            .execute(command(Act::Echo(1)), soon())
-            .await
-            .unwrap();
-    });
-}
-
-#[test]
-fn a_device_that_cannot_be_connected_is_free_for_the_next_try() {
-    in_system(async {
-        let script = Script::new("a");
-        script.refuse_connections(1);
-        let fleet = fleet(&[&script]);
-        let refused = fleet
-            .lease(&script.id, "test", soon(), &CancellationToken::new())
-            .await
-            .unwrap_err();
-        assert!(matches!(
-            refused,
-            LeaseError::NotConnected(DriverError::Lost { .. })
-        ));
-        lease(&fleet, &script).await;
-    });
-}
-
-#[test]
 fn status_answers_while_a_command_is_under_way() {
     in_system(async {
         let script = Script::new("a");
@@ -233,7 +156,7 @@ fn status_answers_while_a_command_is_under_way() {
         tokio::select! {
             _ = lease.execute(command(Act::UntilCancelled), soon()) => panic!("it never answers"),
             status = asked => {
-                assert!(matches!(status.occupancy, Occupancy::Leased { holder, .. } if holder == "test"));
+                assert!(matches!(status.state, DeviceState::Leased(holder) if holder.name == "test"));
             }
         }
     });
@@ -265,30 +188,6 @@ fn events_reach_the_lease_that_is_held_when_they_happen() {
         assert!(
             matches!(&second.drain_events()[..], [DeviceEvent::Logged { text, .. }] if text == "two")
         );
-    });
-}
-
-#[test]
-fn shutdown_closes_every_driver() {
-    in_system(async {
-        let scripts = [Script::new("a"), Script::new("b")];
-        let fleet = fleet(&[&scripts[0], &scripts[1]]);
-        let leases = (
-            lease(&fleet, &scripts[0]).await,
-            lease(&fleet, &scripts[1]).await,
-        );
-        fleet.shutdown(Duration::from_secs(10)).await;
-        assert!(scripts.iter().all(|script| script.closed() == 1));
-        drop(leases);
-    });
-}
-
-#[test]
-fn two_devices_of_one_name_are_refused() {
-    in_system(async {
-        let script = Script::new("a");
-        let twice = vec![script.connector(), script.connector()];
-        assert!(Fleet::start(twice, &[]).is_err());
     });
 }
 

@@ -1,21 +1,22 @@
 //! A driver whose every answer is written in the command itself.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     ActionReport, BoxFuture, Command, CommandContext, Connector, DeviceEvent, DeviceId, DeviceInfo,
-    Driver, DriverError, EventSink, Observation, Platform, Size, WebCommand,
+    Driver, DriverError, EventSink, Observation, Platform, SessionOptions, Size, WebCommand,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// What the driver shall do.
 pub(crate) enum Act {
     Echo(u32),
     Log(&'static str),
     UntilCancelled,
+    Deaf,
     Die,
     Panic,
 }
@@ -26,9 +27,27 @@ pub(crate) fn command(act: Act) -> Command {
         Act::Echo(n) => format!("echo {n}"),
         Act::Log(text) => format!("log {text}"),
         Act::UntilCancelled => "hang".to_owned(),
+        Act::Deaf => "deaf".to_owned(),
         Act::Die => "die".to_owned(),
         Act::Panic => "panic".to_owned(),
     }))
+}
+
+pub(crate) fn begin() -> Command {
+    Command::Begin(SessionOptions::default())
+}
+
+/// What the driver does with the end of a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) enum AtEnd {
+    #[default]
+    LetGo,
+    /// Waits until it is cancelled.
+    Hang,
+    /// Waits for [`Script::let_go`].
+    Wait,
+    Lose,
+    Refuse,
 }
 
 /// A device of the script, and what it saw.
@@ -37,9 +56,15 @@ pub(crate) struct Script {
     started: Notify,
     running: AtomicU32,
     most: AtomicU32,
-    closed: AtomicU32,
     refuse: AtomicU32,
     deadline: Mutex<Option<Instant>>,
+    hang_in_begin: AtomicBool,
+    at_end: Mutex<AtEnd>,
+    end_cancelled: Mutex<Option<bool>>,
+    let_go: Notify,
+    reachable: watch::Sender<bool>,
+    /// What was done to it, in order.
+    story: watch::Sender<Vec<&'static str>>,
 }
 
 impl Script {
@@ -49,9 +74,14 @@ impl Script {
             started: Notify::new(),
             running: AtomicU32::new(0),
             most: AtomicU32::new(0),
-            closed: AtomicU32::new(0),
             refuse: AtomicU32::new(0),
             deadline: Mutex::new(None),
+            hang_in_begin: AtomicBool::new(false),
+            at_end: Mutex::default(),
+            end_cancelled: Mutex::default(),
+            let_go: Notify::new(),
+            reachable: watch::Sender::new(true),
+            story: watch::Sender::default(),
         })
     }
 
@@ -68,16 +98,50 @@ impl Script {
         self.most.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn closed(&self) -> u32 {
-        self.closed.load(Ordering::SeqCst)
-    }
-
     pub(crate) fn refuse_connections(&self, count: u32) {
         self.refuse.store(count, Ordering::SeqCst);
     }
 
+    /// Connecting waits until it is reachable.
+    pub(crate) fn reachable(&self, is: bool) {
+        self.reachable.send_replace(is);
+    }
+
     pub(crate) fn last_deadline(&self) -> Option<Instant> {
         *self.deadline.lock().unwrap()
+    }
+
+    /// The next session does not get beyond its begin.
+    pub(crate) fn hang_in_begin(&self) {
+        self.hang_in_begin.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn at_end(&self, does: AtEnd) {
+        *self.at_end.lock().unwrap() = does;
+    }
+
+    /// Whether the last end of a session came cancelled.
+    pub(crate) fn end_was_cancelled(&self) -> Option<bool> {
+        *self.end_cancelled.lock().unwrap()
+    }
+
+    pub(crate) fn let_go(&self) {
+        self.let_go.notify_one();
+    }
+
+    pub(crate) fn story(&self) -> Vec<&'static str> {
+        self.story.borrow().clone()
+    }
+
+    /// Ends once this was done to it so often.
+    pub(crate) async fn happened(&self, what: &'static str, times: usize) {
+        let mut story = self.story.subscribe();
+        let often = |story: &Vec<&str>| story.iter().filter(|done| **done == what).count() >= times;
+        story.wait_for(often).await.unwrap();
+    }
+
+    fn did(&self, what: &'static str) {
+        self.story.send_modify(|story| story.push(what));
     }
 
     fn info(&self) -> DeviceInfo {
@@ -106,9 +170,18 @@ impl Connector for ScriptedConnector {
     fn connect<'a>(
         &'a self,
         events: EventSink,
-        _: &'a CommandContext,
+        ctx: &'a CommandContext,
     ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
         Box::pin(async move {
+            self.0.did("connect");
+            let mut reachable = self.0.reachable.subscribe();
+            tokio::select! {
+                _ = reachable.wait_for(|is| *is) => {}
+                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
+                () = tokio::time::sleep_until(ctx.deadline.into()) => {
+                    return Err(DriverError::lost("it does not answer"));
+                }
+            }
             let refuse = self.0.refuse.load(Ordering::SeqCst);
             if refuse > 0 {
                 self.0.refuse.store(refuse - 1, Ordering::SeqCst);
@@ -144,19 +217,61 @@ impl Driver for ScriptedDriver {
             self.script.most.fetch_max(running, Ordering::SeqCst);
             *self.script.deadline.lock().unwrap() = Some(ctx.deadline);
             tokio::task::yield_now().await;
-            let answer = self.answer(command, ctx).await;
+            let answer = match command {
+                Command::Begin(_) => {
+                    self.script.did("begin");
+                    tokio::task::yield_now().await;
+                    if self.script.hang_in_begin.swap(false, Ordering::SeqCst) {
+                        self.script.started.notify_one();
+                        ctx.cancel.cancelled().await;
+                    }
+                    Ok(Observation::Done(ActionReport::default()))
+                }
+                Command::End => self.end(ctx).await,
+                command => self.answer(command, ctx).await,
+            };
             self.script.running.fetch_sub(1, Ordering::SeqCst);
             answer
         })
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
-        self.script.closed.fetch_add(1, Ordering::SeqCst);
+        self.script.did("close");
         Box::pin(async {})
     }
 }
 
 impl ScriptedDriver {
+    async fn end(&self, ctx: &CommandContext) -> Result<Observation, DriverError> {
+        let cancelled = ctx.cancel.is_cancelled();
+        *self.script.end_cancelled.lock().unwrap() = Some(cancelled);
+        if cancelled {
+            return Err(DriverError::Cancelled);
+        }
+        self.log("let go of");
+        let at_end = *self.script.at_end.lock().unwrap();
+        match at_end {
+            AtEnd::LetGo => {}
+            AtEnd::Hang => ctx.cancel.cancelled().await,
+            AtEnd::Wait => {
+                self.script.started.notify_one();
+                self.script.let_go.notified().await;
+            }
+            AtEnd::Lose => return Err(DriverError::lost("the cable was pulled")),
+            AtEnd::Refuse => return Err(DriverError::Invalid("it is not begun".into())),
+        }
+        self.script.did("end");
+        Ok(Observation::Done(ActionReport::default()))
+    }
+
+    fn log(&self, text: &str) {
+        self.events.report(DeviceEvent::Logged {
+            level: "log".into(),
+            text: text.to_owned(),
+            source: None,
+        });
+    }
+
     async fn answer(
         &self,
         command: Command,
@@ -168,17 +283,17 @@ impl ScriptedDriver {
         match text.split_once(' ').unwrap_or((&text, "")) {
             ("echo", what) => Ok(Observation::Text(what.to_owned())),
             ("log", what) => {
-                self.events.report(DeviceEvent::Logged {
-                    level: "log".into(),
-                    text: what.to_owned(),
-                    source: None,
-                });
+                self.log(what);
                 Ok(Observation::Done(ActionReport::default()))
             }
             ("hang", _) => {
                 self.script.started.notify_one();
                 ctx.cancel.cancelled().await;
                 Err(DriverError::Cancelled)
+            }
+            ("deaf", _) => {
+                self.script.started.notify_one();
+                std::future::pending().await
             }
             ("die", _) => Err(DriverError::lost("the cable was pulled")),
             ("panic", _) => panic!("the driver has a bug"),
@@ -189,13 +304,33 @@ impl ScriptedDriver {
 
 /// Runs a test on an actix system over a multi-thread runtime, as the program does.
 pub(crate) fn in_system(test: impl Future<Output = ()>) {
-    let runtime = Arc::new(
-        tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .unwrap(),
-    );
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    run_on(runtime.unwrap(), test);
+}
+
+/// Runs a test on one thread whose clock jumps to the next alarm when there is nothing to do.
+pub(crate) fn on_jumping_clock(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .start_paused(true)
+        .build();
+    run_on(runtime.unwrap(), test);
+}
+
+fn run_on(runtime: tokio::runtime::Runtime, test: impl Future<Output = ()>) {
+    let runtime = Arc::new(runtime);
     let system = actix_rt::System::with_tokio_rt(move || runtime);
     system.block_on(test);
+}
+
+/// The time of the runtime's clock.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+pub(crate) fn soon() -> Instant {
+    now() + Duration::from_secs(20)
 }

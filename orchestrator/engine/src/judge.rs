@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use packtrain_device_actors::{CommandError, LeaseError};
+use packtrain_device_actors::{CommandError, DeviceState, LeaseError};
 use packtrain_drivers::{DriverError, Fault};
 use packtrain_model::{Blame, CancelCause, Failure, Outcome};
 use packtrain_tools::ToolError;
@@ -84,15 +84,21 @@ fn timed_out(mut failure: Failure, limit: Duration) -> Failure {
 /// What it means that a device could not be leased.
 pub(crate) fn judge_lease(error: &LeaseError, stop: CancelCause) -> Outcome {
     let hint = match error {
-        LeaseError::NotConnected(DriverError::Cancelled) => {
+        LeaseError::Cancelled | LeaseError::NotConnected(DriverError::Cancelled) => {
             return Outcome::Cancelled { by: stop };
         }
         LeaseError::NotConnected(error) => error.hint().map(str::to_owned),
-        LeaseError::Busy { .. } => {
-            Some("wait for the other run, or choose another device".to_owned())
-        }
+        LeaseError::TimedOut { reason, .. } => match reason.state {
+            DeviceState::Leased(_) | DeviceState::Closing(_) => {
+                Some("wait for the other run, or choose another device".to_owned())
+            }
+            DeviceState::Absent
+            | DeviceState::Connecting
+            | DeviceState::Ready
+            | DeviceState::Dead { .. } => None,
+        },
         LeaseError::Unknown(_) => Some("`packtrain devices` lists what there is".to_owned()),
-        LeaseError::ShuttingDown => None,
+        LeaseError::Removed(_) | LeaseError::ShuttingDown => None,
     };
     Outcome::Infrastructure {
         blame: Blame::Device,

@@ -1,0 +1,329 @@
+//! Whatever happens in whatever order: one holder, growing tokens, an answer for everybody.
+
+use packtrain_drivers::{DeviceId, Platform, Size};
+use proptest::prelude::*;
+
+use super::*;
+
+/// What a driver task, a lease and those who wait can do, as far as it is possible at the moment.
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    Request,
+    Leave(u8),
+    TakeTime(u16),
+    Wake,
+    Connects,
+    DoesNotConnect,
+    GivesBack,
+    Ends,
+    Dies,
+    Stops,
+    Revoke,
+    Echo,
+    ShutDown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Driver {
+    Connecting,
+    Idle,
+    Serving(FencingToken),
+    Ending(FencingToken),
+}
+
+/// Everything around the state machine.
+struct World {
+    life: DeviceLife,
+    now: Instant,
+    lease_used: Instant,
+    driver: Option<Driver>,
+    stop: bool,
+    tickets: u64,
+    unanswered: Vec<Ticket>,
+    last_token: FencingToken,
+    shut_down: bool,
+    finished: bool,
+}
+
+impl World {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            life: device(),
+            now,
+            lease_used: now,
+            driver: None,
+            stop: false,
+            tickets: 0,
+            unanswered: Vec::new(),
+            last_token: FencingToken(0),
+            shut_down: false,
+            finished: false,
+        }
+    }
+
+    fn tell(&mut self, event: Event) {
+        let at = Moment {
+            now: self.now,
+            lease_used: self.lease_used,
+        };
+        for effect in self.life.handle(event, at).0 {
+            self.carry_out(effect);
+        }
+        let leased = matches!(self.life.state(), DeviceState::Leased(_));
+        assert!(!leased || matches!(self.driver, Some(Driver::Serving(_))));
+        let ready = *self.life.state() == DeviceState::Ready;
+        assert!(!ready || self.driver == Some(Driver::Idle) && self.unanswered.is_empty());
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Connect { deadline } => {
+                assert_eq!(self.driver, None, "two drivers of one device");
+                assert!(!self.unanswered.is_empty() && deadline > self.now);
+                self.driver = Some(Driver::Connecting);
+                self.stop = false;
+            }
+            Effect::Grant { ticket, token } => {
+                assert_eq!(self.driver, Some(Driver::Idle), "two holders, or no device");
+                assert!(token > self.last_token, "tokens grow");
+                assert_eq!(
+                    self.unanswered.first(),
+                    Some(&ticket),
+                    "first come, first served"
+                );
+                self.unanswered.remove(0);
+                self.last_token = token;
+                self.lease_used = self.now;
+                self.driver = Some(Driver::Serving(token));
+            }
+            Effect::Refuse(ticket, _) => self.answered(ticket),
+            Effect::CloseSession => {
+                let Some(Driver::Serving(token)) = self.driver else {
+                    panic!("nothing to close: {:?}", self.driver);
+                };
+                self.driver = Some(Driver::Ending(token));
+            }
+            Effect::StopDriver => {
+                assert_ne!(self.driver, None, "no driver to stop");
+                self.stop = true;
+            }
+            Effect::Finish => {
+                assert!(self.shut_down && self.driver.is_none() && !self.finished);
+                self.finished = true;
+            }
+        }
+    }
+
+    fn answered(&mut self, ticket: Ticket) {
+        let at = self.unanswered.iter().position(|waits| *waits == ticket);
+        self.unanswered
+            .remove(at.expect("answered once, and only those who wait"));
+    }
+
+    fn ended(&mut self, end: DriverEnd) {
+        self.driver = None;
+        self.tell(Event::DriverEnded(end));
+    }
+
+    fn does(&mut self, action: Action) {
+        match (action, self.driver) {
+            (Action::Request, _) => {
+                self.tickets += 1;
+                let ticket = Ticket(self.tickets);
+                self.unanswered.push(ticket);
+                self.tell(Event::Requested {
+                    ticket,
+                    holder: format!("holder {}", self.tickets),
+                    deadline: self.now + Duration::from_secs(100_000_000),
+                });
+            }
+            (Action::Leave(which), _) if self.tickets > 0 => {
+                let ticket = Ticket(u64::from(which) % self.tickets + 1);
+                self.unanswered.retain(|waits| *waits != ticket);
+                self.tell(Event::Left(ticket));
+            }
+            (Action::TakeTime(seconds), _) => {
+                self.now += Duration::from_secs(u64::from(seconds % 1200));
+            }
+            (Action::Wake, _) => {
+                if let Some(at) = self.life.wake_at(self.lease_used) {
+                    self.now = self.now.max(at);
+                    self.tell(Event::Woken);
+                }
+            }
+            (Action::Connects, Some(Driver::Connecting)) => {
+                self.driver = Some(Driver::Idle);
+                self.tell(Event::Connected(info()));
+            }
+            (Action::DoesNotConnect, Some(Driver::Connecting)) => {
+                self.ended(DriverEnd::NotConnected(DriverError::lost("unplugged")));
+            }
+            (Action::GivesBack, Some(Driver::Serving(token))) => {
+                self.driver = Some(Driver::Ending(token));
+                self.tell(Event::SessionClosing(token));
+            }
+            (Action::Ends, Some(Driver::Ending(token))) => {
+                self.driver = Some(Driver::Idle);
+                self.tell(Event::SessionClosing(token));
+                self.tell(Event::SessionEnded(token));
+            }
+            (Action::Dies, Some(Driver::Connecting | Driver::Serving(_) | Driver::Ending(_))) => {
+                self.ended(DriverEnd::Died("the cable was pulled".into()));
+            }
+            (Action::Stops, Some(Driver::Idle)) if self.stop => self.ended(DriverEnd::Stopped),
+            (Action::Stops, Some(Driver::Connecting)) if self.stop => {
+                self.ended(DriverEnd::NotConnected(DriverError::Cancelled));
+            }
+            (Action::Revoke, _) => self.tell(Event::Revoked),
+            (Action::Echo, Some(Driver::Idle | Driver::Serving(_))) if self.last_token.0 > 1 => {
+                let old = FencingToken(self.last_token.0 - 1);
+                self.tell(Event::SessionClosing(old));
+                self.tell(Event::SessionEnded(old));
+            }
+            (Action::ShutDown, _) => {
+                self.shut_down = true;
+                self.tell(Event::ShutDown(LeaseError::ShuttingDown));
+                assert!(self.unanswered.is_empty(), "told at once");
+            }
+            _ => {}
+        }
+    }
+
+    /// Lets everything take its course.
+    fn settle(&mut self) {
+        let course = [
+            Action::Connects,
+            Action::GivesBack,
+            Action::Ends,
+            Action::Stops,
+            Action::Wake,
+        ];
+        for _ in 0..4 * (self.tickets + 4) {
+            for action in course {
+                self.does(action);
+            }
+        }
+        assert_eq!(
+            self.unanswered,
+            [],
+            "somebody waits for ever: {:?}",
+            self.life
+        );
+        assert_eq!(self.finished, self.shut_down);
+        assert!(!self.finished || self.driver.is_none(), "a driver is left");
+    }
+}
+
+fn info() -> DeviceInfo {
+    DeviceInfo {
+        id: DeviceId::new(Platform::Web, "a"),
+        driver: "script".into(),
+        classifiers: vec!["web".into()],
+        model: String::new(),
+        system: String::new(),
+        screen: Size::new(1.0, 1.0),
+    }
+}
+
+fn device() -> DeviceLife {
+    DeviceLife::new(info(), Backoff { seed: 7 })
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        6 => Just(Action::Request),
+        2 => any::<u8>().prop_map(Action::Leave),
+        2 => any::<u16>().prop_map(Action::TakeTime),
+        3 => Just(Action::Wake),
+        5 => Just(Action::Connects),
+        2 => Just(Action::DoesNotConnect),
+        5 => Just(Action::GivesBack),
+        5 => Just(Action::Ends),
+        2 => Just(Action::Dies),
+        2 => Just(Action::Stops),
+        1 => Just(Action::Revoke),
+        1 => Just(Action::Echo),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_two_holders_and_everyone_who_waits_is_served(
+        actions in proptest::collection::vec(action(), 0..80),
+    ) {
+        let mut world = World::new();
+        for action in actions {
+            world.does(action);
+        }
+        world.settle();
+    }
+
+    #[test]
+    fn everyone_is_told_and_nothing_is_left_after_a_shutdown_at_any_moment(
+        before in proptest::collection::vec(action(), 0..40),
+        after in proptest::collection::vec(action(), 0..20),
+    ) {
+        let mut world = World::new();
+        let actions = before.into_iter().chain([Action::ShutDown]).chain(after);
+        for action in actions {
+            world.does(action);
+        }
+        world.settle();
+    }
+}
+
+#[test]
+fn deaths_in_a_row_wait_longer_and_a_session_in_between_forgives_them() {
+    let mut world = World::new();
+    let failures = |world: &World| match world.life.state() {
+        DeviceState::Dead { failures, .. } => *failures,
+        other => panic!("{other:?}"),
+    };
+    for expected in 1..4 {
+        world.does(Action::Request);
+        world.does(Action::Wake);
+        world.does(Action::DoesNotConnect);
+        assert_eq!(failures(&world), expected);
+    }
+    world.does(Action::Request);
+    for action in [
+        Action::Wake,
+        Action::Connects,
+        Action::GivesBack,
+        Action::Ends,
+    ] {
+        world.does(action);
+    }
+    world.does(Action::Request);
+    world.does(Action::Dies);
+    assert_eq!(failures(&world), 1);
+}
+
+#[test]
+fn a_driver_that_dies_while_it_connects_is_an_answer_to_those_who_wait() {
+    let mut world = World::new();
+    world.does(Action::Request);
+    world.does(Action::Dies);
+    assert_eq!(world.unanswered, []);
+}
+
+#[test]
+fn who_comes_while_an_attempt_fails_is_not_blamed_with_it() {
+    let mut world = World::new();
+    world.does(Action::Request);
+    world.does(Action::Request);
+    world.does(Action::DoesNotConnect);
+    assert_eq!(
+        world.unanswered,
+        [Ticket(2)],
+        "the first was told, the second waits on"
+    );
+    let (_, reason) = world.life.waiting().next().expect("the second");
+    assert_eq!(
+        reason.to_string(),
+        "restarting after: lost the device: unplugged"
+    );
+}
