@@ -1,27 +1,48 @@
-//! Takes secrets out of texts.
+//! Takes secrets out of texts, in whatever way a browser, a shell or JSON writes them.
+
+mod pattern;
+mod reading;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::ops::Range;
 
+use self::pattern::Pattern;
+use self::reading::{Encoded, is_ambiguous};
 use crate::yaml::Value;
-
-/// A line of a secret that is at least this long is a secret itself; logs show single lines.
-const SECRET_LINE: usize = 8;
 
 /// Knows every value that must not be shown and puts the template of its name in its place.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Redactor {
     hidden: Vec<Hidden>,
+    /// Where in `hidden` the patterns are that begin with a byte, in the order of the bytes.
+    starts: Vec<(u8, usize, usize)>,
+    /// Bytes at which there may be one.
+    begins: Bytes,
+}
+
+/// A set of bytes.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Bytes([u64; 4]);
+
+impl Bytes {
+    const fn add(&mut self, byte: u8) {
+        self.0[(byte >> 6) as usize] |= 1 << (byte & 63);
+    }
+
+    const fn contains(self, byte: u8) -> bool {
+        self.0[(byte >> 6) as usize] & (1 << (byte & 63)) != 0
+    }
 }
 
 #[derive(Clone, PartialEq, Eq)]
 struct Hidden {
     name: String,
     value: String,
-    /// Whole, in parts, and as it looks inside JSON and inside an address.
-    forms: Vec<String>,
+    patterns: Vec<Pattern>,
 }
 
 impl Redactor {
@@ -31,20 +52,20 @@ impl Redactor {
         if value.is_empty() || self.hidden.iter().any(known) {
             return;
         }
-        let mut forms = vec![value.to_owned(), in_json(value), in_address(value)];
-        forms.extend(
-            value
-                .lines()
-                .map(str::trim)
-                .filter(|line| line.len() >= SECRET_LINE)
-                .map(str::to_owned),
-        );
-        forms.sort();
-        forms.dedup();
+        let patterns = Pattern::of(value);
+        for (place, pattern) in patterns.iter().enumerate() {
+            let start = (pattern.first_byte(), self.hidden.len(), place);
+            let at = self.starts.partition_point(|known| *known < start);
+            self.starts.insert(at, start);
+            self.begins.add(pattern.first_byte());
+        }
+        (0..=u8::MAX)
+            .filter(|byte| is_ambiguous(*byte))
+            .for_each(|byte| self.begins.add(byte));
         self.hidden.push(Hidden {
             name: name.to_owned(),
             value: value.to_owned(),
-            forms,
+            patterns,
         });
     }
 
@@ -127,6 +148,10 @@ impl Redactor {
     /// The stretches that hold secrets, in order, apart from each other, each with the name of the
     /// secret that begins it.
     fn covered(&self, text: &str) -> Vec<(Range<usize>, &str)> {
+        let mut found = self.found(text.as_bytes());
+        if found.is_empty() {
+            return found;
+        }
         let templates: Vec<Range<usize>> = self
             .hidden
             .iter()
@@ -138,13 +163,7 @@ impl Redactor {
                 .iter()
                 .any(|done| done.start <= range.start && range.end <= done.end)
         };
-        let mut found: Vec<(Range<usize>, &str)> = self
-            .hidden
-            .iter()
-            .flat_map(|hidden| hidden.forms.iter().map(|form| (form, hidden.name.as_str())))
-            .flat_map(|(form, name)| matches(text, form).map(move |range| (range, name)))
-            .filter(|(range, _)| !is_done(range))
-            .collect();
+        found.retain(|(range, _)| !is_done(range));
         found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
         let mut covered: Vec<(Range<usize>, &str)> = Vec::with_capacity(found.len());
         for (range, name) in found {
@@ -155,38 +174,64 @@ impl Redactor {
         }
         covered
     }
+
+    /// Everything that is found, in whatever order, with the names of the secrets.
+    fn found(&self, text: &[u8]) -> Vec<(Range<usize>, &str)> {
+        let mut found = Vec::new();
+        if self.is_empty() {
+            return found;
+        }
+        for (at, &byte) in text.iter().enumerate() {
+            if !self.begins.contains(byte) {
+                continue;
+            }
+            if !is_ambiguous(byte) {
+                self.find_at(text, at, byte, &mut found);
+                continue;
+            }
+            let mut seen = Bytes::default();
+            for reading in Encoded::new(text).read(at).iter() {
+                let first = reading.bytes()[0];
+                if self.begins.contains(first) && !seen.contains(first) {
+                    seen.add(first);
+                    self.find_at(text, at, first, &mut found);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whatever begins at a place where `first` can be read.
+    fn find_at<'a>(
+        &'a self,
+        text: &[u8],
+        at: usize,
+        first: u8,
+        found: &mut Vec<(Range<usize>, &'a str)>,
+    ) {
+        let from = self.starts.partition_point(|(byte, ..)| *byte < first);
+        let starts = self.starts[from..].iter();
+        for (_, hidden, pattern) in starts.take_while(|(byte, ..)| *byte == first) {
+            let hidden = &self.hidden[*hidden];
+            if let Some(range) = hidden.patterns[*pattern].find_at(text, at) {
+                found.push((range, hidden.name.as_str()));
+            }
+        }
+    }
 }
 
-/// All places of a form in a text, those that overlap too.
-fn matches<'t>(text: &'t str, form: &'t str) -> impl Iterator<Item = Range<usize>> {
+/// All places of a word in a text, those that overlap too.
+fn matches<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Range<usize>> {
     let mut from = 0;
     std::iter::from_fn(move || {
-        let start = from + text[from..].find(form)?;
+        let start = from + text[from..].find(word)?;
         from = start + text[start..].chars().next().map_or(1, char::len_utf8);
-        Some(start..start + form.len())
+        Some(start..start + word.len())
     })
 }
 
 fn template(name: &str) -> String {
     format!("{{{{{name}}}}}")
-}
-
-fn in_json(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
-/// Percent-encoded as in the query of an address.
-fn in_address(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
 }
 
 /// Names only.
