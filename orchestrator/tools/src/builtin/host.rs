@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessGroup};
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -68,7 +68,7 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
         .working_dir
         .map(std::path::PathBuf::from)
         .or_else(|| call.session.folders.last().cloned());
-    let mut child = CommandWrap::with_new(program, |command| {
+    let child = CommandWrap::with_new(program, |command| {
         command
             .args(arguments)
             .stdin(Stdio::null())
@@ -82,6 +82,11 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
     .wrap(ProcessGroup::leader())
     .spawn()
     .map_err(|error| ToolError::failed(format!("start {program}: {error}")))?;
+    let mut group = Group {
+        child,
+        ended: false,
+    };
+    let child = &mut group.child;
     let (stdout, stderr) = (child.stdout().take(), child.stderr().take());
     let limit = options.timeout_seconds.map_or(call.remaining(), |seconds| {
         Duration::from_secs(seconds).min(call.remaining())
@@ -94,13 +99,13 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
         finished = finished => finished,
         () = call.session.cancel.cancelled() => return Err(ToolError::Cancelled),
         () = tokio::time::sleep(limit) => {
-            // Dropping the child kills its whole group.
             return Err(ToolError::failed(format!(
                 "{program} did not end within {:.1} s",
                 limit.as_secs_f64()
             )));
         }
     };
+    group.ended = true;
     let status =
         status.map_err(|error| ToolError::failed(format!("wait for {program}: {error}")))?;
     let output = format!("{stdout}{stderr}");
@@ -131,6 +136,21 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
         None => output,
     };
     Ok(Answer::text(output.trim_end()))
+}
+
+/// A program with all that it started, which go with it when it did not end by itself.
+struct Group {
+    child: Box<dyn ChildWrapper>,
+    ended: bool,
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.ended {
+            // What is gone already needs no killing.
+            let _ = self.child.start_kill();
+        }
+    }
 }
 
 /// Reads to the end and keeps the first [`OUTPUT`] bytes.
