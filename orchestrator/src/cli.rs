@@ -140,8 +140,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     match dispatch(cli) {
         Ok(exit) => exit,
         Err(error) => {
-            render::error(&error, color);
-            error.exit
+            let exit = error.exit;
+            render::in_time(move || render::error(&error, color));
+            exit
         }
     }
 }

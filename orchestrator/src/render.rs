@@ -1,10 +1,15 @@
 //! The one file through which people see errors and the program prints at all.
 
 use std::io::{IsTerminal, Write};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use packtrain_model::diagnostic::Diagnostic;
 
 use crate::exit::CliError;
+
+/// How long a terminal or a pipe may take nothing of what is printed at the end.
+const PRINT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// When colours are used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -52,6 +57,23 @@ pub fn out(text: &str) {
 pub fn say(text: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = writeln!(stderr, "{}", text.trim_end_matches('\n'));
+}
+
+/// The same when standard error may be stalled and there is something else to do.
+pub fn say_without_waiting(text: &str) {
+    let text = text.to_owned();
+    std::thread::spawn(move || say(&text));
+}
+
+/// Prints, but does not wait for ever for a terminal or a pipe that takes nothing.
+pub fn in_time(print: impl FnOnce() + Send + 'static) {
+    let (printed, waiting) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        print();
+        drop(printed);
+    });
+    // Ends with the other end, or too late.
+    let _ = waiting.recv_timeout(PRINT_TIMEOUT);
 }
 
 /// An error, to standard error: what happened, cause chain, hint.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use packtrain_model::Exit;
 use packtrain_record::JournalReader;
 use packtrain_report::console::{self, Layout, ReportLink};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView};
@@ -25,6 +26,11 @@ pub struct Written {
 }
 
 impl Written {
+    /// The exit code that the run's verdict has, as far as it got.
+    pub const fn exit(&self) -> Exit {
+        self.view.verdict.exit
+    }
+
     /// What a person reads at the end.
     pub fn summary(&self, color: bool) -> String {
         let layout = Layout {
@@ -50,9 +56,15 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         CliError::infrastructure("cannot read the run's journal").because(error)
     };
     let mut reader = JournalReader::open(folder).map_err(|error| unreadable(&error))?;
-    let mut entries = Vec::new();
-    for entry in reader.by_ref() {
-        entries.push(entry.map_err(|error| unreadable(&error))?);
+    let mut failure = None;
+    let entries = reader.by_ref().map_while(|entry| {
+        entry
+            .map_err(|error| failure = Some(unreadable(&error)))
+            .ok()
+    });
+    let view = RunView::from_events(entries);
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     if let Some(torn) = reader.torn() {
         warnings.push(format!(
@@ -61,25 +73,11 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
             torn.line
         ));
     }
-    let view = RunView::from_events(entries);
     let failed = |what: &str, error: &dyn std::error::Error| {
         CliError::infrastructure(format!("cannot write the {what} report")).because(error)
     };
-    let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
-    let junit = packtrain_report::junit(
-        &view,
-        &JunitOptions {
-            run_folder: Some(from_here(folder).display().to_string()),
-        },
-    )
-    .map_err(|error| failed("JUnit", &error))?;
-    let html = render_html(&view, folder, String::new()).map_err(|error| failed("HTML", &error))?;
     let mut links = Vec::new();
-    for (kind, name, content) in [
-        ("html", "report.html", &html),
-        ("junit", "junit.xml", &junit),
-        ("json", "report.json", &json),
-    ] {
+    let mut keep = |kind: &str, name: &str, content: &str| {
         let path = folder.join(name);
         match std::fs::write(&path, content) {
             Ok(()) => links.push(ReportLink {
@@ -88,10 +86,24 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
             }),
             Err(error) => warnings.push(format!("{}: {error}", path.display())),
         }
-    }
+    };
+    // One after the other, so that no two of them are in memory.
+    let html = render_html(&view, folder, String::new()).map_err(|error| failed("HTML", &error))?;
+    keep("html", "report.html", &html);
+    drop(html);
+    let options = JunitOptions {
+        run_folder: Some(from_here(folder).display().to_string()),
+    };
+    let junit =
+        packtrain_report::junit(&view, &options).map_err(|error| failed("JUnit", &error))?;
+    keep("junit", "junit.xml", &junit);
     if let Some(path) = &wanted.junit {
         copy(path, &junit)?;
     }
+    drop(junit);
+    let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
+    keep("json", "report.json", &json);
+    drop(json);
     if let Some(path) = &wanted.html {
         let root = format!("{}/", absolute(folder).display());
         let html = render_html(&view, folder, root).map_err(|error| failed("HTML", &error))?;

@@ -1,20 +1,40 @@
-//! One multi-thread tokio runtime, shared by actix's system and everything else.
+//! One multi-thread tokio runtime, shared by actix's system and everything else; signals end it,
+//! and nothing that it started outlives it.
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_rt::{Arbiter, ArbiterHandle, System};
 
 use crate::exit::CliError;
+use crate::shutdown::{Interrupts, kill_descendants};
 
-/// Runs `work` on a fresh runtime.
+/// How long calls that cannot be cancelled, such as the look-up of a host's name, hold up the end.
+const RUNTIME_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Runs `work` on a fresh runtime; the first signal ends it where it is.
 pub fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    block_on_stoppable(async |interrupts: Interrupts| interrupts.interruptible(work).await)
+}
+
+/// Runs `work`, which stops by itself after the first signal, on a fresh runtime.
+pub fn block_on_stoppable<T>(
+    work: impl AsyncFnOnce(Interrupts) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let interrupts = Interrupts::listen()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::infrastructure("cannot start the runtime").because(&error))?;
     let runtime = Arc::new(runtime);
-    System::with_tokio_rt(move || runtime).block_on(work)
+    let shared = Arc::clone(&runtime);
+    let answer = System::with_tokio_rt(move || shared).block_on(work(interrupts));
+    if let Some(runtime) = Arc::into_inner(runtime) {
+        runtime.shutdown_timeout(RUNTIME_TIMEOUT);
+    }
+    kill_descendants();
+    answer
 }
 
 /// Threads for actors. Their handlers are short, so a few serve any number of devices. Call from

@@ -1,41 +1,124 @@
-//! Ctrl-C and SIGTERM: once stops gracefully, twice ends at once.
+//! Ctrl-C and SIGTERM, counted by a thread that needs nothing else to work: the first asks to stop,
+//! the second quits with what there is, the third just quits.
+
+mod descendants;
+
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use packtrain_engine::{Stop, StopReason};
 use packtrain_model::Exit;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+pub use self::descendants::kill_descendants;
+use crate::exit::CliError;
 use crate::render;
 
-/// Listens for as long as the handle lives.
-pub fn on_signals(stop: Stop) -> AbortOnDropHandle<()> {
-    AbortOnDropHandle::new(tokio::spawn(async move {
-        signal().await;
-        render::say("stopping: devices are released and reports are written; again ends at once");
-        stop.request(StopReason::Interrupt);
-        signal().await;
-        stop.request(StopReason::SecondInterrupt);
-        render::say("ended at once");
-        // What we started watches the pipes that close with us.
-        std::process::exit(i32::from(Exit::Infrastructure.code()));
-    }))
+/// How long reports of what there is may take after the second signal.
+const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What is done before the program quits, and the exit code.
+type LastAct = Box<dyn FnOnce() -> Exit + Send>;
+
+/// The signals that ask the program to end, from the moment this is made until it has ended.
+#[derive(Clone)]
+pub struct Interrupts {
+    first: CancellationToken,
+    last_act: Arc<Mutex<Option<LastAct>>>,
 }
 
-/// Ends with the next Ctrl-C or SIGTERM.
-pub async fn signal() {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    let terminate = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut signals) => {
-                signals.recv().await;
+impl Interrupts {
+    /// Listens from now on. A signal is a byte in a pipe, so that two in quick succession are two.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn listen() -> Result<Self, CliError> {
+        let interrupts = Self {
+            first: CancellationToken::new(),
+            last_act: Arc::default(),
+        };
+        let listening = interrupts.clone();
+        let start = || -> io::Result<()> {
+            let (signals, pipe) = UnixStream::pair()?;
+            for signal in [SIGINT, SIGTERM] {
+                signal_hook::low_level::pipe::register(signal, pipe.try_clone()?)?;
             }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminate = std::future::pending::<()>();
-    tokio::select! {
-        _ = interrupt => {}
-        () = terminate => {}
+            std::thread::Builder::new()
+                .name("signals".to_owned())
+                .spawn(move || listening.count(signals))?;
+            Ok(())
+        };
+        start().map_err(|error| {
+            CliError::infrastructure("cannot listen for signals").because(&error)
+        })?;
+        Ok(interrupts)
     }
+
+    /// Cancelled by the first signal.
+    pub const fn first(&self) -> &CancellationToken {
+        &self.first
+    }
+
+    /// What `work` answers, unless a signal comes first.
+    ///
+    /// # Errors
+    /// Those of `work`, or that it was interrupted.
+    pub async fn interruptible<T>(
+        &self,
+        work: impl Future<Output = Result<T, CliError>>,
+    ) -> Result<T, CliError> {
+        tokio::select! {
+            answer = work => answer,
+            () = self.first.cancelled() => Err(CliError::infrastructure("interrupted")),
+        }
+    }
+
+    /// Stops a run with the first signal, for as long as the handle lives.
+    pub fn stopping(&self, stop: Stop) -> AbortOnDropHandle<()> {
+        let first = self.first.clone();
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            first.cancelled().await;
+            stop.request(StopReason::Interrupt);
+            render::say_without_waiting(
+                "stopping: devices are released and reports are written; \
+                 press Ctrl-C again to quit now",
+            );
+        }))
+    }
+
+    /// What the second signal does before the program ends, as far as it is done in time.
+    pub fn before_quitting(&self, act: impl FnOnce() -> Exit + Send + 'static) {
+        let mut last_act = self.last_act.lock().unwrap_or_else(PoisonError::into_inner);
+        *last_act = Some(Box::new(act));
+    }
+
+    fn count(self, mut signals: UnixStream) {
+        let mut next = || signals.read_exact(&mut [0]).is_ok();
+        if !next() {
+            return;
+        }
+        self.first.cancel();
+        if !next() {
+            return;
+        }
+        let mut last_act = self.last_act.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(act) = last_act.take() {
+            std::thread::spawn(move || quit(act()));
+            // The third signal, or the end of patience.
+            if signals.set_read_timeout(Some(QUIT_TIMEOUT)).is_ok() {
+                let _ = signals.read(&mut [0]);
+            }
+        }
+        quit(Exit::Infrastructure);
+    }
+}
+
+/// Ends the program and everything that it started.
+fn quit(exit: Exit) -> ! {
+    kill_descendants();
+    std::process::exit(i32::from(exit.code()))
 }

@@ -16,8 +16,8 @@ use packtrain_device_actors::Fleet;
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{
-    Here, Journal, RequestedTrail, Run, RunOptions, RunRequest, Screenshots, SessionOptions, Shard,
-    Stop, TrailLoader, resolve,
+    Here, Journal, NoStore, RequestedTrail, Run, RunOptions, RunRequest, Screenshots,
+    SessionOptions, Shard, Stop, TrailLoader, resolve,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::Trail;
@@ -211,7 +211,8 @@ impl Ours {
                 ..RunOptions::default()
             },
         });
-        let (journal, thread) = Journal::start(Vec::new(), Redactor::default()).unwrap();
+        let (journal, thread) =
+            Journal::start(Box::new(NoStore), Vec::new(), Redactor::default()).unwrap();
         let here = Here {
             fleet: self.fleet.clone(),
             registry: SharedRegistry::new(Registry::builtin()),

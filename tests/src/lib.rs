@@ -3,10 +3,18 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+/// How long a test waits for what must come.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
+/// How often it looks.
+const WAIT_POLL: Duration = Duration::from_millis(20);
 
 /// A workspace for one test.
 pub struct Lab {
@@ -101,6 +109,15 @@ impl Lab {
             .collect()
     }
 
+    /// The events that a run which goes on has journalled; none before it begins.
+    pub fn events_so_far(&self) -> Vec<Value> {
+        let journal = self.folder().join(".packtrain/runs/latest/events.ndjson");
+        let text = std::fs::read_to_string(journal).unwrap_or_default();
+        text.lines()
+            .map_while(|line| serde_json::from_str(line).ok())
+            .collect()
+    }
+
     /// The outcome of each device's last session in the newest run.
     pub fn outcomes(&self) -> BTreeMap<String, String> {
         outcomes(&self.events())
@@ -171,6 +188,53 @@ impl Ended {
         );
         self
     }
+}
+
+/// Waits until something holds that nobody tells of.
+#[track_caller]
+pub fn until(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "it never held");
+        std::thread::park_timeout(WAIT_POLL);
+    }
+}
+
+/// How a program ends that must, although nobody reads what it says before it has.
+#[track_caller]
+pub fn ended(mut child: Child) -> Ended {
+    let (pid, stdout, stderr) = (child.id(), child.stdout.take(), child.stderr.take());
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || tell.send(child.wait().unwrap()));
+    let Ok(status) = told.recv_timeout(WAIT_TIMEOUT) else {
+        send("-KILL", pid);
+        panic!("it did not end");
+    };
+    let (mut out, mut err) = (String::new(), String::new());
+    stdout.unwrap().read_to_string(&mut out).unwrap();
+    stderr.unwrap().read_to_string(&mut err).unwrap();
+    Ended {
+        code: status.code().unwrap_or(-1),
+        stdout: out,
+        stderr: err,
+    }
+}
+
+/// Sends what Ctrl-C does.
+pub fn interrupt(child: &Child) {
+    send("-INT", child.id());
+}
+
+/// Sends what `kill` does.
+pub fn terminate(child: &Child) {
+    send("-TERM", child.id());
+}
+
+fn send(signal: &str, pid: u32) {
+    let sent = Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status();
+    assert!(sent.unwrap().success());
 }
 
 /// The repository's folder.

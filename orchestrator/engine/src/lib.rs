@@ -1,6 +1,7 @@
 //! From a request to a verdict: plan, dispatch, walk the steps, judge, journal.
 //!
-//! Knows no files, no HTTP and no concrete driver: trails come in parsed, events go out to sinks.
+//! Knows no files, no HTTP and no concrete driver: trails come in parsed, events go out to a store
+//! and to sinks.
 
 mod dispatch;
 mod evidence;
@@ -20,7 +21,10 @@ mod stop;
 
 pub use here::Here;
 pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput};
-pub use journal::{ArtifactContent, BrokenSink, Journal, JournalThread, NewArtifact, Sink};
+pub use journal::{
+    ArtifactContent, Journal, JournalEnd, JournalThread, NewArtifact, NoStore, OpenSinks, Sink,
+    Store, UnreadSink,
+};
 pub use loader::TrailLoader;
 pub use order::{
     Ambiguity, DeviceRequirement, Screenshots, SessionOptions, SessionOrder, SessionValues,

@@ -12,13 +12,13 @@ use packtrain_drivers::{
     DriverError, EventSink, Located, Observation, Platform, Size, WebCommand,
 };
 use packtrain_engine::{
-    ArtifactContent, Here, Journal, NewArtifact, RequestedTrail, Run, RunOptions, RunRequest,
-    Shard, Sink, Stop, StopReason, TrailLoader, resolve,
+    Here, Journal, NewArtifact, RequestedTrail, Run, RunOptions, RunRequest, Shard, Stop,
+    StopReason, Store, TrailLoader, resolve,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::Trail;
 use packtrain_model::yaml::{DecodeError, Value};
-use packtrain_model::{Entry, Outcome, RunEvent, RunId, Verdict};
+use packtrain_model::{Artifact, Entry, Outcome, RunEvent, RunId, Verdict};
 use packtrain_tools::{
     Access, Answer, Call, Caller, Kind, Registry, SharedRegistry, Tool, ToolError, ToolSpec,
 };
@@ -301,7 +301,7 @@ impl Bench {
             stops: self.stops,
         };
         let (journal, thread) =
-            Journal::start(vec![Box::new(keeping)], Redactor::default()).unwrap();
+            Journal::start(Box::new(keeping), Vec::new(), Redactor::default()).unwrap();
         let inner = self
             .trails
             .iter()
@@ -384,12 +384,8 @@ struct Keeping {
     stops: Vec<(u64, StopReason)>,
 }
 
-impl Sink for Keeping {
-    fn name(&self) -> &'static str {
-        "keeping"
-    }
-
-    fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
+impl Store for Keeping {
+    fn append(&mut self, entry: &Entry) -> Result<(), String> {
         for (seq, reason) in &self.stops {
             if entry.seq == *seq {
                 self.stop.request(*reason);
@@ -399,12 +395,8 @@ impl Sink for Keeping {
         Ok(())
     }
 
-    fn save(
-        &mut self,
-        artifact: &NewArtifact,
-    ) -> Option<Result<packtrain_model::Artifact, String>> {
-        let _: &ArtifactContent = &artifact.content;
-        None
+    fn save(&mut self, _: &NewArtifact) -> Result<Option<Artifact>, String> {
+        Ok(None)
     }
 }
 

@@ -49,8 +49,9 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         trails: vec![trails::LoadedTrail::File(Arc::new(parsed.trail))],
         warnings: parsed.warnings,
     };
-    runtime::block_on(async {
-        let device = devices(args.device, &config, context).await;
+    runtime::block_on_stoppable(async |interrupts| {
+        let device = async { Ok(devices(args.device, &config, context).await) };
+        let device = interrupts.interruptible(device).await?;
         let site = Site::start().await.map_err(|error| {
             CliError::infrastructure("cannot serve the example shop").because(&error)
         })?;
@@ -61,7 +62,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             headed: args.headed,
             ..RunArgs::default()
         };
-        super::run::execute(run, config, found, context).await
+        super::run::execute(run, config, found, context, interrupts).await
     })
 }
 

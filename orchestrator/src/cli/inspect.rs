@@ -10,8 +10,8 @@ use packtrain_drivers::{
     Command, DeviceInfo, Fault, NavigateTo, Observation, Snapshot, SnapshotDetail, WebCommand,
 };
 use packtrain_engine::{
-    DeviceRequirement, Here, Journal, SessionContext, SessionOptions, SessionOrder, SessionOutput,
-    SessionStop, SessionValues,
+    DeviceRequirement, Here, Journal, NoStore, SessionContext, SessionOptions, SessionOrder,
+    SessionOutput, SessionStop, SessionValues,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
@@ -27,12 +27,14 @@ use super::select::select;
 use super::{Context, Format};
 use crate::exit::CliError;
 use crate::wiring::{Wanted, Wiring};
-use crate::{render, runtime, shutdown, trails};
+use crate::{render, runtime, trails};
 
 /// How long a look or a call may take.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long the device may take to let go at the end.
 const DEVICE_RELEASE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long what was started for it may take to end.
+const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Args)]
 pub(crate) struct SnapshotArgs {
@@ -178,13 +180,14 @@ fn on_device(
 ) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
     let target = targets(&config).of(None);
-    runtime::block_on(async {
+    runtime::block_on_stoppable(async |interrupts| {
         let words: Vec<_> = device.into_iter().cloned().collect();
         let wanted = Wanted {
             words: &words,
             all: false,
         };
-        let mut wiring = Wiring::new(&config, wanted, false).await?;
+        let wiring = Wiring::new(&config, wanted, false);
+        let mut wiring = interrupts.interruptible(wiring).await?;
         let chosen = select(wanted, &mut wiring)?;
         let [device] = chosen.as_slice() else {
             return Err(
@@ -211,14 +214,14 @@ fn on_device(
         let mut session = std::pin::pin!(one_session(&here, &order, stop.clone(), work));
         let worked = tokio::select! {
             worked = &mut session => worked,
-            () = shutdown::signal() => {
+            () = interrupts.first().cancelled() => {
                 stop.cancel(CancelCause::Interrupt);
                 let stopped = tokio::time::timeout(DEVICE_RELEASE_TIMEOUT, session).await;
                 stopped.unwrap_or_else(|_| Err(CliError::infrastructure("interrupted")))
             }
         };
         fleet.shutdown(DEVICE_RELEASE_TIMEOUT).await;
-        wiring.shutdown().await;
+        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
         worked.map(|()| Exit::Passed)
     })
 }
@@ -229,8 +232,8 @@ async fn one_session(
     stop: SessionStop,
     work: impl AsyncFnOnce(&SessionContext) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    // Nobody reads this journal: it keeps no file and has no sink.
-    let (journal, _) = Journal::start(Vec::new(), Redactor::default())
+    // Nobody reads this journal.
+    let (journal, _) = Journal::start(Box::new(NoStore), Vec::new(), Redactor::default())
         .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
     let opened = here.open(order, SessionOutput::new(journal), stop);
     let session = opened.await.map_err(told)?;

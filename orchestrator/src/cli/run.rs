@@ -1,9 +1,9 @@
 //! `packtrain run`: trails in, devices driven in parallel, a verdict and reports out.
 
 mod args;
+mod ending;
 mod given;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,27 +11,33 @@ use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{
-    Ambiguity, BrokenSink, Here, Journal, Plan, Run, RunOptions, RunRequest, Screenshots,
-    SessionOptions, Shard, Sink, Stop, resolve,
+    Ambiguity, Here, Journal, Plan, Run, RunOptions, RunRequest, Screenshots, SessionOptions,
+    Shard, Sink, Stop, StopReason, resolve,
 };
 use packtrain_model::memory::Redactor;
-use packtrain_model::{Exit, RunId, Verdict};
+use packtrain_model::{Exit, RunId};
 use packtrain_record::{JournalWriter, mark_latest};
 use packtrain_tools::{Caller, Registry, SharedRegistry};
 
 pub(crate) use self::args::RunArgs;
+use self::ending::Ending;
 pub(crate) use self::given::targets;
 use super::Context;
 use super::select::select;
 use crate::exit::CliError;
 use crate::render::{self, Color};
-use crate::reports::{self, Copies};
+use crate::reports::Copies;
+use crate::shutdown::Interrupts;
 use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
 use crate::wiring::{Wanted, Wiring};
-use crate::{runtime, shutdown, trails};
+use crate::{runtime, trails};
 
+/// How long a run may take after a signal before it is given up. Its sessions have less.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long devices may take to let go at the end.
-const LETTING_GO: Duration = Duration::from_secs(15);
+const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long what devices share may take to end.
+const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// `packtrain run`.
 pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
@@ -47,7 +53,9 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
             warning.redact(&secrets);
         }
         render::diagnostics(&found.warnings, context.color.on_stderr());
-        runtime::block_on(execute(args, config, found, context))
+        runtime::block_on_stoppable(async |interrupts| {
+            execute(args, config, found, context, interrupts).await
+        })
     };
     ran().map_err(|error| error.redacted(&secrets))
 }
@@ -58,13 +66,15 @@ pub(crate) async fn execute(
     mut config: Config,
     found: trails::Loaded,
     context: &Context,
+    interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
     let wanted = Wanted {
         words: &args.device,
         all: args.all_devices,
     };
     given::override_base_urls(&args, &mut config);
-    let mut wiring = Wiring::new(&config, wanted, args.headed).await?;
+    let wiring = Wiring::new(&config, wanted, args.headed);
+    let mut wiring = interrupts.interruptible(wiring).await?;
     let devices = select(wanted, &mut wiring)?;
     let plan = plan(&args, &config, &found, devices, context)?;
     let root = config.run.output_dir.clone();
@@ -74,20 +84,37 @@ pub(crate) async fn execute(
     if let Err(error) = mark_latest(&root, &plan.run) {
         render::warning(&error.to_string(), context.color);
     }
+    let copies = Copies {
+        junit: args.junit.clone(),
+        html: args.html.clone(),
+    };
     let folder = writer.folder().to_owned();
+    let ending = Ending::new(folder.clone(), copies, args.format, context.color);
+    let disk = Box::new(Disk::new(writer));
     let secrets = Redactor::of(&args.secret);
-    let (journal, journal_thread) = Journal::start(sinks(&args, context.color, writer), secrets)
+    let (journal, journal_thread) = Journal::start(disk, sinks(&args, context.color), secrets)
         .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
     let fleet = fleet(&wiring, &plan)?;
     let stop = Stop::default();
-    let signals = shutdown::on_signals(stop.clone());
+    let stopping = interrupts.stopping(stop.clone());
+    interrupts.before_quitting({
+        let (ending, stop) = (Arc::clone(&ending), stop.clone());
+        move || {
+            stop.request(StopReason::SecondInterrupt);
+            ending.quit()
+        }
+    });
+    let overdue = async {
+        interrupts.first().cancelled().await;
+        tokio::time::sleep(STOP_TIMEOUT).await;
+    };
     let here = Here {
         fleet: fleet.clone(),
         registry: SharedRegistry::new(Registry::builtin()),
         loader: Arc::new(trails::Disk),
         caller: Caller::Person,
         working_directory: context.working_directory.clone(),
-        scratch: Some(folder.clone()),
+        scratch: Some(folder),
     };
     let run = Run {
         plan,
@@ -95,48 +122,25 @@ pub(crate) async fn execute(
         journal,
         stop,
     };
-    let verdict = run.execute().await;
-    // Everything is on disk before anything is said.
-    let broken = journal_thread.finish().await;
-    fleet.shutdown(LETTING_GO).await;
-    wiring.shutdown().await;
-    drop(signals);
-    conclude(&args, &verdict, &folder, &broken, context)
-}
-
-/// Writes the reports and answers with the verdict, unless its journal is not whole.
-fn conclude(
-    args: &RunArgs,
-    verdict: &Verdict,
-    folder: &Path,
-    broken: &[BrokenSink],
-    context: &Context,
-) -> Result<Exit, CliError> {
-    let copies = Copies {
-        junit: args.junit.clone(),
-        html: args.html.clone(),
+    let verdict = tokio::select! {
+        verdict = run.execute() => Some(verdict),
+        () = overdue => None,
     };
-    let written = reports::write(folder, &copies);
-    if let (Ok(written), super::Format::Text) = (&written, args.format) {
-        render::say(&written.summary(context.color.on_stderr()));
-    }
-    if let Some(lost) = broken.iter().find(|broken| broken.sink == Disk::NAME) {
-        let error = CliError::infrastructure("the run's journal could not be written to its end")
-            .cause(&lost.message)
-            .hint("the reports end where the journal does; make room on the disk and run again");
-        return Err(error.at_least(verdict.exit));
-    }
-    written.map(|_| verdict.exit)
+    let concluded = ending.conclude(verdict, journal_thread).await;
+    fleet.shutdown(DEVICES_TIMEOUT).await;
+    // What does not end in time is killed with the program's other children.
+    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    drop(stopping);
+    concluded
 }
 
-fn sinks(args: &RunArgs, color: Color, writer: JournalWriter) -> Vec<Box<dyn Sink>> {
-    let disk: Box<dyn Sink> = Box::new(Disk::new(writer));
+fn sinks(args: &RunArgs, color: Color) -> Vec<Box<dyn Sink>> {
     let shown: Box<dyn Sink> = match args.format {
         super::Format::Json => Box::new(Ndjson),
         super::Format::Text if Live::is_possible() => Box::new(Live::new(color)),
         super::Format::Text => Box::new(Lines::new(color)),
     };
-    vec![disk, shown]
+    vec![shown]
 }
 
 fn fleet(wiring: &Wiring, plan: &Plan) -> Result<Fleet, CliError> {

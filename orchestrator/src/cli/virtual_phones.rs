@@ -1,6 +1,7 @@
 //! `packtrain virtual`: virtual phones for anybody's client.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use packtrain_config::{Flags, VirtualProfile, VirtualSettings};
@@ -9,8 +10,12 @@ use serde_json::json;
 
 use super::{Context, Format};
 use crate::exit::CliError;
+use crate::shutdown::Interrupts;
 use crate::wiring::phones;
-use crate::{render, runtime, shutdown};
+use crate::{render, runtime};
+
+/// How long the phones may take to end.
+const PHONES_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 pub(crate) struct VirtualArgs {
@@ -96,11 +101,15 @@ pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError
             None => configured.profile,
         },
     };
-    runtime::block_on(up(settings, args.format))
+    runtime::block_on_stoppable(async |interrupts| up(settings, args.format, interrupts).await)
 }
 
-async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError> {
-    let fleet = phones::start(&settings).await?;
+async fn up(
+    settings: VirtualSettings,
+    format: Format,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    let fleet = interrupts.interruptible(phones::start(&settings)).await?;
     match format {
         Format::Json => {
             let android: Vec<_> = fleet
@@ -154,10 +163,10 @@ async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError>
             if let Some(address) = fleet.usbmuxd_address() {
                 render::out(&format!("usbmuxd: USBMUXD_SOCKET_ADDRESS={address}"));
             }
-            render::say("Ctrl-C ends them");
+            render::say("press Ctrl-C to stop");
         }
     }
-    shutdown::signal().await;
+    interrupts.first().cancelled().await;
     let androids = fleet.android().iter().map(|phone| phone.device());
     let iphones = fleet.ios().iter().map(|phone| phone.device());
     for phone in androids.chain(iphones) {
@@ -169,6 +178,6 @@ async fn up(settings: VirtualSettings, format: Format) -> Result<Exit, CliError>
             ));
         }
     }
-    fleet.shutdown().await;
+    let _ = tokio::time::timeout(PHONES_TIMEOUT, fleet.shutdown()).await;
     Ok(Exit::Passed)
 }

@@ -1,6 +1,6 @@
-//! The run's folder as a sink: events and files on disk first.
+//! The run's folder: where events and files are kept.
 
-use packtrain_engine::{ArtifactContent, NewArtifact, Sink};
+use packtrain_engine::{ArtifactContent, NewArtifact, Store};
 use packtrain_model::{Artifact, Entry};
 use packtrain_record::{ArtifactStore, JournalWriter};
 
@@ -11,10 +11,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// What the sink is called.
-    pub const NAME: &'static str = "journal";
-
-    /// A sink that writes into the journal's folder.
+    /// A store that writes into the journal's folder.
     pub fn new(journal: JournalWriter) -> Self {
         Self {
             artifacts: journal.artifacts(),
@@ -23,16 +20,14 @@ impl Disk {
     }
 }
 
-impl Sink for Disk {
-    fn name(&self) -> &'static str {
-        Self::NAME
+impl Store for Disk {
+    fn append(&mut self, entry: &Entry) -> Result<(), String> {
+        self.journal
+            .append(entry)
+            .map_err(|error| in_one_line(&error))
     }
 
-    fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
-        self.journal.append(entry).map_err(|error| told(&error))
-    }
-
-    fn save(&mut self, artifact: &NewArtifact) -> Option<Result<Artifact, String>> {
+    fn save(&mut self, artifact: &NewArtifact) -> Result<Option<Artifact>, String> {
         let NewArtifact {
             session,
             step,
@@ -46,29 +41,26 @@ impl Sink for Disk {
             }
             ArtifactContent::File(path) => self.artifacts.adopt(*kind, path),
             // Not every device has a log.
-            ArtifactContent::Log { path, .. } if !path.exists() => return None,
+            ArtifactContent::Log { path, .. } if !path.exists() => return Ok(None),
             ArtifactContent::Log { path, hide } if hide.is_empty() => {
                 self.artifacts.take(session, *step, *kind, name, path)
             }
-            ArtifactContent::Log { path, hide } => match std::fs::read(path) {
-                Ok(bytes) => {
-                    let log = hide.redact(&String::from_utf8_lossy(&bytes)).into_owned();
-                    // The file as it was written goes in any case.
-                    if let Err(error) = std::fs::remove_file(path) {
-                        return Some(Err(error.to_string()));
-                    }
-                    self.artifacts
-                        .save(session, *step, *kind, name, log.as_bytes())
-                }
-                Err(error) => return Some(Err(error.to_string())),
-            },
+            ArtifactContent::Log { path, hide } => {
+                let bytes = std::fs::read(path).map_err(|error| in_one_line(&error))?;
+                // The file as it was written goes in any case.
+                std::fs::remove_file(path).map_err(|error| in_one_line(&error))?;
+                let text = String::from_utf8_lossy(&bytes);
+                let log = hide.redact(&text);
+                self.artifacts
+                    .save(session, *step, *kind, name, log.as_bytes())
+            }
         };
-        Some(saved.map_err(|error| told(&error)))
+        saved.map(Some).map_err(|error| in_one_line(&error))
     }
 }
 
 /// An error and what is behind it, in one line.
-fn told(error: &dyn std::error::Error) -> String {
+fn in_one_line(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     causes
         .map(ToString::to_string)

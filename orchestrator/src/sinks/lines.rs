@@ -31,4 +31,14 @@ impl Sink for Lines {
         }
         Ok(())
     }
+
+    fn on_dropped(&mut self, count: u64) -> Result<(), String> {
+        render::say(&not_shown(count));
+        Ok(())
+    }
+}
+
+/// What stands in place of events that were dropped.
+pub(super) fn not_shown(count: u64) -> String {
+    format!("... {count} events are not shown: this terminal is too slow")
 }

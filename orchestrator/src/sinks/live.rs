@@ -205,6 +205,11 @@ impl Sink for Live {
         }
         Ok(())
     }
+
+    fn on_dropped(&mut self, count: u64) -> Result<(), String> {
+        let line = super::lines::not_shown(count);
+        self.bars.println(line).map_err(|error| error.to_string())
+    }
 }
 
 fn style(template: &str) -> ProgressStyle {

@@ -22,4 +22,9 @@ impl Sink for Ndjson {
             .and_then(|()| stdout.flush())
             .map_err(|error| error.to_string())
     }
+
+    fn on_dropped(&mut self, _: u64) -> Result<(), String> {
+        // Whoever reads sees the gap in `seq`.
+        Ok(())
+    }
 }

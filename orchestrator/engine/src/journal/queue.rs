@@ -1,0 +1,107 @@
+//! What waits for the journal's thread, bounded in bytes: a thousand screenshots are gigabytes.
+
+use std::io;
+use std::sync::Arc;
+
+use packtrain_model::RunEvent;
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::NewArtifact;
+
+/// How much may wait. When it is full, sessions wait, in the order in which they came.
+pub(super) const QUEUE_BYTES: usize = 64 * 1024 * 1024;
+/// What a message takes besides its content.
+const MESSAGE_BYTES: usize = 512;
+
+/// What the journal's thread is asked to do.
+#[derive(Debug)]
+pub(super) enum Message {
+    Event(RunEvent),
+    Save(NewArtifact),
+}
+
+/// The end of the queue that sessions have.
+#[derive(Debug, Clone)]
+pub(super) struct Queue {
+    /// Bounded by `room`.
+    messages: UnboundedSender<Queued>,
+    room: Arc<Semaphore>,
+}
+
+/// A message, and the room it takes until that is dropped.
+#[derive(Debug)]
+pub(super) struct Queued {
+    pub(super) message: Message,
+    pub(super) bytes: usize,
+    pub(super) room: OwnedSemaphorePermit,
+}
+
+/// The end of the queue that the journal's thread has. Nobody waits for room once it is gone.
+#[derive(Debug)]
+pub(super) struct Messages {
+    messages: UnboundedReceiver<Queued>,
+    room: Arc<Semaphore>,
+}
+
+impl Queue {
+    pub(super) fn new() -> (Self, Messages) {
+        let room = Arc::new(Semaphore::new(QUEUE_BYTES));
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let queue = Self {
+            messages: sender,
+            room: Arc::clone(&room),
+        };
+        let messages = Messages {
+            messages: receiver,
+            room,
+        };
+        (queue, messages)
+    }
+
+    /// Waits for room and queues a message with so much content. When the thread is gone, which its
+    /// end tells, the message goes nowhere.
+    pub(super) async fn push(&self, message: Message, bytes: usize) {
+        let bytes = bytes.saturating_add(MESSAGE_BYTES).min(QUEUE_BYTES);
+        let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
+        if let Ok(room) = Arc::clone(&self.room).acquire_many_owned(permits).await {
+            let _ = self.messages.send(Queued {
+                message,
+                bytes,
+                room,
+            });
+        }
+    }
+}
+
+impl Messages {
+    /// The next message; `None` when all writing ends are gone.
+    pub(super) fn next(&mut self) -> Option<Queued> {
+        self.messages.blocking_recv()
+    }
+}
+
+impl Drop for Messages {
+    fn drop(&mut self) {
+        self.room.close();
+    }
+}
+
+/// How long an event is as a line of the journal.
+pub(super) fn bytes_of(event: &RunEvent) -> usize {
+    struct Length(usize);
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut length = Length(0);
+    // What cannot be encoded is told by the store.
+    let _ = serde_json::to_writer(&mut length, event);
+    length.0
+}

@@ -1,0 +1,150 @@
+//! The end of a run: its journal is whole, its reports are made, its verdict is said, and only then
+//! comes what can hang. A second signal takes the same way, as far as it gets.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use packtrain_engine::JournalThread;
+use packtrain_model::{Exit, Verdict};
+
+use crate::cli::Format;
+use crate::exit::CliError;
+use crate::render::{self, Color};
+use crate::reports::{self, Copies, Written};
+
+/// How long making the reports may take.
+const REPORTS_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// How long a run may take after the second signal to come to its end by itself.
+const CONCLUDE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What the end of a run takes, whoever brings it about.
+pub(super) struct Ending {
+    pub(super) folder: PathBuf,
+    pub(super) copies: Copies,
+    pub(super) format: Format,
+    pub(super) color: Color,
+    /// Whether the reports were begun: they are made once.
+    begun: Mutex<bool>,
+    /// The exit code, once the verdict is said.
+    exit: Mutex<Option<Exit>>,
+    concluded: Condvar,
+}
+
+impl Ending {
+    pub(super) fn new(folder: PathBuf, copies: Copies, format: Format, color: Color) -> Arc<Self> {
+        Arc::new(Self {
+            folder,
+            copies,
+            format,
+            color,
+            begun: Mutex::new(false),
+            exit: Mutex::default(),
+            concluded: Condvar::new(),
+        })
+    }
+
+    /// Concludes a run that ended by itself, or was given up when `verdict` is `None`.
+    pub(super) async fn conclude(
+        self: &Arc<Self>,
+        verdict: Option<Verdict>,
+        journal: JournalThread,
+    ) -> Result<Exit, CliError> {
+        let journal = journal.finish().await;
+        let written = self.reports_in_time().await;
+        let unread = journal.sinks.finish().await;
+        let summary = match (&written, self.format) {
+            (Ok(written), Format::Text) => Some(written.summary(self.color.on_stderr())),
+            (_, Format::Json) | (Err(_), _) => None,
+        };
+        let color = self.color;
+        render::in_time(move || {
+            if let Some(summary) = summary {
+                render::say(&summary);
+            }
+            for sink in unread {
+                let (name, lost) = (sink.sink, sink.lost);
+                render::warning(
+                    &format!("{name} was read too slowly: {lost} events are not there"),
+                    color,
+                );
+            }
+        });
+        let exit = verdict.as_ref().map(|verdict| verdict.exit);
+        let concluded = match (journal.failure, exit) {
+            (Some(failure), exit) => Err(CliError::infrastructure(
+                "the run's journal could not be written to its end",
+            )
+            .cause(failure)
+            .hint("the reports end where the journal does; make room on the disk and run again")
+            .at_least(exit.unwrap_or_default())),
+            (None, None) => Err(CliError::infrastructure("the run did not stop in time")
+                .hint("the reports say what ran until then")
+                .at_least(written.as_ref().map_or(Exit::Infrastructure, Written::exit))),
+            (None, Some(exit)) => written.map(|_| exit),
+        };
+        let exit = match &concluded {
+            Ok(exit) => *exit,
+            Err(error) => error.exit,
+        };
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
+        self.concluded.notify_all();
+        concluded
+    }
+
+    /// What a second signal does: reports of what is there, unless the run comes to its end at once.
+    pub(super) fn quit(&self) -> Exit {
+        if let Some(exit) = self.concluded_in_time() {
+            return exit;
+        }
+        let written = self.reports();
+        let exit = match &written {
+            Some(Ok(written)) => written.exit(),
+            Some(Err(error)) => error.exit,
+            None => Exit::Infrastructure,
+        };
+        let folder = self.folder.display().to_string();
+        render::in_time(move || match written {
+            Some(Ok(_)) | None => render::say(&format!("quit; reports of what ran: {folder}")),
+            Some(Err(error)) => render::error(&error, Color::Never),
+        });
+        exit
+    }
+
+    fn concluded_in_time(&self) -> Option<Exit> {
+        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = |exit: &mut Option<Exit>| exit.is_none();
+        let waited = self
+            .concluded
+            .wait_timeout_while(exit, CONCLUDE_TIMEOUT, is_open);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    async fn reports_in_time(self: &Arc<Self>) -> Result<Written, CliError> {
+        let ending = Arc::clone(self);
+        let making = tokio::task::spawn_blocking(move || ending.reports());
+        match tokio::time::timeout(REPORTS_TIMEOUT, making).await {
+            Ok(Ok(Some(written))) => written,
+            Ok(Ok(None)) => Err(CliError::infrastructure("interrupted")),
+            Ok(Err(error)) => {
+                Err(CliError::infrastructure("cannot make the reports").because(&error))
+            }
+            Err(_) => Err(
+                CliError::infrastructure("cannot make the reports").cause(format!(
+                    "they were not written within {} s",
+                    REPORTS_TIMEOUT.as_secs()
+                )),
+            ),
+        }
+    }
+
+    /// Makes the reports, or waits for who makes them; `None` then.
+    fn reports(&self) -> Option<Result<Written, CliError>> {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *begun, true) {
+            return None;
+        }
+        Some(reports::write(&self.folder, &self.copies))
+    }
+}
