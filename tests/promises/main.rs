@@ -12,6 +12,7 @@ mod downloads;
 mod fleet;
 mod isolation;
 mod phones;
+mod programs;
 mod secrets;
 mod shop;
 mod signals;

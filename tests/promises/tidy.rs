@@ -8,13 +8,23 @@ use packtrain_tests::repository;
 use serde_json::Value;
 
 /// What each crate may use of ours, development aside. See ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("packtrain-config", &[]),
     ("packtrain-drivers", &[]),
+    ("packtrain-program", &[]),
     ("packtrain-virtual", &[]),
-    ("packtrain-driver-adb", &["packtrain-drivers"]),
-    ("packtrain-driver-playwright", &["packtrain-drivers"]),
-    ("packtrain-driver-wda", &["packtrain-drivers"]),
+    (
+        "packtrain-driver-adb",
+        &["packtrain-drivers", "packtrain-program"],
+    ),
+    (
+        "packtrain-driver-playwright",
+        &["packtrain-drivers", "packtrain-program"],
+    ),
+    (
+        "packtrain-driver-wda",
+        &["packtrain-drivers", "packtrain-program"],
+    ),
     ("packtrain-device-actors", &["packtrain-drivers"]),
     ("packtrain-model", &["packtrain-drivers"]),
     (
@@ -31,6 +41,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
             "packtrain-drivers",
             "packtrain-device-actors",
             "packtrain-model",
+            "packtrain-program",
         ],
     ),
     (

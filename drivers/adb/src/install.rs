@@ -4,9 +4,9 @@
 //! of Packtrain; it is fetched once, and only the very bytes that were tried are taken.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
+use packtrain_program::output;
 use sha2::{Digest as _, Sha256};
 use tokio::process::Command;
 
@@ -21,6 +21,8 @@ const IN_PACKAGE: &str = "uiautomator2/assets/u2.jar";
 const PYTHONS: [&str; 2] = ["python3", "python"];
 /// The largest jar that is read.
 const MAX_JAR: u64 = 64 * 1024 * 1024;
+/// Bytes of what Python says that are kept.
+const MAX_WORDS: usize = 16 * 1024;
 
 /// Why the jar could not be installed.
 #[derive(Debug, thiserror::Error)]
@@ -141,15 +143,10 @@ async fn fetch(target: &Path) -> Result<(), InstallError> {
 /// The first program that is Python 3 and has pip.
 async fn python() -> Option<&'static str> {
     for program in PYTHONS {
-        let status = Command::new(program)
-            .args(["-c", "import sys, pip; sys.exit(sys.version_info[0] != 3)"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .status()
-            .await;
-        if status.is_ok_and(|status| status.success()) {
+        let mut command = Command::new(program);
+        command.args(["-c", "import sys, pip; sys.exit(sys.version_info[0] != 3)"]);
+        let output = output(command, 0).await;
+        if output.is_ok_and(|output| output.status.success()) {
             return Some(program);
         }
     }
@@ -166,12 +163,9 @@ async fn run<'a>(
         doing: doing.to_owned(),
         words,
     };
-    let output = Command::new(python)
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output()
+    let mut command = Command::new(python);
+    command.args(arguments).current_dir(folder);
+    let output = output(command, MAX_WORDS)
         .await
         .map_err(|error| failed(error.to_string()))?;
     if output.status.success() {

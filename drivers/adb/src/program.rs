@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use packtrain_program::Program;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 
@@ -71,11 +72,9 @@ impl AdbProgram {
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(also()?)
-            .stderr(also()?)
-            .kill_on_drop(true);
-        let mut child = command
-            .spawn()
-            .map_err(|error| self.failed(error.to_string()))?;
+            .stderr(also()?);
+        // A server that it has started leads a session of its own by then.
+        let mut child = Program::spawn(command).map_err(|error| self.failed(error.to_string()))?;
         let status = tokio::time::timeout(limit, child.wait())
             .await
             .map_err(|_| self.failed(format!("it did not end within {limit:?}")))?

@@ -4,9 +4,9 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
+use packtrain_program::output;
 use tokio::process::Command;
 
 /// The playwright-core release that the protocol client was tried with.
@@ -36,6 +36,8 @@ const PACKAGE_MANAGERS: [(&str, &str, &str); 6] = [
 ];
 /// Ubuntu's chromium is a snap; apt-get has it under this name.
 const UBUNTU_BROWSER: &str = "sudo apt-get install chromium-browser";
+/// Bytes of what Node and npm say that are kept.
+const MAX_WORDS: usize = 16 * 1024;
 
 /// Where macOS keeps browsers.
 const MAC_BROWSERS: [&str; 4] = [
@@ -209,12 +211,10 @@ impl std::fmt::Display for NodeVersion {
 
 /// The version that a Node tells; `None` when it does not within `limit`.
 pub async fn node_version(program: &Path, limit: Duration) -> Option<NodeVersion> {
-    let told = Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let told = tokio::time::timeout(limit, told).await.ok()?.ok()?;
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let told = tokio::time::timeout(limit, output(command, MAX_WORDS));
+    let told = told.await.ok()?.ok()?;
     let whole = String::from_utf8(told.stdout).ok()?.trim().to_owned();
     let major = whole.strip_prefix('v')?.split('.').next()?.parse().ok()?;
     Some(NodeVersion { major, whole })
@@ -250,21 +250,18 @@ pub async fn install_playwright(folder: &Path, limit: Duration) -> Result<(), In
         path: folder.to_owned(),
         source,
     })?;
-    let npm = Command::new("npm")
-        .args([
-            "install",
-            "--no-save",
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-        ])
-        .args(["--loglevel", "error", "--prefix"])
-        .arg(folder)
-        .arg(format!("playwright-core@{PLAYWRIGHT_CORE}"))
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let output = tokio::time::timeout(limit, npm)
+    let mut npm = Command::new("npm");
+    npm.args([
+        "install",
+        "--no-save",
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+    ])
+    .args(["--loglevel", "error", "--prefix"])
+    .arg(folder)
+    .arg(format!("playwright-core@{PLAYWRIGHT_CORE}"));
+    let output = tokio::time::timeout(limit, output(npm, MAX_WORDS))
         .await
         .map_err(|_| InstallError::Timeout(limit))?
         .map_err(InstallError::NoNpm)?;

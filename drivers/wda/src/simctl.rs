@@ -6,10 +6,9 @@
 mod list;
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use packtrain_program::output;
 use tokio::process::Command;
 
 pub(crate) use self::list::Simulator;
@@ -21,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// How long a simulator may take to boot, or an app to be installed.
 const BOOTS: Duration = Duration::from_secs(300);
 /// Longest output: a list with every runtime has some hundred KB.
-const MOST: u64 = 32 * 1024 * 1024;
+const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 
 /// Why `simctl` did not do what it was told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -132,7 +131,7 @@ impl Simctl {
         let copy = aside.path().join(name);
         let mut copying = Command::new("/bin/cp");
         copying.arg("-R").arg(installed).arg(&copy);
-        output(copying, BOOTS)
+        run_to_end(copying, BOOTS)
             .await
             .map_err(|message| failed("get_app_container", &message))?;
         self.uninstall(udid, id).await?;
@@ -150,7 +149,7 @@ impl Simctl {
             .arg("simctl")
             .args(arguments)
             .envs(environment.iter().map(|(name, value)| (name, value)));
-        output(command, limit)
+        run_to_end(command, limit)
             .await
             .map_err(|message| failed(arguments.first().copied().unwrap_or_default(), &message))
     }
@@ -164,40 +163,15 @@ fn failed(command: &str, message: &str) -> SimctlError {
 }
 
 /// What a program prints, when it ends well and in time.
-async fn output(mut command: Command, limit: Duration) -> Result<Vec<u8>, String> {
-    let spawned = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn();
-    let mut child = spawned.map_err(|error| error.to_string())?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let work = async {
-        let (out, err) = tokio::join!(up_to(stdout, MOST), up_to(stderr, 4096));
-        (child.wait().await, out, err)
-    };
-    let (status, out, err) = tokio::time::timeout(limit, work)
+async fn run_to_end(command: Command, limit: Duration) -> Result<Vec<u8>, String> {
+    let output = tokio::time::timeout(limit, output(command, MAX_OUTPUT))
         .await
-        .map_err(|_| format!("no end within {} s", limit.as_secs()))?;
-    match status {
-        Ok(status) if status.success() => Ok(out),
-        Ok(status) => {
-            let said = String::from_utf8_lossy(&err);
-            let said = said.lines().rfind(|line| !line.trim().is_empty());
-            Err(said.map_or_else(|| status.to_string(), |line| line.trim().to_owned()))
-        }
-        Err(error) => Err(error.to_string()),
+        .map_err(|_| format!("no end within {} s", limit.as_secs()))?
+        .map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(output.stdout);
     }
-}
-
-/// The first bytes of a stream; the others are read and forgotten, so that its writer can end.
-async fn up_to(stream: Option<impl AsyncRead + Unpin>, most: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Some(mut stream) = stream {
-        // What was read until it broke is all there is.
-        let _ = (&mut stream).take(most).read_to_end(&mut bytes).await;
-        let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
-    }
-    bytes
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().rfind(|line| !line.trim().is_empty());
+    Err(said.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned()))
 }

@@ -10,6 +10,7 @@ use packtrain_drivers::{ActionReport, BoxFuture, Command, Observation, Platform}
 use packtrain_model::memory::Memory;
 use packtrain_model::template::Undefined;
 use packtrain_model::yaml::Value;
+use packtrain_program::LeftRunning;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -89,6 +90,8 @@ pub struct SessionScope {
     pub folders: Vec<PathBuf>,
     /// Ends everything the session does.
     pub cancel: CancellationToken,
+    /// What commands left running on this computer; it ends with the session.
+    running: Mutex<Vec<LeftRunning>>,
 }
 
 /// Calls tools by name in a session: the only way to them, whoever asks.
@@ -179,7 +182,14 @@ impl SessionScope {
             target,
             folders,
             cancel,
+            running: Mutex::new(Vec::new()),
         }
+    }
+
+    /// Lets what a command left running go on until the session ends.
+    pub(crate) fn keep_running(&self, left: LeftRunning) {
+        let running = self.running.lock();
+        running.unwrap_or_else(PoisonError::into_inner).push(left);
     }
 
     /// The session's memory.

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use process_wrap::tokio::{CommandWrap, KillOnDrop, ProcessGroup};
+use packtrain_program::Program;
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::Command;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
@@ -30,25 +31,18 @@ type Tail = Arc<Mutex<VecDeque<String>>>;
 impl Running {
     pub(super) fn spawn(command: &[String], tasks: &TaskTracker) -> Result<Self, StartError> {
         let (program, arguments) = command.split_first().ok_or(StartError::Empty)?;
-        let spawned = CommandWrap::with_new(program, |command| {
-            command
-                .args(arguments)
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped());
-        })
-        .wrap(KillOnDrop)
-        .wrap(ProcessGroup::leader())
-        .spawn();
-        let mut child = spawned.map_err(|error| StartError::Spawn {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = Program::spawn(command).map_err(|error| StartError::Spawn {
             program: program.clone(),
             message: error.to_string(),
         })?;
         let tail = Tail::default();
-        let readers = (
-            follow(child.stdout().take(), &tail),
-            follow(child.stderr().take(), &tail),
-        );
+        let readers = (follow(child.stdout(), &tail), follow(child.stderr(), &tail));
         let stop = CancellationToken::new();
         let (tell, ended) = watch::channel(None);
         tasks.spawn({
@@ -59,7 +53,7 @@ impl Running {
                     () = stop.cancelled() => None,
                 };
                 // What it started does not outlive it.
-                match Box::into_pin(child.kill()).await {
+                match child.kill().await {
                     Ok(()) => {}
                     Err(error) => tracing::debug!(%error, "the process group is gone already"),
                 }

@@ -1,20 +1,19 @@
 //! Tools that run programs on this computer.
 
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
+use packtrain_drivers::ActionReport;
+use packtrain_program::output;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::tool;
 use crate::call::Call;
 use crate::tool::{Answer, Kind, Tool, ToolError};
 
-/// Bytes of output that are kept; the rest is read and dropped.
-const OUTPUT: usize = 256 * 1024;
+/// Bytes of each output that are kept; the rest is read and dropped.
+const MOST_OUTPUT: usize = 256 * 1024;
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     vec![
@@ -31,6 +30,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         )
         .internal()
         .unrecorded()
+        .running_host_commands()
         .code("argv")
         .running_host_commands()
         .done(),
@@ -48,6 +48,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         )
         .internal()
         .unrecorded()
+        .running_host_commands()
         .code("command")
         .running_host_commands()
         .done(),
@@ -68,35 +69,19 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
         .working_dir
         .map(std::path::PathBuf::from)
         .or_else(|| call.session.folders.last().cloned());
-    let child = CommandWrap::with_new(program, |command| {
-        command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if let Some(folder) = folder {
-            command.current_dir(folder);
-        }
-    })
-    .wrap(KillOnDrop)
-    .wrap(ProcessGroup::leader())
-    .spawn()
-    .map_err(|error| ToolError::failed(format!("start {program}: {error}")))?;
-    let mut group = Group {
-        child,
-        ended: false,
-    };
-    let child = &mut group.child;
-    let (stdout, stderr) = (child.stdout().take(), child.stderr().take());
+    let mut command = tokio::process::Command::new(program);
+    command.args(arguments);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
     let limit = options.timeout_seconds.map_or(call.remaining(), |seconds| {
         Duration::from_secs(seconds).min(call.remaining())
     });
-    let finished = async {
-        let (stdout, stderr) = tokio::join!(read(stdout), read(stderr));
-        (child.wait().await, stdout, stderr)
-    };
-    let (status, stdout, stderr) = tokio::select! {
-        finished = finished => finished,
+    // What is not waited for any longer is killed with all it started.
+    let ended = tokio::select! {
+        ended = output(command, MOST_OUTPUT) => {
+            ended.map_err(|error| ToolError::failed(format!("start {program}: {error}")))?
+        }
         () = call.session.cancel.cancelled() => return Err(ToolError::Cancelled),
         () = tokio::time::sleep(limit) => {
             return Err(ToolError::failed(format!(
@@ -105,9 +90,19 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
             )));
         }
     };
-    group.ended = true;
-    let status =
-        status.map_err(|error| ToolError::failed(format!("wait for {program}: {error}")))?;
+    let status = ended.status;
+    let mut report = ActionReport::default();
+    if let Some(left) = ended.left {
+        report
+            .notes
+            .push("what it left running ends with the session".to_owned());
+        call.session.keep_running(left);
+    }
+    let (stdout, stderr) = (ended.stdout, ended.stderr);
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&stdout),
+        String::from_utf8_lossy(&stderr),
+    );
     let output = format!("{stdout}{stderr}");
     if status.code() != Some(options.expected_exit_code) {
         return Err(ToolError::Failed {
@@ -135,35 +130,10 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
             .join("\n"),
         None => output,
     };
-    Ok(Answer::text(output.trim_end()))
-}
-
-/// A program with all that it started, which go with it when it did not end by itself.
-struct Group {
-    child: Box<dyn ChildWrapper>,
-    ended: bool,
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if !self.ended {
-            // What is gone already needs no killing.
-            let _ = self.child.start_kill();
-        }
-    }
-}
-
-/// Reads to the end and keeps the first [`OUTPUT`] bytes.
-async fn read(pipe: Option<impl AsyncRead + Unpin>) -> String {
-    let Some(mut pipe) = pipe else {
-        return String::new();
-    };
-    let (mut kept, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
-    while let Ok(read @ 1..) = pipe.read(&mut buffer).await {
-        let room = OUTPUT.saturating_sub(kept.len());
-        kept.extend_from_slice(&buffer[..read.min(room)]);
-    }
-    String::from_utf8_lossy(&kept).into_owned()
+    Ok(Answer {
+        report,
+        ..Answer::text(output.trim_end())
+    })
 }
 
 /// Options of both tools, spelled out in each: `flatten` would read every scalar before it is known

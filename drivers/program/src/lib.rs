@@ -1,0 +1,163 @@
+//! Programs of this computer that are started here, and never outlive their owner.
+//!
+//! A program leads a process group. The group is killed when its owner drops it, and by a watcher in
+//! it when this process is gone, however that ended. Knows nothing of who starts what.
+
+mod watcher;
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStderr, ChildStdout, Command};
+use watcher::Watcher;
+
+/// How long what a program left running may keep its output open once the program has ended.
+const PIPE_DRAIN_GRACE: Duration = Duration::from_millis(300);
+
+/// A program that runs, and whatever it starts in its process group.
+#[derive(Debug)]
+pub struct Program {
+    child: Box<dyn ChildWrapper>,
+    group: Option<u32>,
+    watcher: Option<Watcher>,
+}
+
+/// How a program ended, and what it wrote.
+#[derive(Debug)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// The beginning of what it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// The beginning of what it wrote to standard error.
+    pub stderr: Vec<u8>,
+    /// What it has left running.
+    pub left: Option<LeftRunning>,
+}
+
+/// What a program has left running in its process group; dropped, it is killed.
+#[derive(Debug)]
+pub struct LeftRunning {
+    _watcher: Watcher,
+}
+
+/// Runs a program that has nothing to read to its end and keeps the first `most` bytes of each
+/// output. When the future is dropped before, the program and all it started are killed.
+///
+/// # Errors
+/// When there is no such program, it cannot be started, or the system does not tell how it ended.
+pub async fn output(mut command: Command, most: usize) -> io::Result<Output> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut program = Program::spawn(command)?;
+    let (out, err) = (program.stdout(), program.stderr());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let status = {
+        let mut reading = std::pin::pin!(async {
+            tokio::join!(read(out, most, &mut stdout), read(err, most, &mut stderr))
+        });
+        let mut is_read = false;
+        let status = loop {
+            tokio::select! {
+                status = program.wait() => break status?,
+                _ = &mut reading, if !is_read => is_read = true,
+            }
+        };
+        if !is_read {
+            // Who else still holds the pipes is not waited for.
+            let _ = tokio::time::timeout(PIPE_DRAIN_GRACE, reading).await;
+        }
+        status
+    };
+    Ok(Output {
+        status,
+        stdout,
+        stderr,
+        left: program.left_running().await,
+    })
+}
+
+impl Program {
+    /// Starts a program.
+    ///
+    /// # Errors
+    /// When there is no such program or it cannot be started.
+    pub fn spawn(command: Command) -> io::Result<Self> {
+        let child = CommandWrap::from(command)
+            .wrap(KillOnDrop)
+            .wrap(ProcessGroup::leader())
+            .spawn()?;
+        let group = child.id();
+        let watcher = group.and_then(|group| match Watcher::join(group) {
+            Ok(watcher) => Some(watcher),
+            Err(error) => {
+                tracing::debug!(%error, group, "nothing watches a program's process group");
+                None
+            }
+        });
+        Ok(Self {
+            child,
+            group,
+            watcher,
+        })
+    }
+
+    /// Its standard output when it is a pipe, once.
+    pub fn stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout().take()
+    }
+
+    /// Its standard error when it is a pipe, once.
+    pub fn stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr().take()
+    }
+
+    /// Waits for the end of the program, not of what it started.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.child.inner_mut().wait().await
+    }
+
+    /// Kills the program and all it started, and waits until the program is gone.
+    ///
+    /// # Errors
+    /// When they are gone already.
+    pub async fn kill(mut self) -> io::Result<()> {
+        self.child.start_kill()?;
+        self.wait().await.map(drop)
+    }
+
+    /// What is left of the group of a program that has ended.
+    async fn left_running(mut self) -> Option<LeftRunning> {
+        self.watcher.take()?.leave().await;
+        // A group that nobody is in cannot be joined.
+        let watcher = Watcher::join(self.group?).ok()?;
+        Some(LeftRunning { _watcher: watcher })
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // As long as its leader was not waited for, or somebody watches, the group is still ours.
+        let is_ours = self.child.id().is_some() || self.watcher.is_some();
+        if is_ours && let Err(error) = self.child.start_kill() {
+            tracing::debug!(%error, "a program's process group is gone already");
+        }
+    }
+}
+
+async fn read(pipe: Option<impl AsyncRead + Unpin>, most: usize, kept: &mut Vec<u8>) {
+    let Some(mut pipe) = pipe else { return };
+    let mut buffer = vec![0; 16 * 1024];
+    while let Ok(count @ 1..) = pipe.read(&mut buffer).await {
+        let room = most.saturating_sub(kept.len());
+        kept.extend_from_slice(&buffer[..count.min(room)]);
+    }
+}
