@@ -18,6 +18,7 @@ mod shop;
 mod signals;
 mod snippets;
 mod stalled;
+mod started;
 mod targets;
 mod templates;
 mod tidy;

@@ -79,6 +79,33 @@ fn one_trail_passes_on_an_android_phone_an_iphone_and_two_browsers_at_once() {
 }
 
 #[test]
+fn the_example_passes_on_every_model_of_iphone_and_twice_on_each() {
+    let bench = bench();
+    bench.write(
+        "trails/again.trail.yaml",
+        &trail().replace("id: shop/buy", "id: shop/again"),
+    );
+    bench
+        .run(&["run", "trails", "-d", "virtual:ios:3"])
+        .expect(0);
+    let events = bench.events();
+    let passed = events
+        .iter()
+        .filter(|event| event["event"] == "session_finished" && event["outcome"] == "passed");
+    assert_eq!(passed.count(), 6);
+    // They are known for what they are before they are connected.
+    let models = ["iPhone 14 Pro", "iPhone 13", "iPhone SE"];
+    let sizes = [[393.0, 852.0], [390.0, 844.0], [375.0, 667.0]];
+    for (device, (model, size)) in (0..3)
+        .map(|at| &events[0]["devices"][at])
+        .zip(models.iter().zip(sizes))
+    {
+        let screen = ["width", "height"].map(|side| device["screen"][side].as_f64().unwrap());
+        assert_eq!((device["model"].as_str(), screen), (Some(*model), size));
+    }
+}
+
+#[test]
 fn one_wrong_text_fails_on_exactly_that_step_on_phones_and_browsers_alike() {
     let bench = bench();
     let wrong = trail()

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use self::ask::{Again, Within};
 pub(crate) use self::ask::{Ask, Reply};
-pub(crate) use self::session::Launch;
+pub(crate) use self::session::{AppData, Launch};
 use crate::answer::{self, Refusal, WdaRefusal};
 use crate::http::{Http, HttpAnswer, HttpRequest, WireError};
 use crate::start::Starter;
@@ -89,6 +89,11 @@ impl Agent {
 
     pub(crate) const fn events(&self) -> &EventSink {
         &self.events
+    }
+
+    /// A WebDriverAgent that is not there is not started any more.
+    pub(crate) fn start_no_more(&mut self) {
+        self.starter = None;
     }
 
     /// What WebDriverAgent says of itself and the device. Starts it when it does not answer and

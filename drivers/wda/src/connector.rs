@@ -7,31 +7,21 @@ use packtrain_drivers::{
     BoxFuture, Classifier, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError,
     EventSink, Platform, Size, event_channel,
 };
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
 use crate::driver::WdaDriver;
 use crate::endpoint::WdaEndpoint;
+use crate::facts::{self, DeviceFacts, Screen};
 use crate::kit::Kit;
 use crate::route::Route;
 use crate::start::Starter;
-
-/// What is known of a device before it is connected.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Known {
-    pub(crate) tablet: Option<bool>,
-    /// What people call it.
-    pub(crate) model: Option<String>,
-    /// Version of iOS.
-    pub(crate) version: Option<String>,
-}
 
 /// Leads to one iOS device.
 pub struct WdaConnector {
     id: DeviceId,
     classifiers: Vec<String>,
-    known: Known,
+    facts: DeviceFacts,
     route: Route,
     kit: Kit,
     starter: Option<Arc<Starter>>,
@@ -40,7 +30,7 @@ pub struct WdaConnector {
 impl WdaConnector {
     pub(crate) fn new(
         endpoint: &WdaEndpoint,
-        known: Known,
+        facts: DeviceFacts,
         route: Route,
         kit: Kit,
         starter: Option<Arc<Starter>>,
@@ -48,7 +38,7 @@ impl WdaConnector {
         Self {
             id: DeviceId::new(Platform::Ios, endpoint.name.clone()),
             classifiers: endpoint.classifiers.clone(),
-            known,
+            facts,
             route,
             kit,
             starter,
@@ -59,16 +49,16 @@ impl WdaConnector {
         &self.kit
     }
 
-    pub(crate) const fn known(&self) -> &Known {
-        &self.known
+    pub(crate) const fn facts(&self) -> &DeviceFacts {
+        &self.facts
     }
 
-    pub(crate) fn learn(&mut self, known: Known) {
-        self.known = known;
+    pub(crate) fn learn(&mut self, facts: DeviceFacts) {
+        self.facts = facts;
     }
 
     /// What WebDriverAgent says of the device, if it runs; it is not started for that.
-    pub(crate) async fn ask(&self) -> Option<Known> {
+    pub(crate) async fn ask(&self) -> Option<DeviceFacts> {
         let (events, _) = event_channel();
         let mut agent = Agent::new(self.route.client(), None, events);
         let ctx = CommandContext {
@@ -76,7 +66,12 @@ impl WdaConnector {
             cancel: CancellationToken::new(),
         };
         let status = agent.status(&ctx).await.ok()?;
-        Some(told(&status))
+        let screen = Screen::of(&mut agent, &ctx).await.ok();
+        Some(DeviceFacts {
+            model: facts::name(&mut agent, &ctx).await,
+            screen: screen.map(|screen| screen.size),
+            ..DeviceFacts::of_status(&status)
+        })
     }
 
     async fn open(
@@ -86,60 +81,49 @@ impl WdaConnector {
     ) -> Result<WdaDriver, DriverError> {
         let mut agent = Agent::new(self.route.client(), self.starter.clone(), events);
         let status = agent.status(ctx).await?;
-        let told = told(&status);
-        let known = Known {
-            tablet: self.known.tablet.or(told.tablet),
-            model: self.known.model.clone().or(told.model),
-            version: told.version.or_else(|| self.known.version.clone()),
-        };
-        if known
-            .tablet
-            .is_some_and(|tablet| tablet != self.is_tablet())
-        {
+        let mut told = DeviceFacts::of_status(&status);
+        if told.tablet.is_some_and(|tablet| tablet != self.is_tablet()) {
             tracing::warn!(device = %self.id, "the device is not what its classifiers say");
         }
-        WdaDriver::connect(self.info(&known), agent, self.kit.clone(), ctx).await
+        // Plans were made from what was known.
+        told.tablet = self.facts.tablet.or(told.tablet);
+        if self.facts.model.is_none() {
+            told.model = facts::name(&mut agent, ctx).await;
+        }
+        let screen = Screen::of(&mut agent, ctx).await?;
+        told.screen = Some(screen.size);
+        let info = self.info(told.or(self.facts.clone()));
+        Ok(WdaDriver::new(info, agent, self.kit.clone(), screen.scale))
     }
 
     fn is_tablet(&self) -> bool {
         match self.classifiers.as_slice() {
-            [] => self.known.tablet == Some(true),
+            [] => self.facts.tablet == Some(true),
             classifiers => classifiers.iter().any(|classifier| classifier == "ipad"),
         }
     }
 
-    fn info(&self, known: &Known) -> DeviceInfo {
-        let kind = if self.is_tablet() { "ipad" } else { "iphone" };
+    fn info(&self, facts: DeviceFacts) -> DeviceInfo {
+        let (kind, unnamed) = if self.is_tablet() {
+            ("ipad", "iPad")
+        } else {
+            ("iphone", "iPhone")
+        };
         let classifiers = match self.classifiers.as_slice() {
             [] => vec!["ios".into(), kind.into()],
             configured => configured.iter().cloned().map(Classifier).collect(),
         };
-        let model = known.model.clone();
-        let unnamed = if self.is_tablet() { "iPad" } else { "iPhone" };
         DeviceInfo {
             id: self.id.clone(),
             driver: "ios-host".to_owned(),
             classifiers,
-            model: model.unwrap_or_else(|| unnamed.to_owned()),
-            system: match &known.version {
+            model: facts.model.unwrap_or_else(|| unnamed.to_owned()),
+            system: match facts.version {
                 Some(version) => format!("iOS {version}"),
                 None => "iOS".to_owned(),
             },
-            screen: Size::new(0.0, 0.0),
+            screen: facts.screen.unwrap_or(Size::new(0.0, 0.0)),
         }
-    }
-}
-
-/// What the answer to `/status` says of the device.
-fn told(status: &Value) -> Known {
-    let text = |pointer: &str| {
-        let text = status.pointer(pointer).and_then(Value::as_str);
-        text.filter(|text| text.len() <= 64).map(str::to_owned)
-    };
-    Known {
-        tablet: text("/device").map(|device| device == "ipad"),
-        model: None,
-        version: text("/os/version"),
     }
 }
 
@@ -149,7 +133,7 @@ impl Connector for WdaConnector {
     }
 
     fn describe(&self) -> DeviceInfo {
-        self.info(&self.known)
+        self.info(self.facts.clone())
     }
 
     fn connect<'a>(

@@ -14,7 +14,6 @@ use packtrain_drivers::{
     ActionReport, AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError,
     Observation, Size,
 };
-use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use self::keyboard::Stubborn;
@@ -43,6 +42,8 @@ pub(crate) struct WdaDriver {
 /// What is known within a session.
 #[derive(Default)]
 struct State {
+    /// The device was turned, or may have been, and is to be turned upright again.
+    turned: bool,
     /// The screen as it is held, when it was read.
     screen: Option<Size>,
     /// What the app in front calls itself, and its id.
@@ -60,43 +61,15 @@ struct State {
 }
 
 impl WdaDriver {
-    /// A driver for a device whose WebDriverAgent has answered.
-    pub(crate) async fn connect(
-        mut info: DeviceInfo,
-        mut agent: Agent,
-        kit: Kit,
-        ctx: &CommandContext,
-    ) -> Result<Self> {
-        #[derive(Deserialize)]
-        struct Screen {
-            #[serde(rename = "screenSize")]
-            size: Extent,
-            #[serde(default)]
-            scale: f64,
-        }
-        #[derive(Deserialize)]
-        struct Extent {
-            width: f64,
-            height: f64,
-        }
-        let ask = Ask::get("read the size of the screen", "/wda/screen").at_top();
-        let reply = agent.ask(&ask, ctx).await;
-        let reply = reply.map_err(|failure| failure.into_error(ask.doing()))?;
-        let screen: Screen = reply.parse(ask.doing())?;
-        // Upright, as a session begins.
-        let (a, b) = (screen.size.width, screen.size.height);
-        info.screen = Size::new(a.min(b), a.max(b));
-        Ok(Self {
+    /// A driver for a device whose WebDriverAgent has answered. `scale` is in pixels per point.
+    pub(crate) fn new(info: DeviceInfo, agent: Agent, kit: Kit, scale: f64) -> Self {
+        Self {
             info,
             agent,
             kit,
-            scale: if screen.scale > 0.0 {
-                screen.scale
-            } else {
-                1.0
-            },
+            scale,
             state: State::default(),
-        })
+        }
     }
 
     async fn run(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
@@ -225,7 +198,8 @@ impl Driver for WdaDriver {
                 deadline: Instant::now() + CLOSES,
                 cancel: CancellationToken::new(),
             };
-            if let Err(error) = self.agent.let_go(&ctx).await {
+            self.agent.start_no_more();
+            if let Err(error) = self.end(&ctx).await {
                 tracing::debug!(%error, device = %self.info.id, "letting go of a device");
             }
         })

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use crate::facts::DeviceFacts;
 use crate::mux::MuxAddress;
 
 /// The bundle id of WebDriverAgent's app as it is built by default.
@@ -48,7 +49,7 @@ pub enum WdaStart {
 }
 
 /// An iOS device.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WdaEndpoint {
     /// The name behind `ios/`.
     pub name: String,
@@ -58,6 +59,8 @@ pub struct WdaEndpoint {
     pub start: WdaStart,
     /// Classifiers, broad first: `[ios, iphone]`; found out when empty.
     pub classifiers: Vec<String>,
+    /// What is known of it already.
+    pub facts: DeviceFacts,
 }
 
 impl WdaEndpoint {
@@ -87,6 +90,7 @@ impl WdaEndpoint {
             target,
             start: WdaStart::Never,
             classifiers: Vec::new(),
+            facts: DeviceFacts::default(),
         }
     }
 

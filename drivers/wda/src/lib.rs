@@ -3,6 +3,7 @@
 //! WebDriverAgent is an HTTP server on the device: at an address, behind a cable through usbmuxd,
 //! or on a simulator. This crate knows nothing of runs, trails or actors.
 
+mod afterwards;
 mod agent;
 mod alert;
 mod answer;
@@ -11,6 +12,7 @@ mod dial;
 mod driver;
 mod endpoint;
 mod error;
+mod facts;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod gesture;
@@ -30,5 +32,6 @@ mod stream;
 pub use connector::WdaConnector;
 pub use endpoint::{DEFAULT_RUNNER, WdaEndpoint, WdaStart, WdaTarget};
 pub use error::WdaError;
+pub use facts::DeviceFacts;
 pub use mux::{MuxAddress, MuxAddressError};
 pub use pool::{WdaOptions, WdaPool};

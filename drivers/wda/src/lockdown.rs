@@ -74,8 +74,6 @@ impl LockdownError {
 /// What a device says of itself to anybody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// What its owner calls it.
-    pub(crate) name: Option<String>,
     /// Apple's name for the model: `iPhone15,2`.
     pub(crate) product_type: String,
     /// `16.7.8`.
@@ -110,8 +108,6 @@ pub(crate) async fn facts(muxer: &MuxAddress, udid: &str) -> Result<Facts, Lockd
             version: value("ProductVersion")
                 .await?
                 .ok_or(missing("ProductVersion"))?,
-            // A locked device may keep its name for itself.
-            name: value("DeviceName").await.ok().flatten(),
         })
     })
     .await

@@ -10,9 +10,10 @@ use packtrain_drivers::Connector;
 use tokio::task::JoinSet;
 use tokio_util::task::TaskTracker;
 
-use crate::connector::{Known, WdaConnector};
+use crate::connector::WdaConnector;
 use crate::endpoint::{DEFAULT_RUNNER, WdaEndpoint, WdaStart, WdaTarget};
 use crate::error::WdaError;
+use crate::facts::DeviceFacts;
 use crate::kit::Kit;
 use crate::lockdown;
 use crate::model;
@@ -23,7 +24,7 @@ use crate::start::{How, SimulatorRunner, Starter};
 
 /// How long a device may take to say what it is; what it does not say now is found out when it
 /// is connected.
-const INTRODUCES: Duration = Duration::from_secs(5);
+const INTRODUCTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a pool is made of.
 #[derive(Debug, Clone, Default)]
@@ -76,21 +77,13 @@ impl WdaPool {
         })
     }
 
-    /// A connector for a WebDriverAgent at an address, as an embedded virtual iPhone has one.
-    /// Until it is connected it counts as an iPhone.
-    ///
-    /// # Errors
-    /// [`WdaError::Address`] when the address cannot be one.
-    pub fn url(&self, name: &str, url: &str) -> Result<Arc<dyn Connector>, WdaError> {
-        self.connector(&WdaEndpoint::url(name, url))
-    }
-
-    /// A connector for a device, which is not asked anything.
+    /// A connector for a device, which is not asked anything; unless it is said, it counts as an
+    /// iPhone until it is connected.
     ///
     /// # Errors
     /// [`WdaError`] when the device cannot be reached as it is told.
     pub fn connector(&self, endpoint: &WdaEndpoint) -> Result<Arc<dyn Connector>, WdaError> {
-        Ok(Arc::new(self.connect_to(endpoint, Known::default())?))
+        Ok(Arc::new(self.connect_to(endpoint, endpoint.facts.clone())?))
     }
 
     /// Connectors for everything there is: what is configured, in that order; then what is
@@ -105,7 +98,8 @@ impl WdaPool {
         let mut asked = JoinSet::new();
         for (at, endpoint) in endpoints.iter().enumerate() {
             let known = known_simulator(endpoint, &simulators);
-            let connector = self.connect_to(endpoint, known.unwrap_or_default())?;
+            let facts = known.unwrap_or_default().or(endpoint.facts.clone());
+            let connector = self.connect_to(endpoint, facts)?;
             asked.spawn(async move { (at, introduced(connector).await) });
         }
         let mut connectors: Vec<Option<Arc<dyn Connector>>> = Vec::new();
@@ -189,7 +183,11 @@ impl WdaPool {
         }
     }
 
-    fn connect_to(&self, endpoint: &WdaEndpoint, known: Known) -> Result<WdaConnector, WdaError> {
+    fn connect_to(
+        &self,
+        endpoint: &WdaEndpoint,
+        facts: DeviceFacts,
+    ) -> Result<WdaConnector, WdaError> {
         let name = || endpoint.name.clone();
         let no_runner = || match endpoint.start {
             WdaStart::Runner { .. } => Err(WdaError::RunnerNeedsSimulator { name: name() }),
@@ -228,7 +226,7 @@ impl WdaPool {
             self.starters().push(starter.clone());
             starter
         });
-        Ok(WdaConnector::new(endpoint, known, route, kit, starter))
+        Ok(WdaConnector::new(endpoint, facts, route, kit, starter))
     }
 }
 
@@ -267,31 +265,36 @@ fn free_port() -> Result<u16, String> {
         .map_err(|error| error.to_string())
 }
 
-fn known_simulator(endpoint: &WdaEndpoint, simulators: &[Simulator]) -> Option<Known> {
+fn known_simulator(endpoint: &WdaEndpoint, simulators: &[Simulator]) -> Option<DeviceFacts> {
     let WdaTarget::Simulator { udid, .. } = &endpoint.target else {
         return None;
     };
     let simulator = simulators.iter().find(|known| known.udid == *udid)?;
-    Some(Known {
+    Some(DeviceFacts {
         tablet: Some(simulator.tablet),
         model: Some(simulator.name.clone()),
         version: Some(simulator.version.clone()),
+        screen: model::screen(&simulator.name),
     })
 }
 
 /// The connector with what the device says of itself, if it does so in time.
 async fn introduced(mut connector: WdaConnector) -> WdaConnector {
-    if connector.known() != &Known::default() {
+    if connector.facts() != &DeviceFacts::default() {
         return connector;
     }
     let asked = async {
         match connector.kit() {
             Kit::Device { usbmuxd, udid } => match lockdown::facts(usbmuxd, udid).await {
-                Ok(facts) => Some(Known {
-                    tablet: Some(model::is_tablet(&facts.product_type)),
-                    model: Some(model::name(&facts.product_type).to_owned()),
-                    version: Some(facts.version),
-                }),
+                Ok(facts) => {
+                    let model = model::name(&facts.product_type);
+                    Some(DeviceFacts {
+                        tablet: Some(model::is_tablet(&facts.product_type)),
+                        screen: model::screen(model),
+                        model: Some(model.to_owned()),
+                        version: Some(facts.version),
+                    })
+                }
                 Err(error) => {
                     let hint = error.hint();
                     tracing::warn!(%error, hint, %udid, "a device did not say what it is");
@@ -302,9 +305,9 @@ async fn introduced(mut connector: WdaConnector) -> WdaConnector {
             Kit::Simulator { .. } => None,
         }
     };
-    let told = tokio::time::timeout(INTRODUCES, asked).await;
-    if let Ok(Some(known)) = told {
-        connector.learn(known);
+    let told = tokio::time::timeout(INTRODUCTION_TIMEOUT, asked).await;
+    if let Ok(Some(facts)) = told {
+        connector.learn(facts);
     }
     connector
 }

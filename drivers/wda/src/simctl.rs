@@ -12,13 +12,14 @@ use packtrain_program::output;
 use tokio::process::Command;
 
 pub(crate) use self::list::Simulator;
+use crate::afterwards::Afterwards;
 use crate::lockdown::{self, DeviceApp};
 use crate::plist;
 
 /// How long most commands may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a simulator may take to boot, or an app to be installed.
-const BOOTS: Duration = Duration::from_secs(300);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(300);
 /// Longest output: a list with every runtime has some hundred KB.
 const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 
@@ -44,27 +45,27 @@ impl Simctl {
 
     /// The iPhones and iPads among the simulators.
     pub(crate) async fn list(&self) -> Result<Vec<Simulator>, SimctlError> {
-        let json = self.run(&["list", "-j"], &[], LIMIT).await?;
+        let json = self.run(&["list", "-j"], &[], COMMAND_TIMEOUT).await?;
         list::read(&json).map_err(|error| failed("list", &error))
     }
 
     /// Boots a simulator and waits until it is up; no error when it is.
     pub(crate) async fn boot(&self, udid: &str) -> Result<(), SimctlError> {
         // It boots what is shut down, and waits in either case.
-        self.run(&["bootstatus", udid, "-b"], &[], BOOTS)
+        self.run(&["bootstatus", udid, "-b"], &[], INSTALL_TIMEOUT)
             .await
             .map(drop)
     }
 
     pub(crate) async fn install(&self, udid: &str, app: &Path) -> Result<(), SimctlError> {
         let app = app.to_string_lossy();
-        self.run(&["install", udid, &app], &[], BOOTS)
+        self.run(&["install", udid, &app], &[], INSTALL_TIMEOUT)
             .await
             .map(drop)
     }
 
     pub(crate) async fn uninstall(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
-        self.run(&["uninstall", udid, id], &[], LIMIT)
+        self.run(&["uninstall", udid, id], &[], COMMAND_TIMEOUT)
             .await
             .map(drop)
     }
@@ -77,17 +78,23 @@ impl Simctl {
         environment: &[(&str, String)],
     ) -> Result<(), SimctlError> {
         let arguments = ["launch", "--terminate-running-process", udid, id];
-        self.run(&arguments, environment, LIMIT).await.map(drop)
-    }
-
-    pub(crate) async fn terminate(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
-        self.run(&["terminate", udid, id], &[], LIMIT)
+        self.run(&arguments, environment, COMMAND_TIMEOUT)
             .await
             .map(drop)
     }
 
+    /// Ends an app when this program has ended, or when it is told to.
+    pub(crate) fn terminate_afterwards(
+        &self,
+        udid: &str,
+        id: &str,
+    ) -> Result<Afterwards, SimctlError> {
+        let prepared = Afterwards::prepare(&self.xcrun, &["simctl", "terminate", udid, id]);
+        prepared.map_err(|error| failed("terminate", &error.to_string()))
+    }
+
     pub(crate) async fn open_url(&self, udid: &str, url: &str) -> Result<(), SimctlError> {
-        self.run(&["openurl", udid, url], &[], LIMIT)
+        self.run(&["openurl", udid, url], &[], COMMAND_TIMEOUT)
             .await
             .map(drop)
     }
@@ -99,14 +106,18 @@ impl Simctl {
         service: &str,
         id: &str,
     ) -> Result<(), SimctlError> {
-        self.run(&["privacy", udid, "grant", service, id], &[], LIMIT)
-            .await
-            .map(drop)
+        self.run(
+            &["privacy", udid, "grant", service, id],
+            &[],
+            COMMAND_TIMEOUT,
+        )
+        .await
+        .map(drop)
     }
 
     /// The apps on a simulator, in the order of their ids.
     pub(crate) async fn apps(&self, udid: &str) -> Result<Vec<DeviceApp>, SimctlError> {
-        let printed = self.run(&["listapps", udid], &[], LIMIT).await?;
+        let printed = self.run(&["listapps", udid], &[], COMMAND_TIMEOUT).await?;
         let all = plist::ascii_dictionary(&printed)
             .map_err(|error| failed("listapps", &error.to_string()))?;
         let mut apps: Vec<_> = all
@@ -120,7 +131,7 @@ impl Simctl {
     /// Installs an app anew from what is installed, so that its data is gone.
     pub(crate) async fn reinstall(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
         let arguments = ["get_app_container", udid, id, "app"];
-        let printed = self.run(&arguments, &[], LIMIT).await?;
+        let printed = self.run(&arguments, &[], COMMAND_TIMEOUT).await?;
         let printed = String::from_utf8_lossy(&printed);
         let installed = Path::new(printed.trim());
         let error = |message: &str| failed("get_app_container", message);
@@ -131,7 +142,7 @@ impl Simctl {
         let copy = aside.path().join(name);
         let mut copying = Command::new("/bin/cp");
         copying.arg("-R").arg(installed).arg(&copy);
-        run_to_end(copying, BOOTS)
+        run_to_end(copying, INSTALL_TIMEOUT)
             .await
             .map_err(|message| failed("get_app_container", &message))?;
         self.uninstall(udid, id).await?;

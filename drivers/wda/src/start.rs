@@ -1,16 +1,21 @@
 //! Starting WebDriverAgent: by a command somebody configured, or on a simulator.
 //!
-//! A command is the leader of a process group of its own, and the group is killed with the pool.
+//! What was started ends with the pool, and also when this program ends in any other way.
 
 mod command;
 
 use std::fmt;
+use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
 use self::command::Running;
+use crate::afterwards::Afterwards;
 use crate::simctl::{Simctl, SimctlError};
+
+/// How long a simulator may take to end an app.
+const APP_END_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Why WebDriverAgent could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,13 +57,21 @@ pub(crate) struct SimulatorRunner {
 pub(crate) struct Starter {
     how: How,
     tasks: TaskTracker,
-    running: Mutex<Option<Running>>,
+    running: Mutex<Option<Started>>,
+}
+
+/// What was started.
+#[derive(Debug)]
+enum Started {
+    Command(Running),
+    /// An app on a simulator, and what ends it.
+    App(Afterwards),
 }
 
 /// A start that was made; WebDriverAgent answers later, or not.
-pub(crate) struct Started(Option<tokio::sync::watch::Receiver<Option<String>>>);
+pub(crate) struct Attempt(Option<tokio::sync::watch::Receiver<Option<String>>>);
 
-impl Started {
+impl Attempt {
     /// Waits for the end, and tells why. A simulator's app has none that could be noticed.
     pub(crate) async fn ended(&mut self) -> String {
         if let Some(ended) = &mut self.0
@@ -81,7 +94,7 @@ impl Starter {
     }
 
     /// Starts WebDriverAgent; what was started before ends first.
-    pub(crate) async fn start(&self) -> Result<Started, StartError> {
+    pub(crate) async fn start(&self) -> Result<Attempt, StartError> {
         let mut running = self.running.lock().await;
         if let Some(before) = running.take() {
             before.stop().await;
@@ -90,8 +103,8 @@ impl Starter {
             How::Command(command) => {
                 let started = Running::spawn(command, &self.tasks)?;
                 let ended = started.ended();
-                *running = Some(started);
-                Ok(Started(Some(ended)))
+                *running = Some(Started::Command(started));
+                Ok(Attempt(Some(ended)))
             }
             How::Simulator(runner) => {
                 let simctl = &runner.simctl;
@@ -99,11 +112,14 @@ impl Starter {
                 if let Some(app) = &runner.app {
                     simctl.install(&runner.udid, app).await?;
                 }
+                *running = Some(Started::App(
+                    simctl.terminate_afterwards(&runner.udid, &runner.id)?,
+                ));
                 let environment = [("SIMCTL_CHILD_USE_PORT", runner.port.to_string())];
                 simctl
                     .launch(&runner.udid, &runner.id, &environment)
                     .await?;
-                Ok(Started(None))
+                Ok(Attempt(None))
             }
         }
     }
@@ -113,10 +129,14 @@ impl Starter {
         if let Some(running) = self.running.lock().await.take() {
             running.stop().await;
         }
-        if let How::Simulator(runner) = &self.how
-            && let Err(error) = runner.simctl.terminate(&runner.udid, &runner.id).await
-        {
-            tracing::debug!(%error, "ending WebDriverAgent on a simulator");
+    }
+}
+
+impl Started {
+    async fn stop(self) {
+        match self {
+            Self::Command(running) => running.stop().await,
+            Self::App(end) => end.run(APP_END_TIMEOUT).await,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which devices there are.
 
 use packtrain_driver_wda::{MuxAddress, WdaEndpoint, WdaError, WdaOptions, WdaPool, WdaStart};
-use packtrain_drivers::{Classifier, Command, Connector, SessionOptions, event_channel};
+use packtrain_drivers::{Classifier, Command, Connector, SessionOptions, Size, event_channel};
 
 use super::lab::{WELL, muxer, patience, phones, url};
 
@@ -25,19 +25,24 @@ async fn what_is_plugged_in_is_found_and_says_what_it_is() {
         .iter()
         .map(|connector| {
             let info = connector.describe();
-            (info.id.to_string(), info.model, info.system)
+            (info.id.to_string(), info.model, info.system, info.screen)
         })
         .collect();
-    let models = ["iPhone 14 Pro", "iPhone 13", "iPhone SE (3rd generation)"];
+    let models = [
+        ("iPhone 14 Pro", Size::new(393.0, 852.0)),
+        ("iPhone 13", Size::new(390.0, 844.0)),
+        ("iPhone SE (3rd generation)", Size::new(375.0, 667.0)),
+    ];
     let wanted: Vec<_> = fleet
         .ios()
         .iter()
         .zip(models)
-        .map(|(phone, model)| {
+        .map(|(phone, (model, screen))| {
             (
                 format!("ios/{}", phone.udid()),
                 model.to_owned(),
                 "iOS 16.7.8".to_owned(),
+                screen,
             )
         })
         .collect();
@@ -48,7 +53,7 @@ async fn what_is_plugged_in_is_found_and_says_what_it_is() {
         let mut driver = connector.connect(sink, &patience()).await.unwrap();
         let begin = Command::Begin(SessionOptions::default());
         driver.execute(begin, &patience()).await.unwrap();
-        assert_eq!(driver.info().model, connector.describe().model);
+        assert_eq!(driver.info(), &connector.describe());
         driver.close().await;
     }
     pool.shutdown().await;
@@ -71,7 +76,11 @@ async fn what_is_configured_comes_first_and_once() {
     let names: Vec<_> = found.iter().map(|c| c.id().name().to_owned()).collect();
     let other = fleet.ios()[0].udid().to_string();
     assert_eq!(names, ["bench", "desk", &other]);
-    assert_eq!(found[0].describe().system, "iOS 16.7.8", "it was asked");
+    let asked = found[0].describe();
+    assert_eq!(
+        (asked.system.as_str(), asked.screen),
+        ("iOS 16.7.8", Size::new(393.0, 852.0))
+    );
     assert_eq!(classifiers(found[1].as_ref()), ["ios", "iphone", "dark"]);
     assert_eq!(found[1].describe().model, "iPhone 13");
     pool.shutdown().await;
@@ -117,7 +126,8 @@ async fn without_muxer_and_xcode_there_are_no_devices() {
 #[tokio::test]
 async fn an_address_that_cannot_be_one_is_told_at_once() {
     let pool = WdaPool::new(WdaOptions::default());
-    let Err(error) = pool.url("bench", "https://127.0.0.1:8100") else {
+    let https = WdaEndpoint::url("bench", "https://127.0.0.1:8100");
+    let Err(error) = pool.connector(&https) else {
         panic!("it was taken");
     };
     assert!(matches!(error, WdaError::Address { .. }), "{error}");
@@ -155,7 +165,8 @@ async fn an_address_that_cannot_be_one_is_told_at_once() {
 async fn an_embedded_phone_is_a_device_by_its_address() {
     let fleet = phones(1, WELL).await;
     let pool = WdaPool::new(WdaOptions::default());
-    let connector = pool.url("virtual", &url(&fleet.ios()[0])).unwrap();
+    let endpoint = WdaEndpoint::url("virtual", url(&fleet.ios()[0]));
+    let connector = pool.connector(&endpoint).unwrap();
     assert_eq!(connector.id().to_string(), "ios/virtual");
     assert_eq!(classifiers(connector.as_ref()), ["ios", "iphone"]);
     let (sink, _events) = event_channel();

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use packtrain_drivers::{AppCommand, Classifier, Command, Observation, Size, SnapshotDetail};
 
-use super::lab::{Device, Hand as _, PATIENCE, SHOP, WELL, both_ways};
+use packtrain_virtual::world::Rotation;
+
+use super::lab::{Device, Hand as _, PATIENCE, SHOP, WELL, both_ways, within};
 
 const UPRIGHT: Size = Size::new(393.0, 852.0);
 const TURNED: Size = Size::new(852.0, 393.0);
@@ -126,4 +128,36 @@ async fn a_screen_that_cannot_be_read_at_once_is_read_again() {
         assert!(!error.ends_driver());
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_device_is_held_as_before_once_its_session_ends_whatever_happened() {
+    for ending in ["end", "a lost session", "a cancelled turn", "close"] {
+        both_ways(WELL, async |device| {
+            device.open_shop().await;
+            let turn = AppCommand::Rotate { landscape: true };
+            if ending == "a cancelled turn" {
+                device.inject("{ match: { route: 'POST .*/orientation' }, when: { times: 1 }, do: { delay: 200ms } }");
+                let ctx = within(Duration::from_millis(100));
+                let late = device.execute_in(Command::App(turn), &ctx).await;
+                assert!(late.is_err(), "{late:?}");
+                device.until(|world| world.rotation() != Rotation::Upright).await;
+            } else {
+                device.app(turn).await;
+            }
+            if ending == "a lost session" {
+                device.inject("{ match: { route: '.*/source' }, when: { times: 1 }, do: session_killed }");
+                device.snapshot().await;
+            }
+            assert_ne!(device.world(|world| world.rotation()), Rotation::Upright);
+            if ending == "close" {
+                device.let_go().await;
+            } else {
+                device.ok(Command::End).await;
+            }
+            let held = device.world(|world| world.rotation());
+            assert_eq!(held, Rotation::Upright, "{ending}");
+        })
+        .await;
+    }
 }

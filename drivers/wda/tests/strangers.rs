@@ -3,10 +3,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use packtrain_driver_wda::{WdaOptions, WdaPool};
+use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool};
 use packtrain_drivers::{
-    Command, DeviceEvent, Driver, DriverError, EventStream, InputCommand, Point, SnapshotDetail,
-    event_channel,
+    AppCommand, Command, DeviceEvent, Driver, DriverError, EventStream, InputCommand, LaunchMode,
+    Observation, Point, SnapshotDetail, event_channel,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -46,7 +46,8 @@ impl Stranger {
 
     async fn connect(&self) -> Result<(Box<dyn Driver>, EventStream), DriverError> {
         let pool = WdaPool::new(WdaOptions::default());
-        let connector = pool.url("stranger", &self.url).unwrap();
+        let endpoint = WdaEndpoint::url("stranger", &self.url);
+        let connector = pool.connector(&endpoint).unwrap();
         let (sink, events) = event_channel();
         Ok((connector.connect(sink, &patience()).await?, events))
     }
@@ -285,4 +286,24 @@ async fn a_picture_that_is_none_is_a_failed_step() {
         );
         driver.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_device_that_cannot_clear_an_apps_data_says_that_it_was_kept() {
+    let stranger = Stranger::new(plain).await;
+    let (mut driver, _events) = stranger.connect().await.unwrap();
+    let launch = |mode| {
+        let id = "com.example.shop".to_owned();
+        Command::App(AppCommand::Launch { id, mode })
+    };
+    for (mode, notes) in [(LaunchMode::Reinstall, 1), (LaunchMode::ForceRestart, 0)] {
+        let done = driver.execute(launch(mode), &patience()).await.unwrap();
+        let Observation::Done(report) = done else {
+            panic!("{done:?}");
+        };
+        assert_eq!(report.notes.len(), notes, "{:?}", report.notes);
+        let kept = "the app kept its data: iOS lets nobody clear it";
+        assert!(report.notes.iter().all(|note| note.starts_with(kept)));
+    }
+    driver.close().await;
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use packtrain_config as config;
-use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget};
-use packtrain_drivers::Connector;
+use packtrain_driver_wda::{DeviceFacts, WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget};
+use packtrain_drivers::{Connector, Size};
 use packtrain_virtual::device;
 use packtrain_virtual::ios::Iphone;
 
@@ -41,11 +41,19 @@ pub(super) fn virtual_phone(
     index: usize,
     phone: &Iphone,
 ) -> Result<Arc<dyn Connector>, CliError> {
-    pool.url(
-        &device::name(index),
-        &format!("http://{}", phone.wda_address()),
-    )
-    .map_err(|error| CliError::infrastructure("cannot reach a virtual iPhone").because(&error))
+    let shape = phone.device().shape();
+    let url = format!("http://{}", phone.wda_address());
+    let endpoint = WdaEndpoint {
+        facts: DeviceFacts {
+            tablet: Some(false),
+            model: Some(shape.model.to_owned()),
+            version: Some(shape.os_version.to_owned()),
+            screen: Some(Size::new(shape.width(), shape.height())),
+        },
+        ..WdaEndpoint::url(device::name(index), url)
+    };
+    pool.connector(&endpoint)
+        .map_err(|error| CliError::infrastructure("cannot reach a virtual iPhone").because(&error))
 }
 
 fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, CliError> {

@@ -29,7 +29,10 @@ impl World {
         let (width, height) = (self.width(), self.height());
         let wanted = match self.shape.platform {
             Platform::Android => 260.0 + self.shape.bottom_bar,
-            Platform::Ios => 291.0,
+            // Without the bar of suggestions. Phones without a home button have a row of their own
+            // below the keys, for the home indicator, the globe and dictation.
+            Platform::Ios if self.shape.bottom_bar > 0.0 => 291.0,
+            Platform::Ios => 216.0,
         };
         let tall = f64::min(wanted, height * 0.5);
         Rect::new(0.0, height - tall, width, tall)

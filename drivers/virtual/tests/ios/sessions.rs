@@ -1,6 +1,7 @@
 //! Sessions, the envelope around every answer, and what is no command.
 
 use hyper::StatusCode;
+use packtrain_virtual::app::{AppId, Permission};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -61,6 +62,29 @@ async fn a_new_session_ends_the_old_one_and_its_app() {
     let app = second.get("/wda/activeAppInfo").await.ok();
     assert_eq!(app["bundleId"], SHOP);
     assert_ne!(app["pid"], pid, "the app was started afresh");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn an_app_begins_as_after_its_installation_where_a_session_asks_for_that() {
+    let bench = Bench::new().await;
+    let mut client = bench.client().await;
+    let clear = "packtrain:clearAppData";
+    for (capabilities, told) in [
+        (json!({"bundleId": SHOP}), Value::Null),
+        (json!({"bundleId": SHOP, clear: false}), Value::Null),
+        (json!({"bundleId": SHOP, clear: true}), Value::Bool(true)),
+        (json!({clear: true}), Value::Null),
+    ] {
+        let device = bench.phone().device();
+        let shop = AppId::from(SHOP);
+        device.world(|world, _| world.set_permission(&shop, Permission::Notifications, true));
+        let body = json!({"capabilities": {"alwaysMatch": capabilities}});
+        let made = client.send("POST", "/session", body).await.unwrap().ok();
+        assert_eq!(made["capabilities"][clear], told, "{capabilities}");
+        let installed = device.world(|world, _| world.installed_app(&shop)).unwrap();
+        assert_eq!(installed.granted.is_empty(), told == true, "{capabilities}");
+    }
     bench.end().await;
 }
 

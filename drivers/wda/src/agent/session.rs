@@ -14,14 +14,28 @@ const LAUNCHES: Duration = Duration::from_secs(120);
 /// How deep WebDriverAgent looks into an app. XCTest itself fails somewhere beyond; JSON nests
 /// two levels for each, and serde_json reads 127.
 const DEPTH: u32 = 60;
+/// Asks for an app as it is after its installation. WebDriverAgent disregards the capability,
+/// because iOS lets nobody clear an app's data; virtual phones can, and say so in their answer.
+const CLEAR_APP_DATA: &str = "packtrain:clearAppData";
 
 /// What becomes of an app's process when a session is bound to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Launch {
     /// It is ended if it runs, and started.
     Afresh,
+    /// As that, and its data is cleared where the device can do so.
+    Cleared,
     /// It is brought to the front, and started only if it does not run.
     AsItIs,
+}
+
+/// What became of an app's data when it was launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AppData {
+    /// It is as it was.
+    Kept,
+    /// It is gone, with the permissions that the app had or was refused.
+    Cleared,
 }
 
 impl Agent {
@@ -33,7 +47,7 @@ impl Agent {
     /// Makes a session that is bound to no app; the one before ends.
     pub(crate) async fn open_session(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
         let made = self.make(json!({}), None, ctx).await;
-        made.map_err(|failure| match failure {
+        made.map(drop).map_err(|failure| match failure {
             // Nothing else can be done on a device that makes no sessions.
             Failure::Refused(refusal) => DriverError::Lost {
                 cause: format!("begin a session with WebDriverAgent: {refusal}"),
@@ -49,11 +63,14 @@ impl Agent {
         app: &str,
         launch: Launch,
         ctx: &CommandContext,
-    ) -> Result<(), Failure> {
-        let capabilities = json!({
+    ) -> Result<AppData, Failure> {
+        let mut capabilities = json!({
             "bundleId": app,
-            "forceAppLaunch": launch == Launch::Afresh,
+            "forceAppLaunch": launch != Launch::AsItIs,
         });
+        if launch == Launch::Cleared {
+            capabilities[CLEAR_APP_DATA] = true.into();
+        }
         self.make(capabilities, Some(app), ctx).await
     }
 
@@ -77,22 +94,18 @@ impl Agent {
         }
     }
 
-    /// Ends the session if WebDriverAgent is there; nothing is started or tried again.
-    pub(crate) async fn let_go(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
-        self.starter = None;
-        self.end_session(ctx).await
-    }
-
     async fn make(
         &mut self,
         capabilities: Value,
         app: Option<&str>,
         ctx: &CommandContext,
-    ) -> Result<(), Failure> {
+    ) -> Result<AppData, Failure> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Made {
             session_id: String,
+            #[serde(default)]
+            capabilities: Value,
         }
         let mut wanted = json!({
             // An app that animates for ever never comes to rest; waiting is up to the steps.
@@ -128,7 +141,13 @@ impl Agent {
         }
         self.session = Some(made.session_id);
         self.app = app.map(str::to_owned);
-        self.set_up(ctx).await
+        self.set_up(ctx).await?;
+        let cleared = made.capabilities.get(CLEAR_APP_DATA) == Some(&Value::Bool(true));
+        Ok(if cleared {
+            AppData::Cleared
+        } else {
+            AppData::Kept
+        })
     }
 
     /// Settings that no capability can name.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use packtrain_drivers::{ActionReport, CommandContext, DriverError, LaunchMode, Observation};
 use serde_json::{Value, json};
 
-use super::{Result, WdaDriver, done, noted};
-use crate::agent::{Ask, Failure, Launch};
+use super::{Result, WdaDriver, begin, done, noted};
+use crate::agent::{AppData, Ask, Failure, Launch};
 use crate::alert::Permission;
 use crate::kit::Kit;
 use crate::lockdown::{self, DeviceApp};
@@ -40,22 +40,24 @@ impl WdaDriver {
                 simctl.reinstall(udid, id).await.map_err(refused)?;
                 Launch::Afresh
             }
-            (LaunchMode::Reinstall, Kit::Bare | Kit::Device { .. }) => {
-                notes.push(
-                    "the app kept its data: iOS lets nobody clear it, so the app was only \
-                     restarted; uninstall and install it for a clean start"
-                        .to_owned(),
-                );
-                Launch::Afresh
-            }
+            (LaunchMode::Reinstall, Kit::Bare | Kit::Device { .. }) => Launch::Cleared,
         };
         self.front_changes();
         self.state.unbindable = None;
         match self.agent.bind(id, launch, ctx).await {
-            Ok(()) => Ok(Observation::Done(ActionReport {
-                located: None,
-                notes,
-            })),
+            Ok(data) => {
+                if (launch, data) == (Launch::Cleared, AppData::Kept) {
+                    notes.push(
+                        "the app kept its data: iOS lets nobody clear it, so the app was only \
+                         restarted; uninstall and install it for a clean start"
+                            .to_owned(),
+                    );
+                }
+                Ok(Observation::Done(ActionReport {
+                    located: None,
+                    notes,
+                }))
+            }
             Err(Failure::Refused(refusal)) => {
                 let what = match self.is_missing(id, ctx).await? {
                     true => format!("launch {id}: no such app is installed"),
@@ -195,9 +197,9 @@ impl WdaDriver {
         landscape: bool,
         ctx: &CommandContext,
     ) -> Result<Observation> {
-        let orientation = if landscape { "LANDSCAPE" } else { "PORTRAIT" };
-        let body = json!({"orientation": orientation});
-        let ask = Ask::post("turn the device", "/orientation", &body).harmless();
+        // Noted first: whatever comes of it, the end of the session turns it back.
+        self.state.turned = true;
+        let ask = begin::turn(if landscape { "LANDSCAPE" } else { "PORTRAIT" });
         self.have(&ask, ctx).await?;
         self.state.screen = None;
         done()

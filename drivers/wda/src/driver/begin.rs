@@ -2,8 +2,8 @@
 //!
 //! State left by the one before must not show, so a session begins on the home screen of a phone
 //! that is unlocked, upright and without an alert. What iOS lets nobody reset stays: apps keep
-//! running behind the home screen, with their data, until they are launched afresh. At the end
-//! everything is left as it is, for people to look at.
+//! running behind the home screen, with their data, until they are launched afresh. At the end the
+//! device is turned upright again; its apps are left as they are, for people to look at.
 
 use packtrain_drivers::{CommandContext, DeviceEvent, Observation};
 use serde_json::json;
@@ -21,15 +21,44 @@ impl WdaDriver {
         self.unlock(ctx).await?;
         self.refuse_alerts(ctx).await?;
         self.turn_upright(ctx).await?;
-        let home = Ask::post("go to the home screen", "/wda/homescreen", &json!({}));
-        self.have(&home.at_top().harmless(), ctx).await?;
+        self.go_home(ctx).await?;
         done()
     }
 
+    /// Undoes what the session did to the device and lets go of it, whatever its commands came to.
     pub(super) async fn end(&mut self, ctx: &CommandContext) -> Result<Observation> {
+        let restored = self.restore(ctx).await;
         self.state = State::default();
         self.agent.end_session(ctx).await?;
+        restored?;
         done()
+    }
+
+    /// Turns the device upright, as the session found it, if it was turned.
+    pub(super) async fn restore(&mut self, ctx: &CommandContext) -> Result<()> {
+        if !self.state.turned {
+            return Ok(());
+        }
+        let upright = turn("PORTRAIT");
+        let mut answer = self.agent.ask(&upright, ctx).await;
+        if matches!(answer, Err(Failure::Refused(_))) {
+            // An app that knows one way only to be held is in the way.
+            self.go_home(ctx).await?;
+            answer = self.agent.ask(&upright, ctx).await;
+        }
+        match answer {
+            // A device that cannot be turned was not turned.
+            Ok(_) | Err(Failure::Refused(_)) => {
+                self.state.turned = false;
+                Ok(())
+            }
+            Err(Failure::Driver(error)) => Err(error),
+        }
+    }
+
+    async fn go_home(&mut self, ctx: &CommandContext) -> Result<()> {
+        let home = Ask::post("go to the home screen", "/wda/homescreen", &json!({}));
+        self.have(&home.at_top().harmless(), ctx).await.map(drop)
     }
 
     async fn unlock(&mut self, ctx: &CommandContext) -> Result<()> {
@@ -75,11 +104,13 @@ impl WdaDriver {
         if !lies {
             return Ok(());
         }
-        let turn = json!({"orientation": "PORTRAIT"});
-        let turn = Ask::post("turn the device", "/orientation", &turn).harmless();
-        match self.agent.ask(&turn, ctx).await {
-            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
-            Err(Failure::Driver(error)) => Err(error),
-        }
+        self.state.turned = true;
+        self.restore(ctx).await
     }
+}
+
+/// Has the device turned: `PORTRAIT` or `LANDSCAPE`.
+pub(super) fn turn(orientation: &str) -> Ask {
+    let body = json!({"orientation": orientation});
+    Ask::post("turn the device", "/orientation", &body).harmless()
 }

@@ -62,7 +62,7 @@ impl WdaDriver {
             return Ok(false);
         }
         match self.agent.bind(front, Launch::AsItIs, ctx).await {
-            Ok(()) => Ok(true),
+            Ok(_) => Ok(true),
             Err(Failure::Refused(refusal)) => {
                 tracing::debug!(app = front, %refusal, "no session of its own for an app");
                 self.state.unbindable = Some(front.to_owned());

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use packtrain_program::Program;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -17,6 +18,8 @@ use super::StartError;
 const LINES: usize = 8;
 /// Longest line that is kept, in bytes.
 const LINE: usize = 400;
+/// How long the last lines may take to be read once the command and all it started are gone.
+const LAST_LINES_GRACE: Duration = Duration::from_secs(1);
 
 /// A command that runs, or did.
 #[derive(Debug)]
@@ -42,7 +45,10 @@ impl Running {
             message: error.to_string(),
         })?;
         let tail = Tail::default();
-        let readers = (follow(child.stdout(), &tail), follow(child.stderr(), &tail));
+        let readers = [
+            child.stdout().map(|output| follow(output, &tail)),
+            child.stderr().map(|output| follow(output, &tail)),
+        ];
         let stop = CancellationToken::new();
         let (tell, ended) = watch::channel(None);
         tasks.spawn({
@@ -57,8 +63,10 @@ impl Running {
                     Ok(()) => {}
                     Err(error) => tracing::debug!(%error, "the process group is gone already"),
                 }
+                for reader in readers.into_iter().flatten() {
+                    let _ = tokio::time::timeout(LAST_LINES_GRACE, reader).await;
+                }
                 let why = status.map_or_else(|| "it was stopped".to_owned(), |s| why(s, &tail));
-                drop(readers);
                 // Nobody may be waiting.
                 let _ = tell.send(Some(why));
             }
@@ -91,20 +99,20 @@ fn why(status: std::io::Result<ExitStatus>, tail: &Tail) -> String {
     };
     let lines = tail.lock().unwrap_or_else(PoisonError::into_inner);
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    match lines.is_empty() {
-        true => format!("the command ended with {status}"),
-        false => format!("the command ended with {status}: {}", lines.join(" | ")),
+    if lines.is_empty() {
+        format!("the command ended with {status}")
+    } else {
+        format!("the command ended with {status}: {}", lines.join(" | "))
     }
 }
 
 /// Reads what a program prints: into the log, and the last lines of it into `tail`.
 fn follow<R: AsyncRead + Unpin + Send + 'static>(
-    output: Option<R>,
+    mut output: R,
     tail: &Tail,
-) -> Option<AbortOnDropHandle<()>> {
-    let mut output = output?;
+) -> AbortOnDropHandle<()> {
     let tail = tail.clone();
-    Some(AbortOnDropHandle::new(tokio::spawn(async move {
+    AbortOnDropHandle::new(tokio::spawn(async move {
         let mut buffer = [0; 4096];
         let mut line = Vec::new();
         while let Ok(count @ 1..) = output.read(&mut buffer).await {
@@ -117,7 +125,7 @@ fn follow<R: AsyncRead + Unpin + Send + 'static>(
             }
         }
         keep(&mut line, &tail);
-    })))
+    }))
 }
 
 fn keep(line: &mut Vec<u8>, tail: &Tail) {

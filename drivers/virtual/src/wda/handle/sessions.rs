@@ -12,6 +12,11 @@ use crate::wda::settings::{Settings, truthy};
 /// The version of WebDriverAgent this one behaves like.
 pub(crate) const VERSION: &str = "16.7.0";
 
+/// A capability that no WebDriverAgent has, under a prefix of its own as W3C has it: the app
+/// begins as after its installation. A phone made for tests can do that; who asks a real one reads
+/// in its answer that it did not.
+const CLEAR_APP_DATA: &str = "packtrain:clearAppData";
+
 /// Capabilities of W3C, which Appium's prefix must not stand before.
 const STANDARD: [&str; 9] = [
     "acceptInsecureCerts",
@@ -49,6 +54,9 @@ impl Handler<'_> {
             .filter_map(|key| Some((key.to_owned(), capabilities.get(key)?.clone())));
         self.state.settings.apply(&of_settings.collect())?;
         let on = |key: &str| capabilities.get(key).is_none_or(truthy);
+        let clears = capabilities.get(CLEAR_APP_DATA).is_some_and(truthy)
+            && (capabilities.get("bundleId").and_then(Value::as_str))
+                .is_some_and(|id| self.world(|world, now| world.clear(&id.into(), now)));
         let tested = self.start_tested(&capabilities).await?;
         self.state.session = Some(Session {
             id: self.new_id(),
@@ -63,7 +71,11 @@ impl Handler<'_> {
             },
             elements: ElementCache::default(),
         });
-        Ok(self.session_information())
+        let mut information = self.session_information();
+        if clears {
+            information["capabilities"][CLEAR_APP_DATA] = true.into();
+        }
+        Ok(information)
     }
 
     /// Starts the app the session is for, as the capabilities say.
