@@ -42,12 +42,7 @@ pub(crate) fn layers(
                 origin,
                 base,
             );
-            layers.push(layer.map_err(|message| ConfigError::Setting {
-                source_name: name.clone(),
-                key: setting.key.clone(),
-                message,
-                hint: None,
-            })?);
+            layers.push(layer?);
         } else if let Some(meant) = meant(name, &known) {
             warnings.push(Warning {
                 path: None,

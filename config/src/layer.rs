@@ -7,11 +7,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::document::{Content, Document};
+use crate::document::Document;
 use crate::error::ConfigError;
 use crate::key::KeyPath;
+use crate::node::{Content, Node};
 use crate::origin::{FileLayer, Origin, Position};
 use crate::settings::Config;
+use crate::suggest;
 
 pub(crate) use schema::{Kind, Setting, settings};
 
@@ -49,7 +51,12 @@ impl Layer {
             ));
         };
         let typed = to_json(&config)?;
-        let values = present(&document.content, typed, &KeyPath::default(), &mut note);
+        let values = present(
+            &document.root.content,
+            typed,
+            &KeyPath::default(),
+            &mut note,
+        );
         Ok(Self {
             values: values.and_then(object).unwrap_or_default(),
             origins,
@@ -64,15 +71,22 @@ impl Layer {
         value: Value,
         origin: Origin,
         base: &Path,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ConfigError> {
+        let wrong = |(message, hint)| ConfigError::Setting {
+            source_name: origin.to_string(),
+            key: key.clone(),
+            message,
+            hint,
+        };
         let value = match value {
-            Value::String(text) => kind.read(&text)?,
+            Value::String(text) => kind.read(&text).map_err(|message| wrong((message, None)))?,
             other => other,
         };
-        let mut config: Config =
-            serde_json::from_value(nested(key, value)).map_err(|error| error.to_string())?;
+        let mut config: Config = Node::from(nested(key, value))
+            .decode()
+            .map_err(|mistake| wrong(suggest::words(&mistake.wrong)))?;
         config.resolve_paths(base);
-        let typed = to_json(&config).map_err(|error| error.to_string())?;
+        let typed = to_json(&config)?;
         let value = key
             .parts()
             .iter()
@@ -134,9 +148,10 @@ fn present(
         (Content::Null, _) => None,
         (Content::Map(entries), Value::Object(mut typed)) => {
             let mut values = Map::new();
-            for (name, position, content) in entries {
+            for entry in entries {
+                let (name, content) = (&entry.key, &entry.value.content);
                 let child = key.child(name);
-                note(&child, *position, content);
+                note(&child, entry.at, content);
                 let value = typed.remove(name).unwrap_or_default();
                 if let Some(value) = present(content, value, &child, note) {
                     values.insert(name.clone(), value);
@@ -145,12 +160,12 @@ fn present(
             Some(Value::Object(values))
         }
         (Content::List(items), typed) => {
-            for (place, (position, item)) in items.iter().enumerate() {
-                let child = key.child(place.to_string());
-                note(&child, *position, item);
-                if let Content::Map(entries) = item {
-                    for (name, position, content) in entries {
-                        note(&child.child(name), *position, content);
+            for (index, item) in items.iter().enumerate() {
+                let child = key.child(index.to_string());
+                note(&child, item.at, &item.content);
+                if let Content::Map(entries) = &item.content {
+                    for entry in entries {
+                        note(&child.child(&entry.key), entry.at, &entry.value.content);
                     }
                 }
             }

@@ -12,6 +12,7 @@ mod find;
 mod key;
 mod layer;
 mod load;
+mod node;
 mod origin;
 mod settings;
 mod suggest;

@@ -10,6 +10,7 @@ use crate::error::{ConfigError, Warning};
 use crate::find::{Found, find, user_file};
 use crate::key::KeyPath;
 use crate::layer::{Layer, Origins, settings, to_json};
+use crate::node::Node;
 use crate::origin::{FileLayer, Origin};
 use crate::settings::Config;
 use crate::{check, environment, suggest, trailblaze};
@@ -133,8 +134,9 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     for layer in layers {
         layer.lay_over(&mut values, &mut origins);
     }
-    let mut config: Config = serde_json::from_value(Value::Object(values))
-        .map_err(|error| ConfigError::Inconsistent(error.to_string()))?;
+    let mut config: Config = Node::from(Value::Object(values))
+        .decode()
+        .map_err(|mistake| ConfigError::Inconsistent(mistake.to_string()))?;
     config.resolve_paths(&found.root);
     check::check(&config, &origins, &documents)?;
     Ok(Loaded {
@@ -185,12 +187,6 @@ fn project(sources: &Sources) -> Found {
 fn flag_layers(flags: &Flags, base: &Path) -> Result<Vec<Layer>, ConfigError> {
     let settings = settings();
     let layers = flags.0.iter().map(|(flag, key, value)| {
-        let error = |message: String, hint| ConfigError::Setting {
-            source_name: flag.clone(),
-            key: key.clone(),
-            message,
-            hint,
-        };
         let setting = settings.iter().find(|setting| setting.covers(key));
         let Some(setting) = setting else {
             let names: Vec<String> = settings
@@ -199,11 +195,15 @@ fn flag_layers(flags: &Flags, base: &Path) -> Result<Vec<Layer>, ConfigError> {
                 .collect();
             let meant = suggest::nearest(&key.to_string(), names.iter().map(String::as_str));
             let hint = meant.map(|name| format!("did you mean `{name}`?"));
-            return Err(error(format!("there is no setting `{key}`"), hint));
+            return Err(ConfigError::Setting {
+                source_name: flag.clone(),
+                key: key.clone(),
+                message: format!("there is no setting `{key}`"),
+                hint,
+            });
         };
         let origin = Origin::Flag { name: flag.clone() };
         Layer::from_value(setting.kind, key, value.clone(), origin, base)
-            .map_err(|message| error(message, None))
     });
     layers.collect()
 }

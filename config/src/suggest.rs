@@ -1,8 +1,7 @@
 //! Errors in words people use, and what they may have meant.
 
-use serde_saphyr::Error;
-
 use crate::layer::settings;
+use crate::node::Wrong;
 
 /// How alike two words must be to be suggested, from 0 to 1.
 const ALIKE: f64 = 0.6;
@@ -25,40 +24,20 @@ pub(crate) fn nearest<'a>(
 }
 
 /// What is wrong and what to do about it.
-pub(crate) fn words(error: &Error) -> (String, Option<String>) {
-    match error {
-        Error::SerdeUnknownField {
-            field, expected, ..
-        } => (
-            format!("unknown key `{field}`"),
-            unknown_key(field, expected),
+pub(crate) fn words(wrong: &Wrong) -> (String, Option<String>) {
+    match wrong {
+        Wrong::Kind(kind) => (format!("expected {kind}"), None),
+        Wrong::UnknownKey(key, known) => (format!("unknown key `{key}`"), unknown_key(key, known)),
+        Wrong::UnknownWord(word, known) => (
+            format!("`{word}` is not one of {}", known.join(", ")),
+            nearest(word, known.iter().copied()).map(|word| format!("did you mean `{word}`?")),
         ),
-        Error::SerdeUnknownVariant {
-            variant, expected, ..
-        } => (
-            format!("`{variant}` is not one of {}", expected.join(", ")),
-            nearest(variant, expected.iter().copied())
-                .map(|word| format!("did you mean `{word}`?")),
+        Wrong::MissingKey(key) => (format!("`{key}` is missing"), None),
+        Wrong::RepeatedKey(key) => (
+            format!("`{key}` is there twice"),
+            Some("keep one of them".into()),
         ),
-        Error::SerdeMissingField { field, .. } => (format!("`{field}` is missing"), None),
-        Error::DuplicateMappingKey { key: name, .. } => {
-            let name = name.as_deref().unwrap_or("a key");
-            (
-                format!("`{name}` is there twice"),
-                Some("keep one of them".into()),
-            )
-        }
-        Error::InvalidScalar { ty, .. } => (format!("expected {}", scalar(ty)), None),
-        Error::InvalidBooleanStrict { .. } => ("expected true or false".into(), None),
-        Error::NullIntoString { .. } => ("expected a text".into(), None),
-        Error::Unexpected { expected, .. } => (format!("expected {}", kind(expected)), None),
-        Error::Message { msg, .. } => (msg.clone(), None),
-        Error::AliasError { error, .. } => words(error),
-        other => {
-            let text = other.to_string();
-            let place = text.rfind(" at line ").unwrap_or(text.len());
-            (text[..place].to_owned(), None)
-        }
+        Wrong::Other(words) => (words.clone(), None),
     }
 }
 
@@ -80,23 +59,4 @@ fn unknown_key(field: &str, expected: &[&'static str]) -> Option<String> {
         return Some(format!("`{field}` belongs in {}", elsewhere.join(" or ")));
     }
     (!expected.is_empty()).then(|| format!("known keys here: {}", expected.join(", ")))
-}
-
-fn scalar(ty: &str) -> &'static str {
-    match ty {
-        "boolean" => "true or false",
-        "floating point" => "a number",
-        _ if ty.starts_with('u') => "a whole number, 0 or more",
-        _ if ty.starts_with('i') => "a whole number",
-        _ => "another value",
-    }
-}
-
-fn kind(expected: &str) -> &str {
-    match expected {
-        "string scalar" | "string" => "a text",
-        "sequence start" => "a list",
-        "mapping start" => "keys and values",
-        other => other,
-    }
 }

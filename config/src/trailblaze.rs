@@ -8,10 +8,11 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use crate::document::{Content, Document};
+use crate::document::Document;
 use crate::error::{ConfigError, Warning};
 use crate::key::KeyPath;
 use crate::layer::Layer;
+use crate::node::{Content, Entry};
 use crate::origin::{FileLayer, Origin, Position};
 use crate::settings::McpServer;
 
@@ -87,16 +88,10 @@ pub(crate) fn read(path: &Path, root: &Path) -> Workspace {
     let Some((document, file)) = workspace.open::<WorkspaceFile>(path) else {
         return workspace;
     };
-    if let Content::Map(entries) = &document.content {
-        for (name, position, _) in entries
-            .iter()
-            .filter(|(name, ..)| !USED.contains(&name.as_str()))
-        {
-            workspace.warn(
-                path,
-                *position,
-                format!("`{name}` means nothing to Packtrain"),
-            );
+    if let Content::Map(entries) = &document.root.content {
+        let is_unused = |entry: &&Entry| !USED.contains(&entry.key.as_str());
+        for Entry { key, at, .. } in entries.iter().filter(is_unused) {
+            workspace.warn(path, *at, format!("`{key}` means nothing to Packtrain"));
         }
     }
     let folder = path.parent().unwrap_or(root);

@@ -119,6 +119,18 @@ fn a_key_that_is_there_twice_is_pointed_at() {
 }
 
 #[test]
+fn a_missing_key_is_missed_where_its_neighbours_stand() {
+    let complaint =
+        Project::new("devices:\n  web:\n    a:\n      geolocation:\n        latitude: 1\n")
+            .complaint();
+    assert!(
+        complaint
+            .starts_with("packtrain.yaml:5:9: devices.web.a.geolocation: `longitude` is missing"),
+        "{complaint}"
+    );
+}
+
+#[test]
 fn broken_yaml_names_the_line() {
     let complaint = Project::new("target: a.b\ndevices: {web: [\n").complaint();
     assert!(complaint.starts_with("packtrain.yaml:"), "{complaint}");

@@ -173,7 +173,8 @@ fn a_wrong_variable_or_flag_is_named() {
     );
     let words = with("PACKTRAIN_RUN_SCREENSHOTS", "some");
     assert!(
-        words.starts_with("PACKTRAIN_RUN_SCREENSHOTS: ") && words.contains("`failure`"),
+        words.starts_with("PACKTRAIN_RUN_SCREENSHOTS: ")
+            && words.contains("`some` is not one of all, failure"),
         "{words}"
     );
     let flagged = Project::empty()
@@ -231,6 +232,19 @@ fn numbers_and_words_in_lists_of_texts_stay_as_written() {
         project.load().config.devices.web["a"].args,
         ["8080", "1.50", "yes", "007"]
     );
+}
+
+#[test]
+fn words_that_look_like_other_values_stay_as_written_behind_an_alias_too() {
+    let project = Project::new(
+        "\u{feff}devices:\n  web:\n    a: {locale: &no no, userAgent: &v 1.50}\n    b: {locale: *no, userAgent: *v}\n",
+    );
+    let web = project.load().config.devices.web;
+    for name in ["a", "b"] {
+        let slot = &web[name];
+        assert_eq!(slot.locale.as_deref(), Some("no"), "{name}");
+        assert_eq!(slot.user_agent.as_deref(), Some("1.50"), "{name}");
+    }
 }
 
 #[test]
