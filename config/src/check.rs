@@ -14,13 +14,13 @@ use crate::suggest::nearest;
 const MAX_SIMULATED: u32 = 1_000;
 
 /// A setting that breaks a rule.
-struct Broken {
+struct Violation {
     key: KeyPath,
     message: String,
     hint: Option<String>,
 }
 
-impl Broken {
+impl Violation {
     fn new(key: KeyPath, message: impl Into<String>) -> Self {
         Self {
             key,
@@ -41,11 +41,11 @@ pub(crate) fn check(
     origins: &Origins,
     documents: &[Document],
 ) -> Result<(), ConfigError> {
-    rules(config).map_err(|broken| place(broken, origins, documents))
+    rules(config).map_err(|violation| locate(violation, origins, documents))
 }
 
-fn place(broken: Broken, origins: &Origins, documents: &[Document]) -> ConfigError {
-    let Broken { key, message, hint } = broken;
+fn locate(violation: Violation, origins: &Origins, documents: &[Document]) -> ConfigError {
+    let Violation { key, message, hint } = violation;
     let origin = origins.get(&key);
     if let Origin::File { path, position, .. } = &origin
         && let Some(document) = documents.iter().find(|document| document.path == *path)
@@ -60,11 +60,11 @@ fn place(broken: Broken, origins: &Origins, documents: &[Document]) -> ConfigErr
     }
 }
 
-fn rules(config: &Config) -> Result<(), Broken> {
+fn rules(config: &Config) -> Result<(), Violation> {
     target(config)?;
     for (name, target) in &config.targets {
         let key = KeyPath::new(["targets", name]).child("baseUrl");
-        address(&key, target.base_url.as_deref())?;
+        absolute_url(&key, target.base_url.as_deref())?;
     }
     for (name, slot) in &config.devices.web {
         let key = KeyPath::new(["devices", "web", name]);
@@ -80,36 +80,34 @@ fn rules(config: &Config) -> Result<(), Broken> {
         virtual_phones(simulated)?;
     }
     let mut names = HashSet::new();
-    for (place, server) in config.mcp_servers.iter().enumerate() {
-        let key = KeyPath::new(["mcpServers"]).child(place.to_string());
+    for (index, server) in config.mcp_servers.iter().enumerate() {
+        let key = KeyPath::new(["mcpServers"]).child(index.to_string());
         mcp_server(&key, server)?;
         if !names.insert(&server.name) {
-            let message = format!("a second tool source is called `{}`", server.name);
-            return Err(Broken::new(key.child("name"), message));
+            let message = format!("duplicate tool source name `{}`", server.name);
+            return Err(Violation::new(key.child("name"), message));
         }
     }
     if config.run.timeout.get().is_zero() {
-        return Err(Broken::new(
+        return Err(Violation::new(
             KeyPath::new(["run", "timeout"]),
-            "no trail runs in no time",
+            "must be longer than 0s",
         ));
     }
     Ok(())
 }
 
 /// A target is one of `targets`, or the id of an app, which has dots.
-fn target(config: &Config) -> Result<(), Broken> {
+fn target(config: &Config) -> Result<(), Violation> {
     match &config.target {
         Some(name) if !config.targets.contains_key(name) && !name.contains('.') => {
-            let broken = Broken::new(
-                KeyPath::new(["target"]),
-                format!("there is no target `{name}`"),
-            );
+            let unknown =
+                Violation::new(KeyPath::new(["target"]), format!("unknown target `{name}`"));
             let names = config.targets.keys().map(String::as_str);
             Err(match nearest(name, names) {
-                Some(meant) => broken.hint(format!("did you mean `{meant}`?")),
-                None if config.targets.is_empty() => broken.hint("describe it under `targets`"),
-                None => broken.hint(format!("targets: {}", known(&config.targets))),
+                Some(meant) => unknown.hint(format!("did you mean `{meant}`?")),
+                None if config.targets.is_empty() => unknown.hint("define it under `targets`"),
+                None => unknown.hint(format!("available: {}", known(&config.targets))),
             })
         }
         _ => Ok(()),
@@ -123,40 +121,40 @@ fn known<T>(map: &BTreeMap<String, T>) -> String {
         .join(", ")
 }
 
-fn device_name(key: &KeyPath, name: &str) -> Result<(), Broken> {
+fn device_name(key: &KeyPath, name: &str) -> Result<(), Violation> {
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(fine) {
         return Ok(());
     }
     Err(
-        Broken::new(key.clone(), format!("`{name}` cannot be a device's name"))
+        Violation::new(key.clone(), format!("invalid device name `{name}`"))
             .hint("use letters, digits, dots, dashes and underscores"),
     )
 }
 
-fn web(key: &KeyPath, slot: &WebSlot) -> Result<(), Broken> {
-    address(&key.child("baseUrl"), slot.base_url.as_deref())?;
+fn web(key: &KeyPath, slot: &WebSlot) -> Result<(), Violation> {
+    absolute_url(&key.child("baseUrl"), slot.base_url.as_deref())?;
     if let Some(place) = slot.geolocation {
         let key = key.child("geolocation");
         if !(-90.0..=90.0).contains(&place.latitude) {
-            return Err(Broken::new(
+            return Err(Violation::new(
                 key.child("latitude"),
-                "a latitude lies between -90 and 90",
+                "must be between -90 and 90",
             ));
         }
         if !(-180.0..=180.0).contains(&place.longitude) {
-            return Err(Broken::new(
+            return Err(Violation::new(
                 key.child("longitude"),
-                "a longitude lies between -180 and 180",
+                "must be between -180 and 180",
             ));
         }
         if place
             .accuracy
             .is_some_and(|metres| !metres.is_finite() || metres < 0.0)
         {
-            return Err(Broken::new(
+            return Err(Violation::new(
                 key.child("accuracy"),
-                "an accuracy is 0 metres or more",
+                "must be 0 metres or more",
             ));
         }
     }
@@ -164,44 +162,43 @@ fn web(key: &KeyPath, slot: &WebSlot) -> Result<(), Broken> {
         .device_scale_factor
         .is_some_and(|factor| !factor.is_finite() || factor <= 0.0)
     {
-        return Err(Broken::new(
+        return Err(Violation::new(
             key.child("deviceScaleFactor"),
-            "a scale is more than 0",
+            "must be greater than 0",
         ));
     }
     Ok(())
 }
 
-fn ios(key: &KeyPath, device: &IosSettings) -> Result<(), Broken> {
-    address(&key.child("wda"), device.wda.as_deref())?;
+fn ios(key: &KeyPath, device: &IosSettings) -> Result<(), Violation> {
+    absolute_url(&key.child("wda"), device.wda.as_deref())?;
     match (&device.wda, &device.udid) {
-        (None, None) => Err(Broken::new(key.clone(), "which device is meant?")
-            .hint("give `wda`, the address of its WebDriverAgent, or `udid`")),
-        (Some(_), Some(_)) => Err(Broken::new(
+        (None, None) => Err(Violation::new(key.clone(), "`wda` or `udid` is missing")
+            .hint("set `wda` to the URL of its WebDriverAgent, or `udid`")),
+        (Some(_), Some(_)) => Err(Violation::new(
             key.child("udid"),
-            "`wda` says already which device is meant",
-        )
-        .hint("give one of `wda` and `udid`")),
+            "`wda` and `udid` are mutually exclusive",
+        )),
         _ => Ok(()),
     }
 }
 
-fn virtual_phones(simulated: &VirtualSettings) -> Result<(), Broken> {
+fn virtual_phones(simulated: &VirtualSettings) -> Result<(), Violation> {
     let key = KeyPath::new(["devices", "virtual"]);
     for (name, count) in [("android", simulated.android), ("ios", simulated.ios)] {
         if count > MAX_SIMULATED {
-            return Err(Broken::new(
+            return Err(Violation::new(
                 key.child(name),
-                format!("more than {MAX_SIMULATED} phones"),
+                format!("must be at most {MAX_SIMULATED}"),
             ));
         }
     }
     Ok(())
 }
 
-fn mcp_server(key: &KeyPath, server: &McpServer) -> Result<(), Broken> {
+fn mcp_server(key: &KeyPath, server: &McpServer) -> Result<(), Violation> {
     if server.name.trim().is_empty() {
-        return Err(Broken::new(key.child("name"), "a tool source needs a name"));
+        return Err(Violation::new(key.child("name"), "must not be empty"));
     }
     let ways = [
         ("command", server.command.is_some()),
@@ -214,23 +211,21 @@ fn mcp_server(key: &KeyPath, server: &McpServer) -> Result<(), Broken> {
         .map(|(name, _)| *name);
     match (given.next(), given.next()) {
         (None, _) => {
-            return Err(
-                Broken::new(key.clone(), format!("where is `{}`?", server.name))
-                    .hint("give `command`, `script` or `url`"),
-            );
+            let message = format!("`{}` has no `command`, `script` or `url`", server.name);
+            return Err(Violation::new(key.clone(), message));
         }
         (Some(first), Some(second)) => {
-            let message = format!("`{first}` and `{second}` exclude each other");
-            return Err(Broken::new(key.child(second), message));
+            let message = format!("`{first}` and `{second}` are mutually exclusive");
+            return Err(Violation::new(key.child(second), message));
         }
         (Some(_), None) => {}
     }
     if server.url.is_some() {
-        address(&key.child("url"), server.url.as_deref())?;
+        absolute_url(&key.child("url"), server.url.as_deref())?;
         if server.transport == Some(Transport::Stdio) {
-            return Err(Broken::new(
+            return Err(Violation::new(
                 key.child("transport"),
-                "what has an address is talked to over http",
+                "a source with a `url` uses http",
             ));
         }
         let started = [
@@ -239,15 +234,14 @@ fn mcp_server(key: &KeyPath, server: &McpServer) -> Result<(), Broken> {
             ("workingDir", server.working_dir.is_some()),
         ];
         if let Some((name, _)) = started.into_iter().find(|(_, given)| *given) {
-            let message =
-                format!("`{name}` is for sources that are started; `url` is running already");
-            return Err(Broken::new(key.child(name), message));
+            let message = format!("`{name}` does not apply to a source with a `url`");
+            return Err(Violation::new(key.child(name), message));
         }
     }
     Ok(())
 }
 
-fn address(key: &KeyPath, url: Option<&str>) -> Result<(), Broken> {
+fn absolute_url(key: &KeyPath, url: Option<&str>) -> Result<(), Violation> {
     let fine = |url: &str| {
         let rest = url
             .strip_prefix("http://")
@@ -255,11 +249,11 @@ fn address(key: &KeyPath, url: Option<&str>) -> Result<(), Broken> {
         rest.is_some_and(|rest| !rest.is_empty()) || url.starts_with("file://")
     };
     match url {
-        Some(url) if !fine(url) => Err(Broken::new(
+        Some(url) if !fine(url) => Err(Violation::new(
             key.clone(),
-            format!("`{url}` is not an address"),
+            format!("`{url}` is not an absolute URL"),
         )
-        .hint("an address starts with http:// or https://")),
+        .hint("it must start with http:// or https://")),
         _ => Ok(()),
     }
 }

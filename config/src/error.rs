@@ -25,10 +25,10 @@ pub enum ConfigError {
         /// The most that is read, in bytes.
         limit: u64,
     },
-    /// A file says something that makes no sense.
+    /// A file is not valid.
     #[error("{0}")]
     Invalid(Box<Problem>),
-    /// A variable or flag says something that makes no sense.
+    /// The value of a variable or flag is not valid.
     #[error("{source_name}: {message}")]
     Setting {
         /// The variable or flag.
@@ -40,8 +40,8 @@ pub enum ConfigError {
         /// What to do about it.
         hint: Option<String>,
     },
-    /// Layers that make sense alone make none together.
-    #[error("the configuration's layers do not fit together: {0}")]
+    /// Layers that are valid alone but not together.
+    #[error("the layers of the configuration contradict each other: {0}")]
     Inconsistent(String),
 }
 

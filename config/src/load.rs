@@ -198,7 +198,7 @@ fn flag_layers(flags: &Flags, base: &Path) -> Result<Vec<Layer>, ConfigError> {
             return Err(ConfigError::Setting {
                 source_name: flag.clone(),
                 key: key.clone(),
-                message: format!("there is no setting `{key}`"),
+                message: format!("unknown setting `{key}`"),
                 hint,
             });
         };

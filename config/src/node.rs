@@ -29,7 +29,7 @@ pub(crate) enum Content {
     Null,
     Scalar(Scalar),
     List(Vec<Node>),
-    /// In the order of the file; a key may be there twice.
+    /// In the order of the file; a key may be given twice.
     Map(Vec<Entry>),
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Meaning {
 impl Node {
     /// Reads one document.
     pub(crate) fn read(text: &str) -> Result<Self, serde_saphyr::Error> {
-        // Keys that are there twice are for the typed reading to refuse, which can name them.
+        // Duplicate keys are for the typed reading to refuse, which can name them.
         let options = serde_saphyr::options! {
             duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
         };

@@ -36,7 +36,7 @@ pub struct Config {
     pub mcp_servers: Vec<McpServer>,
     /// Named selections of tools, by name.
     pub toolsets: BTreeMap<String, Toolset>,
-    /// How runs behave unless told otherwise.
+    /// Defaults for runs.
     pub run: RunSettings,
     /// Where Playwright is found.
     pub playwright: PlaywrightSettings,
@@ -48,8 +48,7 @@ pub struct Config {
 pub struct Target {
     /// Ids of the app on phones.
     pub app_ids: AppIds,
-    /// The address a web device starts from; relative addresses in trails are resolved against
-    /// it.
+    /// Base URL: web devices start there, and relative URLs in trails are resolved against it.
     pub base_url: Option<String>,
 }
 
@@ -77,7 +76,7 @@ pub struct Devices {
     pub android: AndroidSettings,
     /// iPhones and simulators, by a name of your choice.
     pub ios: BTreeMap<String, IosSettings>,
-    /// Simulated phones that need neither hardware nor emulators.
+    /// Virtual phones, which need neither hardware nor emulators.
     #[serde(rename = "virtual")]
     pub simulated: Option<VirtualSettings>,
 }

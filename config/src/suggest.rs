@@ -34,8 +34,8 @@ pub(crate) fn words(wrong: &Wrong) -> (String, Option<String>) {
         ),
         Wrong::MissingKey(key) => (format!("`{key}` is missing"), None),
         Wrong::RepeatedKey(key) => (
-            format!("`{key}` is there twice"),
-            Some("keep one of them".into()),
+            format!("duplicate key `{key}`"),
+            Some("remove one of them".into()),
         ),
         Wrong::Other(words) => (words.clone(), None),
     }
@@ -58,5 +58,5 @@ fn unknown_key(field: &str, expected: &[&'static str]) -> Option<String> {
     if !elsewhere.is_empty() {
         return Some(format!("`{field}` belongs in {}", elsewhere.join(" or ")));
     }
-    (!expected.is_empty()).then(|| format!("known keys here: {}", expected.join(", ")))
+    (!expected.is_empty()).then(|| format!("known keys: {}", expected.join(", ")))
 }

@@ -91,7 +91,7 @@ pub(crate) fn read(path: &Path, root: &Path) -> Workspace {
     if let Content::Map(entries) = &document.root.content {
         let is_unused = |entry: &&Entry| !USED.contains(&entry.key.as_str());
         for Entry { key, at, .. } in entries.iter().filter(is_unused) {
-            workspace.warn(path, *at, format!("`{key}` means nothing to Packtrain"));
+            workspace.warn(path, *at, format!("`{key}` is not used by Packtrain"));
         }
     }
     let folder = path.parent().unwrap_or(root);
@@ -196,12 +196,12 @@ impl Workspace {
         match opened {
             Ok(opened) => Some(opened),
             Err(ConfigError::Invalid(problem)) => {
-                let message = format!("not used: {}", problem.message);
+                let message = format!("ignored: {}", problem.message);
                 self.warn(path, problem.position, message);
                 None
             }
             Err(error) => {
-                self.warn(path, Position::default(), format!("not used: {error}"));
+                self.warn(path, Position::default(), format!("ignored: {error}"));
                 None
             }
         }

@@ -50,7 +50,7 @@ pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(
         type Value = Vec<String>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a text or a list of texts")
+            f.write_str("text or a list of texts")
         }
 
         fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {

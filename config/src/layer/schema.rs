@@ -52,7 +52,7 @@ impl Kind {
             Self::Flag => match text.to_ascii_lowercase().as_str() {
                 "true" | "yes" | "on" | "1" => Ok(json!(true)),
                 "false" | "no" | "off" | "0" => Ok(json!(false)),
-                _ => Err(format!("`{text}` is neither true nor false")),
+                _ => Err(format!("`{text}` is not true or false")),
             },
             Self::Whole => text
                 .parse::<u64>()

@@ -34,7 +34,7 @@ pub(crate) enum Wrong {
     UnknownWord(String, &'static [&'static str]),
     /// A key that has to be there.
     MissingKey(&'static str),
-    /// A key that is there twice.
+    /// A key that is given twice.
     RepeatedKey(String),
     /// A value's own words.
     Other(String),
@@ -223,7 +223,7 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_borrowed_str(&self.scalar("a text")?.text)
+        visitor.visit_borrowed_str(&self.scalar("text")?.text)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {

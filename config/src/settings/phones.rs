@@ -1,4 +1,4 @@
-//! Phones, real and simulated.
+//! Phones, real and virtual.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub enum AndroidAgent {
     /// The uiautomator2 server where it can be used, the shell elsewhere.
     #[default]
     Auto,
-    /// The uiautomator2 server: quick, needs its file on the device.
+    /// The uiautomator2 server: fast, needs its file on the device.
     U2,
     /// Shell commands only: slow, works everywhere.
     Shell,
@@ -47,7 +47,7 @@ pub enum AndroidAgent {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct IosSettings {
-    /// The address of a WebDriverAgent that is already running.
+    /// The URL of a WebDriverAgent that is already running.
     #[schemars(extend("examples" = ["http://127.0.0.1:8100"]))]
     pub wda: Option<String>,
     /// The device's udid; WebDriverAgent is reached over USB.
@@ -63,7 +63,7 @@ pub struct IosSettings {
     pub classifiers: Vec<String>,
 }
 
-/// Simulated phones.
+/// Virtual phones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct VirtualSettings {
@@ -73,21 +73,21 @@ pub struct VirtualSettings {
     pub android: u32,
     /// How many iPhones there are.
     pub ios: u32,
-    /// A file of things that go wrong.
+    /// A file of fault rules.
     pub faults: Option<PathBuf>,
-    /// How quick they are.
+    /// How fast they respond.
     pub profile: VirtualProfile,
-    /// The number that everything random on them follows from.
+    /// Random seed.
     pub seed: u64,
 }
 
-/// How quick simulated phones are.
+/// How fast virtual phones respond.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VirtualProfile {
-    /// As slow as a phone.
+    /// As slowly as a phone.
     #[default]
     Phone,
-    /// As quick as the computer, for tests.
+    /// As fast as the computer, for tests.
     Fast,
 }

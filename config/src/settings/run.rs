@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::HumanDuration;
 
-/// How runs behave unless told otherwise.
+/// Defaults for runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RunSettings {
-    /// How often a trail that failed is tried again.
+    /// How often a failed trail is retried.
     pub retries: u32,
     /// How long one trail may take on one device.
     pub timeout: HumanDuration,
-    /// How long the whole run may take; as long as it needs when not given.
+    /// How long the whole run may take; without a limit by default.
     pub time_limit: Option<HumanDuration>,
-    /// When the screen is kept as a picture.
+    /// When screenshots are taken.
     pub screenshots: ScreenshotPolicy,
-    /// The folder for journals, reports and pictures.
+    /// The folder for journals, reports and screenshots.
     pub output_dir: PathBuf,
     /// How trails and devices are combined.
     pub shard: Sharding,
-    /// Whether the first failure ends the run.
+    /// Whether the run stops after the first failure.
     pub fail_fast: bool,
-    /// Whether a call whose element is ambiguous has failed.
+    /// Whether a call fails when more than one element matches.
     pub strict: bool,
 }
 
@@ -56,7 +56,7 @@ pub enum Sharding {
     Split,
 }
 
-/// When the screen is kept as a picture.
+/// When screenshots are taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ScreenshotPolicy {

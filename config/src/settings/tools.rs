@@ -18,7 +18,7 @@ pub struct McpServer {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Environment variables for it, besides a few of ours.
+    /// Environment variables for it, in addition to a few of Packtrain's.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// The folder it is started in.
@@ -27,17 +27,17 @@ pub struct McpServer {
     /// A TypeScript, JavaScript or Python file to start with the runtime for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<PathBuf>,
-    /// How to talk to it. Without this, a source that is started gets http when several devices
-    /// use it and stdio otherwise.
+    /// How it is called. By default, a source that is started gets http when several devices use it
+    /// and stdio otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transport: Option<Transport>,
-    /// The address of a source that is already running.
+    /// The URL of a source that is already running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["http://127.0.0.1:9000/mcp"]))]
     pub url: Option<String>,
 }
 
-/// How a tool source is talked to.
+/// How a tool source is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {

@@ -25,9 +25,9 @@ pub struct WebSlot {
     pub timezone: Option<String>,
     /// Whether pages are told to be light or dark.
     pub color_scheme: Option<ColorScheme>,
-    /// What the browser calls itself.
+    /// User agent.
     pub user_agent: Option<String>,
-    /// Where the browser says it is.
+    /// The location the browser reports.
     pub geolocation: Option<Geolocation>,
     /// Permissions granted to every page, by the browser's names.
     #[schemars(extend("examples" = [["geolocation", "clipboard-read"]]))]
@@ -52,7 +52,7 @@ pub struct WebSlot {
     /// and for fewer of them are used.
     #[schemars(extend("examples" = [["web", "phone"]]))]
     pub classifiers: Vec<String>,
-    /// The address this device starts from, instead of its target's.
+    /// Base URL of this device, instead of its target's.
     pub base_url: Option<String>,
     /// Device pixels per CSS pixel.
     pub device_scale_factor: Option<f64>,

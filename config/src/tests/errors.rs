@@ -41,7 +41,7 @@ fn a_key_in_the_wrong_place_is_sent_to_the_right_one() {
 fn a_key_like_no_other_gets_the_list_of_keys() {
     let complaint = Project::new("devices:\n  zx: 1\n").complaint();
     assert!(
-        complaint.ends_with("hint: known keys here: web, android, ios, virtual"),
+        complaint.ends_with("hint: known keys: web, android, ios, virtual"),
         "{complaint}"
     );
 }
@@ -74,7 +74,7 @@ fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
             "run: {failFast: perhaps}",
             "run.failFast: expected true or false",
         ),
-        ("target: [shop]", "target: expected a text"),
+        ("target: [shop]", "target: expected text"),
         ("mcpServers: {name: acme}", "mcpServers: expected a list"),
         ("devices: web", "devices: expected keys and values"),
         ("- target", "packtrain.yaml:1:1: expected keys and values"),
@@ -84,13 +84,13 @@ fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
         ),
         (
             "run: {timeout: soon}",
-            "`soon` is not a span of time such as 250ms, 30s, 5m or 1h30m",
+            "`soon` is not a duration such as 250ms, 30s, 5m or 1h30m",
         ),
-        ("run: {timeout: 30}", "`30` is not a span of time"),
+        ("run: {timeout: 30}", "`30` is not a duration"),
         ("run: {shard: some}", "run.shard:"),
         (
             "devices: {web: {a: {viewport: wide}}}",
-            "`wide` is not a width and a height in pixels",
+            "`wide` is not a size in pixels",
         ),
         (
             "devices: {android: {adb: localhost}}",
@@ -107,14 +107,14 @@ fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
 }
 
 #[test]
-fn a_key_that_is_there_twice_is_pointed_at() {
+fn a_duplicate_key_is_pointed_at() {
     let complaint = Project::new("target: a.b\nrun: {}\ntarget: c.d\n").complaint();
     assert_eq!(
         complaint,
-        "packtrain.yaml:3:1: target: `target` is there twice\n\
+        "packtrain.yaml:3:1: target: duplicate key `target`\n\
          3 | target: c.d\n\
          \u{20} | ^\n\
-         hint: keep one of them"
+         hint: remove one of them"
     );
 }
 

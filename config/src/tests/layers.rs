@@ -155,7 +155,7 @@ fn flags_reach_into_named_entries_but_not_into_lists() {
         .flag("-c", "mcpServers.0.name", "x")
         .complaint();
     assert!(
-        into_list.starts_with("-c: there is no setting `mcpServers.0.name`"),
+        into_list.starts_with("-c: unknown setting `mcpServers.0.name`"),
         "{into_list}"
     );
 }
@@ -169,7 +169,7 @@ fn a_wrong_variable_or_flag_is_named() {
     );
     assert_eq!(
         with("PACKTRAIN_RUN_FAIL_FAST", "maybe"),
-        "PACKTRAIN_RUN_FAIL_FAST: `maybe` is neither true nor false"
+        "PACKTRAIN_RUN_FAIL_FAST: `maybe` is not true or false"
     );
     let words = with("PACKTRAIN_RUN_SCREENSHOTS", "some");
     assert!(
@@ -181,13 +181,13 @@ fn a_wrong_variable_or_flag_is_named() {
         .flag("--timeout", "run.timeout", "soon")
         .complaint();
     assert!(
-        flagged.starts_with("--timeout: `soon` is not a span of time"),
+        flagged.starts_with("--timeout: `soon` is not a duration"),
         "{flagged}"
     );
     let unknown = Project::empty().flag("--set", "run.retires", 1).complaint();
     assert_eq!(
         unknown,
-        "--set: there is no setting `run.retires`\nhint: did you mean `run.retries`?"
+        "--set: unknown setting `run.retires`\nhint: did you mean `run.retries`?"
     );
 }
 

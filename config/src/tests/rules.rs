@@ -10,7 +10,7 @@ fn complaint(yaml: &str) -> String {
 fn an_unknown_target_is_refused_with_the_one_that_was_meant() {
     assert_eq!(
         complaint("targets:\n  shop: {}\ntarget: shp\n"),
-        "packtrain.yaml:3:1: target: there is no target `shp`\n\
+        "packtrain.yaml:3:1: target: unknown target `shp`\n\
          3 | target: shp\n\
          \u{20} | ^\n\
          hint: did you mean `shop`?"
@@ -26,18 +26,18 @@ fn a_wrong_target_from_a_flag_blames_the_flag() {
     let project = Project::new("targets: {shop: {}}\n").flag("--target", "target", "shp");
     assert_eq!(
         project.complaint(),
-        "--target: there is no target `shp`\nhint: did you mean `shop`?"
+        "--target: unknown target `shp`\nhint: did you mean `shop`?"
     );
 }
 
 #[test]
-fn an_ios_device_is_named_in_just_one_way() {
+fn an_ios_device_is_named_in_exactly_one_way() {
     assert_eq!(
         complaint("devices:\n  ios:\n    bench: {bundleId: a.b}\n"),
-        "packtrain.yaml:3:5: devices.ios.bench: which device is meant?\n\
+        "packtrain.yaml:3:5: devices.ios.bench: `wda` or `udid` is missing\n\
          3 |     bench: {bundleId: a.b}\n\
          \u{20} |     ^\n\
-         hint: give `wda`, the address of its WebDriverAgent, or `udid`"
+         hint: set `wda` to the URL of its WebDriverAgent, or `udid`"
     );
     let both = complaint("devices: {ios: {bench: {wda: 'http://127.0.0.1:8100', udid: x}}}\n");
     assert!(
@@ -50,24 +50,26 @@ fn an_ios_device_is_named_in_just_one_way() {
 fn a_tool_source_is_somewhere_and_only_there() {
     let nowhere = complaint("mcpServers:\n  - name: acme\n");
     assert!(
-        nowhere.starts_with("packtrain.yaml:2:5: mcpServers.0: where is `acme`?"),
+        nowhere.starts_with(
+            "packtrain.yaml:2:5: mcpServers.0: `acme` has no `command`, `script` or `url`"
+        ),
         "{nowhere}"
     );
     let twice = complaint("mcpServers:\n  - {name: a, command: x, url: 'http://x'}\n");
     assert!(
-        twice.contains("mcpServers.0.url: `command` and `url` exclude each other"),
+        twice.contains("mcpServers.0.url: `command` and `url` are mutually exclusive"),
         "{twice}"
     );
     let same = complaint("mcpServers:\n  - {name: a, command: x}\n  - {name: a, script: y.ts}\n");
     assert!(
-        same.starts_with("packtrain.yaml:3:6: mcpServers.1.name: a second tool source"),
+        same.starts_with("packtrain.yaml:3:6: mcpServers.1.name: duplicate tool source name `a`"),
         "{same}"
     );
     let stdio = complaint("mcpServers: [{name: a, url: 'http://x', transport: stdio}]\n");
-    assert!(stdio.contains("talked to over http"), "{stdio}");
+    assert!(stdio.contains("a source with a `url` uses http"), "{stdio}");
     let args = complaint("mcpServers: [{name: a, url: 'http://x', args: [y]}]\n");
     assert!(
-        args.contains("mcpServers.0.args: `args` is for sources that are started"),
+        args.contains("mcpServers.0.args: `args` does not apply to a source with a `url`"),
         "{args}"
     );
 }
@@ -89,29 +91,26 @@ fn values_out_of_range_are_refused() {
         ),
         (
             "devices: {web: {a: {deviceScaleFactor: 0}}}",
-            "a scale is more than 0",
+            "must be greater than 0",
         ),
-        (
-            "devices: {web: {a/b: {}}}",
-            "`a/b` cannot be a device's name",
-        ),
+        ("devices: {web: {a/b: {}}}", "invalid device name `a/b`"),
         (
             "devices: {web: {a: {baseUrl: 'localhost:80'}}}",
-            "`localhost:80` is not an address",
+            "`localhost:80` is not an absolute URL",
         ),
         (
             "targets: {shop: {baseUrl: 'ftp://x'}}",
-            "`ftp://x` is not an address",
+            "`ftp://x` is not an absolute URL",
         ),
         (
             "devices: {ios: {a: {wda: '127.0.0.1:8100'}}}",
-            "is not an address",
+            "is not an absolute URL",
         ),
         (
             "devices: {virtual: {app: a, android: 5000}}",
-            "more than 1000 phones",
+            "must be at most 1000",
         ),
-        ("run: {timeout: 0s}", "no trail runs in no time"),
+        ("run: {timeout: 0s}", "must be longer than 0s"),
     ] {
         let complaint = complaint(yaml);
         assert!(complaint.contains(words), "{yaml}: {complaint}");

@@ -108,11 +108,8 @@ fn what_means_nothing_here_is_a_warning_with_its_line() {
     assert_eq!(
         words,
         [
-            format!("{}:2: `llm` means nothing to Packtrain", path.display()),
-            format!(
-                "{}:4: `providers` means nothing to Packtrain",
-                path.display()
-            ),
+            format!("{}:2: `llm` is not used by Packtrain", path.display()),
+            format!("{}:4: `providers` is not used by Packtrain", path.display()),
         ]
     );
 }
@@ -125,7 +122,7 @@ fn a_broken_file_of_the_other_program_is_a_warning() {
     let loaded = project.load();
     assert_eq!(loaded.config.run.retries, 2);
     assert_eq!(loaded.warnings.len(), 1);
-    assert!(loaded.warnings[0].message.starts_with("not used: "));
+    assert!(loaded.warnings[0].message.starts_with("ignored: "));
 }
 
 #[test]

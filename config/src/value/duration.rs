@@ -13,7 +13,7 @@ use super::ValueError;
 const UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 /// The longest span, a year: more is a slip of the pen.
 const MAX_MILLIS: f64 = 365.0 * 24.0 * 3_600_000.0;
-const EXPECTED: &str = "a span of time such as 250ms, 30s, 5m or 1h30m";
+const EXPECTED: &str = "a duration such as 250ms, 30s, 5m or 1h30m";
 
 /// A span of time as people write it, to the millisecond.
 #[derive(

@@ -10,7 +10,7 @@ use super::ValueError;
 
 /// Largest edge browsers draw.
 const MAX_EDGE: u32 = 16_384;
-const EXPECTED: &str = "a width and a height in pixels such as 1280x800";
+const EXPECTED: &str = "a size in pixels such as 1280x800";
 
 /// The size of a page in CSS pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
