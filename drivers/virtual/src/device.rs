@@ -219,11 +219,22 @@ impl Device {
 
     /// Looks at the world or changes it; who waits for a change is woken. `act` must not block.
     pub fn world<R>(&self, act: impl FnOnce(&mut World, Duration) -> R) -> R {
+        // Only this much is compiled for every `act`, and there are more than a hundred.
+        let (mut world, before, now) = self.enter_world();
+        let result = act(&mut world, now);
+        self.leave_world(world, before);
+        result
+    }
+
+    fn enter_world(&self) -> (MutexGuard<'_, World>, u64, Duration) {
         let mut world = lock(&self.world);
         let before = world.revision();
         let now = self.now();
         world.advance(now);
-        let result = act(&mut world, now);
+        (world, before, now)
+    }
+
+    fn leave_world(&self, mut world: MutexGuard<'_, World>, before: u64) {
         let changed = world.revision() != before;
         let happenings = world.take_happenings();
         drop(world);
@@ -233,7 +244,6 @@ impl Device {
         if changed {
             self.changed.notify_waiters();
         }
-        result
     }
 
     /// Has `tell` told what happens to apps; only the first one is.
