@@ -13,7 +13,6 @@ mod value;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::condition::{Comparison, Condition};
@@ -29,9 +28,7 @@ use crate::shape::Platform;
 pub type AppError = DocumentError;
 
 /// A bundle id or package name.
-#[derive(
-    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AppId(pub String);
 
@@ -56,7 +53,7 @@ impl std::fmt::Display for AppId {
 
 /// One app: its identity, its state, its screens and its dialogs. Checked when read: every name
 /// that is used exists.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct App {
     /// Who the app is.
@@ -72,7 +69,7 @@ pub struct App {
 }
 
 /// Who an app is.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
     /// Package name and bundle id.
@@ -106,8 +103,7 @@ pub struct Identity {
 }
 
 /// An app's id on each platform; one text stands for both.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ids {
     /// The same everywhere.
     Same(AppId),
@@ -137,7 +133,7 @@ impl<'de> Deserialize<'de> for Ids {
 }
 
 /// What happens to the screen while the keyboard is up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyboardMode {
     /// The screen ends above the keyboard.
@@ -148,7 +144,7 @@ pub enum KeyboardMode {
 }
 
 /// One screen.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Screen {
     /// Shown in a bar at the top, with a way back when there is one.
@@ -168,7 +164,7 @@ pub struct Screen {
 }
 
 /// A dialog above the screen.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dialog {
     /// Whether it belongs to the system instead of the app.
@@ -184,12 +180,11 @@ pub struct Dialog {
 }
 
 /// One answer to a dialog. In the file, a plain text is a button that only closes.
-#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DialogButton {
     /// What it says.
     pub text: Words,
     /// What it does after the dialog is closed.
-    #[schemars(default)]
     pub tap: Rules,
 }
 
@@ -262,11 +257,6 @@ impl App {
             check::check(app, &source)?;
         }
         Ok(apps)
-    }
-
-    /// The JSON schema of an app file.
-    pub fn schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
     }
 
     /// The app's id on `platform`.

@@ -3,13 +3,15 @@
 //!
 //! Knows nothing of what the files mean.
 
-use std::borrow::Cow;
-use std::fmt;
+mod tree;
+mod typed;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use std::fmt;
+use std::marker::PhantomData;
+
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer};
-use serde_saphyr::{MessageFormatter, Spanned, UserMessageFormatter};
+use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
+use serde_saphyr::{MessageFormatter, UserMessageFormatter};
 
 /// The longest file that is read, in bytes.
 const MAX_FILE: usize = 4 * 1024 * 1024;
@@ -34,25 +36,36 @@ pub struct At<T> {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let spanned = Spanned::<T>::deserialize(deserializer)?;
-        Ok(Self {
-            place: Place::from(spanned.referenced),
-            value: spanned.value,
-        })
+        deserializer.deserialize_newtype_struct(typed::AT, AtVisitor(PhantomData))
     }
 }
 
-impl<T: JsonSchema> JsonSchema for At<T> {
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
+struct AtVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AtVisitor<T> {
+    type Value = At<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(typed::AT)
     }
 
-    fn inline_schema() -> bool {
-        T::inline_schema()
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<At<T>, A::Error> {
+        let place = map.next_key()?.ok_or_else(|| A::Error::custom(typed::AT))?;
+        let value = map.next_value()?;
+        Ok(At { value, place })
     }
+}
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
+impl<'de> Deserialize<'de> for Place {
+    /// As the line times 2^32 and the column.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let packed = u64::deserialize(deserializer)?;
+        let [line, column] = [packed >> 32, packed & u64::from(u32::MAX)];
+        let half = |half: u64| u32::try_from(half).unwrap_or_default();
+        Ok(Self {
+            line: half(line),
+            column: half(column),
+        })
     }
 }
 
@@ -126,11 +139,18 @@ impl Source<'_> {
         if self.text.len() > MAX_FILE {
             return Err(self.error(Place::default(), "the file is larger than 4 MiB", None));
         }
-        serde_saphyr::from_multiple(self.text).map_err(|error| {
+        let documents = tree::read(self.text).map_err(|error| {
             let error = error.without_snippet();
             let place = error.location().map(Place::from).unwrap_or_default();
             self.error(place, UserMessageFormatter.format_message(error), None)
-        })
+        })?;
+        let typed = documents.iter().map(|document| {
+            T::deserialize(document).map_err(|mistake| {
+                let place = mistake.place.unwrap_or(document.place);
+                self.error(place, mistake.message, mistake.hint)
+            })
+        });
+        typed.collect()
     }
 
     /// An error at `place`.

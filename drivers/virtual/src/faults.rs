@@ -16,7 +16,7 @@ use crate::document::{DocumentError, Place, Source};
 use crate::latency::Dice;
 
 /// The rules of a fleet.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// What the dice of the devices start from.
@@ -57,11 +57,6 @@ impl Faults {
             }
         }
         Ok(faults)
-    }
-
-    /// The JSON schema of a file of rules.
-    pub fn schema() -> serde_json::Value {
-        schemars::schema_for!(Self).to_value()
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::document::{DocumentError, Source};
 
 /// A duration that varies: `ms` plus up to `jitter` milliseconds by the device's seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lasting {
     /// Milliseconds, at least.
@@ -39,7 +38,7 @@ impl Lasting {
 }
 
 /// The times of a device. Defaults are those of `phone`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Latency {
     /// `uiautomator dump`: the quiet it waits for before it looks.

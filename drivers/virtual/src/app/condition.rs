@@ -4,10 +4,8 @@
 //! equal, for all names; `{name: {over: 3}}`, `under`, `contains`; `{any: [...]}` when one of
 //! several holds; a list when all do.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer};
 
 use crate::app::loose::Loose;
@@ -158,15 +156,5 @@ impl Side {
             .map(|c| Condition::Compares(path.clone(), c))
             .collect(),
         }
-    }
-}
-
-impl JsonSchema for Condition {
-    fn schema_name() -> Cow<'static, str> {
-        "Condition".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["string", "object", "array"] })
     }
 }

@@ -1,8 +1,5 @@
 //! What can stand on a screen.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer};
 
 use crate::app::condition::Condition;
@@ -13,7 +10,7 @@ use crate::app::value::Record;
 use crate::document::At;
 
 /// What an element is; decides its Android class and its XCUIElementType.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Text that is only read.
@@ -82,7 +79,7 @@ impl Role {
 }
 
 /// One element of a screen. Elements without a `frame` stand below each other.
-#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Element {
     /// Android resource id and accessibility identifier.
@@ -151,23 +148,9 @@ impl<'de> Deserialize<'de> for Items {
     }
 }
 
-impl JsonSchema for Items {
-    fn schema_name() -> Cow<'static, str> {
-        "Items".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": "string" },
-            { "type": "array", "items": { "type": "object" } }
-        ]})
-    }
-}
-
 /// Where an element stands and how large it is, as written: see [`Element::frame`].
-#[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
 #[serde(from = "[f64; 4]")]
-#[schemars(with = "[f64; 4]")]
 pub struct Frame {
     /// From the left.
     pub x: f64,

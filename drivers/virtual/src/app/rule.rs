@@ -1,10 +1,8 @@
 //! What an app does when it is touched: the first rule whose condition holds is carried out.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 
 use crate::app::condition::Condition;
@@ -17,7 +15,7 @@ use crate::document::At;
 pub struct Rules(pub Arc<[Rule]>);
 
 /// One rule. Its effects happen in the order of the fields here, whatever the order in the file.
-#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
     /// Carried out only when this holds.
@@ -64,7 +62,7 @@ pub struct Rule {
 }
 
 /// How long an effect takes.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Delay {
     /// Milliseconds, at least.
@@ -90,9 +88,7 @@ pub struct Ask {
 }
 
 /// What an app may need the user's consent for.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize, JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Permission {
@@ -185,19 +181,8 @@ impl<'de> Deserialize<'de> for Rules {
     }
 }
 
-impl JsonSchema for Rules {
-    fn schema_name() -> Cow<'static, str> {
-        "Rules".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let rule = generator.subschema_for::<Rule>();
-        schemars::json_schema!({ "anyOf": [rule, { "type": "array", "items": rule }] })
-    }
-}
-
 /// The long form of [`Ask`] in a file.
-#[derive(serde::Deserialize, JsonSchema)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LongAsk {
     permission: Permission,
@@ -231,19 +216,5 @@ impl<'de> Deserialize<'de> for Ask {
                 Loose::Seq(nothing) => match nothing {},
             },
         )
-    }
-}
-
-impl JsonSchema for Ask {
-    fn schema_name() -> Cow<'static, str> {
-        "Ask".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let (short, long) = (
-            generator.subschema_for::<Permission>(),
-            generator.subschema_for::<LongAsk>(),
-        );
-        schemars::json_schema!({ "anyOf": [short, long] })
     }
 }

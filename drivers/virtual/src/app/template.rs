@@ -5,16 +5,12 @@
 //! in a link's rules. Two operands may be joined by ` + `, ` - ` or ` * `. `|money` shows a
 //! number with two decimals.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::Deserializer;
-use serde_saphyr::Spanned;
 
 use crate::app::loose::{Loose, Nothing};
 use crate::app::value::Value;
-use crate::document::Place;
+use crate::document::{At, Place};
 use crate::shape::Platform;
 
 /// A text with placeholders, taken apart once when the file is read.
@@ -204,18 +200,8 @@ impl Part {
 
 impl<'de> Deserialize<'de> for Template {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Spanned::<String>::deserialize(deserializer)?;
-        Ok(Self::new(&text.value, Place::from(text.referenced)))
-    }
-}
-
-impl JsonSchema for Template {
-    fn schema_name() -> Cow<'static, str> {
-        "Template".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "description": "a text; `${name}` stands for a value" })
+        let text = At::<String>::deserialize(deserializer)?;
+        Ok(Self::new(&text.value, text.place))
     }
 }
 
@@ -252,30 +238,12 @@ impl<'de> Deserialize<'de> for Words {
             android: Template,
             ios: Template,
         }
-        let words = Spanned::<Loose<Both, Nothing>>::deserialize(deserializer)?;
+        let words = At::<Loose<Both, Nothing>>::deserialize(deserializer)?;
         Ok(match words.value {
-            Loose::Text(text) => Self::Same(Template::new(&text, Place::from(words.referenced))),
+            Loose::Text(text) => Self::Same(Template::new(&text, words.place)),
             Loose::Map(Both { android, ios }) => Self::PerPlatform { android, ios },
             Loose::Seq(nothing) => match nothing {},
         })
-    }
-}
-
-impl JsonSchema for Words {
-    fn schema_name() -> Cow<'static, str> {
-        "Words".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": ["string", "number", "boolean"] },
-            {
-                "type": "object",
-                "properties": { "android": { "type": "string" }, "ios": { "type": "string" } },
-                "required": ["android", "ios"],
-                "additionalProperties": false
-            }
-        ]})
     }
 }
 
@@ -308,20 +276,10 @@ impl Expression {
 
 impl<'de> Deserialize<'de> for Expression {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Spanned::<Value>::deserialize(deserializer)?;
+        let value = At::<Value>::deserialize(deserializer)?;
         Ok(match value.value {
-            Value::Text(text) => Self::Filled(Template::new(&text, Place::from(value.referenced))),
+            Value::Text(text) => Self::Filled(Template::new(&text, value.place)),
             constant => Self::Constant(constant),
         })
-    }
-}
-
-impl JsonSchema for Expression {
-    fn schema_name() -> Cow<'static, str> {
-        "Expression".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<Value>()
     }
 }

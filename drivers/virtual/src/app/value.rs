@@ -1,10 +1,8 @@
 //! The values of an app's state.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A row of a list: named values.
@@ -111,18 +109,5 @@ impl<'de> Deserialize<'de> for Value {
         }
 
         deserializer.deserialize_any(AnyValue)
-    }
-}
-
-impl JsonSchema for Value {
-    fn schema_name() -> Cow<'static, str> {
-        "Value".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": ["null", "boolean", "number", "string", "array"],
-            "items": { "type": "object" }
-        })
     }
 }

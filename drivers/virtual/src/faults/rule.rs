@@ -1,10 +1,8 @@
 //! One rule of a fault file.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use regex::Regex;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{self, Deserializer};
 
@@ -12,7 +10,7 @@ use crate::document::At;
 use crate::faults::Event;
 
 /// At which event, when, and what goes wrong.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultRule {
     /// At which event.
@@ -27,7 +25,7 @@ pub struct FaultRule {
 }
 
 /// A regular expression for each kind of event; a rule names one of them, and maybe devices.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Matches {
     /// Only on devices whose name (`android/virtual-1`), serial or udid matches.
@@ -56,7 +54,7 @@ pub struct Matches {
 }
 
 /// When a rule fires, of the events it matches. All that is said must hold.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct When {
     /// At the nth, counted from 1.
@@ -75,7 +73,7 @@ pub struct When {
 
 /// What goes wrong. Faults of the device and of its screen can be told of any event; the others
 /// mean something only where their comment says.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// Any event: it takes this much longer.
@@ -320,16 +318,6 @@ impl<'de> Deserialize<'de> for Pattern {
     }
 }
 
-impl JsonSchema for Pattern {
-    fn schema_name() -> Cow<'static, str> {
-        "Pattern".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "regex" })
-    }
-}
-
 /// A duration, written as milliseconds or with a unit: `250`, `250ms`, `2s`, `1m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Millis(pub Duration);
@@ -354,18 +342,5 @@ impl Millis {
             _ => return None,
         };
         Some(Self(Duration::from_millis(number.checked_mul(each)?)))
-    }
-}
-
-impl JsonSchema for Millis {
-    fn schema_name() -> Cow<'static, str> {
-        "Duration".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [
-            { "type": "integer", "minimum": 0 },
-            { "type": "string", "pattern": "^[0-9]+(ms|s|m)?$" }
-        ]})
     }
 }

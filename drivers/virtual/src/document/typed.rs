@@ -1,0 +1,241 @@
+//! Types from the tree, and where each value stood.
+
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, StrDeserializer, U64Deserializer};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::tree::{Content, Entry, Node};
+use super::{Place, nearest};
+
+/// The name under which [`super::At`] asks for a place and a value.
+pub(super) const AT: &str = "a value and its place";
+
+/// What is wrong with a value, and where.
+#[derive(Debug)]
+pub(super) struct Mistake {
+    pub message: String,
+    pub hint: Option<String>,
+    /// Where it stands.
+    pub place: Option<Place>,
+}
+
+impl Mistake {
+    fn or_at(mut self, place: Place) -> Self {
+        self.place.get_or_insert(place);
+        self
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Mistake {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self {
+            message: message.to_string(),
+            hint: None,
+            place: None,
+        }
+    }
+
+    fn unknown_field(key: &str, known: &'static [&'static str]) -> Self {
+        Self {
+            hint: nearest(key, known.iter().copied())
+                .or_else(|| Some(format!("known keys here: {}", known.join(", ")))),
+            ..Self::custom(format!("unknown key `{key}`"))
+        }
+    }
+
+    fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
+        Self {
+            hint: nearest(word, known.iter().copied()),
+            ..Self::custom(format!("`{word}` is not one of {}", known.join(", ")))
+        }
+    }
+}
+
+impl Node {
+    fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Flag(_, text)
+            | Content::Whole(_, text)
+            | Content::Number(_, text)
+            | Content::Text(text) => Some(text),
+            Content::Null | Content::List(_) | Content::Map(_) => None,
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for &'de Node {
+    type Error = Mistake;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match &self.content {
+            Content::Null => visitor.visit_unit(),
+            Content::Flag(value, _) => visitor.visit_bool(*value),
+            Content::Whole(value, _) => visitor.visit_i64(*value),
+            Content::Number(value, _) => visitor.visit_f64(*value),
+            Content::Text(text) => visitor.visit_borrowed_str(text),
+            Content::List(items) => {
+                let mut rest = Items(items.iter());
+                let value = visitor.visit_seq(&mut rest)?;
+                if rest.0.len() == 0 {
+                    return Ok(value);
+                }
+                let (wanted, found) = (items.len() - rest.0.len(), items.len());
+                let message = format!("expected a list of {wanted}, found {found} items");
+                Err(Mistake::custom(message))
+            }
+            Content::Map(entries) => visitor.visit_map(Entries(entries, 0)),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.text() {
+            Some(text) => visitor.visit_borrowed_str(text),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        if let Content::Null = self.content {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        if name == AT {
+            visitor.visit_map(Placed(self))
+        } else {
+            visitor.visit_newtype_struct(self)
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.content {
+            Content::Null => visitor.visit_seq(Items([].iter())),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        match self.content {
+            Content::Null => visitor.visit_map(Entries(&[], 0)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Mistake> {
+        match (&self.content, self.text()) {
+            (_, Some(word)) => visitor.visit_enum(word.into_deserializer()),
+            (Content::Map(entries), _) if entries.len() == 1 => {
+                visitor.visit_enum(MapAccessDeserializer::new(Entries(entries, 0)))
+            }
+            _ => Err(Mistake::custom(
+                "expected a word, or one key with its value",
+            )),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct
+        tuple tuple_struct identifier ignored_any
+    }
+}
+
+struct Items<'de>(std::slice::Iter<'de, Node>);
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Mistake;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Mistake> {
+        let Some(item) = self.0.next() else {
+            return Ok(None);
+        };
+        let read = seed.deserialize(item).map(Some);
+        read.map_err(|error| error.or_at(item.place))
+    }
+}
+
+/// Entries, and which is next: the value is that of the one before.
+struct Entries<'de>(&'de [Entry], usize);
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Mistake;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Mistake> {
+        let Some(entry) = self.0.get(self.1) else {
+            return Ok(None);
+        };
+        self.1 += 1;
+        let key: StrDeserializer<'_, Mistake> = entry.key.as_str().into_deserializer();
+        let read = seed.deserialize(key).map(Some);
+        read.map_err(|error| error.or_at(entry.place))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+        let node = &self.0[self.1 - 1].value;
+        seed.deserialize(node)
+            .map_err(|error| error.or_at(node.place))
+    }
+}
+
+/// A place as the key, and the value that stands there.
+struct Placed<'de>(&'de Node);
+
+impl<'de> MapAccess<'de> for Placed<'de> {
+    type Error = Mistake;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Mistake> {
+        let Place { line, column } = self.0.place;
+        let place: U64Deserializer<Mistake> =
+            (u64::from(line) << 32 | u64::from(column)).into_deserializer();
+        seed.deserialize(place).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+        seed.deserialize(self.0)
+    }
+}
