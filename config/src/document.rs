@@ -46,7 +46,7 @@ impl Document {
             root: Node::default(),
         };
         document.root = Node::read(&document.text)
-            .map_err(|error| document.syntax_error(error.without_snippet()))?;
+            .map_err(|error| document.problem(error.at, KeyPath::default(), error.message, None))?;
         Ok(document)
     }
 
@@ -102,17 +102,5 @@ impl Document {
             node = inner;
         }
         position
-    }
-
-    fn syntax_error(&self, error: &serde_saphyr::Error) -> ConfigError {
-        let position = error
-            .location()
-            .map_or_else(Position::default, |at| Position {
-                line: at.line().max(1),
-                column: at.column().max(1),
-            });
-        let text = error.to_string();
-        let place = text.rfind(" at line ").unwrap_or(text.len());
-        self.problem(position, KeyPath::default(), text[..place].to_owned(), None)
     }
 }

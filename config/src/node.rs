@@ -1,19 +1,21 @@
-//! YAML as it was written: values with their places.
-//!
-//! The parser is asked for this tree only, and every type is read from the tree (`typed.rs`):
-//! compiled for each type once more, the parser would be half of this crate.
+//! A YAML file as a tree of values with their places. Every type is read from the tree (`typed.rs`):
+//! a deserializer that parses as it goes is compiled anew for each type, and was half of this crate.
 
 mod typed;
 
-use std::fmt;
+use std::collections::HashMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
 use serde_json::Value;
-use serde_saphyr::{Location, Spanned};
 
 pub(crate) use typed::{Mistake, Wrong};
 
 use crate::origin::Position;
+
+/// Most values in a file; those behind an alias count each time.
+const MAX_NODES: usize = 20_000;
+/// Deepest nesting of lists and keys.
+const MAX_DEPTH: usize = 64;
 
 /// A value and where it stands.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +29,8 @@ pub(crate) struct Node {
 pub(crate) enum Content {
     #[default]
     Null,
-    Scalar(Scalar),
+    /// As written, quotes and escapes undone; the type that is read decides what it is.
+    Scalar(String),
     List(Vec<Node>),
     /// In the order of the file; a key may be given twice.
     Map(Vec<Entry>),
@@ -42,64 +45,158 @@ pub(crate) struct Entry {
     pub value: Node,
 }
 
-/// A scalar as written, quotes and escapes undone.
-#[derive(Debug, Clone)]
-pub(crate) struct Scalar {
-    pub text: String,
-    pub meaning: Meaning,
-}
-
-/// What a scalar is where nothing says what is wanted.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Meaning {
-    Flag(bool),
-    Whole(i128),
-    Number(f64),
-    Text,
+/// Why a text cannot be read as YAML.
+#[derive(Debug)]
+pub(crate) struct SyntaxError {
+    pub at: Position,
+    pub message: String,
 }
 
 impl Node {
     /// Reads one document.
-    pub(crate) fn read(text: &str) -> Result<Self, serde_saphyr::Error> {
-        // Duplicate keys are for the typed reading to refuse, which can name them.
-        let options = serde_saphyr::options! {
-            duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
+    pub(crate) fn read(text: &str) -> Result<Self, SyntaxError> {
+        let options = granit_parser::options! {
+            emit_comments: false,
+            flow_nesting_limit: MAX_DEPTH,
+            block_nesting_limit: MAX_DEPTH,
         };
-        let text = text.trim_start_matches('\u{feff}');
-        let parsed = serde_saphyr::from_str_with_options(text, options)?;
-        Ok(Self::new(parsed, text))
+        let mut reader = Reader {
+            events: Parser::new_from_str_with_options(text, options),
+            anchors: HashMap::new(),
+            nodes: 0,
+        };
+        let mut root = None;
+        loop {
+            let (event, at) = reader.next()?;
+            match event {
+                Event::StreamEnd => return Ok(root.unwrap_or_default()),
+                Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
+                _ if root.is_some() => return Err(at.error("one file holds one document")),
+                event => root = Some(reader.node(event, at)?),
+            }
+        }
     }
 
-    fn new(parsed: Spanned<Parsed>, source: &str) -> Self {
-        let content = match parsed.value {
-            Parsed::Null => Content::Null,
-            Parsed::Text(text) => Content::scalar(text, Meaning::Text),
-            Parsed::Plain(meaning) => {
-                Content::scalar(written(source, parsed.defined).to_owned(), meaning)
-            }
-            Parsed::List(items) => {
-                let items = items.into_iter().map(|item| Self::new(item, source));
-                Content::List(items.collect())
-            }
-            Parsed::Map(entries) => {
-                let entries = entries.into_iter().map(|(key, value)| Entry {
-                    at: position(key.referenced),
-                    key: key.value,
-                    value: Self::new(value, source),
-                });
-                Content::Map(entries.collect())
-            }
-        };
-        Self {
-            at: position(parsed.referenced),
-            content,
+    fn count(&self) -> usize {
+        1 + match &self.content {
+            Content::Null | Content::Scalar(_) => 0,
+            Content::List(items) => items.iter().map(Self::count).sum(),
+            Content::Map(entries) => entries.iter().map(|entry| entry.value.count()).sum(),
         }
     }
 }
 
-impl Content {
-    fn scalar(text: String, meaning: Meaning) -> Self {
-        Self::Scalar(Scalar { text, meaning })
+impl Position {
+    fn error(self, message: impl Into<String>) -> SyntaxError {
+        SyntaxError {
+            at: self,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<Marker> for Position {
+    fn from(marker: Marker) -> Self {
+        Self {
+            line: marker.line() as u64,
+            column: marker.col() as u64 + 1,
+        }
+    }
+}
+
+struct Reader<'a> {
+    events: Parser<'a, StrInput<'a>>,
+    anchors: HashMap<usize, Node>,
+    nodes: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Position), SyntaxError> {
+        match self.events.next_event() {
+            None => Ok((Event::StreamEnd, Position::default())),
+            Some(Ok((event, span))) => Ok((event, span.start.into())),
+            Some(Err(error)) => Err(Position::from(*error.marker()).error(error.info())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, at: Position) -> Result<Node, SyntaxError> {
+        self.nodes += 1;
+        let (content, anchor) = match event {
+            Event::Scalar(text, style, anchor, _) => (scalar(text.into_owned(), style), anchor),
+            Event::SequenceStart(_, anchor, _) => (self.list()?, anchor),
+            Event::MappingStart(_, anchor, _) => (self.map()?, anchor),
+            Event::Alias(anchor) => {
+                let node = self.anchors.get(&anchor);
+                let node = node.ok_or_else(|| at.error("an alias inside what it stands for"))?;
+                self.nodes += node.count();
+                (node.content.clone(), 0)
+            }
+            _ => return Err(at.error("a value was expected")),
+        };
+        if self.nodes > MAX_NODES {
+            return Err(at.error(format!("more than {MAX_NODES} values")));
+        }
+        let node = Node { at, content };
+        if anchor > 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        Ok(node)
+    }
+
+    fn list(&mut self) -> Result<Content, SyntaxError> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(Content::List(items)),
+                (event, at) => items.push(self.node(event, at)?),
+            }
+        }
+    }
+
+    fn map(&mut self) -> Result<Content, SyntaxError> {
+        let (mut entries, mut merged) = (Vec::new(), Vec::new());
+        loop {
+            let (event, at) = self.next()?;
+            let key = match event {
+                Event::MappingEnd => break,
+                Event::Scalar(text, style, ..) => (text.into_owned(), style),
+                _ => return Err(at.error("a key must be a single word")),
+            };
+            let (event, value_at) = self.next()?;
+            let value = self.node(event, value_at)?;
+            match key {
+                (key, ScalarStyle::Plain) if key == "<<" => merged.push(value),
+                (key, _) => entries.push(Entry { key, at, value }),
+            }
+        }
+        for node in merged {
+            merge(node, &mut entries)?;
+        }
+        Ok(Content::Map(entries))
+    }
+}
+
+fn scalar(text: String, style: ScalarStyle) -> Content {
+    if style == ScalarStyle::Plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL") {
+        Content::Null
+    } else {
+        Content::Scalar(text)
+    }
+}
+
+/// Adds what stands behind `<<`; keys that are there already count.
+fn merge(node: Node, entries: &mut Vec<Entry>) -> Result<(), SyntaxError> {
+    match node.content {
+        Content::Map(merged) => {
+            for entry in merged {
+                if !entries.iter().any(|other| other.key == entry.key) {
+                    entries.push(entry);
+                }
+            }
+            Ok(())
+        }
+        Content::List(nodes) => nodes.into_iter().try_for_each(|node| merge(node, entries)),
+        Content::Null | Content::Scalar(_) => Err(node.at.error("`<<` takes keys and values")),
     }
 }
 
@@ -107,13 +204,9 @@ impl From<Value> for Node {
     fn from(value: Value) -> Self {
         let content = match value {
             Value::Null => Content::Null,
-            Value::Bool(value) => Content::scalar(value.to_string(), Meaning::Flag(value)),
-            Value::Number(number) => {
-                let whole = number.as_i128().map(Meaning::Whole);
-                let meaning = whole.or_else(|| number.as_f64().map(Meaning::Number));
-                Content::scalar(number.to_string(), meaning.unwrap_or(Meaning::Text))
-            }
-            Value::String(text) => Content::scalar(text, Meaning::Text),
+            Value::Bool(value) => Content::Scalar(value.to_string()),
+            Value::Number(value) => Content::Scalar(value.to_string()),
+            Value::String(text) => Content::Scalar(text),
             Value::Array(items) => Content::List(items.into_iter().map(Self::from).collect()),
             Value::Object(map) => {
                 let entries = map.into_iter().map(|(key, value)| Entry {
@@ -128,97 +221,5 @@ impl From<Value> for Node {
             at: Position::default(),
             content,
         }
-    }
-}
-
-pub(crate) fn position(location: Location) -> Position {
-    Position {
-        line: location.line(),
-        column: location.column(),
-    }
-}
-
-/// What stands at a place: `1.50` is a number, but as a text it is `1.50`.
-fn written(source: &str, location: Location) -> &str {
-    let place = location.span();
-    let bytes = place.byte_offset().zip(place.byte_len());
-    bytes
-        .and_then(|(start, length)| {
-            let start = usize::try_from(start).ok()?;
-            source.get(start..start.checked_add(usize::try_from(length).ok()?)?)
-        })
-        .unwrap_or_default()
-}
-
-/// What the parser says of a value.
-enum Parsed {
-    Null,
-    Text(String),
-    Plain(Meaning),
-    List(Vec<Spanned<Parsed>>),
-    Map(Vec<(Spanned<String>, Spanned<Parsed>)>),
-}
-
-impl<'de> Deserialize<'de> for Parsed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ParsedVisitor)
-    }
-}
-
-struct ParsedVisitor;
-
-impl<'de> Visitor<'de> for ParsedVisitor {
-    type Value = Parsed;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("YAML")
-    }
-
-    fn visit_unit<E>(self) -> Result<Parsed, E> {
-        Ok(Parsed::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Parsed, E> {
-        Ok(Parsed::Plain(Meaning::Flag(value)))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Parsed, E> {
-        Ok(Parsed::Plain(Meaning::Whole(value.into())))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Parsed, E> {
-        Ok(Parsed::Plain(Meaning::Whole(value.into())))
-    }
-
-    fn visit_i128<E>(self, value: i128) -> Result<Parsed, E> {
-        Ok(Parsed::Plain(Meaning::Whole(value)))
-    }
-
-    fn visit_u128<E>(self, value: u128) -> Result<Parsed, E> {
-        Ok(Parsed::Plain(Meaning::Number(value as f64)))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
-        Ok(Parsed::Plain(Meaning::Number(value)))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Parsed, E> {
-        Ok(Parsed::Text(value.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Parsed, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
-        }
-        Ok(Parsed::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parsed, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Parsed::Map(entries))
     }
 }

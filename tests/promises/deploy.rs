@@ -4,6 +4,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
+use packtrain_model::source::Source;
+use packtrain_model::yaml;
 use packtrain_tests::{Ended, Lab, repository};
 use serde_json::Value;
 
@@ -22,8 +24,10 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(repository().join(path)).unwrap()
 }
 
-fn yaml(path: &str) -> Value {
-    serde_saphyr::from_str(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+fn recipe(path: &str) -> Value {
+    let read = yaml::read(&Source::new(path, read(path)));
+    assert!(read.problems.is_empty(), "{:?}", read.problems);
+    read.value.unwrap().to_json()
 }
 
 /// The instructions of the Containerfile: its word and what follows, continuations joined.
@@ -57,7 +61,7 @@ fn snippets() -> Vec<(String, String)> {
 }
 
 fn github_steps() -> Vec<Value> {
-    yaml(GITHUB)["jobs"]["trails"]["steps"]
+    recipe(GITHUB)["jobs"]["trails"]["steps"]
         .as_array()
         .unwrap()
         .clone()
@@ -72,7 +76,10 @@ fn github_script(name: &str) -> String {
 }
 
 fn gitlab_script(part: &str) -> String {
-    let lines = yaml(GITLAB)["packtrain"][part].as_array().unwrap().clone();
+    let lines = recipe(GITLAB)["packtrain"][part]
+        .as_array()
+        .unwrap()
+        .clone();
     let lines: Vec<_> = lines.iter().map(|line| line.as_str().unwrap()).collect();
     lines.join("\n")
 }
@@ -110,7 +117,7 @@ fn project() -> Lab {
 #[test]
 fn recipes_have_the_shape_their_systems_read() {
     for service in ["app", "runner"] {
-        let service = &yaml(COMPOSE)["services"][service];
+        let service = &recipe(COMPOSE)["services"][service];
         assert!(
             service["image"].is_string() && service["command"].is_array(),
             "{service}"
@@ -122,7 +129,7 @@ fn recipes_have_the_shape_their_systems_read() {
             "{step}"
         );
     }
-    let job = &yaml(GITLAB)["packtrain"];
+    let job = &recipe(GITLAB)["packtrain"];
     assert_eq!(job["artifacts"]["when"], "always");
     let junit = job["artifacts"]["reports"]["junit"].as_str().unwrap();
     assert!(
@@ -147,7 +154,7 @@ fn playwright_core_is_the_version_the_driver_was_tried_with() {
         .unwrap()
         .1;
     assert_eq!(argument, format!("PLAYWRIGHT_CORE={tried}"));
-    assert_eq!(yaml(GITHUB)["env"]["PLAYWRIGHT_CORE"], tried);
+    assert_eq!(recipe(GITHUB)["env"]["PLAYWRIGHT_CORE"], tried);
 }
 
 #[test]
@@ -239,7 +246,7 @@ fn every_call_of_the_program_is_understood() {
             .map(|item| item.as_str().unwrap().to_owned())
             .collect()
     };
-    found.push(strings(&yaml(COMPOSE)["services"]["runner"]["command"]));
+    found.push(strings(&recipe(COMPOSE)["services"]["runner"]["command"]));
     let command = instructions()
         .into_iter()
         .find(|(word, _)| word == "CMD")

@@ -1,6 +1,9 @@
 //! Types from the tree: a scalar is read as what the field wants. Knows nothing of files.
 
 use std::fmt;
+use std::iter::Enumerate;
+use std::slice::Iter;
+use std::str::FromStr;
 
 use serde::Deserializer;
 use serde::de::{
@@ -9,7 +12,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-use super::{Content, Entry, Meaning, Node, Scalar};
+use super::{Content, Entry, Node};
 use crate::key::KeyPath;
 use crate::origin::Position;
 
@@ -105,42 +108,17 @@ impl Node {
         T::deserialize(self).map_err(|error| error.or_at(self.at))
     }
 
-    fn scalar(&self, wanted: &str) -> Result<&Scalar, Mistake> {
+    fn text(&self, wanted: &str) -> Result<&str, Mistake> {
         match &self.content {
-            Content::Scalar(scalar) => Ok(scalar),
+            Content::Scalar(text) => Ok(text),
             Content::Null | Content::List(_) | Content::Map(_) => Err(Mistake::kind(wanted)),
         }
     }
 
-    fn flag(&self) -> Result<bool, Mistake> {
-        const WANTED: &str = "true or false";
-        let scalar = self.scalar(WANTED)?;
-        match scalar.meaning {
-            Meaning::Flag(value) => Ok(value),
-            _ => match scalar.text.to_ascii_lowercase().as_str() {
-                "true" | "yes" | "on" => Ok(true),
-                "false" | "no" | "off" => Ok(false),
-                _ => Err(Mistake::kind(WANTED)),
-            },
-        }
-    }
-
-    fn whole(&self, wanted: &str) -> Result<i128, Mistake> {
-        let scalar = self.scalar(wanted)?;
-        match scalar.meaning {
-            Meaning::Whole(value) => Ok(value),
-            _ => scalar.text.parse().map_err(|_| Mistake::kind(wanted)),
-        }
-    }
-
-    fn number(&self) -> Result<f64, Mistake> {
-        const WANTED: &str = "a number";
-        let scalar = self.scalar(WANTED)?;
-        match scalar.meaning {
-            Meaning::Whole(value) => Ok(value as f64),
-            Meaning::Number(value) => Ok(value),
-            _ => scalar.text.parse().map_err(|_| Mistake::kind(WANTED)),
-        }
+    fn number<T: FromStr>(&self, wanted: &str) -> Result<T, Mistake> {
+        self.text(wanted)?
+            .parse()
+            .map_err(|_| Mistake::kind(wanted))
     }
 
     fn list(&self) -> Result<&[Self], Mistake> {
@@ -160,19 +138,10 @@ impl Node {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Mistake> for &'de Node {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
-macro_rules! whole {
+macro_rules! numbers {
     ($($method:ident $visit:ident $wanted:literal)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-            let value = self.whole($wanted)?.try_into().map_err(|_| Mistake::kind($wanted))?;
-            visitor.$visit(value)
+            visitor.$visit(self.number($wanted)?)
         }
     )*};
 }
@@ -180,7 +149,7 @@ macro_rules! whole {
 impl<'de> Deserializer<'de> for &'de Node {
     type Error = Mistake;
 
-    whole! {
+    numbers! {
         deserialize_i8 visit_i8 "a whole number"
         deserialize_i16 visit_i16 "a whole number"
         deserialize_i32 visit_i32 "a whole number"
@@ -189,41 +158,30 @@ impl<'de> Deserializer<'de> for &'de Node {
         deserialize_u16 visit_u16 "a whole number, 0 or more"
         deserialize_u32 visit_u32 "a whole number, 0 or more"
         deserialize_u64 visit_u64 "a whole number, 0 or more"
+        deserialize_f32 visit_f32 "a number"
+        deserialize_f64 visit_f64 "a number"
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let Content::Scalar(scalar) = &self.content else {
-            return match &self.content {
-                Content::List(_) => self.deserialize_seq(visitor),
-                Content::Map(_) => self.deserialize_map(visitor),
-                _ => visitor.visit_unit(),
-            };
-        };
-        match scalar.meaning {
-            Meaning::Flag(value) => visitor.visit_bool(value),
-            Meaning::Whole(value) => match i64::try_from(value) {
-                Ok(value) => visitor.visit_i64(value),
-                Err(_) => visitor.visit_i128(value),
-            },
-            Meaning::Number(value) => visitor.visit_f64(value),
-            Meaning::Text => visitor.visit_borrowed_str(&scalar.text),
+        match &self.content {
+            Content::Null => visitor.visit_unit(),
+            Content::Scalar(text) => visitor.visit_borrowed_str(text),
+            Content::List(_) => self.deserialize_seq(visitor),
+            Content::Map(_) => self.deserialize_map(visitor),
         }
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_bool(self.flag()?)
-    }
-
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_f64(visitor)
-    }
-
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_f64(self.number()?)
+        const WANTED: &str = "true or false";
+        match self.text(WANTED)?.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "y" | "on" => visitor.visit_bool(true),
+            "false" | "no" | "n" | "off" => visitor.visit_bool(false),
+            _ => Err(Mistake::kind(WANTED)),
+        }
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        visitor.visit_borrowed_str(&self.scalar("text")?.text)
+        visitor.visit_borrowed_str(self.text("text")?)
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -247,19 +205,12 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let items = Items {
-            items: self.list()?,
-            next: 0,
-        };
-        visitor.visit_seq(items)
+        visitor.visit_seq(Items(self.list()?.iter().enumerate()))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        let entries = Entries {
-            entries: self.map()?,
-            next: 0,
-        };
-        visitor.visit_map(entries)
+        let (entries, next) = (self.map()?, 0);
+        visitor.visit_map(Entries { entries, next })
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -277,8 +228,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        let word = self.scalar("a word")?.text.as_str();
-        visitor.visit_enum(word.into_deserializer())
+        visitor.visit_enum(self.text("a word")?.into_deserializer())
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -290,10 +240,7 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 }
 
-struct Items<'de> {
-    items: &'de [Node],
-    next: usize,
-}
+struct Items<'de>(Enumerate<Iter<'de, Node>>);
 
 impl<'de> SeqAccess<'de> for Items<'de> {
     type Error = Mistake;
@@ -302,14 +249,11 @@ impl<'de> SeqAccess<'de> for Items<'de> {
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, Mistake> {
-        let Some(item) = self.items.get(self.next) else {
+        let Some((index, item)) = self.0.next() else {
             return Ok(None);
         };
-        let read = seed
-            .deserialize(item)
-            .map_err(|error| error.or_at(item.at).inside(self.next));
-        self.next += 1;
-        read.map(Some)
+        let read = seed.deserialize(item).map(Some);
+        read.map_err(|error| error.or_at(item.at).inside(index))
     }
 }
 

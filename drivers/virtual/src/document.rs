@@ -11,7 +11,8 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, Visitor};
-use serde_saphyr::{MessageFormatter, UserMessageFormatter};
+
+pub(crate) use typed::ANY;
 
 /// The longest file that is read, in bytes.
 const MAX_FILE: usize = 4 * 1024 * 1024;
@@ -66,15 +67,6 @@ impl<'de> Deserialize<'de> for Place {
             line: half(line),
             column: half(column),
         })
-    }
-}
-
-impl From<serde_saphyr::Location> for Place {
-    fn from(location: serde_saphyr::Location) -> Self {
-        Self {
-            line: u32::try_from(location.line()).unwrap_or(u32::MAX),
-            column: u32::try_from(location.column()).unwrap_or(u32::MAX),
-        }
     }
 }
 
@@ -139,11 +131,8 @@ impl Source<'_> {
         if self.text.len() > MAX_FILE {
             return Err(self.error(Place::default(), "the file is larger than 4 MiB", None));
         }
-        let documents = tree::read(self.text).map_err(|error| {
-            let error = error.without_snippet();
-            let place = error.location().map(Place::from).unwrap_or_default();
-            self.error(place, UserMessageFormatter.format_message(error), None)
-        })?;
+        let documents =
+            tree::read(self.text).map_err(|(place, message)| self.error(place, message, None))?;
         let typed = documents.iter().map(|document| {
             T::deserialize(document).map_err(|mistake| {
                 let place = mistake.place.unwrap_or(document.place);

@@ -52,6 +52,27 @@ fn texts_stay_as_written_and_lists_have_their_length() {
 }
 
 #[test]
+fn values_are_what_they_are_written_as() {
+    let app = "app: {id: a.b, name: A, start: home}\nstate: {a: 007, b: &yes yes, c: 1.50, d: '1.50', e: nan, f: -2, g: , h: *yes}\nscreens: {home: {}}\n";
+    let state = App::parse(app, "app.yaml").expect("valid").state;
+    let text = |text: &str| Value::Text(text.to_owned());
+    let yes = Value::Bool(true);
+    assert_eq!(
+        state.into_values().collect::<Vec<_>>(),
+        [
+            text("007"),
+            yes.clone(),
+            Value::Number(1.5),
+            text("1.50"),
+            text("nan"),
+            Value::Number(-2.0),
+            Value::Null,
+            yes,
+        ]
+    );
+}
+
+#[test]
 fn a_variable_in_a_text_must_exist() {
     let text = "app: {id: a.b, name: A, start: home}\nstate: {error: ''}\nscreens:\n  home:\n    elements:\n      - text: \"${eror}\"\n";
     let shown = fault(text);

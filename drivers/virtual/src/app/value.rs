@@ -5,6 +5,8 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::document::ANY;
+
 /// A row of a list: named values.
 pub type Record = BTreeMap<String, Value>;
 
@@ -73,14 +75,6 @@ impl<'de> Deserialize<'de> for Value {
                 Ok(Value::Bool(v))
             }
 
-            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Value, E> {
-                Ok(Value::Number(v as f64))
-            }
-
-            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Value, E> {
-                Ok(Value::Number(v as f64))
-            }
-
             fn visit_f64<E: de::Error>(self, v: f64) -> Result<Value, E> {
                 Ok(Value::Number(v))
             }
@@ -108,6 +102,6 @@ impl<'de> Deserialize<'de> for Value {
             }
         }
 
-        deserializer.deserialize_any(AnyValue)
+        deserializer.deserialize_newtype_struct(ANY, AnyValue)
     }
 }

@@ -1,37 +1,36 @@
-//! YAML as it was written: values with their places.
-//!
-//! The parser is asked for this tree only, and types are read from it (`typed.rs`): compiled for
-//! each type once more, the parser would be a fifth of this crate.
+//! A YAML file as trees of values with their places. Every type is read from a tree (`typed.rs`): a
+//! deserializer that parses as it goes is compiled anew for each type, and was a fifth of this crate.
 
-use std::fmt;
+use std::collections::HashMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{Location, Spanned};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
 
 use super::Place;
 
+/// Most values in a file; those behind an alias count each time.
+const MAX_NODES: usize = 100_000;
+/// Deepest nesting of lists and keys.
+const MAX_DEPTH: usize = 64;
+
 /// A value and where it stands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Node {
     pub place: Place,
     pub content: Content,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Content {
     Null,
-    Flag(bool, Written),
-    Whole(i64, Written),
-    Number(f64, Written),
-    Text(String),
+    /// Without quotes: may be a number, or true or false.
+    Plain(String),
+    Quoted(String),
     List(Vec<Node>),
     Map(Vec<Entry>),
 }
 
-/// How a scalar that is no text was written: `1.0` is the number 1, but as a text it is `1.0`.
-pub(super) type Written = String;
-
-#[derive(Debug)]
+/// A key with its value.
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub key: String,
     /// Where the key stands.
@@ -39,117 +38,126 @@ pub(super) struct Entry {
     pub value: Node,
 }
 
+/// Why a text cannot be read as YAML, and where.
+pub(super) type SyntaxError = (Place, String);
+
 /// Reads every document of a text.
-pub(super) fn read(text: &str) -> Result<Vec<Node>, serde_saphyr::Error> {
-    let text = text.trim_start_matches('\u{feff}');
-    let documents: Vec<Spanned<Parsed>> = serde_saphyr::from_multiple(text)?;
-    let nodes = documents.into_iter().map(|parsed| Node::new(parsed, text));
-    Ok(nodes.collect())
+pub(super) fn read(text: &str) -> Result<Vec<Node>, SyntaxError> {
+    let options = granit_parser::options! {
+        emit_comments: false,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    };
+    let mut reader = Reader {
+        events: Parser::new_from_str_with_options(text, options),
+        anchors: HashMap::new(),
+        nodes: 0,
+    };
+    let mut documents = Vec::new();
+    loop {
+        let (event, place) = reader.next()?;
+        match event {
+            Event::StreamEnd => return Ok(documents),
+            Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
+            event => documents.push(reader.node(event, place)?),
+        }
+    }
+}
+
+struct Reader<'a> {
+    events: Parser<'a, StrInput<'a>>,
+    anchors: HashMap<usize, Node>,
+    nodes: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<(Event<'a>, Place), SyntaxError> {
+        match self.events.next_event() {
+            None => Ok((Event::StreamEnd, Place::default())),
+            Some(Ok((event, span))) => Ok((event, span.start.into())),
+            Some(Err(error)) => Err(((*error.marker()).into(), error.info())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, place: Place) -> Result<Node, SyntaxError> {
+        self.nodes += 1;
+        let (content, anchor) = match event {
+            Event::Scalar(text, style, anchor, _) => (scalar(text.into_owned(), style), anchor),
+            Event::SequenceStart(_, anchor, _) => (self.list()?, anchor),
+            Event::MappingStart(_, anchor, _) => (self.map()?, anchor),
+            Event::Alias(anchor) => {
+                let node = self.anchors.get(&anchor);
+                let node = node.ok_or((place, "an alias inside what it stands for".to_owned()))?;
+                self.nodes += node.count();
+                (node.content.clone(), 0)
+            }
+            _ => return Err((place, "a value was expected".to_owned())),
+        };
+        if self.nodes > MAX_NODES {
+            return Err((place, format!("more than {MAX_NODES} values")));
+        }
+        let node = Node { place, content };
+        if anchor > 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        Ok(node)
+    }
+
+    fn list(&mut self) -> Result<Content, SyntaxError> {
+        let mut items = Vec::new();
+        loop {
+            match self.next()? {
+                (Event::SequenceEnd, _) => return Ok(Content::List(items)),
+                (event, place) => items.push(self.node(event, place)?),
+            }
+        }
+    }
+
+    fn map(&mut self) -> Result<Content, SyntaxError> {
+        let mut entries: Vec<Entry> = Vec::new();
+        loop {
+            let (event, place) = self.next()?;
+            let key = match event {
+                Event::MappingEnd => return Ok(Content::Map(entries)),
+                Event::Scalar(text, ..) => text.into_owned(),
+                _ => return Err((place, "a key must be a single word".to_owned())),
+            };
+            if entries.iter().any(|other| other.key == key) {
+                return Err((place, format!("duplicate key `{key}`")));
+            }
+            let (event, value_place) = self.next()?;
+            let value = self.node(event, value_place)?;
+            entries.push(Entry { key, place, value });
+        }
+    }
 }
 
 impl Node {
-    fn new(parsed: Spanned<Parsed>, source: &str) -> Self {
-        let written = || written(source, parsed.defined).to_owned();
-        let content = match parsed.value {
-            Parsed::Null => Content::Null,
-            Parsed::Flag(value) => Content::Flag(value, written()),
-            Parsed::Whole(value) => Content::Whole(value, written()),
-            Parsed::Number(value) => Content::Number(value, written()),
-            Parsed::Text(text) => Content::Text(text),
-            Parsed::List(items) => {
-                let items = items.into_iter().map(|item| Self::new(item, source));
-                Content::List(items.collect())
-            }
-            Parsed::Map(entries) => {
-                let entries = entries.into_iter().map(|(key, value)| Entry {
-                    place: key.referenced.into(),
-                    key: key.value,
-                    value: Self::new(value, source),
-                });
-                Content::Map(entries.collect())
-            }
-        };
+    fn count(&self) -> usize {
+        1 + match &self.content {
+            Content::Null | Content::Plain(_) | Content::Quoted(_) => 0,
+            Content::List(items) => items.iter().map(Self::count).sum(),
+            Content::Map(entries) => entries.iter().map(|entry| entry.value.count()).sum(),
+        }
+    }
+}
+
+impl From<Marker> for Place {
+    fn from(marker: Marker) -> Self {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Self {
-            place: parsed.referenced.into(),
-            content,
+            line: number(marker.line()),
+            column: number(marker.col() + 1),
         }
     }
 }
 
-fn written(source: &str, location: Location) -> &str {
-    let span = location.span();
-    let bytes = span.byte_offset().zip(span.byte_len());
-    bytes
-        .and_then(|(start, length)| {
-            let start = usize::try_from(start).ok()?;
-            source.get(start..start.checked_add(usize::try_from(length).ok()?)?)
-        })
-        .unwrap_or_default()
-}
-
-/// What the parser says of a value.
-enum Parsed {
-    Null,
-    Flag(bool),
-    Whole(i64),
-    Number(f64),
-    Text(String),
-    List(Vec<Spanned<Parsed>>),
-    Map(Vec<(Spanned<String>, Spanned<Parsed>)>),
-}
-
-impl<'de> Deserialize<'de> for Parsed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ParsedVisitor)
-    }
-}
-
-struct ParsedVisitor;
-
-impl<'de> Visitor<'de> for ParsedVisitor {
-    type Value = Parsed;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("YAML")
-    }
-
-    fn visit_unit<E>(self) -> Result<Parsed, E> {
-        Ok(Parsed::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Parsed, E> {
-        Ok(Parsed::Flag(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Parsed, E> {
-        Ok(Parsed::Whole(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Parsed, E> {
-        Ok(i64::try_from(value).map_or(Parsed::Number(value as f64), Parsed::Whole))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Parsed, E> {
-        Ok(Parsed::Number(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Parsed, E> {
-        Ok(Parsed::Text(value.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Parsed, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
+fn scalar(text: String, style: ScalarStyle) -> Content {
+    match style {
+        ScalarStyle::Plain if matches!(&*text, "" | "~" | "null" | "Null" | "NULL") => {
+            Content::Null
         }
-        Ok(Parsed::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parsed, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
-        }
-        Ok(Parsed::Map(entries))
+        ScalarStyle::Plain => Content::Plain(text),
+        _ => Content::Quoted(text),
     }
 }

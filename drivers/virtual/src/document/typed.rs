@@ -1,6 +1,7 @@
 //! Types from the tree, and where each value stood.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer, U64Deserializer};
 use serde::de::{
@@ -13,6 +14,8 @@ use super::{Place, nearest};
 
 /// The name under which [`super::At`] asks for a place and a value.
 pub(super) const AT: &str = "a value and its place";
+/// The name under which a type asks for what a scalar is: a plain `1` is a number.
+pub(crate) const ANY: &str = "a text, a number, true or false";
 
 /// What is wrong with a value, and where.
 #[derive(Debug)]
@@ -66,25 +69,61 @@ impl Error for Mistake {
 impl Node {
     fn text(&self) -> Option<&str> {
         match &self.content {
-            Content::Flag(_, text)
-            | Content::Whole(_, text)
-            | Content::Number(_, text)
-            | Content::Text(text) => Some(text),
+            Content::Plain(text) | Content::Quoted(text) => Some(text),
             Content::Null | Content::List(_) | Content::Map(_) => None,
         }
     }
+
+    fn number<T: FromStr>(&self, wanted: &str) -> Result<T, Mistake> {
+        let number = self.text().and_then(|text| text.parse().ok());
+        number.ok_or_else(|| Mistake::custom(format!("expected {wanted}")))
+    }
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "y" | "on" => Some(true),
+        "false" | "no" | "n" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A number, when it is written as one: `007` is a text, and so is `nan`.
+fn number(text: &str) -> Option<f64> {
+    let digits = text.trim_start_matches(['+', '-']);
+    let padded = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
+    let begins = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    text.parse().ok().filter(|_| begins && !padded)
+}
+
+macro_rules! numbers {
+    ($($method:ident $visit:ident $wanted:literal)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+            visitor.$visit(self.number($wanted)?)
+        }
+    )*};
 }
 
 impl<'de> Deserializer<'de> for &'de Node {
     type Error = Mistake;
 
+    numbers! {
+        deserialize_i8 visit_i8 "a whole number"
+        deserialize_i16 visit_i16 "a whole number"
+        deserialize_i32 visit_i32 "a whole number"
+        deserialize_i64 visit_i64 "a whole number"
+        deserialize_u8 visit_u8 "a whole number from 0 to 255"
+        deserialize_u16 visit_u16 "a whole number, 0 or more"
+        deserialize_u32 visit_u32 "a whole number, 0 or more"
+        deserialize_u64 visit_u64 "a whole number, 0 or more"
+        deserialize_f32 visit_f32 "a number"
+        deserialize_f64 visit_f64 "a number"
+    }
+
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
         match &self.content {
             Content::Null => visitor.visit_unit(),
-            Content::Flag(value, _) => visitor.visit_bool(*value),
-            Content::Whole(value, _) => visitor.visit_i64(*value),
-            Content::Number(value, _) => visitor.visit_f64(*value),
-            Content::Text(text) => visitor.visit_borrowed_str(text),
+            Content::Plain(text) | Content::Quoted(text) => visitor.visit_borrowed_str(text),
             Content::List(items) => {
                 let mut rest = Items(items.iter());
                 let value = visitor.visit_seq(&mut rest)?;
@@ -99,15 +138,9 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        match self.text() {
-            Some(text) => visitor.visit_borrowed_str(text),
-            None => self.deserialize_any(visitor),
-        }
-    }
-
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
-        self.deserialize_str(visitor)
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        let value = self.text().and_then(flag);
+        visitor.visit_bool(value.ok_or_else(|| Mistake::custom("expected true or false"))?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
@@ -123,10 +156,15 @@ impl<'de> Deserializer<'de> for &'de Node {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Mistake> {
-        if name == AT {
-            visitor.visit_map(Placed(self))
-        } else {
-            visitor.visit_newtype_struct(self)
+        match (name, &self.content) {
+            (AT, _) => visitor.visit_map(Placed(self)),
+            (ANY, Content::Plain(text)) => match (flag(text), number(text)) {
+                (Some(value), _) => visitor.visit_bool(value),
+                (None, Some(value)) => visitor.visit_f64(value),
+                (None, None) => visitor.visit_borrowed_str(text),
+            },
+            (ANY, _) => self.deserialize_any(visitor),
+            _ => visitor.visit_newtype_struct(self),
         }
     }
 
@@ -171,8 +209,8 @@ impl<'de> Deserializer<'de> for &'de Node {
     }
 
     forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct
-        tuple tuple_struct identifier ignored_any
+        i128 u128 char str string bytes byte_buf unit unit_struct tuple tuple_struct identifier
+        ignored_any
     }
 }
 
