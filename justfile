@@ -1,7 +1,7 @@
 # `just check` is the whole gate.
 
 # Format, lints, tests, documentation.
-check: fmt clippy test docs
+check: fmt clippy test docs deny
 
 # Is everything formatted?
 fmt:
@@ -18,6 +18,10 @@ test *arguments:
 # The API documentation, without warnings.
 docs:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items
+
+# Licences, versions and origins of what is built in: deny.toml. `cargo install cargo-deny` first.
+deny:
+    cargo deny --workspace check bans licenses sources
 
 # The bundled example.
 demo:

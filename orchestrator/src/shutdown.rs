@@ -107,7 +107,11 @@ impl Interrupts {
         }
         let mut last_act = self.last_act.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(act) = last_act.take() {
-            std::thread::spawn(move || quit(act()));
+            // Nobody joins it: it ends the program.
+            let quitting = std::thread::Builder::new().name("quitting".to_owned());
+            if quitting.spawn(move || quit(act())).is_err() {
+                quit(Exit::Infrastructure);
+            }
             // The third signal, or the end of patience.
             if signals.set_read_timeout(Some(QUIT_TIMEOUT)).is_ok() {
                 let _ = signals.read(&mut [0]);
@@ -120,5 +124,9 @@ impl Interrupts {
 /// Ends the program and everything that it started.
 fn quit(exit: Exit) -> ! {
     kill_descendants();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a second signal asks for this, and what was started is gone"
+    )]
     std::process::exit(i32::from(exit.code()))
 }

@@ -61,7 +61,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
 ];
 
 /// Crates that must not appear among the dependencies of others, with the reason.
-const FOREIGN: [(&str, &str, &str); 6] = [
+const FOREIGN: [(&str, &str, &str); 5] = [
     ("packtrain-drivers", "actix", "drivers know no actors"),
     (
         "packtrain-model",
@@ -75,11 +75,6 @@ const FOREIGN: [(&str, &str, &str); 6] = [
         "the journal has a thread of its own",
     ),
     ("packtrain-engine", "axum", "the engine knows no HTTP"),
-    (
-        "packtrain-virtual",
-        "serde-saphyr-of-ours",
-        "a shared codec would hide a symmetrical mistake",
-    ),
 ];
 
 /// Our crates, as `cargo metadata` describes them.
@@ -199,6 +194,57 @@ fn versions_stand_only_in_the_root_manifest() {
             if is_version {
                 wrong.push(format!("{manifest}: {line}"));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The rest of deny.toml needs cargo-deny: see `just deny`.
+#[test]
+fn crates_come_from_crates_io_and_in_two_versions_only_where_it_is_said_why() {
+    const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+    let read = |name: &str| std::fs::read_to_string(repository().join(name)).unwrap();
+    let (lock, rules) = (read("Cargo.lock"), read("deny.toml"));
+    let mut wrong = Vec::new();
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for package in lock.split("[[package]]\n").skip(1) {
+        let field = |name: &str| {
+            let mut lines = package.lines().filter_map(|line| line.split_once(" = "));
+            let found = lines.find(|(key, _)| *key == name);
+            found.map(|(_, value)| value.trim_matches('"'))
+        };
+        let name = field("name").unwrap();
+        versions
+            .entry(name)
+            .or_default()
+            .insert(field("version").unwrap());
+        if field("source").is_some_and(|source| source != CRATES_IO) {
+            wrong.push(format!("{name} comes from {}", field("source").unwrap()));
+        }
+    }
+    let skipped: BTreeSet<&str> = rules
+        .split("{ crate = \"")
+        .filter_map(|rule| {
+            rule.split('"')
+                .next()
+                .filter(|skipped| skipped.contains('@'))
+        })
+        .collect();
+    for (name, versions) in versions.iter().filter(|(_, versions)| versions.len() > 1) {
+        let is_skipped = |version: &&&str| skipped.contains(format!("{name}@{version}").as_str());
+        if versions.iter().filter(is_skipped).count() + 1 != versions.len() {
+            wrong.push(format!("{name} is there in the versions {versions:?}"));
+        }
+    }
+    for skipped in skipped {
+        let (name, version) = skipped.split_once('@').unwrap();
+        if !versions
+            .get(name)
+            .is_some_and(|found| found.len() > 1 && found.contains(version))
+        {
+            wrong.push(format!(
+                "deny.toml: {skipped} is no second version any more"
+            ));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -74,13 +74,14 @@ async fn devices(asked: Vec<String>, config: &Config, context: &Context) -> Vec<
         if asked.iter().any(|word| word.starts_with("web")) {
             prepare_browsers(config, context).await;
         }
-        let named = asked.into_iter();
-        return named
-            .map(|word| match PHONES.contains(&word.as_str()) {
-                true => format!("virtual:{word}"),
-                false => word,
-            })
-            .collect();
+        let named = asked.into_iter().map(|word| {
+            if PHONES.contains(&word.as_str()) {
+                format!("virtual:{word}")
+            } else {
+                word
+            }
+        });
+        return named.collect();
     }
     let mut devices: Vec<_> = PHONES
         .iter()

@@ -112,6 +112,10 @@ pub(super) fn pair(
     outgoing: Outgoing,
     acking: Acking,
 ) -> (StreamPort, Stream) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "bounded in bytes: a client that sends more than the window loses its stream"
+    )]
     let (inbound, received) = mpsc::unbounded_channel();
     let left = match acks {
         Acks::EachWrite => 1,

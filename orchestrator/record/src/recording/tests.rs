@@ -2,7 +2,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc;
+use std::sync::Barrier;
 use std::thread;
 
 use packtrain_model::trail::WriteError;
@@ -171,12 +171,12 @@ fn save_while(path: &Path, meanwhile: impl FnOnce()) {
         .unwrap();
     held.lock().unwrap();
     thread::scope(|scope| {
-        let (started, has_started) = mpsc::channel();
+        let started = &Barrier::new(2);
         scope.spawn(move || {
-            started.send(()).unwrap();
+            started.wait();
             save_recordings(path, "web", &both("tap")).unwrap();
         });
-        has_started.recv().unwrap();
+        started.wait();
         meanwhile();
         drop(held);
     });
