@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use granit_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
 use serde_json::Value;
 
-pub(crate) use typed::{Mistake, Wrong};
+pub(crate) use typed::Wrong;
 
 use crate::origin::Position;
 

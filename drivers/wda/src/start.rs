@@ -65,7 +65,7 @@ pub(crate) struct Starter {
 enum Started {
     Command(Running),
     /// An app on a simulator, and what ends it.
-    App(Afterwards),
+    App(Box<Afterwards>),
 }
 
 /// A start that was made; WebDriverAgent answers later, or not.

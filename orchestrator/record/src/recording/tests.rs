@@ -170,8 +170,8 @@ fn save_while(path: &Path, meanwhile: impl FnOnce()) {
         .open(path)
         .unwrap();
     held.lock().unwrap();
+    let started = &Barrier::new(2);
     thread::scope(|scope| {
-        let started = &Barrier::new(2);
         scope.spawn(move || {
             started.wait();
             save_recordings(path, "web", &both("tap")).unwrap();
