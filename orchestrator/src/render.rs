@@ -62,18 +62,25 @@ pub fn say(text: &str) {
 /// The same when standard error may be stalled and there is something else to do.
 pub fn say_without_waiting(text: &str) {
     let text = text.to_owned();
-    std::thread::spawn(move || say(&text));
+    in_background(move || say(&text));
 }
 
 /// Prints, but does not wait for ever for a terminal or a pipe that takes nothing.
 pub fn in_time(print: impl FnOnce() + Send + 'static) {
     let (printed, waiting) = mpsc::channel::<()>();
-    std::thread::spawn(move || {
+    in_background(move || {
         print();
         drop(printed);
     });
     // Ends with the other end, or too late.
     let _ = waiting.recv_timeout(PRINT_TIMEOUT);
+}
+
+/// Prints on a thread of its own, which nobody joins: it may be stuck for ever.
+fn in_background(print: impl FnOnce() + Send + 'static) {
+    let printing = std::thread::Builder::new().name("printing".to_owned());
+    // Without a thread to spare nothing is said.
+    let _ = printing.spawn(print);
 }
 
 /// An error, to standard error: what happened, cause chain, hint.

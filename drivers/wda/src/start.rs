@@ -112,9 +112,9 @@ impl Starter {
                 if let Some(app) = &runner.app {
                     simctl.install(&runner.udid, app).await?;
                 }
-                *running = Some(Started::App(
+                *running = Some(Started::App(Box::new(
                     simctl.terminate_afterwards(&runner.udid, &runner.id)?,
-                ));
+                )));
                 let environment = [("SIMCTL_CHILD_USE_PORT", runner.port.to_string())];
                 simctl
                     .launch(&runner.udid, &runner.id, &environment)

@@ -47,6 +47,7 @@ pub(super) struct Messages {
 impl Queue {
     pub(super) fn new() -> (Self, Messages) {
         let room = Arc::new(Semaphore::new(QUEUE_BYTES));
+        #[expect(clippy::disallowed_methods, reason = "bounded in bytes, by `room`")]
         let (sender, receiver) = mpsc::unbounded_channel();
         let queue = Self {
             messages: sender,
