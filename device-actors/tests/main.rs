@@ -1,5 +1,9 @@
 //! Promises of the fleet, with a driver that answers from a script.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a callback cannot wait, and a test tells little"
+)]
 
 mod death;
 mod ending;
