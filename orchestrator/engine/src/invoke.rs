@@ -11,7 +11,7 @@ use packtrain_model::template::Unresolved;
 use packtrain_model::trail::{Recorded, ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
-use packtrain_tools::{Answer, Call, Caller, Invoke, Registry, Tool, ToolError, ToolRequest};
+use packtrain_tools::{Answer, Call, Caller, Invoke, Kind, Registry, Tool, ToolError, ToolRequest};
 
 use crate::judge::judge;
 use crate::order::Ambiguity;
@@ -110,7 +110,7 @@ impl<'a> Invoker<'a> {
             }
             Err(error) => Err(error),
         };
-        let (outcome, answer) = match answer.and_then(|answer| self.unambiguous(answer)) {
+        let (outcome, answer) = match answer.and_then(|answer| self.unambiguous(tool, answer)) {
             Ok(answer) => (Outcome::Passed, answer),
             Err(error) => {
                 let circumstances = session.circumstances(request.tool, request.at);
@@ -186,20 +186,32 @@ impl<'a> Invoker<'a> {
         }
     }
 
-    /// Whether several elements where one was meant are a failure is an option of the run.
-    fn unambiguous(&self, answer: Answer) -> Result<Answer, ToolError> {
-        let strict = self.session.options.ambiguity == Ambiguity::Fail;
-        match &answer.report.located {
-            Some(located) if strict && located.matched > 1 => Err(ToolError::Failed {
-                message: format!(
-                    "{} elements match {}, and the run is strict",
-                    located.matched, located.by
-                ),
-                log: answer.report.notes.clone(),
+    /// Whether several elements where one was meant are a failure is an option of the run; if not,
+    /// an action notes that it took the first. Which of several elements shows what is expected is
+    /// not worth a note.
+    fn unambiguous(
+        &self,
+        tool: Option<&Arc<dyn Tool>>,
+        mut answer: Answer,
+    ) -> Result<Answer, ToolError> {
+        let several = match &answer.report.located {
+            Some(located) if located.matched > 1 => {
+                format!("{} elements match {}", located.matched, located.by)
+            }
+            Some(_) | None => return Ok(answer),
+        };
+        if self.session.options.ambiguity == Ambiguity::Fail {
+            return Err(ToolError::Failed {
+                message: format!("{several}, and the run is strict"),
+                log: answer.report.notes,
                 hint: Some("name one of them, by a closer selector or an index".to_owned()),
-            }),
-            Some(_) | None => Ok(answer),
+            });
         }
+        if tool.is_some_and(|tool| tool.spec().kind == Kind::Action) {
+            let note = format!("{several}; the first was used");
+            answer.report.notes.push(note);
+        }
+        Ok(answer)
     }
 
     async fn nested(&self, path: &str, depth: u32, caller: Caller) -> Result<Answer, ToolError> {

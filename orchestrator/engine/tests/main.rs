@@ -208,6 +208,20 @@ fn a_strict_run_fails_what_is_ambiguous_and_another_one_notes_it() {
             let ran = bench.run().await;
             ran.assert_whole();
             assert_eq!(ran.verdict.passed, passed);
+            let notes: Vec<String> = ran
+                .entries
+                .into_iter()
+                .filter_map(|entry| match entry.event {
+                    RunEvent::ToolFinished { report, .. } => Some(report.notes),
+                    _ => None,
+                })
+                .flatten()
+                .collect();
+            let noted: &[&str] = match ambiguity {
+                Ambiguity::Report => &["3 elements match text \"OK\"; the first was used"],
+                Ambiguity::Fail => &[],
+            };
+            assert_eq!(notes, noted);
         }
     });
 }

@@ -123,18 +123,6 @@ impl Outcome {
         }
     }
 
-    /// The word reports print.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Skipped { .. } => "skipped",
-            Self::Failed(_) => "failed",
-            Self::NeedsAgent { .. } => "needs an agent",
-            Self::Infrastructure { .. } => "infrastructure",
-            Self::Cancelled { .. } => "cancelled",
-        }
-    }
-
     /// The sentence reports print behind the word; `None` for a pass.
     pub fn message(&self) -> Option<String> {
         match self {

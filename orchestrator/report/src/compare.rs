@@ -6,7 +6,7 @@ mod traits;
 
 use std::time::Duration;
 
-use packtrain_model::StepIndex;
+use packtrain_model::{Blame, StepIndex};
 
 use crate::mark::Mark;
 use crate::view::{SessionView, Status, TrailView};
@@ -42,6 +42,10 @@ pub struct Cluster {
     pub letter: String,
     /// The worst mark among them.
     pub mark: Mark,
+    /// How they ended, in words that say whom an infrastructure error blames.
+    pub word: &'static str,
+    /// Whom an infrastructure error blames.
+    pub blame: Option<Blame>,
     /// The first step that went another way than the reference; `None` for the reference, and
     /// where no step of the trail was reached.
     pub step: Option<StepIndex>,
@@ -112,10 +116,7 @@ impl Comparison {
 impl Cluster {
     /// How they ended and where: `failed at step 6`.
     pub fn what(&self) -> String {
-        let word = match self.mark {
-            Mark::Passed | Mark::Flaky => "passed another way",
-            mark => mark.word(),
-        };
+        let word = self.word;
         match self.step {
             None => word.to_owned(),
             Some(StepIndex::TRAILHEAD) => format!("{word} at the trailhead"),
@@ -210,6 +211,11 @@ fn cluster(
         Signature::CameOff { step, .. } => *step,
         Signature::Skipped { .. } | Signature::Open { .. } => None,
     };
+    let mark = sessions()
+        .map(SessionView::mark)
+        .min()
+        .unwrap_or(Mark::NotRun);
+    let blame = said.and_then(Status::blame);
     Cluster {
         standing: match signature {
             Signature::Passed { .. } | Signature::Skipped { .. } | Signature::CameOff { .. } => {
@@ -218,10 +224,13 @@ fn cluster(
             Signature::Open { .. } => Standing::Open,
         },
         letter: String::new(),
-        mark: sessions()
-            .map(SessionView::mark)
-            .min()
-            .unwrap_or(Mark::NotRun),
+        mark,
+        word: match mark {
+            Mark::Passed | Mark::Flaky => "passed differently",
+            Mark::Infrastructure => said.map_or(mark.word(), Status::word),
+            _ => mark.word(),
+        },
+        blame,
         step,
         message: match signature {
             Signature::Passed { .. } => None,

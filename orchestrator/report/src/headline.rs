@@ -19,7 +19,7 @@ pub fn counts(view: &RunView) -> Vec<(Mark, usize)> {
         .collect()
 }
 
-/// The run's answer as a sentence and its mark: `5 failed, 1 infrastructure`, `all 12 passed`.
+/// The run's answer as a sentence and its mark: `5 failed, 1 infrastructure error`, `all 12 passed`.
 pub fn headline(view: &RunView) -> (Mark, String) {
     let counts = counts(view);
     let of = |wanted: Mark| {
@@ -36,7 +36,7 @@ pub fn headline(view: &RunView) -> (Mark, String) {
     let bad: Vec<String> = counts
         .iter()
         .filter(|(mark, _)| *mark < Mark::Flaky || *mark == Mark::NotRun)
-        .map(|(mark, count)| format!("{count} {}", mark.word()))
+        .map(|(mark, count)| mark.counted(*count))
         .collect();
     if !bad.is_empty() {
         return (worst, bad.join(", "));
@@ -89,9 +89,7 @@ pub(crate) fn notes(view: &RunView) -> Vec<String> {
             ),
         }),
     }
-    if view.stop_requested {
-        notes.push("Somebody asked the run to stop.".to_owned());
-    }
+    notes.extend(view.stopped_by.map(|by| wording::stopped(by).to_owned()));
     for broken in &view.broken_sinks {
         let message = wording::one_line(&broken.message);
         notes.push(match &broken.unsaved {

@@ -3,11 +3,14 @@
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceInfo;
-use packtrain_model::{Artifact, Outcome, RunOptionsSummary, StepKind, Verdict};
+use packtrain_model::{
+    Artifact, Blame, CancelCause, Cell, Outcome, RunOptionsSummary, StepKind, Verdict,
+};
 use serde::Serialize;
 
 use crate::compare::{Cluster, Comparison, Spread};
 use crate::mark::Mark;
+use crate::notes::StepNote;
 use crate::view::{
     AttemptView, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
 };
@@ -35,6 +38,8 @@ struct Summary<'a> {
     /// `finished` or `cut_short`.
     state: &'static str,
     stop_requested: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_by: Option<CancelCause>,
     started_at: Option<DateTime<Utc>>,
     duration_ms: f64,
     /// What retries took, all sessions together.
@@ -70,6 +75,16 @@ struct Trail<'a> {
     divergences: Vec<Divergence<'a>>,
     /// The sessions that passed alike.
     reference: Vec<&'a str>,
+    /// What calls noticed, each once for all devices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<Note<'a>>,
+}
+
+#[derive(Serialize)]
+struct Note<'a> {
+    step: u32,
+    note: String,
+    sessions: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -96,6 +111,8 @@ struct StepSpread<'a> {
 struct Divergence<'a> {
     letter: &'a str,
     outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blame: Option<Blame>,
     /// The first step that went another way.
     first_divergent_step: Option<u32>,
     message: Option<&'a str>,
@@ -111,7 +128,11 @@ struct Divergence<'a> {
 struct Session<'a> {
     session: &'a str,
     device: Option<String>,
+    #[serde(skip_serializing_if = "Cell::is_empty")]
+    cell: &'a Cell,
     outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blame: Option<Blame>,
     flaky: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
@@ -154,6 +175,8 @@ struct Step<'a> {
 struct Problem<'a> {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    blame: Option<Blame>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<&'a str>,
@@ -190,7 +213,8 @@ impl<'a> Summary<'a> {
                 RunState::Finished => "finished",
                 RunState::CutShort => "cut_short",
             },
-            stop_requested: view.stop_requested,
+            stop_requested: view.stopped_by.is_some(),
+            stopped_by: view.stopped_by,
             started_at: view.started,
             duration_ms: millis(view.duration),
             retry_cost_ms: millis(view.retry_cost()),
@@ -250,6 +274,14 @@ impl<'a> Trail<'a> {
                 .reference()
                 .map(|cluster| ids(trail, &cluster.sessions))
                 .unwrap_or_default(),
+            notes: StepNote::of(trail)
+                .into_iter()
+                .map(|note| Note {
+                    step: note.step.0,
+                    sessions: ids(trail, &note.sessions),
+                    note: note.text,
+                })
+                .collect(),
         }
     }
 }
@@ -271,6 +303,7 @@ impl<'a> Divergence<'a> {
         Self {
             letter: &cluster.letter,
             outcome: cluster.mark.key(),
+            blame: cluster.blame,
             first_divergent_step: cluster.step.map(|step| step.0),
             message: cluster.message.as_deref(),
             hint: cluster.hint.as_deref(),
@@ -294,7 +327,9 @@ impl<'a> Session<'a> {
         Self {
             session: &session.id.0,
             device: session.device.as_ref().map(ToString::to_string),
+            cell: &session.cell,
             outcome: Mark::of(&session.status).key(),
+            blame: session.status.blame(),
             flaky: session.flaky,
             message: said.message(),
             hint: said.hint(),
@@ -347,6 +382,7 @@ impl<'a> Problem<'a> {
         };
         Some(Self {
             message: outcome.message()?,
+            blame: status.blame(),
             hint: outcome.hint(),
             at: failure.and_then(|failure| failure.at.as_deref()),
             tool: failure.and_then(|failure| failure.tool.as_deref()),

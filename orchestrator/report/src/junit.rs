@@ -16,8 +16,7 @@ use quick_junit::{
     NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
 };
 
-use self::said::{description, device_properties, foreign, message, trouble};
-
+use self::said::{cell_properties, description, device_properties, foreign, message, trouble};
 use crate::compare::Comparison;
 use crate::mark::Mark;
 use crate::view::{AttemptView, RunView, SessionView, Status, TrailView};
@@ -108,7 +107,7 @@ impl<'a> Writer<'a> {
 
     fn suite_name(&self, case: Case<'_>) -> String {
         if self.named_by_device {
-            case.session.device_name()
+            case.session.name()
         } else {
             "packtrain".to_owned()
         }
@@ -135,6 +134,8 @@ impl<'a> Writer<'a> {
             suite.extra.insert("hostname".into(), name.into());
             let info = cases.iter().find_map(|case| case.session.info.as_ref());
             suite.add_properties(info.into_iter().flat_map(device_properties));
+            let cell = cases.first().map(|case| &case.session.cell);
+            suite.add_properties(cell.into_iter().flat_map(cell_properties));
         }
         for case in cases {
             suite.add_test_case(self.case(*case));
@@ -144,12 +145,15 @@ impl<'a> Writer<'a> {
 
     fn case(&self, case: Case<'_>) -> TestCase {
         let Case { trail, session, .. } = case;
-        let device = session.device_name();
+        let device = session.name();
         let title = &trail.summary.title;
+        // A configuration is part of the plan, whatever device it lands on.
         let name = if self.named_by_device {
             format!("{title} [{device}]")
-        } else {
+        } else if session.cell.is_empty() {
             title.clone()
+        } else {
+            format!("{title} [{}]", session.cell)
         };
         let mut xml = TestCase::new(name, self.status(case));
         // Two trails of one name, in two folders, are told apart by their paths.
@@ -173,7 +177,8 @@ impl<'a> Writer<'a> {
         xml.extra
             .insert("file".into(), trail.summary.path.as_str().into());
         xml.add_property(("packtrain.session", session.id.0.as_str()));
-        xml.add_property(("packtrain.device", device.as_str()));
+        xml.add_property(("packtrain.device", session.device_name().as_str()));
+        xml.add_properties(cell_properties(&session.cell));
         if session.attempts.len() > 1 {
             xml.add_property((
                 "packtrain.attempts",
@@ -236,10 +241,11 @@ impl<'a> Writer<'a> {
             shared => format!(" (only {})", shared.join(", ")),
         };
         let passed = comparison.reference().map_or(0, |c| c.sessions.len());
-        Some(format!(
-            "{} of {all} devices went this way{shared}; {passed} passed\n",
-            cluster.sessions.len()
-        ))
+        let have = match cluster.sessions.len() {
+            1 => format!("1 of {all} devices has"),
+            some => format!("{some} of {all} devices have"),
+        };
+        Some(format!("{have} this result{shared}; {passed} passed\n"))
     }
 
     fn rerun(&self, trail: &TrailView, attempt: &AttemptView) -> TestRerun {
@@ -277,6 +283,9 @@ impl<'a> Writer<'a> {
                     Status::NotRun | Status::Unfinished => step.mark().word().to_owned(),
                 }
             ));
+            for note in step.notes() {
+                log.push_str(&format!("     note: {}\n", foreign(note)));
+            }
             if step.is_bad() {
                 for call in &step.calls {
                     let indent = "  ".repeat(call.depth as usize % 16);

@@ -10,6 +10,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod mark;
+pub mod notes;
 pub mod view;
 
 mod headline;
@@ -22,6 +23,9 @@ pub use html::{HtmlError, HtmlOptions, html};
 pub use json::{SUMMARY_SCHEMA_VERSION, json};
 pub use junit::{JunitOptions, junit};
 pub use mark::Mark;
+pub use notes::StepNote;
 pub use view::{
     AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
+    named,
 };
+pub use wording::duration;

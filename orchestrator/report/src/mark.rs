@@ -75,8 +75,8 @@ impl Mark {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Failed => "failed",
-            Self::Infrastructure => "infrastructure",
-            Self::NeedsAgent => "needs an agent",
+            Self::Infrastructure => "infrastructure error",
+            Self::NeedsAgent => "not recorded",
             Self::Unfinished => "unfinished",
             Self::Cancelled => "cancelled",
             Self::Flaky => "flaky",
@@ -84,6 +84,19 @@ impl Mark {
             Self::Skipped => "skipped",
             Self::Passed => "passed",
         }
+    }
+
+    /// The word behind a count: `failed`, `infrastructure errors`.
+    pub(crate) const fn word_for(self, count: usize) -> &'static str {
+        match (self, count) {
+            (Self::Infrastructure, 0 | 2..) => "infrastructure errors",
+            _ => self.word(),
+        }
+    }
+
+    /// How many: `3 failed`, `2 infrastructure errors`.
+    pub fn counted(self, count: usize) -> String {
+        format!("{count} {}", self.word_for(count))
     }
 
     /// The word machines read: JSON values and CSS classes.

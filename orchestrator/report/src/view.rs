@@ -9,8 +9,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
 use packtrain_model::{
-    Artifact, AttemptNumber, Entry, Outcome, RunId, RunOptionsSummary, SessionId, StepIndex,
-    StepSummary, TrailSummary, Verdict,
+    Artifact, AttemptNumber, Blame, CancelCause, Cell, Entry, Outcome, RunId, RunOptionsSummary,
+    SessionId, StepIndex, StepSummary, TrailSummary, Verdict,
 };
 
 use crate::mark::Mark;
@@ -28,8 +28,8 @@ pub struct RunView {
     pub duration: Duration,
     /// Whether the journal has the run's end.
     pub state: RunState,
-    /// Whether somebody asked it to stop.
-    pub stop_requested: bool,
+    /// What asked it to stop, when something did.
+    pub stopped_by: Option<CancelCause>,
     /// The answer; counted from the sessions that ended when the run was cut short.
     pub verdict: Verdict,
     /// How it was asked for.
@@ -81,6 +81,8 @@ pub struct SessionView {
     pub device: Option<DeviceId>,
     /// What is known of the device.
     pub info: Option<DeviceInfo>,
+    /// The configuration it runs in; empty without a matrix.
+    pub cell: Cell,
     /// How it ended for good.
     pub status: Status,
     /// Whether an earlier attempt failed and the last one passed.
@@ -227,6 +229,12 @@ impl SessionView {
             .map_or_else(|| "any device".to_owned(), ToString::to_string)
     }
 
+    /// What tells it from the trail's other sessions: the device's id and, when there is one, the
+    /// configuration: `web/desktop (locale=de)`.
+    pub fn name(&self) -> String {
+        named(&self.device_name(), &self.cell)
+    }
+
     /// What a report shows for it.
     pub fn mark(&self) -> Mark {
         match (Mark::of(&self.status), self.flaky) {
@@ -271,6 +279,17 @@ impl StepView {
         Mark::of(&self.status)
     }
 
+    /// What its calls noticed, in order, each once.
+    pub fn notes(&self) -> Vec<&str> {
+        let mut notes = Vec::new();
+        for note in self.calls.iter().flat_map(|call| &call.report.notes) {
+            if !notes.contains(&note.as_str()) {
+                notes.push(note.as_str());
+            }
+        }
+        notes
+    }
+
     /// Whether it began and neither passed nor was skipped.
     pub const fn is_bad(&self) -> bool {
         match &self.status {
@@ -295,6 +314,32 @@ impl Status {
         }
     }
 
+    /// The word reports print; for an infrastructure error, one that says whom it blames.
+    pub const fn word(&self) -> &'static str {
+        match self.blame() {
+            Some(Blame::Device) => "device error",
+            Some(Blame::Source) => "tool source error",
+            Some(Blame::Host) => "host error",
+            None => Mark::of(self).word(),
+        }
+    }
+
+    /// Whom an infrastructure error blames.
+    pub const fn blame(&self) -> Option<Blame> {
+        match self {
+            Self::Ended(Outcome::Infrastructure { blame, .. }) => Some(*blame),
+            Self::Ended(
+                Outcome::Passed
+                | Outcome::Skipped { .. }
+                | Outcome::Failed(_)
+                | Outcome::NeedsAgent { .. }
+                | Outcome::Cancelled { .. },
+            )
+            | Self::NotRun
+            | Self::Unfinished => None,
+        }
+    }
+
     /// The sentence behind the word; `None` for a pass.
     pub fn message(&self) -> Option<String> {
         match self {
@@ -307,6 +352,15 @@ impl Status {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&str> {
         self.outcome().and_then(Outcome::hint)
+    }
+}
+
+/// A device's name and, when there is one, the configuration behind it.
+pub fn named(device: &str, cell: &Cell) -> String {
+    if cell.is_empty() {
+        device.to_owned()
+    } else {
+        format!("{device} ({cell})")
     }
 }
 

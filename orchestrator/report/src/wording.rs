@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use packtrain_model::StepIndex;
+use packtrain_model::{CancelCause, StepIndex};
 
 /// A duration as people read it: `85ms`, `0.8s`, `12.4s`, `3m 05s`, `1h 02m`.
-pub(crate) fn duration(duration: Duration) -> String {
+pub fn duration(duration: Duration) -> String {
     let millis = duration.as_millis();
     let tenths = (millis + 50) / 100;
     let seconds = (millis + 500) / 1000;
@@ -33,6 +33,15 @@ pub(crate) fn step(step: StepIndex) -> String {
 /// `1 device`, `3 devices`.
 pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// Why a run stopped early.
+pub(crate) const fn stopped(by: CancelCause) -> &'static str {
+    match by {
+        CancelCause::Interrupt => "Interrupted",
+        CancelCause::FailFast => "Stopped after the first failure",
+        CancelCause::TimeLimit => "Stopped at the run's time limit",
+    }
 }
 
 /// A foreign text as one harmless line: what would move the cursor, change colours or turn the

@@ -26,7 +26,7 @@ impl Sink for Lines {
     }
 
     fn on_event(&mut self, entry: &Entry) -> Result<(), String> {
-        if let Some(line) = self.0.line(entry) {
+        for line in self.0.lines(entry) {
             render::say(&line);
         }
         Ok(())

@@ -8,6 +8,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use packtrain_engine::Sink;
 use packtrain_model::{Entry, Outcome, RunEvent, SessionId, StepIndex, TrailSummary};
 use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
+use packtrain_report::named;
 
 use crate::render::Color;
 
@@ -103,14 +104,7 @@ impl Live {
         let Some(trail) = self.trails.get(running.trail) else {
             return;
         };
-        let place = trail.steps.iter().position(|known| known.step == step);
-        let text = place.map_or("", |place| trail.steps[place].text.as_str());
-        let text = text.lines().next().unwrap_or_default();
-        bar.set_message(format!(
-            "{}/{}  {text}",
-            place.map_or(0, |place| place + 1),
-            trail.steps.len()
-        ));
+        bar.set_message(progress(trail, step));
     }
 
     fn ended(&mut self, session: &SessionId, is_final: bool, bad: bool) {
@@ -178,7 +172,10 @@ impl Sink for Live {
                 planned,
                 device,
                 ..
-            } => self.started(session, planned.trail, &device.id.to_string()),
+            } => {
+                let name = named(&device.id.to_string(), &planned.cell);
+                self.started(session, planned.trail, &name);
+            }
             RunEvent::StepStarted { session, step } => self.step(session, *step),
             RunEvent::SessionWillRetry { session, .. } => self.ended(session, false, false),
             RunEvent::SessionFinished {
@@ -200,7 +197,7 @@ impl Sink for Live {
             | RunEvent::SinkFailed { .. }
             | RunEvent::StopRequested { .. } => {}
         }
-        if let Some(line) = self.lines.line(entry) {
+        for line in self.lines.lines(entry) {
             self.bars.println(line).map_err(|error| error.to_string())?;
         }
         Ok(())
@@ -212,6 +209,52 @@ impl Sink for Live {
     }
 }
 
+/// Which step of how many, as everywhere: the trailhead is before the first.
+fn progress(trail: &TrailSummary, step: StepIndex) -> String {
+    let known = trail.steps.iter().find(|known| known.step == step);
+    let text = known.and_then(|known| known.text.lines().next());
+    let text = text.unwrap_or_default();
+    if step == StepIndex::TRAILHEAD {
+        return format!("{step}  {text}");
+    }
+    let steps = trail.steps.iter();
+    let count = steps
+        .filter(|known| known.step != StepIndex::TRAILHEAD)
+        .count();
+    format!("{step}/{count}  {text}")
+}
+
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+#[cfg(test)]
+mod tests {
+    use packtrain_model::{StepIndex, StepKind, StepSummary, TrailSummary};
+
+    use super::progress;
+
+    #[test]
+    fn steps_are_counted_as_everywhere_else_and_the_trailhead_is_none_of_them() {
+        let steps = [StepKind::Trailhead, StepKind::Step, StepKind::Verify];
+        let trail = TrailSummary {
+            name: "t".to_owned(),
+            title: "T".to_owned(),
+            path: "t.trail.yaml".to_owned(),
+            tags: Vec::new(),
+            steps: (0..)
+                .zip(steps)
+                .map(|(step, kind)| StepSummary {
+                    step: StepIndex(step),
+                    kind,
+                    text: format!("text {step}\nmore"),
+                    line: 1,
+                })
+                .collect(),
+        };
+        let shown: Vec<String> = (0..3)
+            .map(|step| progress(&trail, StepIndex(step)))
+            .collect();
+        assert_eq!(shown, ["trailhead  text 0", "1/2  text 1", "2/2  text 2"]);
+    }
 }

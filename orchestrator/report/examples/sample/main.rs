@@ -57,7 +57,7 @@ fn write(
     let log: Vec<String> = sample
         .entries
         .iter()
-        .filter_map(|entry| lines.line(entry))
+        .flat_map(|entry| lines.lines(entry))
         .collect();
     let begun = Instant::now();
     let view = RunView::from_events(sample.entries);

@@ -280,6 +280,10 @@ impl Session<'_> {
             (Outcome::Passed, _) => pace * (2 + u64::from(step.index) * 3 % 5),
             _ => 5_030 + pace,
         });
+        let by = match step.by {
+            "" => "role=button[name=\"Add to basket\"]",
+            by => by,
+        };
         let call = |place, depth, tool, arguments, matched: Option<u32>, took| Call {
             place,
             depth,
@@ -287,14 +291,14 @@ impl Session<'_> {
             arguments,
             report: ActionReport {
                 located: matched.map(|matched| Located {
-                    by: if step.by.is_empty() {
-                        "role=button[name=\"Add to basket\"]".to_owned()
-                    } else {
-                        step.by.to_owned()
-                    },
+                    by: by.to_owned(),
                     matched,
                 }),
-                notes: Vec::new(),
+                notes: matched
+                    .filter(|matched| *matched > 1)
+                    .map(|matched| format!("{matched} elements match {by}; the first was used"))
+                    .into_iter()
+                    .collect(),
             },
             outcome: Outcome::Passed,
             answer: None,

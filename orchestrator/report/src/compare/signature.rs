@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use packtrain_model::{Outcome, StepIndex};
+use packtrain_model::{Blame, Outcome, StepIndex};
 use regex::Regex;
 
 use crate::mark::Mark;
@@ -19,6 +19,8 @@ pub(super) enum Signature {
     /// It left the way.
     CameOff {
         mark: Mark,
+        /// Whom an infrastructure error blames.
+        blame: Option<Blame>,
         /// Where; `None` when no step was reached.
         step: Option<StepIndex>,
         message: String,
@@ -96,6 +98,7 @@ impl Signatures {
                 let said = bad.map_or(&session.status, |step| &step.status);
                 Signature::CameOff {
                     mark: Mark::of(said),
+                    blame: said.blame(),
                     step: bad.map(|step| step.step),
                     message: self.without_variance(&said.message().unwrap_or_default(), session),
                 }

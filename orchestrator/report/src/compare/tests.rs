@@ -45,6 +45,7 @@ fn session(info: DeviceInfo, steps: u32, end: Outcome) -> SessionView {
     SessionView {
         id: id.clone(),
         device: Some(info.id.clone()),
+        cell: packtrain_model::Cell::default(),
         info: Some(info),
         status: Status::Ended(end.clone()),
         flaky: false,
@@ -248,7 +249,7 @@ fn a_pass_that_skipped_a_step_diverges_at_that_step() {
     );
     assert_eq!(
         comparison.clusters[0].what(),
-        "passed another way at step 2"
+        "passed differently at step 2"
     );
 }
 

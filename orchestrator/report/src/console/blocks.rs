@@ -6,6 +6,7 @@ use super::{Layout, grid};
 use crate::compare::{Cluster, Comparison};
 use crate::headline::{counts, facts, headline, notes};
 use crate::mark::Mark;
+use crate::notes::StepNote;
 use crate::view::{AttemptView, RunView, SessionView, TrailView};
 use crate::wording;
 
@@ -13,6 +14,9 @@ use crate::wording;
 const MOST_NAMED: usize = 6;
 /// How many lines of a failure's log are shown.
 const MOST_LOG: usize = 6;
+
+/// How many notes of steps are shown.
+const MOST_NOTES: usize = 8;
 
 /// A report that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +51,11 @@ pub fn summary(view: &RunView, reports: &[ReportLink], layout: Layout) -> String
         text.push_str(&flaky);
         text.push('\n');
     }
+    let notes_of_steps = step_notes(view, layout);
+    if !notes_of_steps.is_empty() {
+        text.push_str(&notes_of_steps);
+        text.push('\n');
+    }
     for note in notes(view) {
         text.push_str(&format!("note: {note}\n"));
     }
@@ -67,7 +76,15 @@ pub fn divergences(trail: &TrailView, comparison: &Comparison, layout: Layout) -
         (None, _) => return String::new(),
         (Some(_), 1) => String::new(),
         (Some(cluster), _) if cluster.sessions.len() == all => {
-            format!("All {all} devices went alike:\n")
+            let devices = match all {
+                2 => "Both devices".to_owned(),
+                all => format!("All {all} devices"),
+            };
+            let ended = match cluster.mark {
+                Mark::Failed => "failed",
+                _ => "ended",
+            };
+            format!("{devices} {ended} the same way:\n")
         }
         (Some(_), _) => "Divergences:\n".to_owned(),
     };
@@ -116,7 +133,7 @@ fn divergence(trail: &TrailView, cluster: &Cluster, layout: Layout) -> String {
             .iter()
             .filter_map(|&place| trail.sessions.get(place))
             .take(MOST_NAMED)
-            .map(SessionView::device_name)
+            .map(SessionView::name)
             .collect();
         if cluster.sessions.len() > MOST_NAMED {
             names.push(format!("{} more", cluster.sessions.len() - MOST_NAMED));
@@ -151,7 +168,7 @@ pub fn flaky(view: &RunView, layout: Layout) -> String {
             "  {} {} on {}: passed on attempt {}, retries cost {}\n",
             layout.sign(Mark::Flaky),
             wording::one_line(&trail.summary.title),
-            wording::one_line(&session.device_name()),
+            wording::one_line(&session.name()),
             session.attempts.len(),
             wording::duration(session.retry_cost()),
         ));
@@ -166,6 +183,35 @@ pub fn flaky(view: &RunView, layout: Layout) -> String {
         text
     } else {
         format!("Flaky:\n{text}")
+    }
+}
+
+/// What calls noticed, each once for all devices of a trail; empty without any.
+pub fn step_notes(view: &RunView, layout: Layout) -> String {
+    let mut lines = Vec::new();
+    for trail in &view.trails {
+        for note in StepNote::of(trail) {
+            let who = match note.who(trail) {
+                who if who.is_empty() => who,
+                who => layout.dim(&format!(" ({who})")),
+            };
+            lines.push(format!(
+                "  {}, {}: {}{who}\n",
+                wording::one_line(&trail.summary.title),
+                wording::step(note.step),
+                wording::one_line(&note.text),
+            ));
+        }
+    }
+    if let Some(more) = lines.len().checked_sub(MOST_NOTES).filter(|more| *more > 0) {
+        lines.truncate(MOST_NOTES);
+        let more = wording::count(more, "more note", "more notes");
+        lines.push(format!("  and {more} in the report\n"));
+    }
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("Notes:\n{}", lines.concat())
     }
 }
 
@@ -201,9 +247,12 @@ fn verdict(view: &RunView, layout: Layout) -> String {
     );
     let counts: Vec<String> = counts(view)
         .into_iter()
-        .map(|(mark, count)| format!("{} {count} {}", layout.sign(mark), mark.word()))
+        .map(|(mark, count)| format!("{} {}", layout.sign(mark), mark.counted(count)))
         .collect();
-    text.push_str(&format!("  {}\n", counts.join("   ")));
+    // A single count is what the headline says.
+    if counts.len() > 1 {
+        text.push_str(&format!("  {}\n", counts.join("   ")));
+    }
     text.push_str(&format!("  {}\n", layout.dim(&facts(view).join(" · "))));
     text
 }

@@ -32,7 +32,7 @@ pub fn grid(trail: &TrailView, comparison: &Comparison, layout: Layout) -> Optio
     let names: Vec<String> = trail
         .sessions
         .iter()
-        .map(|session| wording::one_line(&session.device_name()).into_owned())
+        .map(|session| wording::one_line(&session.name()).into_owned())
         .collect();
     let name_width = names.iter().map(|name| name.chars().count()).max()?;
     let tags: Vec<String> = (0..names.len())
@@ -167,7 +167,7 @@ fn why(status: &Status, mark: Mark, room: usize, layout: Layout) -> String {
     let message = wording::one_line(&message);
     let said = match mark {
         Mark::Failed => message.into_owned(),
-        _ => format!("{}: {message}", mark.word()),
+        _ => format!("{}: {message}", status.word()),
     };
     let said = wording::cut(&said, room.saturating_sub(2).max(FEW_WORDS));
     format!("{} {}", layout.sign(mark), layout.mark(mark, &said))

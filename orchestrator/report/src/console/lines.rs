@@ -1,28 +1,29 @@
-//! One line for each event worth one: what a run says where there is no terminal to redraw.
+//! Lines for each event worth some: what a run says where there is no terminal to redraw.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceEvent;
 use packtrain_model::{
-    AttemptNumber, CancelCause, Entry, Outcome, RunEvent, SessionId, SessionIndex, StepIndex,
-    TrailSummary,
+    AttemptNumber, Entry, Outcome, RunEvent, SessionId, SessionIndex, StepIndex, TrailSummary,
 };
 
 use super::Layout;
 use super::paint::pad;
 use crate::mark::Mark;
 use crate::reported::Reported;
-use crate::view::Status;
+use crate::view::{Status, named};
 use crate::wording;
 
 /// Longest label that others are aligned with, in characters.
 const WIDEST_LABEL: usize = 44;
+/// How many notes are said where sessions only start and end; reports have all.
+const MOST_NOTES: usize = 20;
 
 /// How much to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
-    /// Sessions that start and end.
+    /// Sessions that start and end, and what steps noticed, once for all devices.
     Sessions,
     /// Steps too, and what devices report when it hints at a fault.
     Steps,
@@ -54,6 +55,11 @@ pub struct EventLines {
     label_width: usize,
     planned: usize,
     finished: usize,
+    attempts: u32,
+    /// What the calls of each session's step under way noticed.
+    notes: HashMap<String, Vec<String>>,
+    /// What was said of any device: trail, step and note.
+    noted: HashSet<(usize, StepIndex, String)>,
     /// What is said of a session when its first step begins; one that is skipped never starts.
     starting: HashMap<String, String>,
 }
@@ -71,14 +77,76 @@ impl EventLines {
             label_width: 0,
             planned: 0,
             finished: 0,
+            attempts: 1,
+            notes: HashMap::new(),
+            noted: HashSet::new(),
             starting: HashMap::new(),
         }
     }
 
-    /// The line for an event, without a newline; `None` when it is not worth one.
-    pub fn line(&mut self, entry: &Entry) -> Option<String> {
-        let text = self.text(entry)?;
-        Some(format!("{}{text}", self.timestamp(entry.at)))
+    /// The lines for an event, without newlines; none when it is not worth one.
+    pub fn lines(&mut self, entry: &Entry) -> Vec<String> {
+        let mut lines: Vec<String> = self.text(entry).into_iter().collect();
+        lines.extend(self.notes_of(&entry.event));
+        let timestamp = self.timestamp(entry.at);
+        lines
+            .iter()
+            .map(|line| format!("{timestamp}{line}"))
+            .collect()
+    }
+
+    /// What a step's calls noticed, each thing once, when the step has ended.
+    fn notes_of(&mut self, event: &RunEvent) -> Vec<String> {
+        match event {
+            RunEvent::ToolFinished {
+                session, report, ..
+            } if !report.notes.is_empty() => {
+                let known = self.notes.entry(session.0.clone()).or_default();
+                for note in &report.notes {
+                    if !known.contains(note) {
+                        known.push(note.clone());
+                    }
+                }
+                Vec::new()
+            }
+            RunEvent::StepFinished { session, step, .. } => {
+                let mut notes = self.notes.remove(&session.0).unwrap_or_default();
+                let place = if self.detail < Detail::Steps {
+                    notes.retain(|note| self.is_new(session, *step, note));
+                    format!("{}: ", wording::step(*step))
+                } else {
+                    "  ".to_owned()
+                };
+                notes
+                    .iter()
+                    .map(|note| {
+                        let note = wording::one_line(note);
+                        self.labelled(session, &format!("{place}note: {note}"))
+                    })
+                    .collect()
+            }
+            RunEvent::SessionWillRetry { session, .. }
+            | RunEvent::SessionFinished { session, .. } => {
+                self.notes.remove(&session.0);
+                Vec::new()
+            }
+            RunEvent::RunStarted { .. }
+            | RunEvent::SessionStarted { .. }
+            | RunEvent::StepStarted { .. }
+            | RunEvent::ToolStarted { .. }
+            | RunEvent::ToolFinished { .. }
+            | RunEvent::ArtifactSaved { .. }
+            | RunEvent::DeviceReported { .. }
+            | RunEvent::SinkFailed { .. }
+            | RunEvent::StopRequested { .. }
+            | RunEvent::RunFinished { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether a note was not said yet of another device of the trail.
+    fn is_new(&mut self, session: &SessionId, step: StepIndex, note: &str) -> bool {
+        let trail = self.sessions.get(&session.0).map_or(0, |(trail, _)| *trail);
+        self.noted.len() < MOST_NOTES && self.noted.insert((trail, step, note.to_owned()))
     }
 
     fn timestamp(&self, at: DateTime<Utc>) -> String {
@@ -103,9 +171,11 @@ impl EventLines {
                 trails,
                 devices,
                 sessions,
+                options,
                 ..
             } => {
                 self.started = Some(entry.at);
+                self.attempts = options.retries.saturating_add(1);
                 self.trails.clone_from(trails);
                 self.planned = sessions.len();
                 for (index, planned) in sessions.iter().enumerate() {
@@ -114,7 +184,7 @@ impl EventLines {
                         .device
                         .as_ref()
                         .map_or_else(|| "any device".to_owned(), ToString::to_string);
-                    self.name(&id, planned.trail, &device);
+                    self.name(&id, planned.trail, &named(&device, &planned.cell));
                 }
                 Some(format!(
                     "run {run}: {} × {}, {}",
@@ -129,7 +199,8 @@ impl EventLines {
                 attempt,
                 device,
             } => {
-                self.name(session, planned.trail, &device.id.to_string());
+                let name = named(&device.id.to_string(), &planned.cell);
+                self.name(session, planned.trail, &name);
                 let mut said = format!("started on {}, {}", device.model, device.system);
                 if attempt.0 > 1 {
                     said = format!("attempt {}, {said}", attempt.0);
@@ -179,7 +250,7 @@ impl EventLines {
                     said.push_str("  ");
                     said.push_str(&wording::one_line(&located.by));
                     if located.matched > 1 {
-                        said.push_str(&format!(" ({} matched, first used)", located.matched));
+                        said.push_str(&format!(" ({} matched)", located.matched));
                     }
                 }
                 Some(self.labelled(session, &said))
@@ -193,13 +264,15 @@ impl EventLines {
                 outcome,
                 duration_ms,
             } => {
-                let mark = mark(outcome);
+                let status = Status::Ended(outcome.clone());
+                let mark = Mark::of(&status);
                 let said = format!(
-                    "{} {} after {}, attempt {} follows",
+                    "{} {} ({}), retrying: attempt {} of {}",
                     layout.sign(mark),
-                    layout.mark(mark, mark.word()),
+                    layout.mark(mark, status.word()),
                     wording::duration(*duration_ms),
-                    next.0
+                    next.0,
+                    self.attempts.max(next.0)
                 );
                 Some(self.labelled(session, &said))
             }
@@ -210,14 +283,15 @@ impl EventLines {
                 duration_ms,
             } => {
                 self.finished += 1;
-                let mark = match (mark(outcome), flaky) {
-                    (Mark::Passed, true) => Mark::Flaky,
-                    (mark, _) => mark,
+                let status = Status::Ended(outcome.clone());
+                let (mark, word) = match (Mark::of(&status), flaky) {
+                    (Mark::Passed, true) => (Mark::Flaky, Mark::Flaky.word()),
+                    (mark, _) => (mark, status.word()),
                 };
                 let mut said = format!(
                     "{} {}  {}",
                     layout.sign(mark),
-                    layout.mark(mark, mark.word()),
+                    layout.mark(mark, word),
                     layout.dim(&wording::duration(*duration_ms)),
                 );
                 if let Some(message) = outcome.message() {
@@ -244,11 +318,7 @@ impl EventLines {
             )),
             RunEvent::StopRequested { by } => Some(format!(
                 "{}: no new sessions will start",
-                match by {
-                    CancelCause::Interrupt => "interrupted",
-                    CancelCause::FailFast => "stopped after the first failure",
-                    CancelCause::TimeLimit => "the run's time limit was reached",
-                }
+                wording::stopped(*by)
             )),
             RunEvent::StepFinished { .. }
             | RunEvent::ToolStarted { .. }

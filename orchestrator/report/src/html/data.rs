@@ -115,7 +115,7 @@ fn details_of<'a>(
     let info = session.info.as_ref();
     let device = Device {
         label: String::new(),
-        id: session.device_name(),
+        id: session.name(),
         model: info.map_or_else(String::new, |info| info.model.clone()),
         system: info.map_or_else(String::new, |info| info.system.clone()),
         screen: info.map_or_else(String::new, |info| {
@@ -124,6 +124,7 @@ fn details_of<'a>(
         driver: info.map_or_else(String::new, |info| info.driver.clone()),
     };
     let mark = session.mark();
+    let word = word_of(mark, &session.status);
     let classifiers = info.into_iter().flat_map(|info| &info.classifiers);
     let classifiers: Vec<&str> = classifiers.map(|c| c.0.as_str()).collect();
     let find = [
@@ -135,6 +136,7 @@ fn details_of<'a>(
         device.driver.as_str(),
         &classifiers.join(" "),
         mark.word(),
+        word.unwrap_or_default(),
         mark.key(),
         // Somebody who looks for what passed means these too.
         if mark == Mark::Flaky { "passed" } else { "" },
@@ -147,6 +149,7 @@ fn details_of<'a>(
         trail: place,
         device,
         mark: mark.key(),
+        word,
         time: Some(session.total_duration())
             .filter(|took| !took.is_zero())
             .map_or_else(String::new, wording::duration),
@@ -185,6 +188,7 @@ fn details_of_step<'a>(step: &'a StepView, pictures: &Pictures, texts: &mut Text
     Step {
         i: step.step.0,
         mark: step.mark().key(),
+        word: word_of(step.mark(), &step.status),
         time: step_time(step),
         said: said(&step.status),
         calls: step.calls.iter().map(call).collect(),
@@ -218,6 +222,11 @@ pub(super) fn step_time(step: &StepView) -> String {
         Status::Ended(_) if step.duration.is_zero() => String::new(),
         Status::Ended(_) => wording::duration(step.duration),
     }
+}
+
+/// The word of an infrastructure error, which says whom it blames; others have their mark's.
+fn word_of(mark: Mark, status: &Status) -> Option<&'static str> {
+    (mark == Mark::Infrastructure).then(|| status.word())
 }
 
 fn said(status: &Status) -> Option<Said<'_>> {

@@ -59,6 +59,7 @@ impl From<Mark> for MarkText {
 struct Count {
     mark: MarkText,
     count: usize,
+    word: &'static str,
 }
 
 #[derive(Serialize)]
@@ -66,8 +67,8 @@ struct Head {
     id: String,
     model: String,
     system: String,
-    /// The line below the model that tells devices apart: the system, or the id where two
-    /// devices have model and system in common.
+    /// The line below the model that tells devices apart: the configuration or the system, or the
+    /// id where two devices have model and that in common.
     about: String,
 }
 
@@ -98,6 +99,7 @@ impl Page {
                 .map(|(mark, count)| Count {
                     mark: mark.into(),
                     count,
+                    word: mark.word_for(count),
                 })
                 .collect(),
             notes: notes(view),
@@ -115,11 +117,15 @@ impl Page {
 impl Head {
     fn of(session: &SessionView) -> Self {
         let info = session.info.as_ref();
-        let id = session.device_name();
+        let id = session.name();
         let system = info.map_or_else(String::new, |info| info.system.clone());
         Self {
-            model: info.map_or_else(|| id.clone(), |info| info.model.clone()),
-            about: system.clone(),
+            model: info.map_or_else(|| session.device_name(), |info| info.model.clone()),
+            about: if session.cell.is_empty() {
+                system.clone()
+            } else {
+                session.cell.to_string()
+            },
             system,
             id,
         }
@@ -129,11 +135,11 @@ impl Head {
         let mut seen: HashMap<(String, String), usize> = HashMap::new();
         for head in &*heads {
             *seen
-                .entry((head.model.clone(), head.system.clone()))
+                .entry((head.model.clone(), head.about.clone()))
                 .or_default() += 1;
         }
         for head in heads {
-            let same = seen.get(&(head.model.clone(), head.system.clone()));
+            let same = seen.get(&(head.model.clone(), head.about.clone()));
             if same.is_some_and(|&same| same > 1) && head.model != head.id {
                 head.about.clone_from(&head.id);
             }

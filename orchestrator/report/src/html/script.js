@@ -171,7 +171,7 @@
   function cluster(session) {
     if (!session.letter) return null;
     const count = data.order[session.trail].length;
-    return el("span", { class: cls(session.mark) }, el("b", { class: "l" }, session.letter), ` ${session.alike} of ${count} devices went this way`);
+    return el("span", { class: cls(session.mark) }, el("b", { class: "l" }, session.letter), ` ${session.alike} of ${count} devices ${session.alike === 1 ? "has" : "have"} this result`);
   }
   function attempts(found) {
     const list = found.session.attempts;
@@ -182,9 +182,10 @@
       "aria-current": found.step && attempt === found.attempt ? "true" : null,
     }, sign(attempt.mark), ` attempt ${attempt.n} · ${attempt.time}`)));
   }
-  function lead(found, mark, time, title) {
+  function lead(found, shown, time, title) {
+    const mark = shown.mark;
     return el("div", { class: "lead" },
-      el("h2", {}, el("span", { class: "pill " + cls(mark) }, data.marks[mark].sign, " ", word(mark)), title),
+      el("h2", {}, el("span", { class: "pill " + cls(mark) }, data.marks[mark].sign, " ", shown.word || word(mark)), title),
       deviceFacts(found.session),
       el("p", { class: "facts" }, time, cluster(found.session)),
       attempts(found));
@@ -271,7 +272,7 @@
           given ? el("div", { class: "args" }, given) : null),
         el("span", { class: "time" }, call.time),
         call.by ? el("p", { class: "more" }, "found by ", el("code", {}, call.by),
-          call.matched > 1 ? el("span", { class: "badge" }, `${call.matched} matched, first used`) : null) : null,
+          call.matched > 1 ? el("span", { class: "badge" }, `${call.matched} matched`) : null) : null,
         (call.notes || []).map((note) => el("p", { class: "more" }, "note: ", note)),
         call.said ? el("p", { class: "more bad" }, call.said) : null,
         call.answer ? el("p", { class: "more" }, "answered ", el("code", {}, call.answer)) : null);
@@ -279,7 +280,7 @@
   }
   function reports(list, more) {
     if (!list || !list.length) return null;
-    return part("From the device", null, el("ul", { class: "reports" }, list.map((report) => el("li", { class: report.bad ? "bad" : null },
+    return part("Console and events", null, el("ul", { class: "reports" }, list.map((report) => el("li", { class: report.bad ? "bad" : null },
       el("span", { class: "level" }, report.bad ? "! " : "", report.level),
       el("span", { class: "said" }, report.text, report.src ? el("span", { class: "src" }, "  " + report.src) : null))),
       more ? el("li", {}, el("span", {}), `and ${more} more`) : null));
@@ -302,7 +303,7 @@
     const facts = [at.time && `took ${at.time}`, where].filter(Boolean);
     return [
       bar(found),
-      lead(found, at.mark, facts.map((fact) => el("span", {}, fact)), `${text.label}  ${text.kind === "verify" ? "verify: " : ""}${text.text}`),
+      lead(found, at, facts.map((fact) => el("span", {}, fact)), `${text.label}  ${text.kind === "verify" ? "verify: " : ""}${text.text}`),
       trouble(at.mark, at.said),
       screens(found),
       calls(at.calls),
@@ -317,7 +318,7 @@
     const bad = attempt && attempt.steps.find((s) => s.i === attempt.bad);
     return [
       bar(found),
-      lead(found, session.mark, [session.time && el("span", {}, session.time), session.attempts.length > 1 ? el("span", {}, `${session.attempts.length} attempts`) : null], data.trails[session.trail].title),
+      lead(found, session, [session.time && el("span", {}, session.time), session.attempts.length > 1 ? el("span", {}, `${session.attempts.length} attempts`) : null], data.trails[session.trail].title),
       bad && bad.said ? trouble(bad.mark, bad.said) : trouble(session.mark, session.said),
       attempt ? screens(found) : null,
       attempt ? part("Steps", null, el("table", { class: "rows" }, attempt.steps.map((s) => {

@@ -1,6 +1,6 @@
 //! What the XML says of a session in words: messages, descriptions, what the device reported.
 
-use packtrain_model::Outcome;
+use packtrain_model::{Cell, Outcome};
 use quick_junit::Property;
 
 use crate::reported::Reported;
@@ -14,10 +14,11 @@ pub(super) fn message(
     status: &Status,
 ) -> Option<String> {
     let bad = attempt.and_then(AttemptView::first_bad_step);
-    let said = bad
-        .and_then(|step| step.status.message())
-        .or_else(|| status.message())?;
-    let said = wording::one_line(&said).into_owned();
+    let status = bad
+        .map(|step| &step.status)
+        .filter(|status| status.message().is_some())
+        .unwrap_or(status);
+    let said = blamed(status, &wording::one_line(&status.message()?));
     Some(match bad {
         None => said,
         Some(step) => match trail.step(step.step) {
@@ -27,13 +28,21 @@ pub(super) fn message(
     })
 }
 
+/// A message behind the words that say whom an infrastructure error blames.
+fn blamed(status: &Status, message: &str) -> String {
+    match status.blame() {
+        Some(_) => format!("{}: {message}", status.word()),
+        None => message.to_owned(),
+    }
+}
+
 /// What went wrong at length: message, hint, place, what was tried.
 pub(super) fn description(trail: &TrailView, attempt: &AttemptView) -> String {
     let bad = attempt.first_bad_step();
     let status = bad.map_or(&attempt.status, |step| &step.status);
     let mut text = String::new();
     if let Some(message) = status.message() {
-        text.push_str(&message);
+        text.push_str(&blamed(status, &message));
         text.push('\n');
     }
     if let Some(hint) = status.hint() {
@@ -81,6 +90,12 @@ pub(super) fn trouble(attempt: &AttemptView) -> String {
 /// file to attach.
 pub(super) fn foreign(text: &str) -> String {
     wording::one_line(text).replace("[[ATTACHMENT|", "[ATTACHMENT|")
+}
+
+/// The configuration of a session, an axis each.
+pub(super) fn cell_properties(cell: &Cell) -> impl Iterator<Item = Property> {
+    let axes = cell.0.iter();
+    axes.map(|(axis, value)| Property::new(format!("cell.{axis}"), value.as_str()))
 }
 
 pub(super) fn device_properties(info: &packtrain_drivers::DeviceInfo) -> Vec<Property> {

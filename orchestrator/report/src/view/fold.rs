@@ -37,7 +37,7 @@ pub(super) fn fold(events: impl IntoIterator<Item = Entry>) -> RunView {
             started: None,
             duration: Duration::ZERO,
             state: RunState::CutShort,
-            stop_requested: false,
+            stopped_by: None,
             verdict: Verdict::default(),
             options: RunOptionsSummary::default(),
             devices: Vec::new(),
@@ -220,7 +220,7 @@ impl Fold {
                     unsaved,
                 });
             }
-            RunEvent::StopRequested { .. } => self.view.stop_requested = true,
+            RunEvent::StopRequested { by } => self.view.stopped_by = Some(by),
             RunEvent::RunFinished {
                 verdict,
                 duration_ms,
@@ -246,6 +246,7 @@ impl Fold {
             id,
             device: planned.device.clone(),
             info,
+            cell: planned.cell.clone(),
             status: Status::NotRun,
             flaky: false,
             attempts: Vec::new(),

@@ -13,7 +13,7 @@ fn lines(detail: Detail, timestamps: Timestamps) -> String {
     small()
         .entries
         .iter()
-        .filter_map(|entry| lines.line(entry))
+        .flat_map(|entry| lines.lines(entry))
         .map(|line| line + "\n")
         .collect()
 }
@@ -116,4 +116,55 @@ fn a_run_cut_short_says_so() {
     let text = summary(&view, &[], Layout::default());
     assert!(text.contains("The run's end was not recorded"), "{text}");
     assert!(text.contains("unfinished"), "{text}");
+}
+
+/// A run of two devices whose fourth step finds two buttons on each.
+fn ambiguous() -> Vec<packtrain_model::Entry> {
+    let shape = Shape {
+        devices: 2,
+        trails: 1,
+        screenshots: false,
+    };
+    run::sample(shape).entries
+}
+
+const AMBIGUITY: &str = "2 elements match role=button[name=\"Add to basket\"]; the first was used";
+
+#[test]
+fn what_calls_noticed_is_said_once_for_each_step_below_its_line() {
+    let mut lines = EventLines::new(Layout::default(), Detail::Steps, Timestamps::None);
+    let lines: Vec<String> = ambiguous()
+        .iter()
+        .flat_map(|entry| lines.lines(entry))
+        .collect();
+    let of_one: Vec<&String> = lines
+        .iter()
+        .filter(|line| line.starts_with("checkout on web/desktop"))
+        .collect();
+    let at = of_one
+        .iter()
+        .position(|line| line.contains("✓ 3 "))
+        .unwrap();
+    assert!(of_one[at + 1].ends_with(&format!("    note: {AMBIGUITY}")));
+    let noted = of_one.iter().filter(|line| line.ends_with(AMBIGUITY));
+    assert_eq!(noted.count(), 1, "two calls of the step noticed the same");
+}
+
+#[test]
+fn without_steps_what_calls_noticed_is_said_once_for_all_devices() {
+    let mut lines = EventLines::new(Layout::default(), Detail::Sessions, Timestamps::None);
+    let noted: Vec<String> = ambiguous()
+        .iter()
+        .flat_map(|entry| lines.lines(entry))
+        .filter(|line| line.ends_with(AMBIGUITY))
+        .collect();
+    assert_eq!(noted.len(), 1, "{noted:?}");
+    assert!(noted[0].contains("step 3: note: "), "{noted:?}");
+}
+
+#[test]
+fn the_summary_has_what_calls_noticed_once_for_all_devices() {
+    let text = summary(&RunView::from_events(ambiguous()), &[], Layout::default());
+    assert_eq!(text.matches(AMBIGUITY).count(), 1, "{text}");
+    assert!(text.contains(&format!("  Buy two cups, step 3: {AMBIGUITY}\n")));
 }

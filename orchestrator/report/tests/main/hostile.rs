@@ -146,7 +146,7 @@ fn foreign_texts_do_not_steer_the_terminal() {
     let view = RunView::from_events(entries.clone());
     let mut texts = vec![summary(&view, &[], Layout::default())];
     let mut lines = EventLines::new(Layout::default(), Detail::Tools, Timestamps::Clock);
-    texts.extend(entries.iter().filter_map(|entry| lines.line(entry)));
+    texts.extend(entries.iter().flat_map(|entry| lines.lines(entry)));
     for text in &texts {
         for line in text.lines() {
             let unruly = |c: char| c.is_control() || c == '\u{202e}';

@@ -224,7 +224,7 @@ fn the_page_has_its_parts_in_order() {
     let mut from = 0;
     for part in [
         "<header class=\"top\">",
-        "<h1>3 failed, 1 infrastructure, 1 needs an agent</h1>",
+        "<h1>3 failed, 1 infrastructure error, 1 not recorded</h1>",
         "4 trails × 6 devices",
         "data-filter=\"is:failed\"",
         "id=\"filter\"",

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use packtrain_model::{Entry, RunEvent};
-use packtrain_report::{JunitOptions, RunView, json, junit};
+use packtrain_model::{Blame, Entry, Outcome, RunEvent};
+use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
+use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
 
 use crate::run::{self, Shape};
@@ -173,4 +174,106 @@ fn json_says_which_devices_left_the_way_where_and_what_they_share() {
     assert_eq!(divergence["only"], serde_json::json!(["ios"]));
     assert_eq!(divergence["devices"].as_array().unwrap().len(), 4);
     assert_eq!(json["trails"][0]["reference"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn a_mixed_run_has_failures_and_infrastructure_errors_side_by_side() {
+    let view = view(&small());
+    let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    assert_eq!(document["exit_code"], 1);
+    let verdict = &document["verdict"];
+    assert_eq!(
+        (&verdict["failed"], &verdict["infrastructure"]),
+        (&3.into(), &1.into())
+    );
+    let text = summary(&view, &[], Layout::default());
+    assert!(text.contains("\n✗ 3 failed, 1 infrastructure error, 1 not recorded\n"));
+    let report = report(&view);
+    // What is not recorded is a failure in JUnit too.
+    assert_eq!((report.failures, report.errors), (4, 1));
+}
+
+#[test]
+fn an_infrastructure_error_says_whom_it_blames() {
+    for (blame, key, word) in [
+        (Blame::Device, "device", "device error"),
+        (Blame::Source, "source", "tool source error"),
+        (Blame::Host, "host", "host error"),
+    ] {
+        let mut sample = small();
+        for entry in &mut sample.entries {
+            if let RunEvent::StepFinished { outcome, .. }
+            | RunEvent::SessionWillRetry { outcome, .. }
+            | RunEvent::SessionFinished { outcome, .. } = &mut entry.event
+                && let Outcome::Infrastructure { blame: named, .. } = outcome
+            {
+                *named = blame;
+            }
+        }
+        let view = view(&sample);
+        let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+        let trail = &document["trails"][2];
+        assert_eq!(trail["sessions"][4]["blame"], key);
+        assert_eq!(trail["divergences"][0]["blame"], key);
+        let text = summary(&view, &[], Layout::default());
+        assert!(
+            text.contains(&format!("⊘ {word} at the trailhead")),
+            "{text}"
+        );
+        let mut lines = EventLines::new(Layout::default(), Detail::Sessions, Timestamps::None);
+        let lines: Vec<String> = sample
+            .entries
+            .iter()
+            .flat_map(|entry| lines.lines(entry))
+            .collect();
+        let ended = format!("dark-mode on android/R58M12ABCDE            ⊘ {word}  ");
+        assert!(
+            lines.iter().any(|line| line.starts_with(&ended)),
+            "{lines:#?}"
+        );
+        let report = report(&view);
+        let case = case(
+            &report,
+            "Dark mode stays on after a restart [android/R58M12ABCDE]",
+        );
+        let TestCaseStatus::NonSuccess { message, .. } = &case.status else {
+            panic!("it was lost: {case:?}");
+        };
+        let message = message.as_ref().unwrap().as_str();
+        assert!(
+            message.contains(&format!("\": {word}: device `")),
+            "{message}"
+        );
+        let page = html(&view, &HtmlOptions::default(), &mut |_| None).unwrap();
+        assert!(page.contains(&format!("\"word\":\"{word}\"")));
+    }
+}
+
+#[test]
+fn what_calls_noticed_is_in_junit_json_and_html() {
+    let sample = run::sample(Shape {
+        devices: 2,
+        trails: 1,
+        screenshots: false,
+    });
+    let view = view(&sample);
+    let note = "2 elements match role=button[name=\"Add to basket\"]; the first was used";
+    let report = report(&view);
+    let log = case(&report, "Buy two cups [web/desktop]")
+        .system_out
+        .as_ref()
+        .unwrap();
+    assert_eq!(
+        log.as_str()
+            .matches(&format!("     note: {note}\n"))
+            .count(),
+        1
+    );
+    let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    let noted = document["trails"][0]["notes"].as_array().unwrap();
+    let noted = noted.iter().find(|one| one["note"] == note).unwrap();
+    assert_eq!(noted["step"], 3);
+    assert_eq!(noted["sessions"], serde_json::json!(["s1", "s2"]));
+    let page = html(&view, &HtmlOptions::default(), &mut |_| None).unwrap();
+    assert!(page.contains("<a href=\"#s1-3\">step 3</a>: 2 elements match role=button["));
 }

@@ -45,6 +45,9 @@ pub(in crate::html) struct Session<'a> {
     pub(super) trail: usize,
     pub(super) device: Device,
     pub(super) mark: &'static str,
+    /// In place of the mark's word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) word: Option<&'static str>,
     pub(super) time: String,
     /// Of the cluster it belongs to, unless that is the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,6 +88,9 @@ pub(in crate::html) struct Attempt<'a> {
 pub(in crate::html) struct Step<'a> {
     pub(super) i: u32,
     pub(super) mark: &'static str,
+    /// In place of the mark's word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) word: Option<&'static str>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) time: String,
     #[serde(skip_serializing_if = "Option::is_none")]

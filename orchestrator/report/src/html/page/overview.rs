@@ -35,7 +35,7 @@ impl Overview {
         // Devices by name, in the order they were planned; then the worst first.
         let mut devices: Vec<(Head, Vec<Mark>)> = Vec::new();
         for (_, session) in view.sessions() {
-            let id = session.device_name();
+            let id = session.name();
             let known = devices.iter().position(|(head, _)| head.id == id);
             let known = known.unwrap_or_else(|| {
                 devices.push((Head::of(session), Vec::new()));
@@ -53,11 +53,7 @@ impl Overview {
             .iter()
             .map(|&place| {
                 let trail = &view.trails[place];
-                let names: Vec<String> = trail
-                    .sessions
-                    .iter()
-                    .map(SessionView::device_name)
-                    .collect();
+                let names: Vec<String> = trail.sessions.iter().map(SessionView::name).collect();
                 OverviewRow {
                     trail: place,
                     title: trail.summary.title.clone(),

@@ -8,6 +8,7 @@ use crate::compare::{Cluster, Comparison, Standing};
 use crate::html::data;
 use crate::html::label::labels;
 use crate::mark::Mark;
+use crate::notes::StepNote;
 use crate::reported::Reported;
 use crate::view::{SessionView, StepView, TrailView};
 use crate::wording;
@@ -23,6 +24,7 @@ pub(super) struct Section {
     path: String,
     facts: Vec<String>,
     divergences: Vec<Divergence>,
+    notes: Vec<Note>,
     density: &'static str,
     columns: Vec<Column>,
     rows: Vec<Row>,
@@ -43,6 +45,16 @@ pub(super) struct Divergence {
     sessions: String,
     devices: Vec<Link>,
     more: usize,
+}
+
+#[derive(Serialize)]
+pub(super) struct Note {
+    step: String,
+    text: String,
+    who: String,
+    href: String,
+    /// Ids, separated by spaces.
+    sessions: String,
 }
 
 #[derive(Serialize)]
@@ -146,6 +158,10 @@ impl Section {
                 .divergences()
                 .map(|cluster| Divergence::new(trail, cluster, &names))
                 .collect(),
+            notes: StepNote::of(trail)
+                .iter()
+                .map(|note| Note::new(trail, note))
+                .collect(),
             density: density(columns.len()),
             columns: columns
                 .iter()
@@ -248,6 +264,30 @@ impl Divergence {
     }
 }
 
+impl Note {
+    fn new(trail: &TrailView, note: &StepNote) -> Self {
+        let sessions: Vec<&SessionView> = note
+            .sessions
+            .iter()
+            .filter_map(|&position| trail.sessions.get(position))
+            .collect();
+        let attempt = sessions.first().and_then(|session| session.last());
+        Self {
+            step: wording::step(note.step),
+            text: note.text.clone(),
+            who: note.who(trail),
+            href: attempt.map_or_else(String::new, |attempt| {
+                format!("{}-{}", attempt.id, note.step.0)
+            }),
+            sessions: sessions
+                .iter()
+                .map(|session| session.id.0.as_str())
+                .collect::<Vec<_>>()
+                .join(" "),
+        }
+    }
+}
+
 /// Whether the device reported something that hints at a fault.
 fn is_noisy(step: &StepView) -> bool {
     step.reports
@@ -260,17 +300,13 @@ fn section_facts(trail: &TrailView, comparison: &Comparison) -> Vec<String> {
     if let Some(reference) = comparison.reference() {
         facts.push(match (reference.sessions.len(), trail.sessions.len()) {
             (1, 1) => "passed".to_owned(),
-            (some, all) if some == all => format!("passed alike on all {all} devices"),
-            (some, all) => format!("passed alike on {some} of {all} devices"),
+            (some, all) if some == all => format!("passed on all {all} devices"),
+            (some, all) => format!("passed on {some} of {all} devices"),
         });
     }
     for cluster in &comparison.clusters {
         if cluster.standing == Standing::Open {
-            facts.push(format!(
-                "{} {}",
-                cluster.sessions.len(),
-                cluster.mark.word()
-            ));
+            facts.push(cluster.mark.counted(cluster.sessions.len()));
         }
     }
     let flaky = trail

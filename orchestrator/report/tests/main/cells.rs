@@ -1,0 +1,109 @@
+//! A configuration out of a matrix is shown wherever its session is.
+
+use std::collections::BTreeMap;
+
+use packtrain_model::{Cell, Entry, RunEvent};
+use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
+use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
+use quick_junit::Report;
+
+use crate::run::{self, Shape};
+
+/// One device twice: as it is, and in German.
+fn matrix(shard: &str) -> Vec<Entry> {
+    let shape = |devices| Shape {
+        devices,
+        trails: 1,
+        screenshots: false,
+    };
+    let german = Cell(BTreeMap::from([("locale".to_owned(), "de".to_owned())]));
+    let mut entries = run::sample(shape(2)).entries;
+    let desktop = run::sample(shape(1)).entries;
+    let RunEvent::RunStarted { devices, .. } = &desktop[0].event else {
+        panic!("a run starts with its start");
+    };
+    let desktop = devices[0].clone();
+    for entry in &mut entries {
+        match &mut entry.event {
+            RunEvent::RunStarted {
+                devices,
+                sessions,
+                options,
+                ..
+            } => {
+                devices.truncate(1);
+                sessions[1].device = Some(desktop.id.clone());
+                sessions[1].cell = german.clone();
+                options.shard = shard.to_owned();
+            }
+            RunEvent::SessionStarted {
+                planned, device, ..
+            } if device.id != desktop.id => {
+                planned.cell = german.clone();
+                *device = desktop.clone();
+            }
+            _ => {}
+        }
+    }
+    entries
+}
+
+#[test]
+fn a_configuration_stands_behind_the_device_on_the_terminal() {
+    let mut lines = EventLines::new(Layout::default(), Detail::Sessions, Timestamps::None);
+    let entries = matrix("all");
+    let said: Vec<String> = entries
+        .iter()
+        .flat_map(|entry| lines.lines(entry))
+        .collect();
+    let of = |label: &str| said.iter().filter(|line| line.starts_with(label)).count();
+    assert!(of("checkout on web/desktop (locale=de)  ") > 1, "{said:#?}");
+    assert!(of("checkout on web/desktop   ") > 1, "{said:#?}");
+    let text = summary(&RunView::from_events(entries), &[], Layout::default());
+    assert!(text.contains("\n web/desktop (locale=de)  A  "), "{text}");
+    assert!(text.contains("\n     web/desktop (locale=de)\n"), "{text}");
+}
+
+#[test]
+fn a_configuration_tells_suites_and_tests_apart_in_junit_and_is_a_property() {
+    let report = |shard| {
+        let view = RunView::from_events(matrix(shard));
+        let xml = junit(&view, &JunitOptions::default()).unwrap();
+        Report::deserialize_from_str(&xml).unwrap()
+    };
+    let all = report("all");
+    let suites: Vec<&str> = all
+        .test_suites
+        .iter()
+        .map(|suite| suite.name.as_str())
+        .collect();
+    assert_eq!(suites, ["web/desktop", "web/desktop (locale=de)"]);
+    let suite = &all.test_suites[1];
+    let case = &suite.test_cases[0];
+    assert_eq!(case.name.as_str(), "Buy two cups [web/desktop (locale=de)]");
+    for properties in [&suite.properties, &case.properties] {
+        let cell = properties
+            .iter()
+            .find(|one| one.name.as_str() == "cell.locale");
+        assert_eq!(cell.map(|one| one.value.as_str()), Some("de"));
+    }
+    let split = report("split");
+    let names: Vec<&str> = split.test_suites[0]
+        .test_cases
+        .iter()
+        .map(|case| case.name.as_str())
+        .collect();
+    assert_eq!(names, ["Buy two cups", "Buy two cups [locale=de]"]);
+}
+
+#[test]
+fn a_configuration_is_in_the_json_and_in_the_html() {
+    let view = RunView::from_events(matrix("all"));
+    let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    let sessions = &document["trails"][0]["sessions"];
+    assert_eq!(sessions[0].get("cell"), None);
+    assert_eq!(sessions[1]["cell"], serde_json::json!({"locale": "de"}));
+    let page = html(&view, &HtmlOptions::default(), &mut |_| None).unwrap();
+    assert!(page.contains("<span class=\"id\">locale=de</span>"));
+    assert!(page.contains("\"label\":\"desktop 1280x800 (locale=de)\""));
+}
