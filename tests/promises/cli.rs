@@ -270,7 +270,7 @@ fn fix_tries_everything_and_says_what_it_could_not_install() {
 }
 
 #[test]
-fn reports_can_be_made_anew() {
+fn reports_can_be_rebuilt() {
     let lab = lab();
     lab.write(
         "a.trail.yaml",
@@ -287,11 +287,38 @@ fn reports_can_be_made_anew() {
     assert_eq!(lab.read(folder.join("junit.xml")), before);
     assert_eq!(lab.read("ci/junit.xml"), before);
     assert!(folder.join("report.html").is_file());
-    let runs = lab.run(&["runs"]).expect(0).stdout;
-    assert!(
-        runs.contains(folder.file_name().unwrap().to_str().unwrap()),
-        "{runs}"
+}
+
+#[test]
+fn runs_are_listed_with_their_time_duration_and_counts() {
+    let lab = lab();
+    let trail = |name: &str, skip: &str| {
+        let text = format!(
+            "config: {{ id: {name}{skip} }}\ntrail:\n  - step: \"x\"\n    recording: {{ web: [] }}\n"
+        );
+        lab.write(&format!("{name}.trail.yaml"), &text);
+    };
+    trail("a", "");
+    trail("b", ", skip: { web: not yet }");
+    let trails = ["run", "a.trail.yaml", "b.trail.yaml", "-d", "web/a,web/b"];
+    lab.run(&trails).expect(0);
+    let folder = lab.run_folder();
+    let id = folder.file_name().unwrap().to_str().unwrap();
+    let listed = lab.run(&["runs"]).expect(0).stdout;
+    let row = listed.lines().nth(1).unwrap();
+    let day = format!("{}-{}-{} ", &id[..4], &id[4..6], &id[6..8]);
+    for part in [id, &day, "  passed  ", "  2 skipped, 2 passed  ", "  a, b"] {
+        assert!(row.contains(part), "{part}\n{listed}");
+    }
+    let listed = lab.run(&["runs", "--format", "json"]).expect(0).stdout;
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let run = &listed["runs"][0];
+    assert_eq!(
+        (&run["run"], &run["verdict"]["passed"]),
+        (&id.into(), &2.into())
     );
+    assert!(run["duration_ms"].as_f64().unwrap() > 0.0, "{run}");
+    assert!(run["started_at"].is_string(), "{run}");
 }
 
 #[test]

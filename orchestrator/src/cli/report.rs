@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use packtrain_config::Flags;
-use packtrain_model::Exit;
+use packtrain_model::{Exit, Verdict};
 use packtrain_record::{ListedRun, RunState, find_run, list_runs};
+use packtrain_report::Mark;
 use serde_json::json;
 
 use super::{Context, Format};
@@ -69,28 +70,71 @@ pub(crate) fn list(args: &RunsArgs, context: &Context) -> Result<Exit, CliError>
     })?;
     match args.format {
         Format::Json => {
-            let runs: Vec<_> = runs
-                .iter()
-                .map(|run| json!({ "run": run.id, "state": state(run), "folder": run.folder }))
-                .collect();
+            let runs: Vec<_> = runs.iter().map(as_json).collect();
             render::out(&json!({ "schema_version": 1, "runs": runs }).to_string());
         }
         Format::Text if runs.is_empty() => render::say(&format!("no runs in {}", root.display())),
         Format::Text => {
-            let rows: Vec<_> = runs
-                .iter()
-                .map(|run| {
-                    let trails = match &run.summary {
-                        Ok(summary) => summary.trails.join(", "),
-                        Err(_) => String::new(),
-                    };
-                    [run.id.0.clone(), state(run), trails]
-                })
-                .collect();
-            render::out(&super::tools::columns(&["RUN", "STATE", "TRAILS"], &rows));
+            let rows: Vec<_> = runs.iter().map(row).collect();
+            let heading = ["RUN", "STARTED (UTC)", "TOOK", "STATE", "COUNTS", "TRAILS"];
+            render::out(&super::tools::columns(&heading, &rows));
         }
     }
     Ok(Exit::Passed)
+}
+
+fn row(run: &ListedRun) -> [String; 6] {
+    let (id, state) = (run.id.0.clone(), state_in_words(run));
+    let Ok(summary) = &run.summary else {
+        return [
+            id,
+            String::new(),
+            String::new(),
+            state,
+            String::new(),
+            String::new(),
+        ];
+    };
+    let (took, counts) = match &summary.state {
+        RunState::Finished { verdict, duration } => (
+            packtrain_report::duration(*duration),
+            verdict_counts(verdict),
+        ),
+        RunState::Running | RunState::CutShort => Default::default(),
+    };
+    let started = summary.started.format("%Y-%m-%d %H:%M:%S").to_string();
+    [id, started, took, state, counts, summary.trails.join(", ")]
+}
+
+fn as_json(run: &ListedRun) -> serde_json::Value {
+    let mut shown = json!({ "run": run.id, "state": state(run), "folder": run.folder });
+    if let Ok(summary) = &run.summary {
+        shown["started_at"] = json!(summary.started);
+        shown["trails"] = json!(summary.trails);
+        if let RunState::Finished { verdict, duration } = &summary.state {
+            shown["duration_ms"] = json!((duration.as_secs_f64() * 1e6).round() / 1e3);
+            shown["verdict"] = json!(verdict);
+        }
+    }
+    shown
+}
+
+/// How many trails on devices ended how, worst first.
+fn verdict_counts(verdict: &Verdict) -> String {
+    [
+        (Mark::Failed, verdict.failed),
+        (Mark::Infrastructure, verdict.infrastructure),
+        (Mark::NeedsAgent, verdict.needs_agent),
+        (Mark::Cancelled, verdict.cancelled),
+        (Mark::Flaky, verdict.flaky),
+        (Mark::Skipped, verdict.skipped),
+        (Mark::Passed, verdict.passed.saturating_sub(verdict.flaky)),
+    ]
+    .into_iter()
+    .filter(|(_, count)| *count > 0)
+    .map(|(mark, count)| mark.counted(count as usize))
+    .collect::<Vec<_>>()
+    .join(", ")
 }
 
 fn state(run: &ListedRun) -> String {
@@ -104,6 +148,19 @@ fn state(run: &ListedRun) -> String {
         Ok(RunState::Running) => "running".to_owned(),
         Ok(RunState::CutShort) => "cut short".to_owned(),
         Err(error) => format!("unreadable: {error}"),
+    }
+}
+
+/// What is unknown is so because of an error or because somebody interrupted the run.
+fn state_in_words(run: &ListedRun) -> String {
+    match run.summary.as_ref().map(|summary| &summary.state) {
+        Ok(RunState::Finished { verdict, .. }) if verdict.exit == Exit::Infrastructure => {
+            match verdict.infrastructure {
+                0 => "interrupted".to_owned(),
+                _ => Mark::Infrastructure.word().to_owned(),
+            }
+        }
+        Ok(_) | Err(_) => state(run),
     }
 }
 
