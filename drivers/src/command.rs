@@ -252,7 +252,8 @@ pub struct WebTarget {
     /// The durable selector; tried first.
     pub selector: Option<NodeSelector>,
     /// A reference from a snapshot (`e4`), a `css=...` selector or an ARIA descriptor such as
-    /// `button "Save"`; used when there is no selector or it matches nothing.
+    /// `button "Save"`; used when there is no selector, and by actions whose selector matches
+    /// nothing.
     pub reference: Option<String>,
 }
 
@@ -288,12 +289,23 @@ pub enum Direction {
 /// Which value of an element is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Its text contains the expected text, or, for a field, its value does.
+    /// Its text contains the expected text or is it. Of a field, its value is the text; of a list,
+    /// the chosen option or its value.
     Text,
     /// Its value equals the expected text.
     Value,
     /// Its attribute of this name equals the expected text.
     Attribute(String),
+}
+
+/// How a text is compared with the one that is expected. White space counts as one blank.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TextMatch {
+    /// It contains the expected text.
+    #[default]
+    Contains,
+    /// It is the expected text as a whole, in this case.
+    Exact,
 }
 
 /// What a page can do, by element. Each waits for its element until `wait` has passed.
@@ -338,8 +350,13 @@ pub enum WebCommand {
         /// How far, in CSS pixels.
         amount: u32,
     },
-    /// Expects a text to be visible: a case-insensitive substring, across nested elements.
-    ExpectText(String),
+    /// Expects a text to be visible, across nested elements.
+    ExpectText {
+        /// The text.
+        text: String,
+        /// A substring in any case, or the whole text of an element.
+        matching: TextMatch,
+    },
     /// Expects an element to be visible.
     ExpectVisible {
         /// Which.
@@ -353,6 +370,8 @@ pub enum WebCommand {
         kind: ValueKind,
         /// What it should be.
         expected: String,
+        /// How a text is compared; values and attributes are always compared as a whole.
+        matching: TextMatch,
     },
     /// Expects every item's text to be visible inside an element, or on the page.
     ExpectList {
@@ -360,6 +379,8 @@ pub enum WebCommand {
         target: WebTarget,
         /// The texts.
         items: Vec<String>,
+        /// A substring in any case, or the whole text of an element.
+        matching: TextMatch,
     },
     /// Waits for the address to match a glob (`**/cart`) or a `/regex/`.
     AwaitUrl {
@@ -475,7 +496,7 @@ impl WebCommand {
             Self::Select { .. } => "select option",
             Self::PressKey(_) => "press key",
             Self::Scroll { .. } => "scroll",
-            Self::ExpectText(_) => "expect text",
+            Self::ExpectText { .. } => "expect text",
             Self::ExpectVisible { .. } => "expect visible",
             Self::ExpectValue { .. } => "expect value",
             Self::ExpectList { .. } => "expect list",

@@ -13,7 +13,7 @@ use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
 
 use crate::calls::Call;
-use crate::find::{self, APPEARS, Found};
+use crate::find::{self, APPEARS, Found, Purpose};
 use crate::locate::Candidate;
 use crate::navigate::{self, Step};
 use crate::session::Session;
@@ -219,7 +219,8 @@ async fn on_element(
         return Ok(done);
     }
     let appears = APPEARS.saturating_sub(begun.elapsed());
-    let found: Found = find::find(session, target, ctx.remaining_up_to(appears)).await?;
+    let limit = ctx.remaining_up_to(appears);
+    let found: Found = find::find(session, target, Purpose::Action, limit).await?;
     params["selector"] = found.selector.as_str().into();
     let acted = wire::call(&found.frame, method, params, ctx.remaining_up_to(ACTS)).await;
     acted.map_err(|error| wire::translate(&error, &format!("{verb} {}", found.by())))?;

@@ -12,7 +12,7 @@ use crate::browser::BrowserHandle;
 use crate::connector::Shared;
 use crate::session::{DialogPlan, Session};
 use crate::slot::WebSlot;
-use crate::{act, expect, navigate, read, wire};
+use crate::{act, expect, expect_value, navigate, read, wire};
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const GRACE: Duration = Duration::from_secs(2);
@@ -138,16 +138,21 @@ impl WebDriver {
                 direction,
                 amount,
             } => act::scroll(session, &target, direction, amount, ctx).await,
-            WebCommand::ExpectText(text) => expect::text(session, &text, ctx).await,
+            WebCommand::ExpectText { text, matching } => {
+                expect::text(session, &text, matching, ctx).await
+            }
             WebCommand::ExpectVisible { target } => expect::visible(session, &target, ctx).await,
             WebCommand::ExpectValue {
                 target,
                 kind,
                 expected,
-            } => expect::value(session, &target, &kind, &expected, ctx).await,
-            WebCommand::ExpectList { target, items } => {
-                expect::list(session, &target, &items, ctx).await
-            }
+                matching,
+            } => expect_value::value(session, &target, &kind, &expected, matching, ctx).await,
+            WebCommand::ExpectList {
+                target,
+                items,
+                matching,
+            } => expect::list(session, &target, &items, matching, ctx).await,
             WebCommand::AwaitUrl { pattern, limit } => {
                 expect::url(session, &pattern, limit, ctx).await
             }

@@ -3,53 +3,52 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, CommandContext, DriverError, Located, Observation, ValueKind, WebTarget,
+    ActionReport, CommandContext, DriverError, Located, Observation, TextMatch, WebTarget,
 };
+use playwright_rs::Error;
 use serde_json::json;
 
-use crate::find::{self, APPEARS, Found};
+use crate::find::{self, APPEARS, Found, Purpose};
 use crate::locate;
 use crate::session::Session;
 use crate::wire;
 
 /// How long an assertion may take to come true.
-const HOLDS: Duration = Duration::from_secs(5);
+pub(crate) const HOLDS: Duration = Duration::from_secs(5);
 
 type Result<T> = std::result::Result<T, DriverError>;
 
-/// A text is visible: any case, anywhere in the page, across nested elements.
+/// A text is visible, anywhere in the page, across nested elements.
 pub(crate) async fn text(
     session: &Session,
     text: &str,
+    matching: TextMatch,
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    let candidate = locate::by_text(text);
+    not_blank("text", text)?;
     let limit = ctx.remaining_up_to(HOLDS);
     let end = Instant::now() + limit;
     // Of several elements with the text, one that is visible is enough.
-    let visible = locate::Candidate {
-        selector: format!("{} >> visible=true", candidate.selector),
-        by: candidate.by.clone(),
-    };
-    match find::await_match(session, &visible, limit).await? {
-        Some((_, matched)) => Ok(Observation::Done(ActionReport {
+    let visible = locate::by_visible_text(text, matching);
+    if let Some((_, matched)) = find::await_match(session, &visible, limit).await? {
+        return Ok(Observation::Done(ActionReport {
             located: Some(Located {
-                by: candidate.by,
+                by: visible.by,
                 matched,
             }),
             notes: Vec::new(),
-        })),
-        None => {
-            let hidden = find::await_match(
-                session,
-                &candidate,
-                end.saturating_duration_since(Instant::now()),
-            )
-            .await
-            .is_ok_and(|found| found.is_some());
-            Err(not_visible(session, &format!("the text {text:?}"), text, hidden).await)
-        }
+        }));
     }
+    let anywhere = locate::by_text(text, matching);
+    let left = end.saturating_duration_since(Instant::now());
+    let is_hidden = find::await_match(session, &anywhere, left)
+        .await
+        .is_ok_and(|found| found.is_some());
+    let what = match matching {
+        TextMatch::Contains => format!("the text {text:?}"),
+        TextMatch::Exact => format!("an element whose whole text is {text:?}"),
+    };
+    Err(not_visible(session, &what, text, is_hidden).await)
 }
 
 /// An element is visible.
@@ -58,93 +57,24 @@ pub(crate) async fn visible(
     target: &WebTarget,
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    let found = find::find(session, target, ctx.remaining_up_to(APPEARS)).await?;
+    let found = find(session, target, ctx).await?;
     be_visible(session, &found, ctx).await?;
     Ok(Observation::Done(found.report()))
 }
 
-/// A value of an element is as expected.
-pub(crate) async fn value(
-    session: &Session,
-    target: &WebTarget,
-    kind: &ValueKind,
-    expected: &str,
-    ctx: &CommandContext,
-) -> Result<Observation> {
-    let found = find::find(session, target, ctx.remaining_up_to(APPEARS)).await?;
-    let limit = ctx.remaining_up_to(HOLDS);
-    let exactly = json!({ "expectedText": [{ "string": expected }] });
-    let containing = json!({
-        "expectedText": [{ "string": expected, "matchSubstring": true, "normalizeWhiteSpace": true }],
-    });
-    let held = match kind {
-        ValueKind::Text => {
-            let params = containing;
-            match wire::expect(&found.frame, &found.selector, "to.have.text", params, limit).await {
-                Ok(()) => Ok(()),
-                // Fields have their text in their value.
-                Err(first) => {
-                    let now = Duration::from_millis(1);
-                    wire::expect(&found.frame, &found.selector, "to.have.value", exactly, now)
-                        .await
-                        .map_err(|_| first)
-                }
-            }
-        }
-        ValueKind::Value => {
-            wire::expect(
-                &found.frame,
-                &found.selector,
-                "to.have.value",
-                exactly,
-                limit,
-            )
-            .await
-        }
-        ValueKind::Attribute(name) => {
-            let mut params = exactly;
-            params["expressionArg"] = name.as_str().into();
-            wire::expect(
-                &found.frame,
-                &found.selector,
-                "to.have.attribute.value",
-                params,
-                limit,
-            )
-            .await
-        }
-    };
-    match held {
-        Ok(()) => Ok(Observation::Done(found.report())),
-        Err(error) => {
-            let actual = actual(&found, kind).await;
-            let (what, mut log) = match wire::translate(&error, "compare") {
-                DriverError::Unmet { log, .. } => (
-                    format!(
-                        "{} of {} is {}, expected {expected:?}",
-                        kind_name(kind),
-                        found.by(),
-                        actual.map_or_else(|| "absent".to_owned(), |text| format!("{text:?}")),
-                    ),
-                    log,
-                ),
-                other => return Err(other),
-            };
-            log.insert(0, format!("waited {:.1} s", limit.as_secs_f64()));
-            Err(DriverError::Unmet { what, log })
-        }
-    }
-}
-
-/// Every text is somewhere in an element, or on the page.
+/// Every text can be seen somewhere in an element, or on the page.
 pub(crate) async fn list(
     session: &Session,
     target: &WebTarget,
     items: &[String],
+    matching: TextMatch,
     ctx: &CommandContext,
 ) -> Result<Observation> {
     if items.is_empty() {
         return Err(DriverError::Invalid("`items` is empty".to_owned()));
+    }
+    for item in items {
+        not_blank("items", item)?;
     }
     let target = if target.is_empty() {
         WebTarget {
@@ -154,16 +84,18 @@ pub(crate) async fn list(
     } else {
         target.clone()
     };
-    let found = find::find(session, &target, ctx.remaining_up_to(APPEARS)).await?;
+    let found = find(session, &target, ctx).await?;
     be_visible(session, &found, ctx).await?;
     let end = Instant::now() + ctx.remaining_up_to(HOLDS);
     let mut missing = Vec::new();
     for item in items {
-        let selector = format!("{} >> {}", found.selector, locate::by_text(item).selector);
+        let text = locate::by_visible_text(item, matching).selector;
+        let first = format!("{} >> {text} >> nth=0", found.selector);
         let left = end.saturating_duration_since(Instant::now());
-        let shown = wire::await_attached(&found.frame, &format!("{selector} >> nth=0"), left).await;
-        if shown.is_err() {
-            missing.push(format!("{item:?}"));
+        match wire::await_attached(&found.frame, &first, left).await {
+            Ok(()) => {}
+            Err(Error::Timeout(_)) => missing.push(format!("{item:?}")),
+            Err(error) => return Err(wire::translate(&error, &format!("look for {item:?}"))),
         }
     }
     if missing.is_empty() {
@@ -176,6 +108,24 @@ pub(crate) async fn list(
     )))
 }
 
+/// The element that is to be verified.
+pub(crate) async fn find(
+    session: &Session,
+    target: &WebTarget,
+    ctx: &CommandContext,
+) -> Result<Found> {
+    let limit = ctx.remaining_up_to(APPEARS);
+    find::find(session, target, Purpose::Verification, limit).await
+}
+
+/// Nothing is part of everything, so that a blank expectation would always hold.
+fn not_blank(argument: &str, text: &str) -> Result<()> {
+    if text.trim().is_empty() {
+        return Err(DriverError::Invalid(format!("`{argument}` is blank")));
+    }
+    Ok(())
+}
+
 /// The address matches a regular expression somewhere.
 pub(crate) async fn url(
     session: &Session,
@@ -183,6 +133,7 @@ pub(crate) async fn url(
     limit: Duration,
     ctx: &CommandContext,
 ) -> Result<Observation> {
+    not_blank("pattern", pattern)?;
     let pattern = regex::Regex::new(pattern)
         .map_err(|error| DriverError::Invalid(format!("pattern: {error}")))?;
     let limit = ctx.remaining_up_to(limit);
@@ -224,9 +175,7 @@ pub(crate) async fn request(
     limit: Duration,
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    if name.trim().is_empty() {
-        return Err(DriverError::Invalid("`eventName` is blank".to_owned()));
-    }
+    not_blank("eventName", name)?;
     let limit = ctx.remaining_up_to(limit);
     let end = tokio::time::Instant::now() + limit;
     let mut count = session.tabs.requests.watch();
@@ -265,7 +214,7 @@ async fn be_visible(session: &Session, found: &Found, ctx: &CommandContext) -> R
     }
 }
 
-async fn not_visible(session: &Session, what: &str, words: &str, hidden: bool) -> DriverError {
+async fn not_visible(session: &Session, what: &str, words: &str, is_hidden: bool) -> DriverError {
     let mut log = Vec::new();
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
@@ -273,7 +222,7 @@ async fn not_visible(session: &Session, what: &str, words: &str, hidden: bool) -
             log.extend(find::similar(&aria.list, words));
         }
     }
-    let why = if hidden {
+    let why = if is_hidden {
         "is there, but hidden"
     } else {
         "is not on the page"
@@ -281,34 +230,5 @@ async fn not_visible(session: &Session, what: &str, words: &str, hidden: bool) -
     DriverError::Unmet {
         what: format!("{what} {why}"),
         log,
-    }
-}
-
-async fn actual(found: &Found, kind: &ValueKind) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Answer {
-        value: Option<String>,
-    }
-    let (method, params) = match kind {
-        ValueKind::Text => ("textContent", json!({ "selector": found.selector })),
-        ValueKind::Value => ("inputValue", json!({ "selector": found.selector })),
-        ValueKind::Attribute(name) => (
-            "getAttribute",
-            json!({ "selector": found.selector, "name": name }),
-        ),
-    };
-    let answer: Answer = wire::ask(&found.frame, method, params, Duration::from_secs(1))
-        .await
-        .ok()?;
-    answer
-        .value
-        .map(|text| text.trim().chars().take(200).collect())
-}
-
-fn kind_name(kind: &ValueKind) -> String {
-    match kind {
-        ValueKind::Text => "the text".to_owned(),
-        ValueKind::Value => "the value".to_owned(),
-        ValueKind::Attribute(name) => format!("the attribute {name}"),
     }
 }

@@ -1,9 +1,9 @@
-//! Finding the element a target names, and waiting for it: the selector first, the reference only
-//! when the selector matched nothing.
+//! Finding the element a target names, and waiting for it: the selector first, and the reference only
+//! when there is no selector or an action's matched nothing.
 
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::selector::CompiledSelector;
+use packtrain_drivers::selector::{CompiledSelector, NodeSelector};
 use packtrain_drivers::{ActionReport, DriverError, Located, WebTarget};
 use playwright_rs::protocol::{Frame, Page};
 use serde_json::json;
@@ -55,51 +55,88 @@ impl Found {
     }
 }
 
+/// What an element is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To act on it. When the selector matches nothing, the reference may still name it.
+    Action,
+    /// To verify something of it. Its selector says what is to be verified, and nothing else does.
+    Verification,
+}
+
+/// What a selector led to.
+enum Selected {
+    Found(Box<Found>),
+    /// It matched nothing; so it is called.
+    Nothing(String),
+    /// It names nothing on a page, or there is none.
+    Unusable,
+}
+
 /// Finds what `target` names, waiting up to `limit` for it to appear.
 pub(crate) async fn find(
     session: &Session,
     target: &WebTarget,
+    purpose: Purpose,
     limit: Duration,
 ) -> Result<Found, DriverError> {
-    let durable = target.selector.as_ref().and_then(locate::durable);
     let reference = target.reference.as_deref().and_then(locate::reference);
-    let mut notes = Vec::new();
-    if let Some(selector) = target
-        .selector
-        .as_ref()
-        .filter(|selector| related::is_related(selector))
-    {
-        if let Some((candidate, matched)) = related::await_related(session, selector, limit).await?
-            && let Some((frame, _)) = await_match(session, &candidate, limit).await?
-        {
-            return Ok(Found::new(frame, candidate, matched, notes));
-        }
-        let by = CompiledSelector::new(selector)
-            .map(|selector| selector.description().to_owned())
-            .unwrap_or_default();
-        if reference.is_none() {
+    let unmatched = match select(session, target.selector.as_ref(), limit).await? {
+        Selected::Found(found) => return Ok(*found),
+        Selected::Nothing(by) if purpose == Purpose::Verification || reference.is_none() => {
             return Err(absent(session, &by, limit).await);
         }
-        notes.push(unmatched(&by));
-    } else if let Some(candidate) = durable {
-        if let Some((frame, matched)) = await_match(session, &candidate, limit).await? {
-            return Ok(Found::new(frame, candidate, matched, notes));
-        }
-        if reference.is_none() {
-            return Err(absent(session, &candidate.by, limit).await);
-        }
-        notes.push(unmatched(&candidate.by));
-    }
+        Selected::Nothing(by) => Some(by),
+        Selected::Unusable => None,
+    };
     let Some(reference) = reference else {
         return Err(DriverError::Invalid(
             "neither `nodeSelector` (with a `web` block) nor `ref` names an element".to_owned(),
         ));
     };
     let candidate = resolve(session, reference, limit).await?;
-    match await_match(session, &candidate, limit).await? {
-        Some((frame, matched)) => Ok(Found::new(frame, candidate, matched, notes)),
-        None => Err(absent(session, &candidate.by, limit).await),
+    let Some((frame, matched)) = await_match(session, &candidate, limit).await? else {
+        return Err(absent(session, &candidate.by, limit).await);
+    };
+    let instead = unmatched.map(|by| {
+        format!(
+            "the selector ({by}) matched nothing, so the reference was used: {}",
+            candidate.by
+        )
+    });
+    let notes = instead.into_iter().collect();
+    Ok(Found::new(frame, candidate, matched, notes))
+}
+
+async fn select(
+    session: &Session,
+    selector: Option<&NodeSelector>,
+    limit: Duration,
+) -> Result<Selected, DriverError> {
+    let Some(selector) = selector else {
+        return Ok(Selected::Unusable);
+    };
+    if related::is_related(selector) {
+        if let Some((candidate, matched)) = related::await_related(session, selector, limit).await?
+            && let Some((frame, _)) = await_match(session, &candidate, limit).await?
+        {
+            let found = Found::new(frame, candidate, matched, Vec::new());
+            return Ok(Selected::Found(Box::new(found)));
+        }
+        let compiled = CompiledSelector::new(selector);
+        let by = compiled.map(|selector| selector.description().to_owned());
+        return Ok(Selected::Nothing(by.unwrap_or_default()));
     }
+    let Some(candidate) = locate::durable(selector) else {
+        return Ok(Selected::Unusable);
+    };
+    Ok(match await_match(session, &candidate, limit).await? {
+        Some((frame, matched)) => {
+            let found = Found::new(frame, candidate, matched, Vec::new());
+            Selected::Found(Box::new(found))
+        }
+        None => Selected::Nothing(candidate.by),
+    })
 }
 
 /// What `target` names when it is one selector that Playwright can look for by itself.
@@ -112,10 +149,6 @@ pub(crate) fn plain(target: &WebTarget) -> Option<Candidate> {
         },
         _ => None,
     }
-}
-
-fn unmatched(by: &str) -> String {
-    format!("the selector ({by}) matched nothing; the reference was used instead")
 }
 
 /// Waits until `candidate` matches something on the current tab, whichever that becomes.

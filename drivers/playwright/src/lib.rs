@@ -12,6 +12,7 @@ mod connector;
 mod downloads;
 mod driver;
 mod expect;
+mod expect_value;
 mod find;
 mod host;
 pub mod install;

@@ -1,5 +1,6 @@
 //! From a selector or a reference to a selector of Playwright's engines. Pure.
 
+use packtrain_drivers::TextMatch;
 use packtrain_drivers::selector::{NodeSelector, WebMatch};
 use serde_json::json;
 
@@ -197,7 +198,7 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
         selector: format!("internal:label={}s", json!(text)),
         by: format!("label {text:?}"),
     });
-    tries.push(by_text(text));
+    tries.push(by_text(text, TextMatch::Contains));
     Some(Reference::OneOf(tries))
 }
 
@@ -234,11 +235,25 @@ pub(crate) fn by_role(role: &str, name: &str) -> Candidate {
     }
 }
 
-/// A case-insensitive substring, across nested elements.
-pub(crate) fn by_text(text: &str) -> Candidate {
+/// A text, across nested elements: a substring in any case, or the whole text of an element.
+pub(crate) fn by_text(text: &str, matching: TextMatch) -> Candidate {
+    let (sign, how) = match matching {
+        TextMatch::Contains => ('i', "text"),
+        TextMatch::Exact => ('s', "exact text"),
+    };
     Candidate {
-        selector: format!("internal:text={}i", json!(text)),
-        by: format!("text {text:?}"),
+        selector: format!("internal:text={}{sign}", json!(text)),
+        by: format!("{how} {text:?}"),
+    }
+}
+
+/// A text that can be seen on the page. What a text area began with is not what it shows.
+pub(crate) fn by_visible_text(text: &str, matching: TextMatch) -> Candidate {
+    let Candidate { selector, by } = by_text(text, matching);
+    let shown = json!("css=:not(textarea)");
+    Candidate {
+        selector: format!("{selector} >> internal:and={shown} >> visible=true"),
+        by,
     }
 }
 

@@ -4,7 +4,7 @@ use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Direction, NavigateTo, Observation, ValueKind, WebCommand};
 
 use crate::browser::run;
-use crate::commands::{by_css, by_ref, click, expect_text, located, open, unmet};
+use crate::commands::{by_css, by_ref, click, expect_text, expect_value, located, open, unmet};
 
 #[test]
 fn a_flow_of_typing_choosing_and_clicking_passes() {
@@ -20,11 +20,7 @@ fn a_flow_of_typing_choosing_and_clicking_passes() {
             }))
             .await;
         device
-            .ok(Command::Web(WebCommand::ExpectValue {
-                target,
-                kind: ValueKind::Value,
-                expected: text,
-            }))
+            .ok(expect_value(target, ValueKind::Value, &text))
             .await;
         let target = by_ref("combobox \"Size\"");
         device
@@ -33,13 +29,7 @@ fn a_flow_of_typing_choosing_and_clicking_passes() {
                 values: vec!["Large".into()],
             }))
             .await;
-        device
-            .ok(Command::Web(WebCommand::ExpectValue {
-                target,
-                kind: ValueKind::Value,
-                expected: "l".into(),
-            }))
-            .await;
+        device.ok(expect_value(target, ValueKind::Value, "l")).await;
         device.ok(click(by_ref("button \"More\""))).await;
         device.ok(expect_text("current VALUE: 1")).await;
         device.ok(click(by_css("a[href='/second']"))).await;

@@ -5,7 +5,7 @@ use packtrain_drivers::selector::{NodeSelector, WebMatch};
 use packtrain_drivers::{Command, Observation, SnapshotDetail, WebCommand, WebTarget};
 
 use crate::browser::run;
-use crate::commands::{by_css, by_ref, click, located, open, unmet};
+use crate::commands::{by_css, by_ref, by_role, click, located, open, unmet};
 
 #[test]
 fn an_ambiguous_click_takes_the_first_and_says_how_many_matched() {
@@ -145,6 +145,33 @@ fn an_element_that_never_comes_fails_with_how_long_and_what_came_near() {
             log.iter()
                 .any(|line| line.starts_with("similar: ") && line.contains("button \"More\"")),
             "{log:?}"
+        );
+        device.close().await;
+    });
+}
+
+#[test]
+fn an_action_whose_selector_matches_nothing_uses_the_reference_and_says_so() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        let target = WebTarget {
+            reference: Some("button \"Add\"".into()),
+            ..by_role("button", "Put in")
+        };
+        let report = match device.ok(click(target)).await {
+            Observation::Done(report) => report,
+            other => panic!("{other:?}"),
+        };
+        let located = report.located.unwrap();
+        assert_eq!(
+            (located.by.as_str(), located.matched),
+            ("role button \"Add\"", 2)
+        );
+        assert_eq!(
+            report.notes,
+            [
+                "the selector (role button \"Put in\") matched nothing, so the reference was used: role button \"Add\""
+            ]
         );
         device.close().await;
     });

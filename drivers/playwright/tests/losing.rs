@@ -11,7 +11,9 @@ use packtrain_drivers::{
 };
 
 use crate::browser::{Device, pool, run};
-use crate::commands::{by_css, by_ref, click, expect_text, open};
+use crate::commands::{
+    by_css, by_ref, click, expect_list, expect_text, expect_value, expect_visible, open,
+};
 use crate::site::Site;
 
 /// A device with a browser process of its own, and the mark that its command line carries.
@@ -82,38 +84,27 @@ fn kill(mark: &str, part: Part) {
     }
 }
 
-/// Commands that would wait for ever, and such that read.
+/// Commands that would wait for long.
 fn waiting() -> Vec<Command> {
     let nowhere = || by_css("#nowhere");
-    [
-        WebCommand::Evaluate("new Promise(() => {})".into()),
-        WebCommand::Click { target: nowhere() },
-        WebCommand::Click {
-            target: by_ref("Not there"),
-        },
-        WebCommand::ExpectText("Not there".into()),
-        WebCommand::ExpectVisible { target: nowhere() },
-        WebCommand::ExpectValue {
-            target: by_css("#count"),
-            kind: ValueKind::Text,
-            expected: "many".into(),
-        },
-        WebCommand::ExpectList {
-            target: by_css("ul"),
-            items: vec!["Apple".into(), "Plum".into()],
-        },
-        WebCommand::AwaitUrl {
+    let limit = Duration::from_secs(20);
+    vec![
+        Command::Web(WebCommand::Evaluate("new Promise(() => {})".into())),
+        click(nowhere()),
+        click(by_ref("Not there")),
+        expect_text("Not there"),
+        expect_visible(nowhere()),
+        expect_value(by_css("#count"), ValueKind::Text, "many"),
+        expect_list(by_css("ul"), &["Apple", "Plum"]),
+        Command::Web(WebCommand::AwaitUrl {
             pattern: "/nowhere$".into(),
-            limit: Duration::from_secs(20),
-        },
-        WebCommand::ExpectRequest {
+            limit,
+        }),
+        Command::Web(WebCommand::ExpectRequest {
             name: "nothing".into(),
-            limit: Duration::from_secs(20),
-        },
+            limit,
+        }),
     ]
-    .into_iter()
-    .map(Command::Web)
-    .collect()
 }
 
 /// The device is to blame for whatever a command says whose browser is killed meanwhile.
@@ -200,11 +191,7 @@ fn what_a_page_says_makes_no_lost_device() {
                       <p id=c>Target page, context or browser has been closed</p>'";
         device.script(script).await;
         for id in ["#a", "#b", "#c"] {
-            let expected = Command::Web(WebCommand::ExpectValue {
-                target: by_css(id),
-                kind: ValueKind::Text,
-                expected: "fine".into(),
-            });
+            let expected = expect_value(by_css(id), ValueKind::Text, "fine");
             let error = device
                 .execute_within(expected, Duration::from_millis(700))
                 .await

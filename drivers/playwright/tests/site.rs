@@ -39,6 +39,7 @@ impl Site {
             )
             .route("/router", get(|| async { Html(ROUTER) }))
             .route("/hash", get(|| async { Html(HASH_ROUTER) }))
+            .route("/oops", get(|| async { Html(OOPS) }))
             .route("/kept", get(|| async { Html(KEPT) }))
             .route("/track", post(|| async { "ok" }))
             .route(
@@ -111,6 +112,14 @@ const HASH_ROUTER: &str = "<title>Hash</title><h1 id=view></h1><a href='#/cart'>
 /// A page that a browser may keep as it was when it is left.
 const KEPT: &str = "<title>Kept</title><h1>Kept page</h1><a href='/second'>Second</a><p id=shown></p>
 <script>onpageshow = (event) => { shown.textContent = event.persisted ? 'kept' : 'shown anew' }</script>";
+
+/// Not the page that was expected, though it has as many elements.
+const OOPS: &str = "<title>Oops</title><h1>Oops</h1><p>Something went wrong</p>
+<ul aria-label=Errors><li>First</li><li hidden>Second</li></ul>
+<label>Name <input id=name value=Nobody></label>
+<label>Note <textarea id=note>Began with this</textarea></label>
+<select id=size aria-label=Size><option value=s>Small<option value=l>Large</select>
+<p id=tasks>11 tasks left today</p><p id=empty></p>";
 
 const INDEX: &str = r##"<!doctype html><meta name="viewport" content="width=device-width"><title>Index</title>
 <main>

@@ -1,10 +1,190 @@
 //! Verifications: what passes, what fails, and what a failure says.
 
-use packtrain_driver_playwright::WebSlot;
-use packtrain_drivers::{Command, WebCommand};
+use std::time::Duration;
 
-use crate::browser::run;
-use crate::commands::{by_ref, click, expect_text, open, unmet};
+use packtrain_driver_playwright::WebSlot;
+use packtrain_drivers::{Command, DriverError, Fault, TextMatch, ValueKind, WebCommand, WebTarget};
+
+use crate::browser::{Device, run};
+use crate::commands::{
+    by_css, by_ref, by_role, click, expect_list, expect_list_as, expect_text, expect_text_as,
+    expect_value, expect_value_as, expect_visible, located, open, unmet,
+};
+use crate::site::Site;
+
+const CONTAINS: TextMatch = TextMatch::Contains;
+const EXACT: TextMatch = TextMatch::Exact;
+const TEXT: ValueKind = ValueKind::Text;
+
+/// On the page that is not the one that was expected.
+async fn open_oops() -> (Site, Device) {
+    let (site, mut device) = open(WebSlot::default()).await;
+    device.go(site.url() + "oops").await;
+    (site, device)
+}
+
+/// The words of a verification that fails on the app's account, soon.
+async fn fails(device: &mut Device, command: Command) -> String {
+    let told = format!("{command:?}");
+    let limit = Duration::from_millis(1500);
+    match device.execute_within(command, limit).await {
+        Err(error) if error.fault() == Fault::App => error.to_string(),
+        other => panic!("{told}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_verification_never_falls_back_to_its_reference() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        for reference in ["e1", "[e1]", "heading \"Oops\"", "css=h1", "Oops"] {
+            let welcome = || WebTarget {
+                reference: Some(reference.into()),
+                ..by_role("heading", "Welcome")
+            };
+            for command in [
+                expect_visible(welcome()),
+                expect_value(welcome(), TEXT, "Oops"),
+                expect_list(welcome(), &["Oops"]),
+            ] {
+                let what = fails(&mut device, command).await;
+                assert_eq!(
+                    what, "no element matches role heading \"Welcome\"",
+                    "{reference}"
+                );
+            }
+        }
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_text_is_a_part_in_any_case_or_the_whole_in_this_case() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        for part in ["1 TASKS left", "11 tasks  left today", "went wrong"] {
+            device.ok(expect_text_as(part, CONTAINS)).await;
+        }
+        let (by, matched) = located(
+            device
+                .ok(expect_text_as("11 tasks left\ntoday ", EXACT))
+                .await,
+        );
+        assert_eq!(
+            (by.as_str(), matched),
+            ("exact text \"11 tasks left\\ntoday \"", 1)
+        );
+        for other in ["1 tasks left", "11 tasks left", "11 Tasks left today"] {
+            fails(&mut device, expect_text_as(other, EXACT)).await;
+        }
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_value_is_a_part_or_the_whole() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        let tasks = || by_css("#tasks");
+        device.ok(expect_value(tasks(), TEXT, "1 tasks")).await;
+        fails(
+            &mut device,
+            expect_value_as(tasks(), TEXT, "1 tasks", EXACT),
+        )
+        .await;
+        fails(
+            &mut device,
+            expect_value_as(tasks(), TEXT, "11 TASKS left today", EXACT),
+        )
+        .await;
+        let whole = expect_value_as(tasks(), TEXT, "11 tasks left  today", EXACT);
+        device.ok(whole).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn the_items_of_a_list_are_visible_as_parts_or_as_wholes() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        let list = || by_role("list", "Errors");
+        device.ok(expect_list(list(), &["fir"])).await;
+        let what = fails(&mut device, expect_list_as(list(), &["fir"], EXACT)).await;
+        assert_eq!(what, "role list \"Errors\" lacks \"fir\"");
+        device.ok(expect_list_as(list(), &["First"], EXACT)).await;
+        // It is in the document, and nobody sees it.
+        let what = fails(&mut device, expect_list(list(), &["First", "Second"])).await;
+        assert_eq!(what, "role list \"Errors\" lacks \"Second\"");
+        device.close().await;
+    });
+}
+
+#[test]
+fn the_text_of_a_field_is_what_it_holds_now() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        device.script("note.value = 'Goes on with that'").await;
+        let note = || by_css("#note");
+        fails(&mut device, expect_value(note(), TEXT, "Began with this")).await;
+        fails(&mut device, expect_text("Began with this")).await;
+        device
+            .ok(expect_value(note(), TEXT, "Goes on with that"))
+            .await;
+        // A list that is closed shows one of its options, and is called by its value too.
+        let size = || by_css("#size");
+        for (value, shown, hidden) in [("s", "Small", "Large"), ("l", "Large", "Small")] {
+            device.script(&format!("size.value = '{value}'")).await;
+            device.ok(expect_value(size(), TEXT, shown)).await;
+            device.ok(expect_value_as(size(), TEXT, shown, EXACT)).await;
+            device.ok(expect_value(size(), TEXT, value)).await;
+            fails(&mut device, expect_value(size(), TEXT, hidden)).await;
+        }
+        device.close().await;
+    });
+}
+
+#[test]
+fn an_empty_text_is_expected_to_be_empty() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        for kind in [TEXT, ValueKind::Value] {
+            let what = fails(&mut device, expect_value(by_css("#name"), kind, "")).await;
+            assert!(what.contains("is \"Nobody\""), "{what}");
+        }
+        fails(&mut device, expect_value(by_css("#tasks"), TEXT, " ")).await;
+        device.ok(expect_value(by_css("#empty"), TEXT, "")).await;
+        device
+            .script("document.getElementById('name').value = ''")
+            .await;
+        device.ok(expect_value(by_css("#name"), TEXT, "")).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_blank_expectation_is_refused_because_everything_would_fulfil_it() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        for command in [
+            expect_text(" \n"),
+            expect_text_as("", EXACT),
+            expect_list(by_css("ul"), &["First", ""]),
+            expect_list(by_css("ul"), &[]),
+            Command::Web(WebCommand::AwaitUrl {
+                pattern: String::new(),
+                limit: Duration::from_secs(1),
+            }),
+            Command::Web(WebCommand::ExpectRequest {
+                name: " ".into(),
+                limit: Duration::from_secs(1),
+            }),
+        ] {
+            let error = device.err(command).await;
+            assert!(matches!(error, DriverError::Invalid(_)), "{error:?}");
+        }
+        device.close().await;
+    });
+}
 
 #[test]
 fn a_missing_text_fails_with_what_the_page_has_instead() {
@@ -23,18 +203,23 @@ fn a_missing_text_fails_with_what_the_page_has_instead() {
 }
 
 #[test]
-fn requests_are_remembered_with_their_bodies() {
+fn requests_are_remembered_with_their_bodies_and_for_their_session_only() {
     run(async {
-        let (_site, mut device) = open(WebSlot::default()).await;
+        let (site, mut device) = open(WebSlot::default()).await;
         let expect = |name: &str, ms| {
             Command::Web(WebCommand::ExpectRequest {
                 name: name.into(),
-                limit: std::time::Duration::from_millis(ms),
+                limit: Duration::from_millis(ms),
             })
         };
         device.err(expect("checkout-started", 0)).await;
         device.ok(click(by_ref("button \"Track\""))).await;
         device.ok(expect("checkout-started", 9000)).await;
+        device
+            .begin(packtrain_drivers::SessionOptions::default())
+            .await;
+        device.go(site.url()).await;
+        device.err(expect("checkout-started", 300)).await;
         device.close().await;
     });
 }

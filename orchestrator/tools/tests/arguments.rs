@@ -175,3 +175,40 @@ fn mistakes_are_told_with_their_place() {
         assert!(error.contains(complaint), "{error}");
     }
 }
+
+#[test]
+fn a_page_is_not_asked_for_what_every_page_has() {
+    let registry = Registry::builtin();
+    for (tool, arguments, message) in [
+        ("web_verifyTextVisible", "text: ' '", "`text` is blank"),
+        ("web_verifyListVisible", "items: []", "`items` is empty"),
+        (
+            "web_verifyListVisible",
+            "items: [a, '']",
+            "`items` is blank",
+        ),
+        (
+            "web_assertNetworkEvent",
+            "eventName: ''",
+            "`eventName` is blank",
+        ),
+        ("web_waitForUrl", "pattern: ''", "`pattern` is blank"),
+    ] {
+        let error = registry
+            .get(tool)
+            .unwrap()
+            .check(&yaml(arguments))
+            .unwrap_err();
+        assert_eq!(error.to_string(), message, "{tool} {arguments}");
+    }
+    for (tool, arguments) in [
+        ("web_verifyTextVisible", "{ text: '{{name}}', exact: true }"),
+        ("web_verifyListVisible", "{ items: [a], exact: true }"),
+        (
+            "web_verifyValue",
+            "{ ref: 'button \"a\"', expected: '', exact: true }",
+        ),
+    ] {
+        registry.get(tool).unwrap().check(&yaml(arguments)).unwrap();
+    }
+}

@@ -14,7 +14,7 @@ use packtrain_drivers::{
 use self::arguments::{
     AnswerDialogs, ApplyCookies, Detail, Element, Evaluate, FillSecret, Navigate, Navigation,
     NetworkEvent, PressKey, RequestDetails, Resize, Scroll, Select, Snapshot, Type, VerifyKind,
-    VerifyList, VerifyText, VerifyValue, Wait, WaitForUrl,
+    VerifyList, VerifyText, VerifyValue, Wait, WaitForUrl, matching,
 };
 use super::{Nothing, tool};
 use crate::call::Call;
@@ -264,9 +264,15 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
         tool::<VerifyText>(
             "web_verifyTextVisible",
             Kind::Assertion,
-            "Expects a text to be visible: any case, anywhere, across nested elements.",
-            |arguments, call| web(call, WebCommand::ExpectText(arguments.text)),
+            "Expects a text to be visible: any case, anywhere, across nested elements; with \
+             `exact: true`, the whole text of an element, in this case.",
+            |arguments, call| {
+                let VerifyText { text, exact, .. } = arguments;
+                let matching = matching(exact);
+                web(call, WebCommand::ExpectText { text, matching })
+            },
         )
+        .ruled(VerifyText::rule)
         .on(WEB)
         .done(),
         tool::<Element>(
@@ -288,7 +294,8 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
         tool::<VerifyValue>(
             "web_verifyValue",
             Kind::Assertion,
-            "Expects the text, the value or an attribute of an element.",
+            "Expects the text, the value or an attribute of an element. A text contains what is \
+             expected; with `exact: true` it is the same as a whole.",
             |mut arguments, call| {
                 Box::pin(async move {
                     let target = arguments.target();
@@ -304,6 +311,7 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
                         target,
                         kind,
                         expected: arguments.expected,
+                        matching: matching(arguments.exact),
                     };
                     call.act(Command::Web(command)).await
                 })
@@ -315,7 +323,8 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
         tool::<VerifyList>(
             "web_verifyListVisible",
             Kind::Assertion,
-            "Expects texts inside an element, or on the page.",
+            "Expects texts to be visible inside an element, or on the page: in any case, as a \
+             part of it; with `exact: true`, the whole text of an element, in this case.",
             |mut arguments, call| {
                 let target = arguments.target();
                 web(
@@ -323,10 +332,12 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
                     WebCommand::ExpectList {
                         target,
                         items: arguments.items,
+                        matching: matching(arguments.exact),
                     },
                 )
             },
         )
+        .ruled(VerifyList::rule)
         .on(WEB)
         .done(),
         tool::<NetworkEvent>(
@@ -344,6 +355,7 @@ fn assertions() -> Vec<Arc<dyn Tool>> {
                 )
             },
         )
+        .ruled(NetworkEvent::rule)
         .on(WEB)
         .done(),
     ]

@@ -1,7 +1,7 @@
 //! What the tools for pages take.
 
 use packtrain_drivers::selector::NodeSelector;
-use packtrain_drivers::{Direction, WebTarget};
+use packtrain_drivers::{Direction, TextMatch, WebTarget};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,7 +17,8 @@ macro_rules! with_element {
         pub(super) struct $name {
             $($fields)*
             /// A number of the compact list (`e4`), `css=...`, or an ARIA descriptor
-            /// (`button "Save"`). Used when the selector matches nothing.
+            /// (`button "Save"`). Used when there is no selector, and by actions whose selector
+            /// matches nothing.
             #[serde(default, rename = "ref")]
             pub(super) reference: Option<String>,
             /// The durable selector; tried first.
@@ -76,7 +77,7 @@ with_element! {
 
 with_element! {
     pub(super) struct VerifyValue {
-        /// TEXT (contains), VALUE or ATTRIBUTE (equals).
+        /// TEXT (contains, case counts), VALUE or ATTRIBUTE (equals).
         #[serde(default, rename = "type", deserialize_with = "caseless")]
         pub(super) kind: VerifyKind,
         /// What it should be.
@@ -84,6 +85,9 @@ with_element! {
         /// The attribute's name, for ATTRIBUTE.
         #[serde(default)]
         pub(super) attribute: String,
+        /// TEXT: the whole text instead of a part of it.
+        #[serde(default)]
+        pub(super) exact: bool,
     }
 }
 
@@ -91,6 +95,9 @@ with_element! {
     pub(super) struct VerifyList {
         /// The texts.
         pub(super) items: Vec<String>,
+        /// The whole text, in this case, instead of a part of it.
+        #[serde(default)]
+        pub(super) exact: bool,
     }
 }
 
@@ -244,6 +251,9 @@ pub(super) struct Evaluate {
 pub(super) struct VerifyText {
     /// The text.
     pub(super) text: String,
+    /// The whole text of an element, in this case, instead of a part of it.
+    #[serde(default)]
+    pub(super) exact: bool,
     /// Why, for readers.
     #[serde(default)]
     reasoning: Option<String>,
@@ -286,6 +296,15 @@ pub(super) struct RequestDetails {
     /// Why, for readers.
     #[serde(default)]
     reasoning: Option<String>,
+}
+
+/// How texts are compared, by the argument `exact`.
+pub(super) const fn matching(exact: bool) -> TextMatch {
+    if exact {
+        TextMatch::Exact
+    } else {
+        TextMatch::Contains
+    }
 }
 
 const fn yes() -> bool {

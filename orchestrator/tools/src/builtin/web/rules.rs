@@ -3,7 +3,8 @@
 
 use super::super::Slip;
 use super::arguments::{
-    Element, Navigate, Navigation, Select, Type, VerifyKind, VerifyValue, WaitForUrl,
+    Element, Navigate, Navigation, NetworkEvent, Select, Type, VerifyKind, VerifyList, VerifyText,
+    VerifyValue, WaitForUrl,
 };
 use packtrain_drivers::WebTarget;
 
@@ -54,8 +55,32 @@ impl VerifyValue {
     }
 }
 
+impl VerifyText {
+    pub(super) fn rule(self) -> Result<(), Slip> {
+        not_blank("text", &self.text)
+    }
+}
+
+impl VerifyList {
+    pub(super) fn rule(self) -> Result<(), Slip> {
+        if self.items.is_empty() {
+            return Err(Slip::new("items", "`items` is empty").hint("list at least one"));
+        }
+        self.items
+            .iter()
+            .try_for_each(|item| not_blank("items", item))
+    }
+}
+
+impl NetworkEvent {
+    pub(super) fn rule(self) -> Result<(), Slip> {
+        not_blank("eventName", &self.event_name)
+    }
+}
+
 impl WaitForUrl {
     pub(super) fn rule(self) -> Result<(), Slip> {
+        not_blank("pattern", &self.pattern)?;
         let wrong = match regex::Regex::new(&self.pattern) {
             Ok(_) => return Ok(()),
             Err(regex::Error::Syntax(words)) => words,
@@ -70,6 +95,14 @@ impl WaitForUrl {
         )
         .hint("a backslash before a sign takes its meaning away: `\\(`"))
     }
+}
+
+/// What is blank is part of everything, so that expecting it would verify nothing.
+fn not_blank(key: &'static str, text: &str) -> Result<(), Slip> {
+    if text.trim().is_empty() {
+        return Err(Slip::new(key, format!("`{key}` is blank")).hint("say what is expected"));
+    }
+    Ok(())
 }
 
 fn named(target: &WebTarget) -> Result<(), Slip> {
