@@ -173,13 +173,13 @@ impl Phone {
         &self,
         service: &str,
         doing: &str,
-        request: &[u8],
+        request: Bytes,
         deadline: Instant,
     ) -> Result<Bytes, WireError> {
         let mut is_sent = request.is_empty();
         let talk = async |mut stream: Stream| {
             if !is_sent {
-                stream.write_all(request).await?;
+                stream.write_all(request.clone()).await?;
                 is_sent = true;
             }
             stream.read_to_end(MAX_OUTPUT).await

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use packtrain_drivers::{BoxFuture, Point};
 
 use super::text::{Typing, is_typeable, steps};
@@ -73,10 +74,16 @@ impl UiAgent for ShellAgent {
             // /dev/tty, and the dump goes nowhere while the command succeeds.
             let service = "exec:uiautomator dump /dev/tty";
             let doing = "`uiautomator dump`";
-            let bytes = match self.phone.converse(service, doing, &[], deadline).await {
+            let bytes = match self
+                .phone
+                .converse(service, doing, Bytes::new(), deadline)
+                .await
+            {
                 Err(error) if error.is_loss() => {
                     self.phone.come_back(&error, deadline).await?;
-                    self.phone.converse(service, doing, &[], deadline).await?
+                    self.phone
+                        .converse(service, doing, Bytes::new(), deadline)
+                        .await?
                 }
                 answer => answer?,
             };

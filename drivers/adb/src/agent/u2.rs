@@ -199,11 +199,11 @@ impl U2Agent {
         deadline: Instant,
     ) -> Result<(u16, bytes::Bytes), WireError> {
         let port = self.port.load(Ordering::Relaxed);
-        let request = http::request(path, port, body);
+        let request = http::request(path, port, body).into();
         let service = format!("tcp:{port}");
         let all = self
             .phone
-            .converse(&service, doing, &request, deadline)
+            .converse(&service, doing, request, deadline)
             .await?;
         if all.is_empty() {
             return Err(WireError::Lost {

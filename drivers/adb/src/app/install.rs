@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use bytes::Bytes;
 use packtrain_drivers::DriverError;
 use tokio::io::AsyncReadExt as _;
 
@@ -80,7 +81,11 @@ impl Hand {
                     break;
                 };
                 // A manager that has seen enough hangs up; its answer says why.
-                if stream.write_all(bytes).await.is_err() {
+                if stream
+                    .write_all(Bytes::copy_from_slice(bytes))
+                    .await
+                    .is_err()
+                {
                     break;
                 }
             }

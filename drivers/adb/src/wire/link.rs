@@ -32,6 +32,8 @@ use port::{Opening, Port};
 /// How long a device may say nothing at all after it was asked for a service. adbd itself answers
 /// that, whatever the service does: a device that does not is gone.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(15);
+/// What is kept for packets to come, in bytes.
+const KEPT: usize = 4 * 1024;
 /// How many waits make up [`SILENCE_TIMEOUT`]. When this program, and with it perhaps the device,
 /// had no processor for a while, all timers are over at once; that counts for one wait only.
 const SILENCE_WAITS: u32 = 5;
@@ -256,7 +258,10 @@ async fn read(shared: &Shared, mut arrived: BytesMut) {
                 }
             }
         }
-        arrived.reserve(4 * 1024);
+        if arrived.is_empty() && arrived.capacity() > KEPT {
+            arrived = BytesMut::new();
+        }
+        arrived.reserve(KEPT);
         match shared.socket.read(&mut arrived).await {
             Ok(0) | Err(_) => return,
             Ok(_) => {}

@@ -13,6 +13,8 @@ use super::socket::Socket;
 
 /// The buffer that is kept for packets to come, in bytes.
 const KEPT: usize = 4 * 1024;
+/// Data up to here is copied behind what waits already, in bytes.
+const COPIED: usize = 4 * 1024;
 
 /// The writing end of a link. Flow control keeps it small: a stream has one packet under way.
 #[derive(Debug, Default)]
@@ -27,7 +29,12 @@ impl Outbox {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let was_empty = waiting.is_empty();
         for packet in packets {
-            packet.encode(&mut waiting);
+            // Data is long and is copied only as far as it has to wait.
+            if was_empty && waiting.is_empty() && packet.payload.len() > COPIED {
+                write_now(socket, packet, &mut waiting);
+            } else {
+                packet.encode(&mut waiting);
+            }
         }
         if was_empty {
             // Whoever else has bytes waits for the lock, so nothing overtakes.
@@ -54,6 +61,18 @@ impl Outbox {
             }
         }
     }
+}
+
+/// Writes a packet as far as it fits; the rest waits. One that a broken socket does not take is
+/// dropped.
+fn write_now(socket: &Socket, packet: &Packet, waiting: &mut BytesMut) {
+    let header = packet.header();
+    let Ok(written) = socket.try_write_both(&header, &packet.payload) else {
+        return;
+    };
+    waiting.extend_from_slice(header.get(written..).unwrap_or_default());
+    let written = written.saturating_sub(header.len());
+    waiting.extend_from_slice(packet.payload.get(written..).unwrap_or_default());
 }
 
 /// Writes until the socket is full; drops everything when it is broken.

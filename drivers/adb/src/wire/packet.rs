@@ -90,10 +90,18 @@ impl Packet {
         }
     }
 
-    /// Appends the packet's bytes. The sum is always right, which old devices insist on.
+    /// Appends the packet's bytes.
     pub(crate) fn encode(&self, into: &mut BytesMut) {
-        let code = self.kind.code();
         into.reserve(HEADER + self.payload.len());
+        into.put_slice(&self.header());
+        into.put_slice(&self.payload);
+    }
+
+    /// What comes before the data. The sum is always right, which old devices insist on.
+    pub(crate) fn header(&self) -> [u8; HEADER] {
+        let code = self.kind.code();
+        let mut header = [0; HEADER];
+        let mut into = &mut header[..];
         into.put_u32_le(code);
         into.put_u32_le(self.arg0);
         into.put_u32_le(self.arg1);
@@ -101,7 +109,7 @@ impl Packet {
         into.put_u32_le(u32::try_from(self.payload.len()).unwrap_or(u32::MAX));
         into.put_u32_le(sum(&self.payload));
         into.put_u32_le(!code);
-        into.put_slice(&self.payload);
+        header
     }
 
     /// Takes the first whole packet; `None` when more bytes are needed. The sum is not checked:

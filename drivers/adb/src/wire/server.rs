@@ -82,7 +82,7 @@ impl Server {
             error => error,
         })?;
         stream.set_doing(doing);
-        stream.write_all(&frame(service)?).await?;
+        stream.write_all(frame(service)?).await?;
         match status(&mut stream).await? {
             Status::Okay => Ok(stream),
             Status::Fail(reason) => Err(match DeviceState::in_refusal(&reason) {
@@ -106,7 +106,7 @@ impl Server {
     async fn ask(&self, request: &str) -> Result<Stream, WireError> {
         let mut stream = self.dial().await?;
         stream.set_doing(format!("`{request}` to the adb server"));
-        stream.write_all(&frame(request)?).await?;
+        stream.write_all(frame(request)?).await?;
         match status(&mut stream).await? {
             Status::Okay => Ok(stream),
             Status::Fail(reason) => Err(match DeviceState::in_refusal(&reason) {

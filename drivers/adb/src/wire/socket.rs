@@ -90,6 +90,20 @@ impl Socket {
         }
     }
 
+    /// Writes what fits now of one after the other.
+    pub(super) fn try_write_both(&self, first: &[u8], second: &[u8]) -> io::Result<usize> {
+        let both = [io::IoSlice::new(first), io::IoSlice::new(second)];
+        let written = match self {
+            Self::Tcp(socket) => socket.try_write_vectored(&both),
+            #[cfg(unix)]
+            Self::Unix(socket) => socket.try_write_vectored(&both),
+        };
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            written => written,
+        }
+    }
+
     /// Waits until something fits.
     pub(super) async fn writable(&self) -> io::Result<()> {
         match self {

@@ -87,9 +87,10 @@ impl Stream {
     }
 
     /// Writes everything, in as few system calls as it takes.
-    pub(crate) async fn write_all(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+    pub(crate) async fn write_all(&mut self, bytes: impl Into<Bytes>) -> Result<(), WireError> {
+        let bytes = bytes.into();
         let written = match &mut self.source {
-            Source::Server(socket) => socket.write_all(bytes).await.is_ok(),
+            Source::Server(socket) => socket.write_all(&bytes).await.is_ok(),
             Source::Link(stream) => stream.write_all(bytes).await.is_ok(),
         };
         if written { Ok(()) } else { Err(self.lost()) }

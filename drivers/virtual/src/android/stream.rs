@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::{Buf, Bytes};
+use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -293,14 +293,20 @@ impl Stream {
     pub async fn read_exact(&mut self, length: usize) -> Result<Vec<u8>, Closed> {
         let mut out = Vec::with_capacity(length.min(64 * 1024));
         while out.len() < length {
-            if self.rest.is_empty() {
-                self.rest = self.next().await.ok_or(Closed)?;
-            }
-            let take = self.rest.len().min(length - out.len());
-            out.extend_from_slice(&self.rest[..take]);
-            self.rest.advance(take);
+            out.extend_from_slice(&self.read_some(length - out.len()).await?);
         }
         Ok(out)
+    }
+
+    /// Reads what there is, at least one byte and at most `most`.
+    ///
+    /// # Errors
+    /// When the stream ends before.
+    pub async fn read_some(&mut self, most: usize) -> Result<Bytes, Closed> {
+        while self.rest.is_empty() {
+            self.rest = self.next().await.ok_or(Closed)?;
+        }
+        Ok(self.rest.split_to(self.rest.len().min(most)))
     }
 
     /// Copies both ways between the stream and something inside the device until either ends.

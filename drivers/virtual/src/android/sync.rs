@@ -226,10 +226,14 @@ impl Session {
                 self.fail("oversize data message").await?;
                 return Err(Closed);
             }
-            let data = self.stream.read_exact(length).await?;
-            let fits = || writer.length() + data.len() as u64 <= MAX_FILE;
-            if problem.is_none() && !(fits() && writer.write(&data).is_ok()) {
-                problem = Some(format!("write failed: {}", Errno::NoSpace));
+            let mut left = length;
+            while left > 0 {
+                let data = self.stream.read_some(left).await?;
+                left -= data.len();
+                let fits = || writer.length() + data.len() as u64 <= MAX_FILE;
+                if problem.is_none() && !(fits() && writer.write(&data).is_ok()) {
+                    problem = Some(format!("write failed: {}", Errno::NoSpace));
+                }
             }
         };
         if problem.is_none() && flags & DRY_RUN == 0 {

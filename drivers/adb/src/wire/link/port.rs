@@ -152,8 +152,8 @@ impl LinkStream {
     }
 
     /// Writes everything, a packet at a time.
-    pub(crate) async fn write_all(&mut self, bytes: &[u8]) -> Result<(), Ended> {
-        for chunk in bytes.chunks(self.shared.max_payload) {
+    pub(crate) async fn write_all(&mut self, mut bytes: Bytes) -> Result<(), Ended> {
+        while !bytes.is_empty() {
             let granted = self.port.wait(|inner| match inner.end {
                 End::Closed | End::Cut => Some(Err(Ended)),
                 End::Open if inner.may_write => {
@@ -163,7 +163,7 @@ impl LinkStream {
                 End::Open => None,
             });
             let (remote, owes_okay) = granted.await?;
-            let payload = Bytes::copy_from_slice(chunk);
+            let payload = bytes.split_to(bytes.len().min(self.shared.max_payload));
             let write = Packet::new(Kind::Write, self.local, remote, payload);
             if owes_okay {
                 self.shared.send_all(&[self.okay(remote), write]);
