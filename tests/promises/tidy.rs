@@ -138,6 +138,20 @@ fn only_wiring_names_a_concrete_driver() {
 }
 
 #[test]
+fn only_the_program_reads_the_environment() {
+    let wrong: Vec<_> = rust_files(&repository())
+        .into_iter()
+        .filter(|file| {
+            let name = file.strip_prefix(repository()).unwrap().to_str().unwrap();
+            let is_test = name.starts_with("tests/") || name.contains("/tests");
+            name.contains("src/") && !name.starts_with("orchestrator/src/") && !is_test
+        })
+        .filter(|file| std::fs::read_to_string(file).unwrap().contains("env::"))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
 fn a_device_actor_never_awaits() {
     let text = std::fs::read_to_string(repository().join("device-actors/src/device.rs")).unwrap();
     let outside_tasks: Vec<_> = text
