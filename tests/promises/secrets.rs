@@ -54,8 +54,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Where the secret shows: whole, as JSON or HTML has it, or its first words.
-fn leaks(lab: &Lab, ended: &Ended) -> Vec<String> {
+/// Where a secret shows, of which these are parts.
+fn leaks(lab: &Lab, ended: &Ended, parts: &[&str]) -> Vec<String> {
     let mut texts = vec![
         ("stdout".to_owned(), ended.stdout.clone().into_bytes()),
         ("stderr".to_owned(), ended.stderr.clone().into_bytes()),
@@ -67,13 +67,11 @@ fn leaks(lab: &Lab, ended: &Ended) -> Vec<String> {
     }
     assert!(texts.len() > 8, "nothing was looked at");
     let found = |bytes: &[u8]| {
-        ["correct-horse", "7\"battery", "7%22battery", "horse%207"]
-            .iter()
-            .any(|part| {
-                bytes
-                    .windows(part.len())
-                    .any(|window| window == part.as_bytes())
-            })
+        parts.iter().any(|part| {
+            bytes
+                .windows(part.len())
+                .any(|window| window == part.as_bytes())
+        })
     };
     texts
         .into_iter()
@@ -86,11 +84,11 @@ fn leaks(lab: &Lab, ended: &Ended) -> Vec<String> {
         .collect()
 }
 
-fn run(lab: &Lab, arguments: &[&str]) -> Ended {
+fn run(lab: &Lab, value: &str, arguments: &[&str]) -> Ended {
     let mut command = lab.command(&["run", "leaky.trail.yaml", "-d", "web/a", "--secret", NAME]);
     command
         .args(arguments)
-        .env(NAME, VALUE)
+        .env(NAME, value)
         .output()
         .unwrap()
         .into()
@@ -102,8 +100,9 @@ fn a_secret_is_in_no_file_of_the_run_and_in_nothing_that_is_said() {
     lab.write("leaky.trail.yaml", TRAIL)
         .write("inner.trail.yaml", INNER);
     for format in ["text", "json"] {
-        let ended = run(&lab, &["--format", format, "--retries", "1"]).expect(1);
-        assert_eq!(leaks(&lab, &ended), Vec::<String>::new());
+        let ended = run(&lab, VALUE, &["--format", format, "--retries", "1"]).expect(1);
+        let parts = ["correct-horse", "7\"battery", "7%22battery", "horse%207"];
+        assert_eq!(leaks(&lab, &ended, &parts), Vec::<String>::new());
     }
     let report = lab.read(lab.run_folder().join("report.json"));
     assert!(
@@ -117,6 +116,54 @@ fn a_mistake_in_a_trail_does_not_tell_a_secret() {
     let lab = lab();
     let trail = "config: {}\ntrail:\n  - step: x\n    recording: { web: \"{{PROMISED_SECRET}}\" }\n    kind: \"{{PROMISED_SECRET}}\"\n";
     lab.write("leaky.trail.yaml", trail);
-    let ended = run(&lab, &["--tags", "a"]).expect(3);
+    let ended = run(&lab, VALUE, &["--tags", "a"]).expect(3);
     assert!(!ended.stderr.contains("correct-horse"), "{}", ended.stderr);
+}
+
+/// Says the address of the page in every way that a page can, and asks for one like it in vain.
+const ADDRESS: &str = r#"
+config: { id: leaky }
+trail:
+  - step: "Open an address"
+    recording:
+      web:
+        - web_navigate: { url: "FOLDER/page.html?q={{PROMISED_SECRET}}#{{PROMISED_SECRET}}" }
+  - verify: "It is another one"
+    recording:
+      web:
+        - web_verifyTextVisible: { text: "no such text" }
+"#;
+
+const PAGE: &str = r#"<!doctype html><title>T</title><body><script>
+const given = decodeURIComponent(location.hash.slice(1));
+const query = new URLSearchParams({ q: given });
+const link = document.createElement("a");
+link.href = location.href;
+link.title = given;
+const ways = [
+  location.href, query, encodeURIComponent(given), encodeURIComponent(encodeURI(given)),
+  escape(given), JSON.stringify({ given }), JSON.stringify(JSON.stringify(given)),
+  link.outerHTML, btoa(given), btoa("user:" + given), "http://h/" + encodeURI(given),
+];
+for (const way of ways) {
+  console.error(`${way}`);
+  document.body.appendChild(document.createElement("p")).textContent = way;
+}
+document.title = location.href;
+document.body.appendChild(link).textContent = "link";
+fetch("http://localhost:1/?" + query).catch((error) => console.error(error));
+setTimeout(() => { throw new Error(location.href); });
+</script>"#;
+
+#[test]
+fn a_secret_in_an_address_shows_in_no_encoding_of_the_browser() {
+    let lab = lab();
+    let folder = format!("file://{}", lab.folder().display());
+    lab.write("leaky.trail.yaml", &ADDRESS.replace("FOLDER", &folder))
+        .write("page.html", PAGE);
+    let ended = run(&lab, "s3cr3t k&y/\"q\"", &[]).expect(1);
+    let said = lab.read(lab.run_folder().join("events.ndjson"));
+    assert!(said.contains("page.html?q={{PROMISED_SECRET}}#{{PROMISED_SECRET}}"));
+    let parts = ["s3cr3t", "s%33", "czNjcjN0", "y/%22q", "k&amp;y"];
+    assert_eq!(leaks(&lab, &ended, &parts), Vec::<String>::new());
 }
