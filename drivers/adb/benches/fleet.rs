@@ -37,7 +37,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const APP: &str = include_str!("../../../examples/shop/app.yaml");
 const SHOP: &str = "com.example.shop";
 /// Anything that takes longer has hung.
-const PATIENCE: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 /// Rounds of a command, each way in turn.
 const COMMANDS: usize = 60;
 /// Commands in a row of each way through the driver.
@@ -149,7 +149,7 @@ async fn connect(connector: &dyn Connector) -> Box<dyn Driver> {
 
 fn ctx() -> CommandContext {
     CommandContext {
-        deadline: Instant::now() + PATIENCE,
+        deadline: Instant::now() + COMMAND_TIMEOUT,
         cancel: CancellationToken::new(),
     }
 }

@@ -7,13 +7,13 @@ use packtrain_drivers::{NodeDetail, Point, Tree};
 use serde_json::{Value, json};
 
 use crate::agent::Keycode;
-use crate::fault::Trouble;
-use crate::hand::{Hand, Result, unmet};
+use crate::command_error::CommandError;
+use crate::device::{AndroidDevice, Result, unmet};
 
 /// How long a dialog may take to go once it was answered.
-const GOES: Duration = Duration::from_secs(5);
+const ALERT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often it is looked for.
-const LOOKS: Duration = Duration::from_millis(80);
+const ALERT_POLL: Duration = Duration::from_millis(80);
 /// Ids of buttons that say yes, best first; without their package.
 const YES: [&str; 6] = [
     "permission_allow_button",
@@ -51,7 +51,7 @@ struct Button {
     at: Point,
 }
 
-impl Hand {
+impl AndroidDevice {
     /// The dialog on the screen: `{text, buttons}` or `null`.
     pub(crate) async fn alert(&self, deadline: Instant) -> Result<Value> {
         let screen = self.read(deadline).await?;
@@ -86,24 +86,24 @@ impl Hand {
             }
         };
         // Whether the device took the answer that nobody confirmed, the screen tells.
-        let doubt = match answered.map_err(Trouble::from) {
+        let doubt = match answered.map_err(CommandError::from) {
             Err(error) if error.leaves_doubt() => Some(error),
             answered => {
                 answered?;
                 None
             }
         };
-        let limit = deadline.min(Instant::now() + GOES);
+        let limit = deadline.min(Instant::now() + ALERT_TIMEOUT);
         loop {
             let screen = self.read(deadline).await?;
             if find(&screen.tree).as_ref() != Some(&dialog) {
                 return Ok(());
             }
-            if Instant::now() + LOOKS >= limit {
+            if Instant::now() + ALERT_POLL >= limit {
                 let stays = || unmet(format!("answer the alert {:?}: it stays", dialog.text));
                 return Err(doubt.unwrap_or_else(stays));
             }
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(ALERT_POLL).await;
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use packtrain_drivers::{AndroidCommand, DriverError, Observation};
 use serde_json::json;
 
-use crate::hand::{Hand, Result, reason, unmet};
+use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::session::Restore;
 use crate::wire::shell::quote;
 
@@ -19,7 +19,7 @@ const DEMO: [&str; 6] = [
     "notifications -e visible false",
 ];
 
-impl Hand {
+impl AndroidDevice {
     /// Carries out an Android command.
     pub(crate) async fn android(
         &self,
@@ -101,15 +101,14 @@ impl Hand {
         let send = |what: &str| {
             format!("am broadcast -a com.android.systemui.demo -e command {what} >/dev/null")
         };
-        let command = match enable {
-            true => {
-                let sends: Vec<_> = DEMO.iter().map(|what| send(what)).collect();
-                format!(
-                    "settings put global sysui_demo_allowed 1 && {}",
-                    sends.join(" && ")
-                )
-            }
-            false => send("exit"),
+        let command = if enable {
+            let sends: Vec<_> = DEMO.iter().map(|what| send(what)).collect();
+            format!(
+                "settings put global sysui_demo_allowed 1 && {}",
+                sends.join(" && ")
+            )
+        } else {
+            send("exit")
         };
         self.silent("set the demo mode", &command, deadline).await
     }

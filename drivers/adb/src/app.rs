@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::{AppCommand, DriverError, Observation};
 
-use crate::hand::{Hand, Result, reason, unmet};
+use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::session::Restore;
 use crate::wire::shell::quote;
 
@@ -27,7 +27,7 @@ pub(crate) struct AppContext<'a> {
     pub(crate) restore: &'a mut Restore,
 }
 
-impl Hand {
+impl AndroidDevice {
     /// Carries out an app command.
     pub(crate) async fn app(
         &self,
@@ -114,9 +114,9 @@ impl Hand {
 
     async fn foreground(&self, deadline: Instant) -> Result<serde_json::Value> {
         let mut focus = self.focus(deadline).await?;
-        let limit = deadline.min(Instant::now() + launch::COMES);
-        while focus.is_none() && Instant::now() + launch::LOOKS < limit {
-            tokio::time::sleep(launch::LOOKS).await;
+        let limit = deadline.min(Instant::now() + launch::LAUNCH_TIMEOUT);
+        while focus.is_none() && Instant::now() + launch::LAUNCH_POLL < limit {
+            tokio::time::sleep(launch::LAUNCH_POLL).await;
             focus = self.focus(deadline).await?;
         }
         focus

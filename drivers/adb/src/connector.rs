@@ -9,16 +9,16 @@ use packtrain_drivers::{
 };
 
 use crate::agent::Jar;
+use crate::command_error::CommandError;
+use crate::device::AndroidDevice;
 use crate::driver::AdbDriver;
-use crate::fault::Trouble;
-use crate::hand::Hand;
 use crate::options::AdbOptions;
 use crate::phone::Phone;
 use crate::probe::Profile;
 use crate::wire::{DirectAddress, KeyRing, Server};
 
 /// How long a device that is away is waited for when it is connected.
-const COMES: Duration = Duration::from_secs(15);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What all devices of a pool share.
 #[derive(Debug)]
@@ -30,14 +30,14 @@ pub(crate) struct Shared {
 
 /// Where a device is.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum Endpoint {
     /// At the adb server, under this serial.
     Server(Server, String),
     /// At a socket of its own.
     Direct(DirectAddress),
 }
 
-impl Place {
+impl Endpoint {
     /// The way there.
     pub(crate) fn phone(&self, shared: &Shared, events: Option<EventSink>) -> Phone {
         match self {
@@ -51,35 +51,44 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct AdbConnector {
     shared: Arc<Shared>,
-    place: Place,
+    endpoint: Endpoint,
     id: DeviceId,
     profile: Profile,
 }
 
 impl AdbConnector {
-    pub(crate) fn new(shared: Arc<Shared>, place: Place, name: String, profile: Profile) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        endpoint: Endpoint,
+        name: String,
+        profile: Profile,
+    ) -> Self {
         Self {
             shared,
-            place,
+            endpoint,
             id: DeviceId::new(Platform::Android, name),
             profile,
         }
     }
 
-    async fn open(&self, events: EventSink, deadline: Instant) -> Result<Box<dyn Driver>, Trouble> {
-        let phone = Arc::new(self.place.phone(&self.shared, Some(events.clone())));
-        let limit = deadline.min(Instant::now() + COMES);
+    async fn open(
+        &self,
+        events: EventSink,
+        deadline: Instant,
+    ) -> Result<Box<dyn Driver>, CommandError> {
+        let phone = Arc::new(self.endpoint.phone(&self.shared, Some(events.clone())));
+        let limit = deadline.min(Instant::now() + CONNECT_TIMEOUT);
         phone.await_ready(limit).await?;
         // Another device may have come under the same name.
         let (profile, _) = Profile::ask(&phone, deadline).await?;
         let choice = self.shared.options.agent;
-        let hand = Hand::new(phone, choice, self.shared.jar.as_ref(), profile.screen);
+        let device = AndroidDevice::new(phone, choice, self.shared.jar.as_ref(), profile.screen);
         let info = DeviceInfo {
             // Plans were made from these.
             classifiers: self.describe().classifiers,
             ..profile.info(self.id.clone())
         };
-        Ok(Box::new(AdbDriver::new(info, hand, events)))
+        Ok(Box::new(AdbDriver::new(info, device, events)))
     }
 }
 
@@ -104,7 +113,7 @@ impl Connector for AdbConnector {
                 opened = self.open(events, ctx.deadline) => opened,
             };
             // Whatever went wrong, there is no device.
-            opened.map_err(|trouble| match trouble.of("connect") {
+            opened.map_err(|error| match error.into_driver_error("connect") {
                 DriverError::Timeout { .. } | DriverError::Unmet { .. } => DriverError::Lost {
                     cause: "the device does not answer".to_owned(),
                     hint: Some("unplug it and plug it in again, or reboot it".to_owned()),

@@ -8,25 +8,25 @@ use packtrain_drivers::{
 };
 
 use crate::app::AppContext;
-use crate::hand::{Hand, Result};
+use crate::device::{AndroidDevice, Result};
 use crate::session::Session;
 
 /// How long before a command's deadline its parts give up, at most.
-const SAYS: Duration = Duration::from_millis(100);
+const DEADLINE_GRACE: Duration = Duration::from_millis(100);
 
 /// One phone, with a session at a time.
 pub(crate) struct AdbDriver {
     info: DeviceInfo,
-    hand: Hand,
+    device: AndroidDevice,
     events: EventSink,
     session: Option<Session>,
 }
 
 impl AdbDriver {
-    pub(crate) const fn new(info: DeviceInfo, hand: Hand, events: EventSink) -> Self {
+    pub(crate) const fn new(info: DeviceInfo, device: AndroidDevice, events: EventSink) -> Self {
         Self {
             info,
-            hand,
+            device,
             events,
             session: None,
         }
@@ -45,7 +45,7 @@ impl AdbDriver {
             biased;
             // A command that is given up closes its streams, which ends it on the device.
             () = ctx.cancel.cancelled(), if may_cancel => Err(DriverError::Cancelled),
-            answer = self.dispatch(command, ctx) => answer.map_err(|trouble| trouble.of(name)),
+            answer = self.dispatch(command, ctx) => answer.map_err(|error| error.into_driver_error(name)),
             () = tokio::time::sleep_until(ctx.deadline.into()) => Err(DriverError::Timeout {
                 doing: name.to_owned(),
                 after: limit,
@@ -56,13 +56,13 @@ impl AdbDriver {
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
         // Whoever waits inside is done a little earlier and can say what it waited for.
-        let early = (ctx.remaining() / 20).min(SAYS);
+        let early = (ctx.remaining() / 20).min(DEADLINE_GRACE);
         let deadline = ctx.deadline.checked_sub(early).unwrap_or(ctx.deadline);
         match command {
             Command::Begin(options) => {
                 // Whoever began before has been told what is left, or is gone.
                 self.end().await;
-                let begun = Session::begin(&mut self.hand, options, &self.events, deadline);
+                let begun = Session::begin(&mut self.device, options, &self.events, deadline);
                 let (session, notes) = begun.await?;
                 self.session = Some(session);
                 Ok(done(notes))
@@ -70,32 +70,32 @@ impl AdbDriver {
             Command::End => Ok(done(self.end().await)),
             Command::Snapshot(detail) => {
                 session(&mut self.session)?;
-                self.hand.snapshot(detail, deadline).await
+                self.device.snapshot(detail, deadline).await
             }
-            Command::Screenshot => self.hand.picture(deadline).await,
+            Command::Screenshot => self.device.picture(deadline).await,
             Command::AwaitChange { since, limit } => {
                 session(&mut self.session)?;
                 let limit = ctx.remaining_up_to(limit);
-                self.hand.await_change(since, limit, deadline).await
+                self.device.await_change(since, limit, deadline).await
             }
             Command::Input(command) => {
                 session(&mut self.session)?;
-                Ok(done(self.hand.act(command, deadline).await?))
+                Ok(done(self.device.act(command, deadline).await?))
             }
             Command::App(command) => {
-                self.hand.remember(None);
+                self.device.remember(None);
                 let session = session(&mut self.session)?;
                 let ctx = AppContext {
                     base_url: session.base_url.as_deref(),
                     restore: &mut session.restore,
                 };
-                self.hand.app(command, ctx, deadline).await
+                self.device.app(command, ctx, deadline).await
             }
             Command::Android(command) => {
-                self.hand.remember(None);
+                self.device.remember(None);
                 let session = session(&mut self.session)?;
                 let restore = &mut session.restore;
-                self.hand.android(command, restore, deadline).await
+                self.device.android(command, restore, deadline).await
             }
             Command::Web(command) => Err(DriverError::Unsupported {
                 command: command.name().to_owned(),
@@ -111,7 +111,7 @@ impl AdbDriver {
             return Vec::new();
         };
         // Given up in the middle, the rest is done with the next session or at the end.
-        let left = session.end(&self.hand).await;
+        let left = session.end(&self.device).await;
         self.session = None;
         left
     }
@@ -133,7 +133,7 @@ impl Driver for AdbDriver {
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             self.end().await;
-            self.hand.agent.stop().await;
+            self.device.agent.stop().await;
         })
     }
 }

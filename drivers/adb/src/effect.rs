@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::{InputCommand, NodeDetail, ScreenMark};
 
-use crate::hand::{Hand, Result};
+use crate::device::{AndroidDevice, Result};
 use crate::screen::Screen;
 
 /// How long the effect of an action may take to show.
@@ -78,7 +78,7 @@ impl Evidence<'_> {
     }
 }
 
-impl Hand {
+impl AndroidDevice {
     /// Carries out an input command once; answers what a reader should know of it.
     pub(crate) async fn act(
         &self,

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::hand::{Hand, Result};
+use crate::device::{AndroidDevice, Result};
 
 /// The window that has the focus, and the app it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Focus {
     }
 }
 
-impl Hand {
+impl AndroidDevice {
     /// What is in front; `None` between two windows.
     pub(crate) async fn focus(&self, deadline: Instant) -> Result<Option<Focus>> {
         // Filtered on the device: the whole text is long.

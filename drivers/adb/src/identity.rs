@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use crate::connector::Place;
+use crate::connector::Endpoint;
 use crate::wire::DirectAddress;
 
 /// What no two running devices have in common.
@@ -29,7 +29,7 @@ impl Identity {
 /// A way to a device that has been tried.
 #[derive(Debug)]
 pub(crate) struct Way {
-    pub(crate) place: Place,
+    pub(crate) endpoint: Endpoint,
     pub(crate) is_usable: bool,
     pub(crate) identity: Option<Identity>,
 }
@@ -50,34 +50,34 @@ pub(crate) fn best(ways: &[Way]) -> Vec<bool> {
 /// What works before what does not, what was configured before what was found, cables before
 /// networks.
 fn rank(way: &Way) -> (bool, u8) {
-    let kind = match &way.place {
-        Place::Direct(_) => 0,
-        Place::Server(_, serial) if !serial.contains(':') => 1,
-        Place::Server(..) => 2,
+    let kind = match &way.endpoint {
+        Endpoint::Direct(_) => 0,
+        Endpoint::Server(_, serial) if !serial.contains(':') => 1,
+        Endpoint::Server(..) => 2,
     };
     (!way.is_usable, kind)
 }
 
 fn leads_to_same(one: &Way, other: &Way) -> bool {
-    let here = address(&one.place);
-    if here.is_some() && here == address(&other.place) {
+    let here = address(&one.endpoint);
+    if here.is_some() && here == address(&other.endpoint) {
         return true;
     }
     // Emulators that were started from the same snapshot are alike in everything.
-    let is_emulator = is_emulator(&one.place) || is_emulator(&other.place);
+    let is_emulator = is_emulator(&one.endpoint) || is_emulator(&other.endpoint);
     !is_emulator && one.identity.is_some() && one.identity == other.identity
 }
 
-fn is_emulator(place: &Place) -> bool {
-    matches!(place, Place::Server(_, serial) if serial.starts_with("emulator-"))
+fn is_emulator(endpoint: &Endpoint) -> bool {
+    matches!(endpoint, Endpoint::Server(_, serial) if serial.starts_with("emulator-"))
 }
 
-/// Where a device listens, if its place tells.
-fn address(place: &Place) -> Option<SocketAddr> {
-    match place {
-        Place::Direct(DirectAddress::Tcp(address)) => Some(*address),
-        Place::Direct(DirectAddress::Unix(_)) => None,
-        Place::Server(_, serial) => match serial.strip_prefix("emulator-") {
+/// Where a device listens, if its endpoint says.
+fn address(endpoint: &Endpoint) -> Option<SocketAddr> {
+    match endpoint {
+        Endpoint::Direct(DirectAddress::Tcp(address)) => Some(*address),
+        Endpoint::Direct(DirectAddress::Unix(_)) => None,
+        Endpoint::Server(_, serial) => match serial.strip_prefix("emulator-") {
             // Its adbd listens one above the console that it is named after.
             Some(console) => {
                 let port = console.parse::<u16>().ok()?.checked_add(1)?;
@@ -96,7 +96,7 @@ mod tests {
 
     fn listed(serial: &str, identity: &str) -> Way {
         Way {
-            place: Place::Server(Server::new(DEFAULT_SERVER), serial.to_owned()),
+            endpoint: Endpoint::Server(Server::new(DEFAULT_SERVER), serial.to_owned()),
             is_usable: true,
             identity: Identity::new(identity, identity),
         }
@@ -104,7 +104,7 @@ mod tests {
 
     fn direct(address: &str, identity: &str) -> Way {
         Way {
-            place: Place::Direct(DirectAddress::Tcp(address.parse().unwrap())),
+            endpoint: Endpoint::Direct(DirectAddress::Tcp(address.parse().unwrap())),
             is_usable: true,
             identity: Identity::new(identity, identity),
         }

@@ -5,35 +5,35 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::{DriverError, InputCommand, NodeDetail, Point};
 
 use crate::agent::Keycode;
-use crate::hand::{Hand, Result, unmet};
+use crate::device::{AndroidDevice, Result, unmet};
 
 /// How long the keyboard may take to go.
-const HIDES: Duration = Duration::from_secs(3);
+const KEYBOARD_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often it is asked for.
-const LOOKS: Duration = Duration::from_millis(100);
+const KEYBOARD_POLL: Duration = Duration::from_millis(100);
 /// The longest a finger stays on the glass.
-const MAX_GESTURE: Duration = Duration::from_secs(60);
+const GESTURE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most characters erased at once.
 const MAX_ERASED: u32 = 10_000;
 
-impl Hand {
+impl AndroidDevice {
     /// Carries out an input command.
     pub(crate) async fn input(&self, command: InputCommand, deadline: Instant) -> Result<()> {
         let agent = &self.agent;
         match command {
             InputCommand::Tap { at } => agent.touch(on_screen(at)?, None, deadline).await?,
             InputCommand::LongPress { at, hold } => {
-                let hold = hold.min(MAX_GESTURE);
+                let hold = hold.min(GESTURE_TIMEOUT);
                 agent.touch(on_screen(at)?, Some(hold), deadline).await?;
             }
             InputCommand::Swipe { from, to, duration } => {
                 let (from, to) = (on_screen(from)?, on_screen(to)?);
-                let time = duration.min(MAX_GESTURE);
+                let time = duration.min(GESTURE_TIMEOUT);
                 agent.swipe(from, to, time, deadline).await?;
             }
             InputCommand::Drag { from, to, duration } => {
                 let (from, to) = (on_screen(from)?, on_screen(to)?);
-                let time = duration.min(MAX_GESTURE);
+                let time = duration.min(GESTURE_TIMEOUT);
                 agent.drag(from, to, time, deadline).await?;
             }
             InputCommand::Text(text) => agent.type_text(&text, deadline).await?,
@@ -77,12 +77,12 @@ impl Hand {
             return Ok(());
         }
         self.agent.press(&[Keycode::BACK], deadline).await?;
-        let limit = deadline.min(Instant::now() + HIDES);
+        let limit = deadline.min(Instant::now() + KEYBOARD_TIMEOUT);
         while self.has_keyboard(deadline).await? {
-            if Instant::now() + LOOKS >= limit {
+            if Instant::now() + KEYBOARD_POLL >= limit {
                 return Err(unmet("hide the keyboard: it stays"));
             }
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(KEYBOARD_POLL).await;
         }
         Ok(())
     }

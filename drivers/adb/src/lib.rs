@@ -8,16 +8,16 @@ mod agent;
 mod alert;
 mod android;
 mod app;
+mod command_error;
 mod connector;
+mod device;
 mod driver;
 mod dump;
 mod effect;
 mod error;
-mod fault;
 mod focus;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod hand;
 mod identity;
 mod input;
 pub mod install;

@@ -23,17 +23,17 @@ const MAX_LOG: u64 = 64 * 1024 * 1024;
 /// The longest line.
 const MAX_LINE: usize = 16 * 1024;
 /// The pause before a log that broke off is taken up again.
-const PAUSE: Duration = Duration::from_millis(500);
+const REOPEN_INTERVAL: Duration = Duration::from_millis(500);
 /// How long `logcat` may take to start.
-const OPENS: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the last lines may take to get to the disk.
-const CLOSES: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a session waits for the first line.
-const BEGINS: Duration = Duration::from_secs(2);
+const FIRST_LINE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The line that a session's log ends with.
-const LAST: &str = "the session is over";
+const LAST_LINE: &str = "the session is over";
 
 /// A log that is being kept. Dropping it stops it.
 pub(crate) struct LogCapture {
@@ -51,7 +51,7 @@ impl LogCapture {
     pub(crate) fn start(phone: Arc<Phone>, path: PathBuf, events: EventSink) -> Self {
         let (begun, stop) = (CancellationToken::new(), CancellationToken::new());
         let ended = CancellationToken::new();
-        let signs = Signs {
+        let progress = LogProgress {
             begins: begun.clone(),
             ends: ended.clone(),
         };
@@ -59,10 +59,10 @@ impl LogCapture {
         let task = tokio::spawn(async move {
             // Nobody waits for a log that is not kept.
             let _now_or_never = (
-                signs.begins.clone().drop_guard(),
-                signs.ends.clone().drop_guard(),
+                progress.begins.clone().drop_guard(),
+                progress.ends.clone().drop_guard(),
             );
-            let kept = keep(&log, &path, &events, (&signs, &stopped)).await;
+            let kept = keep(&log, &path, &events, (&progress, &stopped)).await;
             if let Err(error) = kept {
                 tracing::warn!(%error, path = %path.display(), "a device's log cannot be kept");
             }
@@ -79,22 +79,22 @@ impl LogCapture {
     /// Waits until the log is being written, so that what happens from now on is in it. A device
     /// that is slow to start is not waited for long.
     pub(crate) async fn begun(&self) {
-        let _ = tokio::time::timeout(BEGINS, self.begun.cancelled()).await;
+        let _ = tokio::time::timeout(FIRST_LINE_TIMEOUT, self.begun.cancelled()).await;
     }
 
     /// Stops, and waits until what the device wrote by now is on the disk.
     pub(crate) async fn stop(self) {
         let all = async {
-            let line = format!("log -t Packtrain '{LAST}'");
-            let deadline = Instant::now() + CLOSES;
+            let line = format!("log -t Packtrain '{LAST_LINE}'");
+            let deadline = Instant::now() + CLOSE_TIMEOUT;
             match self.phone.shell(&line, Repeat::IfNotBegun, deadline).await {
                 Ok(_) => self.ended.cancelled().await,
                 Err(error) => tracing::debug!(%error, "the device's log may lack its end"),
             }
         };
-        let _ = tokio::time::timeout(CLOSES, all).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, all).await;
         self.stop.cancel();
-        let _ = tokio::time::timeout(CLOSES, self.task).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.task).await;
     }
 }
 
@@ -102,7 +102,7 @@ async fn keep(
     phone: &Phone,
     path: &Path,
     events: &EventSink,
-    (signs, stop): (&Signs, &CancellationToken),
+    (progress, stop): (&LogProgress, &CancellationToken),
 ) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         tokio::fs::create_dir_all(folder).await?;
@@ -117,17 +117,17 @@ async fn keep(
     let follow = async {
         loop {
             let opened = phone
-                .open(SERVICE, "the device's log", Instant::now() + OPENS)
+                .open(SERVICE, "the device's log", Instant::now() + OPEN_TIMEOUT)
                 .await;
             match opened {
-                Ok(stream) => log.follow(stream, events, signs).await?,
+                Ok(stream) => log.follow(stream, events, progress).await?,
                 Err(error @ WireError::ServiceRefused { .. }) => {
                     tracing::warn!(%error, "the device tells no log");
                     return Ok(());
                 }
                 Err(error) => tracing::debug!(%error, "waiting for the device's log"),
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(REOPEN_INTERVAL).await;
         }
     };
     let result = tokio::select! {
@@ -139,7 +139,7 @@ async fn keep(
 }
 
 /// What a log tells those who wait for it.
-struct Signs {
+struct LogProgress {
     begins: CancellationToken,
     ends: CancellationToken,
 }
@@ -157,13 +157,13 @@ impl Log {
         &mut self,
         mut stream: Stream,
         events: &EventSink,
-        signs: &Signs,
+        progress: &LogProgress,
     ) -> std::io::Result<()> {
         while let Ok(bytes) = stream.read_some().await {
             if bytes.is_empty() {
                 break;
             }
-            signs.begins.cancel();
+            progress.begins.cancel();
             if self.written < MAX_LOG {
                 self.file.write_all(&bytes).await?;
                 self.written += bytes.len() as u64;
@@ -172,7 +172,7 @@ impl Log {
             // What was seen when a run is killed should be there.
             self.file.flush().await?;
             if is_over {
-                signs.ends.cancel();
+                progress.ends.cancel();
             }
         }
         Ok(())
@@ -189,7 +189,7 @@ impl Log {
                 continue;
             }
             let line = String::from_utf8_lossy(&self.line);
-            is_over |= line.contains("Packtrain") && line.trim_end().ends_with(LAST);
+            is_over |= line.contains("Packtrain") && line.trim_end().ends_with(LAST_LINE);
             if let Some(what) = self.crashes.feed(line.trim_end()) {
                 events.report(DeviceEvent::Crashed { what });
             }

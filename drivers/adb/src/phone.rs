@@ -10,23 +10,23 @@ use packtrain_drivers::{DeviceEvent, EventSink};
 use tokio::io::AsyncRead;
 
 use crate::state::DeviceState;
-use crate::wire::link::ACCEPTS;
+use crate::wire::link::KEY_ACCEPT_TIMEOUT;
 use crate::wire::shell::{MAX_OUTPUT, ShellOutput, ShellProtocol};
 use crate::wire::{DirectAddress, KeyRing, Link, Server, Stream, WireError, sync, within};
 
 /// How long a device that dropped may take to come back within a command: adb finds one again in
 /// 250 ms, USB takes a few seconds, a reboot is none of a command's business.
-const RETURNS: Duration = Duration::from_secs(8);
+const RECONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long one attempt to greet a device may take.
-const GREETS: Duration = Duration::from_secs(10);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a device on the network may be offline before the server is told to connect anew.
-const REDIALS: Duration = Duration::from_millis(1500);
+const REDIAL_INTERVAL: Duration = Duration::from_millis(1500);
 /// Proves that a device answers.
 const ECHO: &str = "shell:echo here";
 /// More than that says no device, in bytes.
 const MAX_ECHO: usize = 1024;
 /// How often a device that is away is looked for.
-const LOOKS: Duration = Duration::from_millis(50);
+const RECONNECT_POLL: Duration = Duration::from_millis(50);
 
 /// Whether a piece of work may be done twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,13 +37,13 @@ pub(crate) enum Repeat {
     IfNotBegun,
 }
 
-/// What became of a device that seemed lost.
+/// What a device that seemed lost needed to be used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Back {
+pub(crate) enum Reconnection {
     /// It was never away.
-    Still,
+    NotNeeded,
     /// It was, and is there again.
-    Again,
+    Done,
 }
 
 /// The way to one device.
@@ -290,7 +290,7 @@ impl Phone {
         if let Some(link) = link.as_ref().filter(|link| !link.has_ended()) {
             return Ok(Arc::clone(link));
         }
-        let limit = deadline.min(Instant::now() + GREETS);
+        let limit = deadline.min(Instant::now() + GREETING_TIMEOUT);
         let new = Arc::new(Link::connect(address, keys, limit).await?);
         // However long ago it was cut, whoever drives the device hears of it once.
         if link.replace(Arc::clone(&new)).is_some() {
@@ -318,8 +318,8 @@ impl Phone {
             Repeat::Freely => true,
             Repeat::IfNotBegun => error.nothing_was_done(),
         };
-        self.come_back(&error, deadline).await?;
-        self.report_back(&error);
+        self.await_reconnection(&error, deadline).await?;
+        self.report_reconnection(&error);
         if may_repeat { work().await } else { Err(error) }
     }
 
@@ -327,13 +327,13 @@ impl Phone {
     ///
     /// # Errors
     /// `error`, or what keeps the device away now if that says more.
-    pub(crate) async fn come_back(
+    pub(crate) async fn await_reconnection(
         &self,
         error: &WireError,
         deadline: Instant,
-    ) -> Result<Back, WireError> {
+    ) -> Result<Reconnection, WireError> {
         self.remember(None);
-        let limit = deadline.min(Instant::now() + RETURNS);
+        let limit = deadline.min(Instant::now() + RECONNECT_TIMEOUT);
         tracing::debug!(%error, "waiting for the device");
         let state = match self.await_ready(limit).await {
             Err(WireError::NotReady(state @ (DeviceState::Absent | DeviceState::Offline))) => state,
@@ -350,7 +350,7 @@ impl Phone {
     }
 
     /// Tells whoever drives the device that it was away.
-    pub(crate) fn report_back(&self, error: &WireError) {
+    pub(crate) fn report_reconnection(&self, error: &WireError) {
         match self.route {
             Route::Server { .. } => self.report(DeviceEvent::Reconnected {
                 what: format!("{error}; the device came back"),
@@ -371,21 +371,21 @@ impl Phone {
     ///
     /// # Errors
     /// What keeps it away, at `deadline`, or at once when waiting does not help.
-    pub(crate) async fn await_ready(&self, deadline: Instant) -> Result<Back, WireError> {
-        let accepted = Instant::now() + ACCEPTS;
+    pub(crate) async fn await_ready(&self, deadline: Instant) -> Result<Reconnection, WireError> {
+        let accepted = Instant::now() + KEY_ACCEPT_TIMEOUT;
         let mut dialled: Option<Instant> = None;
-        let mut back = Back::Still;
+        let mut reconnection = Reconnection::NotNeeded;
         let mut known = None;
         let begun = Instant::now();
         loop {
             let error = match self.look(deadline).await {
-                Ok(Back::Still) => return Ok(back),
-                Ok(Back::Again) => return Ok(Back::Again),
+                Ok(Reconnection::NotNeeded) => return Ok(reconnection),
+                Ok(Reconnection::Done) => return Ok(Reconnection::Done),
                 // The last look was cut short; what the one before saw says more.
                 Err(error @ WireError::Timeout { .. }) => return Err(known.unwrap_or(error)),
                 Err(error) => error,
             };
-            back = Back::Again;
+            reconnection = Reconnection::Done;
             let may_pass = match &error {
                 // A direct connection has already waited for the user.
                 WireError::NotReady(DeviceState::Unauthorized) => {
@@ -397,14 +397,14 @@ impl Phone {
                 | WireError::Lost { .. } => true,
                 _ => false,
             };
-            if !may_pass || Instant::now() + LOOKS >= deadline {
+            if !may_pass || Instant::now() + RECONNECT_POLL >= deadline {
                 return Err(error);
             }
             // Again and again: a server that is still forgetting a device does not connect to it.
             let dial: &[&str] = match &error {
-                _ if dialled.is_some_and(|at| at.elapsed() < REDIALS) => &[],
+                _ if dialled.is_some_and(|at| at.elapsed() < REDIAL_INTERVAL) => &[],
                 WireError::NotReady(DeviceState::Absent) => &["connect"],
-                WireError::NotReady(DeviceState::Offline) if begun.elapsed() > REDIALS => {
+                WireError::NotReady(DeviceState::Offline) if begun.elapsed() > REDIAL_INTERVAL => {
                     &["disconnect", "connect"]
                 }
                 _ => &[],
@@ -414,12 +414,12 @@ impl Phone {
                 dialled = Some(Instant::now());
             }
             known = Some(error);
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(RECONNECT_POLL).await;
         }
     }
 
     /// Looks once whether the device can be used.
-    async fn look(&self, deadline: Instant) -> Result<Back, WireError> {
+    async fn look(&self, deadline: Instant) -> Result<Reconnection, WireError> {
         let back = match &self.route {
             Route::Server {
                 server,
@@ -442,13 +442,14 @@ impl Phone {
                 if within(deadline, doing, echo).await?.is_empty() {
                     return Err(WireError::NotReady(DeviceState::Offline));
                 }
-                Back::Still
+                Reconnection::NotNeeded
             }
             Route::Direct { link, .. } => {
                 let link = link.lock().await;
-                match link.as_ref().is_some_and(|link| !link.has_ended()) {
-                    true => Back::Still,
-                    false => Back::Again,
+                if link.as_ref().is_some_and(|link| !link.has_ended()) {
+                    Reconnection::NotNeeded
+                } else {
+                    Reconnection::Done
                 }
             }
         };

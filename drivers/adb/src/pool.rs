@@ -9,7 +9,7 @@ use futures::stream::{self, Stream, StreamExt as _};
 use packtrain_drivers::Connector;
 
 use crate::agent::Jar;
-use crate::connector::{AdbConnector, Place, Shared};
+use crate::connector::{AdbConnector, Endpoint, Shared};
 use crate::error::AdbError;
 use crate::identity::{self, Identity, Way};
 use crate::listing::{self, AdbDevice};
@@ -24,9 +24,9 @@ use crate::wire::{DirectAddress, KeyRing, Server, WireError, within};
 /// Devices that are asked at once what they are.
 const PROBED_AT_ONCE: usize = 32;
 /// How long the server may take to list its devices.
-const LISTS: Duration = Duration::from_secs(5);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
 /// The oldest server that knows all that is asked of it.
-const OLDEST: u32 = 39;
+const OLDEST_SERVER: u32 = 39;
 
 /// Finds Android devices and leads to them.
 #[derive(Debug)]
@@ -93,19 +93,19 @@ impl AdbPool {
     /// # Errors
     /// As [`Self::discover`].
     pub async fn survey(&self) -> Result<Survey, AdbError> {
-        let mut found: Vec<(AdbDevice, Place)> = Vec::new();
+        let mut found: Vec<(AdbDevice, Endpoint)> = Vec::new();
         if let Some(server) = self.running_server().await? {
             for device in self.listed(server).await? {
-                let place = Place::Server(server, device.serial.clone());
-                found.push((device, place));
+                let endpoint = Endpoint::Server(server, device.serial.clone());
+                found.push((device, endpoint));
             }
         }
         for (name, address) in &self.shared.options.direct {
             let device = AdbDevice::new(name.clone(), DeviceState::Device, None);
-            found.push((device, Place::Direct(address.clone())));
+            found.push((device, Endpoint::Direct(address.clone())));
         }
         let asked: Vec<_> = stream::iter(found)
-            .map(|(device, place)| self.probe(device, place))
+            .map(|(device, endpoint)| self.probe(device, endpoint))
             .buffered(PROBED_AT_ONCE)
             .collect()
             .await;
@@ -141,7 +141,7 @@ impl AdbPool {
     ) -> Result<impl Stream<Item = Vec<AdbDevice>> + Send + use<>, AdbError> {
         let server = self.server().await?;
         let stream = within(
-            Instant::now() + LISTS,
+            Instant::now() + SERVER_TIMEOUT,
             "track the adb server's devices",
             server.track(),
         )
@@ -168,9 +168,9 @@ impl AdbPool {
         name: impl Into<String>,
         address: DirectAddress,
     ) -> Result<Arc<dyn Connector>, AdbError> {
-        let place = Place::Direct(address);
-        let (profile, _) = self.ask(&place).await?;
-        Ok(self.connector(place, name.into(), profile))
+        let endpoint = Endpoint::Direct(address);
+        let (profile, _) = self.ask(&endpoint).await?;
+        Ok(self.connector(endpoint, name.into(), profile))
     }
 
     /// A device at a socket of its own whose properties are known.
@@ -180,7 +180,7 @@ impl AdbPool {
         address: DirectAddress,
         profile: Profile,
     ) -> Arc<dyn Connector> {
-        self.connector(Place::Direct(address), name.into(), profile)
+        self.connector(Endpoint::Direct(address), name.into(), profile)
     }
 
     /// Has the adb server connect to a device on the network.
@@ -232,16 +232,16 @@ impl AdbPool {
     async fn probe(
         &self,
         device: AdbDevice,
-        place: Place,
+        endpoint: Endpoint,
     ) -> (Way, Result<Arc<dyn Connector>, AdbDevice>) {
         let asked = if device.state.is_ready() {
-            self.ask(&place).await
+            self.ask(&endpoint).await
         } else {
             Err(WireError::NotReady(device.state.clone()))
         };
         let (result, identity) = match asked {
             Ok((profile, identity)) => {
-                let connector = self.connector(place.clone(), device.serial, profile);
+                let connector = self.connector(endpoint.clone(), device.serial, profile);
                 (Ok(connector), identity)
             }
             Err(WireError::NotReady(state)) => {
@@ -254,16 +254,16 @@ impl AdbPool {
             }
         };
         let way = Way {
-            place,
+            endpoint,
             is_usable: result.is_ok(),
             identity,
         };
         (way, result)
     }
 
-    async fn ask(&self, place: &Place) -> Result<(Profile, Option<Identity>), WireError> {
+    async fn ask(&self, endpoint: &Endpoint) -> Result<(Profile, Option<Identity>), WireError> {
         let deadline = Instant::now() + self.shared.options.probe;
-        let phone = place.phone(&self.shared, None);
+        let phone = endpoint.phone(&self.shared, None);
         within(
             deadline,
             "ask the device what it is",
@@ -272,13 +272,13 @@ impl AdbPool {
         .await
     }
 
-    fn connector(&self, place: Place, name: String, profile: Profile) -> Arc<dyn Connector> {
+    fn connector(&self, endpoint: Endpoint, name: String, profile: Profile) -> Arc<dyn Connector> {
         let shared = Arc::clone(&self.shared);
-        Arc::new(AdbConnector::new(shared, place, name, profile))
+        Arc::new(AdbConnector::new(shared, endpoint, name, profile))
     }
 
     async fn listed(&self, server: Server) -> Result<Vec<AdbDevice>, AdbError> {
-        let deadline = Instant::now() + LISTS;
+        let deadline = Instant::now() + SERVER_TIMEOUT;
         let doing = "list the adb server's devices";
         let text = within(deadline, doing, server.query("host:devices-l")).await?;
         Ok(listing::read(&text))
@@ -301,7 +301,7 @@ impl AdbPool {
             });
         };
         let server = Server::new(address);
-        let deadline = || Instant::now() + LISTS;
+        let deadline = || Instant::now() + SERVER_TIMEOUT;
         let doing = "ask the adb server for its version";
         let version = match within(deadline(), doing, server.version()).await {
             Err(WireError::NoServer { .. })
@@ -315,7 +315,7 @@ impl AdbPool {
             }
             version => version?,
         };
-        if version < OLDEST {
+        if version < OLDEST_SERVER {
             return Err(AdbError::ServerTooOld {
                 address: address.to_string(),
                 version,

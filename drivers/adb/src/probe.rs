@@ -34,7 +34,7 @@ pub struct Profile {
 /// What kind of device it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Held in one hand.
+    /// Held in one device.
     Phone,
     /// Held in two.
     Tablet,

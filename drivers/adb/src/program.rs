@@ -13,9 +13,9 @@ use tokio::process::Command;
 use crate::error::AdbError;
 
 /// How long a server may take to start.
-const STARTS: Duration = Duration::from_secs(20);
+const SERVER_START_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long the program may take to say its version.
-const ANSWERS: Duration = Duration::from_secs(10);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 /// How much of what it says is read.
 const MAX_WORDS: u64 = 16 * 1024;
 
@@ -42,7 +42,7 @@ impl AdbProgram {
     /// # Errors
     /// [`AdbError::Program`].
     pub async fn version(&self) -> Result<u32, AdbError> {
-        let output = self.run(&["version"], ANSWERS).await?;
+        let output = self.run(&["version"], VERSION_TIMEOUT).await?;
         read_version(&output)
             .ok_or_else(|| self.failed(format!("`adb version` printed {output:?}")))
     }
@@ -53,7 +53,8 @@ impl AdbProgram {
     /// [`AdbError::Program`] with adb's own words.
     pub async fn start_server(&self, address: SocketAddr) -> Result<(), AdbError> {
         let port = address.port().to_string();
-        self.run(&["-P", &port, "start-server"], STARTS).await?;
+        self.run(&["-P", &port, "start-server"], SERVER_START_TIMEOUT)
+            .await?;
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use adb_client::server::ADBServer;
 use crate::error::AdbError;
 
 /// How long a request may take: the server itself gives up after ten seconds.
-const LIMIT: Duration = Duration::from_secs(15);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Pairs this computer with a device that shows a code (Android 11: wireless debugging).
 pub(crate) async fn pair(
@@ -58,14 +58,14 @@ async fn ask(
     let work = tokio::task::spawn_blocking(move || {
         work(&mut ADBServer::new_from_path(address, no_program))
     });
-    match tokio::time::timeout(LIMIT, work).await {
+    match tokio::time::timeout(REQUEST_TIMEOUT, work).await {
         Ok(Ok(Ok(()))) => Ok(()),
         Ok(Ok(Err(error))) => Err(refused(error.to_string())),
         Ok(Err(panic)) => Err(refused(panic.to_string())),
         // The thread ends when the server answers or goes.
         Err(_) => Err(AdbError::Timeout {
             request,
-            after: LIMIT,
+            after: REQUEST_TIMEOUT,
         }),
     }
 }

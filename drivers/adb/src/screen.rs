@@ -11,19 +11,19 @@ use packtrain_drivers::{
 };
 
 use crate::agent::AgentError;
+use crate::command_error::CommandError;
+use crate::device::{AndroidDevice, Result};
 use crate::dump::{self, Dump, DumpFault, Leave};
 use crate::effect::Seen;
-use crate::fault::Trouble;
 use crate::focus::Focus;
-use crate::hand::{Hand, Result};
 use crate::wire::WireError;
 
 /// How long a screen that cannot be read is tried again.
-const READS: Duration = Duration::from_secs(20);
+const READ_TIMEOUT: Duration = Duration::from_secs(20);
 /// The pause before it is.
-const PAUSE: Duration = Duration::from_millis(100);
+const READ_POLL: Duration = Duration::from_millis(100);
 /// Dumps longer than this are parsed where they hold up nobody.
-const LONG: usize = 128 * 1024;
+const LONG_DUMP: usize = 128 * 1024;
 
 /// What is on the screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,17 +60,17 @@ impl Screen {
     }
 }
 
-impl Hand {
+impl AndroidDevice {
     /// Reads the screen, again while the device has no answer.
     ///
     /// # Errors
     /// [`DriverError::Timeout`] with what came instead of a screen.
     pub(crate) async fn read(&self, deadline: Instant) -> Result<Screen> {
         let start = Instant::now();
-        let limit = deadline.min(start + READS);
+        let limit = deadline.min(start + READ_TIMEOUT);
         let mut log: Vec<String> = Vec::new();
         let give_up = |log: Vec<String>| {
-            Trouble::from(DriverError::Timeout {
+            CommandError::from(DriverError::Timeout {
                 doing: "reading the screen".to_owned(),
                 after: start.elapsed(),
                 log,
@@ -100,16 +100,16 @@ impl Hand {
             if log.last() != Some(&fault) {
                 log.push(fault);
             }
-            if Instant::now() + PAUSE >= limit {
+            if Instant::now() + READ_POLL >= limit {
                 return Err(give_up(log));
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(READ_POLL).await;
         }
     }
 
     async fn parse(&self, text: String) -> std::result::Result<Dump, DumpFault> {
         let (keyboard, screen) = (self.keyboard.clone(), self.screen);
-        let is_long = text.len() > LONG;
+        let is_long = text.len() > LONG_DUMP;
         let parse = move || {
             if text.len() > dump::MAX_DUMP {
                 return Err(DumpFault::Broken("it is too long".to_owned()));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::{EventSink, SessionOptions};
 
 use crate::agent::Keycode;
-use crate::hand::{Hand, Result};
+use crate::device::{AndroidDevice, Result};
 use crate::logcat::LogCapture;
 
 /// How long undoing may take.
@@ -35,15 +35,15 @@ impl Session {
     /// Brings the phone to its home screen, awake, and starts to keep its log; answers what a
     /// reader should know.
     pub(crate) async fn begin(
-        hand: &mut Hand,
+        device: &mut AndroidDevice,
         options: SessionOptions,
         events: &EventSink,
         deadline: Instant,
     ) -> Result<(Self, Vec<String>)> {
-        let log = options
-            .device_log
-            .map(|path: PathBuf| LogCapture::start(Arc::clone(&hand.phone), path, events.clone()));
-        let note = hand.start_agent(deadline).await?;
+        let log = options.device_log.map(|path: PathBuf| {
+            LogCapture::start(Arc::clone(&device.phone), path, events.clone())
+        });
+        let note = device.start_agent(deadline).await?;
         // Not each of them is known to every system; what counts is looked at afterwards.
         let command = format!(
             "(input keyevent {}; wm dismiss-keyguard; cmd statusbar collapse; \
@@ -51,10 +51,10 @@ impl Session {
             Keycode::WAKEUP,
             Keycode::HOME
         );
-        let output = hand.shell(&command, deadline).await?;
-        hand.keyboard = package_of_keyboard(&output.out());
+        let output = device.shell(&command, deadline).await?;
+        device.keyboard = package_of_keyboard(&output.out());
         let mut notes: Vec<String> = note.into_iter().collect();
-        if hand.is_locked(deadline).await? {
+        if device.is_locked(deadline).await? {
             notes.push("the screen is locked; remove the lock in the device's settings".to_owned());
         }
         if let Some(log) = &log {
@@ -70,9 +70,9 @@ impl Session {
 
     /// Undoes what the session did to the phone and closes its log; answers what could not be
     /// undone. Given up in the middle, it can be called again.
-    pub(crate) async fn end(&mut self, hand: &Hand) -> Vec<String> {
+    pub(crate) async fn end(&mut self, device: &AndroidDevice) -> Vec<String> {
         let deadline = Instant::now() + UNDO_TIMEOUT;
-        let left = self.restore.undo(hand, deadline).await;
+        let left = self.restore.undo(device, deadline).await;
         if let Some(log) = self.log.take() {
             log.stop().await;
         }
@@ -82,7 +82,7 @@ impl Session {
 
 impl Restore {
     /// Undoes each change, whatever became of the others.
-    async fn undo(&mut self, hand: &Hand, deadline: Instant) -> Vec<String> {
+    async fn undo(&mut self, device: &AndroidDevice, deadline: Instant) -> Vec<String> {
         let mut left = Vec::new();
         let mut note = |what: &str, undone: Result<()>| {
             if let Err(error) = &undone {
@@ -92,15 +92,15 @@ impl Restore {
             undone.is_ok()
         };
         if self.network {
-            let undone = hand.network(true, &mut Self::default(), deadline).await;
+            let undone = device.network(true, &mut Self::default(), deadline).await;
             self.network = !note("the network is still disconnected", undone);
         }
         if self.demo_mode {
-            let undone = hand.demo_mode(false, deadline).await;
+            let undone = device.demo_mode(false, deadline).await;
             self.demo_mode = !note("the status bar still shows a demo", undone);
         }
         if let Some(before) = &self.rotation {
-            let undone = hand.put_rotation(before, deadline).await;
+            let undone = device.put_rotation(before, deadline).await;
             if note("the screen is still turned", undone) {
                 self.rotation = None;
             }
@@ -109,7 +109,7 @@ impl Restore {
     }
 }
 
-impl Hand {
+impl AndroidDevice {
     /// Whether a lock with a secret covers the screen.
     async fn is_locked(&self, deadline: Instant) -> Result<bool> {
         let command = "dumpsys window policy | grep -E 'mIsShowing=|showing=|mShowingLockscreen='";

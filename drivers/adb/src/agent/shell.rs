@@ -80,7 +80,7 @@ impl UiAgent for ShellAgent {
                 .await
             {
                 Err(error) if error.is_loss() => {
-                    self.phone.come_back(&error, deadline).await?;
+                    self.phone.await_reconnection(&error, deadline).await?;
                     self.phone
                         .converse(service, doing, Bytes::new(), deadline)
                         .await?
@@ -93,7 +93,7 @@ impl UiAgent for ShellAgent {
 
     fn touch(&self, at: Point, hold: Option<Duration>, deadline: Instant) -> Answer<'_, ()> {
         Box::pin(async move {
-            let at = place(at);
+            let at = pixels(at);
             match hold {
                 None => self.input(&format!("tap {at}"), deadline).await,
                 Some(hold) => {
@@ -107,7 +107,7 @@ impl UiAgent for ShellAgent {
 
     fn swipe(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()> {
         Box::pin(async move {
-            let (from, to, ms) = (place(from), place(to), time.as_millis());
+            let (from, to, ms) = (pixels(from), pixels(to), time.as_millis());
             self.input(&format!("swipe {from} {to} {ms}"), deadline)
                 .await
         })
@@ -115,7 +115,7 @@ impl UiAgent for ShellAgent {
 
     fn drag(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()> {
         Box::pin(async move {
-            let (from, to, ms) = (place(from), place(to), time.as_millis());
+            let (from, to, ms) = (pixels(from), pixels(to), time.as_millis());
             self.input(&format!("draganddrop {from} {to} {ms}"), deadline)
                 .await
         })
@@ -170,6 +170,6 @@ impl UiAgent for ShellAgent {
 }
 
 /// Pixels, which are whole.
-fn place(at: Point) -> String {
+fn pixels(at: Point) -> String {
     format!("{:.0} {:.0}", at.x, at.y)
 }

@@ -22,23 +22,23 @@ use super::process::Process;
 use super::rpc::{self, Outcome};
 use super::text::is_typeable;
 use super::{AgentError, Answer, Keycode, ShellAgent, UiAgent, http};
-use crate::phone::{Back, Phone, Repeat};
+use crate::phone::{Phone, Reconnection, Repeat};
 use crate::wire::WireError;
 
 /// The longest a call takes that does not itself last.
-const CALL: Duration = Duration::from_secs(15);
+const CALL_TIMEOUT: Duration = Duration::from_secs(15);
 /// How often a server that ended during a call is started again for it.
 const RESTARTS: usize = 2;
 /// The pause before a call that the server has not begun with is sent again.
-const REPEAT_PAUSE: Duration = Duration::from_millis(100);
+const REPEAT_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a tap is held. The method's own default is twice that.
-const TAP: Duration = Duration::from_millis(50);
+const TAP_TIME: Duration = Duration::from_millis(50);
 /// How long one step of a swipe takes on the device.
-const STEP: Duration = Duration::from_millis(5);
+const SWIPE_STEP_TIME: Duration = Duration::from_millis(5);
 /// Nesting beyond which the server cuts a dump. Its default, 50, is not enough for web views.
-const DEPTH: u32 = 400;
+const MAX_DEPTH: u32 = 400;
 /// The longest text that is typed key by key; longer ones are set as a whole.
-const TYPED: usize = 200;
+const MAX_TYPED: usize = 200;
 
 /// The agent that needs u2.jar.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl U2Agent {
             self.ensure(deadline).await?;
             match self.attempt(method, &body, repeat, deadline).await? {
                 Attempt::Answered(value) => return Ok(value),
-                Attempt::NotBegun => tokio::time::sleep(REPEAT_PAUSE).await,
+                Attempt::NotBegun => tokio::time::sleep(REPEAT_INTERVAL).await,
                 Attempt::Ended if losses == RESTARTS => {
                     return Err(AgentError::Died {
                         doing: format!("`{method}`"),
@@ -129,7 +129,7 @@ impl U2Agent {
     ) -> Result<Attempt, AgentError> {
         let limit = match repeat {
             // A server that hangs leaves time for another.
-            Repeat::Freely => deadline.min(Instant::now() + CALL),
+            Repeat::Freely => deadline.min(Instant::now() + CALL_TIMEOUT),
             Repeat::IfNotBegun => deadline,
         };
         let error = match self.post(method, body, limit).await {
@@ -152,9 +152,9 @@ impl U2Agent {
             }
             WireError::ServiceRefused { .. } | WireError::Garbled { .. } => {}
             error if error.is_loss() => {
-                let back = self.phone.come_back(error, deadline).await?;
-                if back == Back::Again {
-                    self.phone.report_back(error);
+                let needed = self.phone.await_reconnection(error, deadline).await?;
+                if needed == Reconnection::Done {
+                    self.phone.report_reconnection(error);
                 }
             }
             _ => return Err(error.into()),
@@ -244,7 +244,7 @@ impl U2Agent {
     }
 
     async fn dump(&self, deadline: Instant) -> Result<String, AgentError> {
-        let params = json!([false, DEPTH]);
+        let params = json!([false, MAX_DEPTH]);
         let dump = self
             .call("dumpWindowHierarchy", params, Repeat::Freely, deadline)
             .await?;
@@ -272,8 +272,8 @@ impl UiAgent for U2Agent {
 
     fn touch(&self, at: Point, hold: Option<Duration>, deadline: Instant) -> Answer<'_, ()> {
         Box::pin(async move {
-            let (x, y) = place(at);
-            let ms = millis(hold.unwrap_or(TAP));
+            let (x, y) = pixels(at);
+            let ms = millis(hold.unwrap_or(TAP_TIME));
             self.act("click", json!([x, y, ms]), deadline).await
         })
     }
@@ -288,7 +288,7 @@ impl UiAgent for U2Agent {
 
     fn type_text<'a>(&'a self, text: &'a str, deadline: Instant) -> Answer<'a, ()> {
         Box::pin(async move {
-            if is_typeable(text) && text.len() <= TYPED {
+            if is_typeable(text) && text.len() <= MAX_TYPED {
                 self.plain.type_text(text, deadline).await
             } else {
                 self.enter(text, deadline).await
@@ -343,17 +343,17 @@ impl UiAgent for U2Agent {
 }
 
 fn stroke(from: Point, to: Point, time: Duration) -> Value {
-    let ((x1, y1), (x2, y2)) = (place(from), place(to));
-    let steps = (time.as_millis() / STEP.as_millis()).clamp(2, 12_000);
+    let ((x1, y1), (x2, y2)) = (pixels(from), pixels(to));
+    let steps = (time.as_millis() / SWIPE_STEP_TIME.as_millis()).clamp(2, 12_000);
     json!([x1, y1, x2, y2, u64::try_from(steps).unwrap_or(2)])
 }
 
-/// Pixels, which are whole.
+/// A point in whole pixels.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a place on a screen; beyond, the largest number is as good"
 )]
-fn place(at: Point) -> (i64, i64) {
+fn pixels(at: Point) -> (i64, i64) {
     (at.x.round() as i64, at.y.round() as i64)
 }
 

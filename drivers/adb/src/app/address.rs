@@ -2,7 +2,7 @@
 
 use packtrain_drivers::DriverError;
 
-use crate::hand::Result;
+use crate::device::Result;
 
 /// The whole address: one without a scheme lies below the session's base.
 pub(super) fn absolute(url: &str, base: Option<&str>) -> Result<String> {

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::DriverError;
 
-use crate::hand::{Hand, Result, reason, unmet};
+use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::session::Restore;
 use crate::wire::shell::quote;
 
 /// How long the screen may take to turn.
-const TURNS: Duration = Duration::from_secs(3);
+const ROTATION_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often it is looked at.
-const LOOKS: Duration = Duration::from_millis(80);
+const ROTATION_POLL: Duration = Duration::from_millis(80);
 
-impl Hand {
+impl AndroidDevice {
     /// Grants permissions; names without a dot are Android's own.
     pub(super) async fn grant(
         &self,
@@ -22,9 +22,10 @@ impl Hand {
         deadline: Instant,
     ) -> Result<()> {
         for permission in permissions {
-            let name = match permission.contains('.') {
-                true => permission.clone(),
-                false => format!("android.permission.{}", permission.to_ascii_uppercase()),
+            let name = if permission.contains('.') {
+                permission.clone()
+            } else {
+                format!("android.permission.{}", permission.to_ascii_uppercase())
             };
             let command = format!("pm grant {id} {}", quote(&name));
             let output = self.shell(&command, deadline).await?;
@@ -44,9 +45,10 @@ impl Hand {
             ]
             .iter()
             .any(|words| said.contains(words));
-            return Err(match is_callers {
-                true => DriverError::Invalid(message).into(),
-                false => unmet(message),
+            return Err(if is_callers {
+                DriverError::Invalid(message).into()
+            } else {
+                unmet(message)
             });
         }
         Ok(())
@@ -67,9 +69,10 @@ impl Hand {
             .into());
         }
         restore.network |= !connected;
-        let (airplane, radio) = match connected {
-            true => ("disable", "enable"),
-            false => ("enable", "disable"),
+        let (airplane, radio) = if connected {
+            ("disable", "enable")
+        } else {
+            ("enable", "disable")
         };
         // Airplane mode by command came with Android 11; before, the radios are switched one by
         // one.
@@ -107,17 +110,17 @@ impl Hand {
         if output.exit != 0 {
             return Err(unmet(format!("turn the screen: {}", reason(&output))));
         }
-        let limit = deadline.min(Instant::now() + TURNS);
+        let limit = deadline.min(Instant::now() + ROTATION_TIMEOUT);
         loop {
             if self.is_landscape(deadline).await? == Some(landscape) {
                 return Ok(Vec::new());
             }
-            if Instant::now() + LOOKS >= limit {
+            if Instant::now() + ROTATION_POLL >= limit {
                 return Ok(vec![
                     "the app in front keeps the screen as it was".to_owned(),
                 ]);
             }
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(ROTATION_POLL).await;
         }
     }
 

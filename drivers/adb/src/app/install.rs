@@ -7,7 +7,7 @@ use bytes::Bytes;
 use packtrain_drivers::DriverError;
 use tokio::io::AsyncReadExt as _;
 
-use crate::hand::{Hand, Result, reason, unmet};
+use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::wire::shell::quote;
 use crate::wire::{WireError, within};
 
@@ -18,13 +18,13 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// Where an APK lies on devices that cannot take it as a stream.
 const STAGED: &str = "/data/local/tmp/packtrain.apk";
 
-impl Hand {
+impl AndroidDevice {
     /// Installs an APK from this computer over whatever version is there; test-only ones too.
     pub(super) async fn install(&self, path: &Path, deadline: Instant) -> Result<()> {
         let shown = path.display();
         let invalid = |reason: String| {
             let message = format!("install {shown}: {reason}");
-            crate::fault::Trouble::from(DriverError::Invalid(message))
+            crate::command_error::CommandError::from(DriverError::Invalid(message))
         };
         if !is_apk(path) {
             return Err(invalid("only an .apk can be installed".to_owned()));

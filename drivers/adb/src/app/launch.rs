@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::LaunchMode;
 
+use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::focus::Focus;
-use crate::hand::{Hand, Result, reason, unmet};
 use crate::wire::shell::quote;
 
 /// How long an app that was started may take to come to the front.
-pub(super) const COMES: Duration = Duration::from_secs(10);
+pub(super) const LAUNCH_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often it is looked for.
-pub(super) const LOOKS: Duration = Duration::from_millis(60);
+pub(super) const LAUNCH_POLL: Duration = Duration::from_millis(60);
 /// What a launcher starts apps with: a new task, or the one there is.
 const LAUNCHER_FLAGS: &str = "0x10200000";
 /// Who asks for permissions when an app has barely started.
@@ -21,7 +21,7 @@ const PERMISSION_DIALOGS: [&str; 3] = [
     "com.android.packageinstaller",
 ];
 
-impl Hand {
+impl AndroidDevice {
     /// Starts an app; answers what a reader should know of it.
     pub(super) async fn launch(
         &self,
@@ -81,13 +81,13 @@ impl Hand {
         handed_to: Option<&str>,
         deadline: Instant,
     ) -> Result<Vec<String>> {
-        let limit = deadline.min(Instant::now() + COMES);
+        let limit = deadline.min(Instant::now() + LAUNCH_TIMEOUT);
         loop {
             let focus = self.focus(deadline).await?;
             if let Some(notes) = is_front(focus.as_ref(), id, handed_to) {
                 return Ok(notes);
             }
-            if Instant::now() + LOOKS >= limit {
+            if Instant::now() + LAUNCH_POLL >= limit {
                 let there = focus.map_or_else(
                     || "no app is in front".to_owned(),
                     |focus| format!("{} is in front", focus.package),
@@ -96,12 +96,16 @@ impl Hand {
                     "start {id}: it did not come to the front; {there}"
                 )));
             }
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(LAUNCH_POLL).await;
         }
     }
 
     /// The error for an app that is not there, with those that have similar names.
-    pub(super) async fn not_installed(&self, id: &str, deadline: Instant) -> crate::fault::Trouble {
+    pub(super) async fn not_installed(
+        &self,
+        id: &str,
+        deadline: Instant,
+    ) -> crate::command_error::CommandError {
         let similar = match self.list_apps(false, deadline).await {
             Ok(apps) => similar(&apps, id),
             Err(_) => Vec::new(),

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::hand::{Hand, Result, reason, unmet};
+use crate::device::{AndroidDevice, Result, reason, unmet};
 
-impl Hand {
+impl AndroidDevice {
     /// Installed apps: `[{id, version?, system}]`, by id. The version is the number the system
     /// compares (`versionCode`); names would need each app's resources.
     pub(super) async fn list_apps(&self, system: bool, deadline: Instant) -> Result<Value> {

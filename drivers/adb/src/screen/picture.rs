@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use packtrain_drivers::{DriverError, Observation, Screenshot, Size};
 
-use crate::hand::{Hand, Result, reason, unmet};
+use crate::device::{AndroidDevice, Result, reason, unmet};
 
 /// How long `screencap` may take.
-const PAINTS: Duration = Duration::from_secs(20);
+const SCREENSHOT_TIMEOUT: Duration = Duration::from_secs(20);
 /// The first bytes of every PNG.
 const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The last: an empty chunk `IEND` and its check.
 const END: &[u8] = b"\0\0\0\0IEND\xaeB`\x82";
 
-impl Hand {
+impl AndroidDevice {
     /// Takes a picture of the screen.
     pub(crate) async fn picture(&self, deadline: Instant) -> Result<Observation> {
-        let deadline = deadline.min(Instant::now() + PAINTS);
+        let deadline = deadline.min(Instant::now() + SCREENSHOT_TIMEOUT);
         // Without a terminal, which would mix warnings into the picture.
         let output = self.shell("screencap -p", deadline).await?;
         if output.err().contains("Multiple displays") || is_warned(&output.stdout) {

@@ -61,7 +61,7 @@ impl KeyRing {
     }
 }
 
-/// A key that signs a device's tokens.
+/// A key that progress a device's tokens.
 pub(super) struct AdbKey {
     private: RsaPrivateKey,
 }

@@ -25,7 +25,7 @@ use super::packet::{Kind, MAX_PAYLOAD, Packet};
 use super::socket::{DirectAddress, Socket};
 use super::stream::within;
 
-pub(crate) use greet::{ACCEPTS, Banner};
+pub(crate) use greet::{Banner, KEY_ACCEPT_TIMEOUT};
 pub(crate) use port::LinkStream;
 use port::{Opening, Port};
 

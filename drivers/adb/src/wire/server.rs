@@ -15,7 +15,7 @@ use crate::state::DeviceState;
 /// The longest request: its length has four hexadecimal digits.
 const MAX_REQUEST: usize = 0xffff;
 /// How long a server on this computer may take to accept a connection.
-const ACCEPTS: Duration = Duration::from_secs(5);
+const ACCEPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where an adb server listens.
 #[derive(Debug, Clone, Copy)]
@@ -124,7 +124,7 @@ impl Server {
             address: self.address.to_string(),
             reason,
         };
-        let socket = tokio::time::timeout(ACCEPTS, TcpStream::connect(self.address))
+        let socket = tokio::time::timeout(ACCEPT_TIMEOUT, TcpStream::connect(self.address))
             .await
             .map_err(|_| no_server("it does not accept connections".to_owned()))?
             .map_err(|error| no_server(error.to_string()))?;

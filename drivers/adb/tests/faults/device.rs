@@ -13,7 +13,7 @@ use crate::lab::{
     within,
 };
 
-const SHORT: Duration = Duration::from_secs(2);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn shell(line: &str) -> Command {
     Command::Android(AndroidCommand::Shell {
@@ -54,9 +54,9 @@ async fn a_phone_that_rebooted_between_two_commands_is_found_again_with_its_agen
 async fn a_phone_that_boots_for_ever_is_lost() {
     both_wires(Agent::Shell, WELL, async |device| {
         device.inject("{ match: { command: ^id }, do: { boot_loop: 60s } }");
-        let _ = device.execute_in(shell("id"), &within(SHORT)).await;
+        let _ = device.execute_in(shell("id"), &within(SHORT_TIMEOUT)).await;
         let error = device
-            .execute_in(SNAPSHOT, &within(SHORT))
+            .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, _) = lost(&error);

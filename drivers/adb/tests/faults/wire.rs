@@ -23,7 +23,7 @@ use crate::lab::{
 use crate::server::AdbServer;
 
 /// Long enough to notice, short enough for a test.
-const SHORT: Duration = Duration::from_secs(2);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn getprop() -> Command {
     Command::Android(AndroidCommand::Shell {
@@ -113,7 +113,7 @@ async fn a_phone_that_closes_every_connection_is_lost() {
             device.inject(&format!("{{ match: {{ connect: '' }}, do: {fault} }}"));
             device.phone().device().cut();
             let error = device
-                .execute_in(SNAPSHOT, &within(SHORT))
+                .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
                 .await
                 .unwrap_err();
             let (cause, hint) = lost(&error);
@@ -130,7 +130,7 @@ async fn a_phone_that_never_greets_is_offline() {
         device.inject("{ match: { connect: '' }, do: never_cnxn }");
         device.phone().device().cut();
         let error = device
-            .execute_in(SNAPSHOT, &within(SHORT))
+            .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, hint) = lost(&error);
@@ -322,7 +322,7 @@ async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
         let gone = std::mem::replace(&mut device.fleet, other);
         gone.shutdown().await;
         let error = device
-            .execute_in(SNAPSHOT, &within(SHORT))
+            .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, hint) = lost(&error);
@@ -345,7 +345,7 @@ async fn one_phone_that_drops_leaves_the_other_alone() {
         device.inject("{ match: { connect: '' }, do: refuse }");
         device.phone().device().cut();
         other.open_shop().await;
-        let short = within(SHORT);
+        let short = within(SHORT_TIMEOUT);
         let (lost_one, well) =
             tokio::join!(device.execute_in(SNAPSHOT, &short), other.shows("sign_in"));
         lost(&lost_one.unwrap_err());

@@ -14,9 +14,9 @@ use crate::dump::{self, Leave};
 use crate::phone::Repeat;
 
 /// How long a field may take to show its new text.
-const SHOWS: Duration = Duration::from_secs(1);
+const TEXT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How often it is looked at.
-const LOOKS: Duration = Duration::from_millis(30);
+const TEXT_POLL: Duration = Duration::from_millis(30);
 
 /// The field that has the focus.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl U2Agent {
         deadline: Instant,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<bool, AgentError> {
-        let limit = deadline.min(Instant::now() + SHOWS);
+        let limit = deadline.min(Instant::now() + TEXT_TIMEOUT);
         loop {
             match self.focused_field(deadline).await? {
                 Some(field) if !is_wanted(&field.text) => {}
@@ -109,7 +109,7 @@ impl U2Agent {
             if Instant::now() >= limit {
                 return Ok(false);
             }
-            tokio::time::sleep(LOOKS).await;
+            tokio::time::sleep(TEXT_POLL).await;
         }
     }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{Outcome, RESTARTS, Server, U2Agent, rpc};
 use crate::agent::AgentError;
 use crate::agent::process::Process;
-use crate::phone::{Back, Repeat};
+use crate::phone::{Reconnection, Repeat};
 use crate::wire::WireError;
 
 /// Where the server listens when it is not told otherwise.
@@ -58,8 +58,8 @@ impl U2Agent {
                 // Starting it again changes nothing, so a device that dropped meanwhile may.
                 Err(AgentError::Wire(error)) if error.is_loss() && losses < RESTARTS => {
                     losses += 1;
-                    self.phone.come_back(&error, deadline).await?;
-                    self.phone.report_back(&error);
+                    self.phone.await_reconnection(&error, deadline).await?;
+                    self.phone.report_reconnection(&error);
                 }
                 brought => {
                     *server = brought?;
@@ -143,8 +143,8 @@ impl U2Agent {
             Ok((status, body)) => Ok(status == 200 && &*body == b"pong"),
             Err(error) if error.is_loss() => {
                 // Nobody is there any more, or the whole device is gone.
-                if self.phone.come_back(&error, deadline).await? == Back::Again {
-                    self.phone.report_back(&error);
+                if self.phone.await_reconnection(&error, deadline).await? == Reconnection::Done {
+                    self.phone.report_reconnection(&error);
                 }
                 Ok(false)
             }

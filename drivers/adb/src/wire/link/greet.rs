@@ -22,7 +22,7 @@ const SIGNATURE: u32 = 2;
 const PUBLIC_KEY: u32 = 3;
 
 /// How long the user may take to accept this computer's key.
-pub(crate) const ACCEPTS: Duration = Duration::from_secs(5);
+pub(crate) const KEY_ACCEPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a device says about itself when it greets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) async fn greet(
                     }
                     Proofs::Signature => {
                         proofs = Proofs::PublicKey;
-                        limit = deadline.min(Instant::now() + ACCEPTS);
+                        limit = deadline.min(Instant::now() + KEY_ACCEPT_TIMEOUT);
                         let mut text = key.public_text().into_bytes();
                         text.push(0);
                         Packet::new(Kind::Auth, PUBLIC_KEY, 0, text)

@@ -7,15 +7,15 @@ use std::time::Instant;
 use packtrain_drivers::{DriverError, Size};
 
 use crate::agent::{AgentChoice, AgentError, Jar, ShellAgent, U2Agent, UiAgent};
+use crate::command_error::CommandError;
 use crate::effect::Seen;
-use crate::fault::Trouble;
 use crate::phone::{Phone, Repeat};
 use crate::wire::shell::ShellOutput;
 
-pub(crate) type Result<T> = std::result::Result<T, Trouble>;
+pub(crate) type Result<T> = std::result::Result<T, CommandError>;
 
 /// A connected device.
-pub(crate) struct Hand {
+pub(crate) struct AndroidDevice {
     pub(crate) phone: Arc<Phone>,
     pub(crate) agent: Box<dyn UiAgent>,
     choice: AgentChoice,
@@ -26,7 +26,7 @@ pub(crate) struct Hand {
     seen: Mutex<Option<Seen>>,
 }
 
-impl Hand {
+impl AndroidDevice {
     pub(crate) fn new(
         phone: Arc<Phone>,
         choice: AgentChoice,
@@ -100,7 +100,7 @@ impl Hand {
 }
 
 /// A step of a trail that did not come true, in the device's words.
-pub(crate) fn unmet(what: impl Into<String>) -> Trouble {
+pub(crate) fn unmet(what: impl Into<String>) -> CommandError {
     DriverError::unmet(what).into()
 }
 

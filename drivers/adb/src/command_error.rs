@@ -7,7 +7,7 @@ use crate::wire::WireError;
 
 /// Whatever went wrong below a command.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum CommandError {
     #[error(transparent)]
     Wire(#[from] WireError),
     #[error(transparent)]
@@ -17,7 +17,7 @@ pub(crate) enum Trouble {
     Driver(#[from] DriverError),
 }
 
-impl Trouble {
+impl CommandError {
     /// Whether the device was asked and nobody knows what it did.
     pub(crate) const fn leaves_doubt(&self) -> bool {
         matches!(
@@ -28,7 +28,7 @@ impl Trouble {
     }
 
     /// As the caller of `command` sees it.
-    pub(crate) fn of(self, command: &'static str) -> DriverError {
+    pub(crate) fn into_driver_error(self, command: &'static str) -> DriverError {
         match self {
             Self::Wire(error) | Self::Agent(AgentError::Wire(error)) => wire(error),
             Self::Agent(error) => agent(error, command),
