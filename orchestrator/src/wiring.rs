@@ -4,6 +4,7 @@
 pub(crate) mod android;
 pub(crate) mod health;
 pub(crate) mod ios;
+pub(crate) mod network;
 pub(crate) mod phones;
 mod wanted;
 pub(crate) mod web;

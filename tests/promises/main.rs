@@ -1,6 +1,7 @@
 //! What Packtrain promises, end to end: the real program, real browsers, real sockets.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod adb_server;
 mod check;
 mod cli;
 mod conformance;
@@ -11,6 +12,7 @@ mod docs;
 mod downloads;
 mod fleet;
 mod isolation;
+mod network;
 mod phones;
 mod programs;
 mod secrets;

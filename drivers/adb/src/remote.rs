@@ -8,6 +8,7 @@
 use std::net::{SocketAddr, SocketAddrV4};
 use std::time::Duration;
 
+use adb_client::RustADBError;
 use adb_client::server::ADBServer;
 
 use crate::error::AdbError;
@@ -60,6 +61,7 @@ async fn ask(
     });
     match tokio::time::timeout(REQUEST_TIMEOUT, work).await {
         Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(RustADBError::ADBRequestFailed(words)))) => Err(refused(words)),
         Ok(Ok(Err(error))) => Err(refused(error.to_string())),
         Ok(Err(panic)) => Err(refused(panic.to_string())),
         // The thread ends when the server answers or goes.

@@ -1,4 +1,6 @@
-//! `packtrain devices`: what trails can run on.
+//! `packtrain devices`: what trails can run on, and how to get more of it.
+
+mod network;
 
 use clap::Args;
 use packtrain_config::Flags;
@@ -13,14 +15,26 @@ use crate::{render, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
+    #[command(subcommand)]
+    command: Option<network::NetworkCommand>,
+
     /// How to print them
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
     format: Format,
 }
 
 /// `packtrain devices`.
 pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
+    if let Some(command) = &args.command {
+        return runtime::block_on(network::run(command, &config, args.format));
+    }
     runtime::block_on(async {
         let wanted = Wanted {
             words: &[],

@@ -1,7 +1,7 @@
 //! The shop on virtual phones: Android's with either agent and with or without an adb server, an
 //! iPhone by the address of its WebDriverAgent and through usbmuxd.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::rig::{PATIENCE, Rig, within};
+use crate::adb_server::AdbServer;
 
 const SHOP: &str = "com.example.shop";
 /// How long a phone is away that does not come back.
@@ -102,7 +103,7 @@ pub(super) async fn android(wire: Wire, agent: Agent) -> Box<dyn Rig> {
         Address::Tcp(address) => *address,
         Address::Unix(path) => panic!("{}", path.display()),
     };
-    let server = (wire == Wire::Server).then(|| AdbServer::new(&folder));
+    let server = (wire == Wire::Server).then(|| AdbServer::new(folder.path()));
     let options = |agent| AdbOptions {
         server: None,
         agent,
@@ -217,42 +218,6 @@ impl Rig for Android {
             drop(self.server);
             self.fleet.shutdown().await;
         })
-    }
-}
-
-/// An adb server that the driver starts, on a port of its own.
-struct AdbServer {
-    address: SocketAddr,
-    path: Vec<std::path::PathBuf>,
-    environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
-}
-
-impl AdbServer {
-    fn new(folder: &TempDir) -> Self {
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let home = folder.path().as_os_str().to_owned();
-        let variable = |name: &str, value: &str| (name.into(), value.into());
-        Self {
-            address: free.local_addr().unwrap(),
-            path: std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect(),
-            environment: vec![
-                ("HOME".into(), home.clone()),
-                ("TMPDIR".into(), home),
-                // It shall see neither this computer's emulators nor its phones.
-                variable("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553"),
-                variable("ADB_MDNS_AUTO_CONNECT", "0"),
-                variable("ADB_USB", "0"),
-            ],
-        }
-    }
-}
-
-impl Drop for AdbServer {
-    fn drop(&mut self) {
-        let ended = std::process::Command::new("adb")
-            .args(["-P", &self.address.port().to_string(), "kill-server"])
-            .output();
-        assert!(ended.is_ok_and(|ended| ended.status.success()) || std::thread::panicking());
     }
 }
 

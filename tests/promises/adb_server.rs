@@ -1,0 +1,42 @@
+//! An adb server that whoever needs it starts, on a port of its own.
+
+use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+
+pub(crate) struct AdbServer {
+    pub(crate) address: SocketAddr,
+    /// Where the program `adb` is.
+    pub(crate) path: Vec<PathBuf>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+}
+
+impl AdbServer {
+    /// Keys and logs are kept in `folder`.
+    pub(crate) fn new(folder: &Path) -> Self {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let home = folder.as_os_str().to_owned();
+        let variable = |name: &str, value: &str| (name.into(), value.into());
+        Self {
+            address: free.local_addr().unwrap(),
+            path: std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect(),
+            environment: vec![
+                ("HOME".into(), home.clone()),
+                ("TMPDIR".into(), home),
+                // It shall see neither this computer's emulators nor its phones.
+                variable("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553"),
+                variable("ADB_MDNS_AUTO_CONNECT", "0"),
+                variable("ADB_USB", "0"),
+            ],
+        }
+    }
+}
+
+impl Drop for AdbServer {
+    fn drop(&mut self) {
+        let ended = std::process::Command::new("adb")
+            .args(["-P", &self.address.port().to_string(), "kill-server"])
+            .output();
+        assert!(ended.is_ok_and(|ended| ended.status.success()) || std::thread::panicking());
+    }
+}

@@ -1,0 +1,206 @@
+//! Android phones on the network, through an adb server.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::{Child, Command};
+
+use packtrain_tests::{Ended, Lab};
+use serde_json::Value;
+
+use crate::adb_server::AdbServer;
+use crate::lab;
+
+/// A virtual phone that another process keeps up, and an adb server that knows nothing of it.
+struct Bench {
+    lab: Lab,
+    server: AdbServer,
+    phones: Child,
+    address: String,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let lab = lab();
+        let up = ["virtual", "up", "--android", "1", "--ios", "0"];
+        let fast = ["--profile", "fast", "--format", "json"];
+        let mut phones = lab.start(&[up.as_slice(), &fast].concat());
+        let mut line = String::new();
+        let mut out = BufReader::new(phones.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let shown: Value = serde_json::from_str(&line).unwrap();
+        Self {
+            server: AdbServer::new(lab.folder()),
+            address: shown["android"][0]["adb"].as_str().unwrap().to_owned(),
+            lab,
+            phones,
+        }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.lab.command(arguments);
+        let port = self.server.address.port().to_string();
+        command
+            .envs(self.server.environment.iter().cloned())
+            .env("ANDROID_ADB_SERVER_PORT", port);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ended {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    fn device(&self) -> String {
+        format!("android/{}", self.address)
+    }
+
+    /// The Android devices that are listed.
+    fn listed(&self) -> Vec<String> {
+        let listed = self.run(&["devices", "--format", "json"]).expect(0).stdout;
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        let devices = listed["devices"].as_array().unwrap().iter();
+        devices
+            .map(|device| device["id"].as_str().unwrap().to_owned())
+            .filter(|id| id.starts_with("android/"))
+            .collect()
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let pid = self.phones.id().to_string();
+        let told = Command::new("kill").args(["-INT", &pid]).status();
+        let ended = self.phones.wait();
+        assert!(told.is_ok() && ended.is_ok() || std::thread::panicking());
+    }
+}
+
+#[test]
+fn a_phone_on_the_network_is_connected_looked_at_and_disconnected() {
+    let bench = Bench::new();
+    let connect = ["devices", "connect", bench.address.as_str()];
+    let connected = bench.run(&connect).expect(0).stdout;
+    assert_eq!(connected, format!("connected {}\n", bench.device()));
+    bench.run(&connect).expect(0);
+    assert_eq!(bench.listed(), [bench.device()]);
+    bench.run(&["snapshot", "-d", &bench.device()]).expect(0);
+
+    let disconnect = ["devices", "disconnect", bench.address.as_str()];
+    let disconnected = bench.run(&disconnect).expect(0).stdout;
+    assert_eq!(disconnected, format!("disconnected {}\n", bench.device()));
+    assert_eq!(bench.listed(), [""; 0]);
+    let again = bench.run(&disconnect).expect(2).stderr;
+    assert!(again.contains("no such device"), "{again}");
+}
+
+#[test]
+fn disconnecting_without_an_address_disconnects_all_on_the_network() {
+    let bench = Bench::new();
+    bench.run(&["devices", "connect", &bench.address]).expect(0);
+    let all = ["devices", "disconnect", "--format", "json"];
+    let answer: Value = serde_json::from_str(&bench.run(&all).expect(0).stdout).unwrap();
+    assert_eq!(answer["devices"][0], bench.device());
+    assert_eq!(bench.listed(), [""; 0]);
+    let none = bench.run(&["devices", "disconnect"]).expect(0);
+    assert_eq!(none.stdout, "");
+    assert!(none.stderr.contains("no device"), "{}", none.stderr);
+}
+
+#[test]
+fn who_does_not_answer_is_not_connected_and_the_servers_words_say_why() {
+    let bench = Bench::new();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
+    let nobody = nobody.unwrap().to_string();
+    let refused = bench.run(&["devices", "connect", &nobody]).expect(2).stderr;
+    assert!(refused.contains(&nobody), "{refused}");
+    assert!(refused.contains("refused"), "{refused}");
+    let refused = bench.run(&["devices", "pair", &nobody, "482924"]).expect(2);
+    assert!(refused.stderr.contains("pair with"), "{}", refused.stderr);
+}
+
+#[test]
+fn addresses_and_codes_that_cannot_be_meant_are_usage_errors() {
+    let lab = lab();
+    for wrong in [
+        ["pair", "192.168.1.20", "482924"],
+        ["pair", "192.168.1.20:37099", "48:2924"],
+        ["pair", "192.168.1.20:0", "482924"],
+    ] {
+        let arguments = [["devices"].as_slice(), &wrong].concat();
+        let ended = lab.run(&arguments).expect(3);
+        assert!(ended.stderr.contains("hint:"), "{}", ended.stderr);
+    }
+    lab.run(&["devices", "connect", "a b"]).expect(3);
+}
+
+#[test]
+fn a_code_is_handed_to_the_adb_server() {
+    // Virtual phones do not pair; this impersonates the server that does.
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port().to_string();
+    let asked = std::thread::spawn(move || {
+        loop {
+            let (mut client, _) = server.accept().unwrap();
+            let mut length = [0; 4];
+            client.read_exact(&mut length).unwrap();
+            let length = std::str::from_utf8(&length).unwrap();
+            let mut request = vec![0; usize::from_str_radix(length, 16).unwrap()];
+            client.read_exact(&mut request).unwrap();
+            let request = String::from_utf8(request).unwrap();
+            let answer = match request.as_str() {
+                "host:version" => "0029",
+                _ => "Successfully paired to 127.0.0.1:37099 [guid=adb-virtual]",
+            };
+            write!(client, "OKAY{:04x}{answer}", answer.len()).unwrap();
+            if request != "host:version" {
+                return request;
+            }
+        }
+    });
+    let lab = lab();
+    let mut pair = lab.command(&["devices", "pair", "127.0.0.1:37099", "482924"]);
+    let ended = pair.env("ANDROID_ADB_SERVER_PORT", port).output().unwrap();
+    let ended = Ended::from(ended).expect(0);
+    assert!(ended.stderr.contains("paired"), "{}", ended.stderr);
+    assert_eq!(asked.join().unwrap(), "host:pair:482924:127.0.0.1:37099");
+}
+
+const TURNED: &str = r#"
+config: { id: turned }
+trail:
+  - step: "Turn the phone"
+    recording:
+      android:
+        - mobile_maestro: { commands: [{ setOrientation: LANDSCAPE_LEFT }] }
+  - step: "Wait for what never comes"
+    recording:
+      android:
+        - wait: { milliseconds: 3600000 }
+"#;
+
+#[test]
+fn a_phone_is_turned_back_when_its_run_is_interrupted() {
+    let bench = Bench::new();
+    bench.run(&["devices", "connect", &bench.address]).expect(0);
+    let rotation = || {
+        let settings = r#"command=["settings", "get", "system", "user_rotation"]"#;
+        let look = ["tool", "android_adbShell", settings, "-d", &bench.device()];
+        bench.run(&look).expect(0).stdout
+    };
+    assert!(rotation().contains('0'), "{}", rotation());
+    bench.lab.write("turned.trail.yaml", TURNED);
+    let run = ["run", "turned.trail.yaml", "-d", &bench.device()];
+    let mut run = bench.command(&[run.as_slice(), &["--format", "json"]].concat());
+    let mut run = run.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    let mut waits = lines.map(Result::unwrap).skip_while(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["event"] != "tool_started" || event["step"] != 2
+    });
+    assert!(waits.next().is_some(), "the run ended before it waited");
+    let pid = run.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    waits.for_each(drop);
+    assert_eq!(run.wait().unwrap().code(), Some(2));
+    assert_eq!(bench.lab.outcomes()[&bench.device()], "cancelled");
+    assert!(rotation().contains('0'), "{}", rotation());
+}
