@@ -4,10 +4,12 @@
 //! The text form is that of `ariaSnapshot`: one `- role "name" [attribute]: text` a line, children
 //! indented by two.
 
-use packtrain_drivers::tree::WebNode;
-use packtrain_drivers::{NodeDetail, Rect, SnapshotRef, Tree, TreeBuilder};
+use std::collections::HashMap;
 
-use crate::locate::ROLES;
+use packtrain_drivers::tree::WebNode;
+use packtrain_drivers::{NodeDetail, NodeId, Rect, SnapshotRef, TextMatch, Tree, TreeBuilder};
+
+use crate::locate::{self, Candidate, ROLES};
 
 /// Always listed.
 const INTERACTIVE: [&str; 13] = [
@@ -51,6 +53,36 @@ pub(crate) struct Aria {
     /// One element a line: `[e1] button "Save"`.
     pub(crate) list: String,
     pub(crate) refs: Vec<Listed>,
+    /// One for each node of the tree.
+    places: Vec<Place>,
+}
+
+/// Where an element stands among those like it, from 0.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Among those of the same role and name.
+    Named(u32),
+    /// Among all of its role. What it is called is its text, and roles are not found by text.
+    OfRole(u32),
+}
+
+impl Aria {
+    /// That element and no other, as long as the page stays as it was read.
+    pub(crate) fn candidate(&self, node: NodeId) -> Option<Candidate> {
+        let NodeDetail::Web(web) = &self.tree.get(node)?.detail else {
+            return None;
+        };
+        let role = web.role.as_deref()?;
+        let (all, nth) = match *self.places.get(node.0 as usize)? {
+            Place::Named(nth) if role == "text" => {
+                let text = web.name.as_deref()?;
+                (locate::by_text(text, TextMatch::Exact), nth)
+            }
+            Place::Named(nth) => (locate::by_role(role, web.name.as_deref()?), nth),
+            Place::OfRole(nth) => (locate::of_role(role), nth),
+        };
+        Some(locate::nth_of(all, nth))
+    }
 }
 
 /// An element of the compact list.
@@ -59,8 +91,7 @@ pub(crate) struct Listed {
     pub(crate) shown: SnapshotRef,
     /// Role and name as the list prints them.
     pub(crate) descriptor: String,
-    /// Its place among those with the same descriptor, from 0.
-    pub(crate) nth: u32,
+    pub(crate) node: NodeId,
 }
 
 /// One line of the snapshot.
@@ -86,7 +117,8 @@ pub(crate) fn read(yaml: &str) -> Aria {
     );
     let mut open: Vec<usize> = Vec::new();
     let mut landmarks: Vec<(usize, String, bool)> = Vec::new();
-    let mut seen = std::collections::HashMap::<String, u32>::new();
+    let mut places = vec![Place::OfRole(0)];
+    let mut seen = HashMap::<String, u32>::new();
     let mut refs: Vec<Listed> = Vec::new();
     let mut list: Vec<String> = Vec::new();
     for (number, text) in yaml.lines().enumerate() {
@@ -112,6 +144,7 @@ pub(crate) fn read(yaml: &str) -> Aria {
             NodeDetail::Web(Box::new(line.node(reference.clone()))),
         );
         open.push(line.indent);
+        places.push(line.place(&mut seen));
         if LANDMARKS.contains(&line.role.as_str()) {
             landmarks.push((line.indent, descriptor.clone(), false));
         }
@@ -127,7 +160,6 @@ pub(crate) fn read(yaml: &str) -> Aria {
                 "",
                 indent = line.indent
             ));
-            let nth = seen.entry(descriptor.clone()).or_default();
             refs.push(Listed {
                 shown: SnapshotRef {
                     name,
@@ -137,9 +169,8 @@ pub(crate) fn read(yaml: &str) -> Aria {
                     bounds,
                 },
                 descriptor,
-                nth: *nth,
+                node,
             });
-            *nth += 1;
         }
     }
     let list = match list.is_empty() {
@@ -150,6 +181,7 @@ pub(crate) fn read(yaml: &str) -> Aria {
         tree: builder.finish(),
         list,
         refs,
+        places,
     }
 }
 
@@ -157,6 +189,22 @@ impl Line {
     /// Name, or the text behind the colon.
     fn label(&self) -> Option<&str> {
         self.name.as_deref().or(self.text.as_deref())
+    }
+
+    /// Its place among those before it, which it joins.
+    fn place(&self, seen: &mut HashMap<String, u32>) -> Place {
+        let mut next = |key: String| {
+            let count = seen.entry(key).or_default();
+            *count += 1;
+            *count - 1
+        };
+        let of_role = next(self.role.clone());
+        match self.label() {
+            Some(label) if self.name.is_some() || self.role == "text" => {
+                Place::Named(next(format!("{} {label}", self.role)))
+            }
+            _ => Place::OfRole(of_role),
+        }
     }
 
     fn descriptor(&self) -> String {
@@ -380,15 +428,20 @@ mod tests {
     }
 
     #[test]
-    fn equal_descriptors_are_told_apart_by_place() {
+    fn elements_are_found_again_by_role_name_and_place() {
         let aria = read(PAGE);
-        let places: Vec<_> = aria
-            .refs
+        let selectors: Vec<_> = aria.refs[2..5]
             .iter()
-            .filter(|listed| listed.descriptor == "button \"Add\"")
-            .map(|listed| (listed.shown.name.as_str(), listed.nth))
+            .map(|listed| aria.candidate(listed.node).unwrap().selector)
             .collect();
-        assert_eq!(places, [("e4", 0), ("e5", 1)]);
+        assert_eq!(
+            selectors,
+            [
+                "internal:role=listitem >> nth=0",
+                "internal:role=button[name=\"Add\"s] >> nth=0",
+                "internal:role=button[name=\"Add\"s] >> nth=1",
+            ]
+        );
     }
 
     #[test]

@@ -228,22 +228,21 @@ async fn resolve(
 /// An entry of the compact list, by its number in a fresh one.
 async fn listed(session: &Session, name: &str) -> Result<Candidate, DriverError> {
     let aria = read_aria(&session.page()?, false).await?;
-    let entry = aria
-        .refs
-        .iter()
-        .find(|entry| entry.shown.name == name)
-        .ok_or_else(|| DriverError::Unmet {
+    let entry = aria.refs.iter().find(|entry| entry.shown.name == name);
+    let found = entry.and_then(|entry| Some((entry, aria.candidate(entry.node)?)));
+    let Some((entry, found)) = found else {
+        return Err(DriverError::Unmet {
             what: format!(
                 "the page has no element {name}: its list ends at e{}",
                 aria.refs.len()
             ),
             log: aria.list.lines().take(40).map(str::to_owned).collect(),
-        })?;
-    let mut found = locate::descriptor(&entry.descriptor)
-        .unwrap_or_else(|| locate::by_role(&entry.shown.role, &entry.shown.label));
-    found = locate::nth_of(found, entry.nth);
-    found.by = format!("ref {name}, {}", entry.descriptor);
-    Ok(found)
+        });
+    };
+    Ok(Candidate {
+        by: format!("ref {name}, {}", entry.descriptor),
+        ..found
+    })
 }
 
 /// The first that matches now; the last when none does, for it to be waited for.

@@ -124,6 +124,29 @@ pub(crate) const ROLES: [&str; 82] = [
     "treeitem",
 ];
 
+/// Roles whose text is no name, though the compact list calls them by it.
+const CALLED_BY_TEXT: [&str; 19] = [
+    "alert",
+    "article",
+    "blockquote",
+    "caption",
+    "code",
+    "definition",
+    "deletion",
+    "emphasis",
+    "insertion",
+    "listitem",
+    "log",
+    "note",
+    "paragraph",
+    "status",
+    "strong",
+    "subscript",
+    "superscript",
+    "term",
+    "time",
+];
+
 /// The durable selector, when its `web` block names something.
 pub(crate) fn durable(selector: &NodeSelector) -> Option<Candidate> {
     let web = selector.web.as_ref()?;
@@ -211,20 +234,35 @@ pub(crate) fn descriptor(text: &str) -> Option<Candidate> {
     let text = text.trim();
     if let Some(content) = text.strip_prefix("text: ") {
         return Some(Candidate {
-            selector: format!("internal:text={}s", json!(content)),
             by: format!("text {content:?}"),
+            ..by_text(content, TextMatch::Exact)
         });
     }
     if ROLES.contains(&text) {
-        return Some(Candidate {
-            selector: format!("internal:role={text}"),
-            by: format!("role {text}"),
-        });
+        return Some(of_role(text));
     }
     let (role, name) = text.split_once(" \"")?;
     let name = name.strip_suffix('"')?;
-    (!role.is_empty() && role.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
-        .then(|| by_role(role, name))
+    if role.is_empty() || !role.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return None;
+    }
+    let named = by_role(role, name);
+    if !CALLED_BY_TEXT.contains(&role) {
+        return Some(named);
+    }
+    let content = format!("internal:role={role} >> internal:has-text={}s", json!(name));
+    Some(Candidate {
+        selector: format!("{} >> internal:or={}", named.selector, json!(content)),
+        by: named.by,
+    })
+}
+
+/// All of a role.
+pub(crate) fn of_role(role: &str) -> Candidate {
+    Candidate {
+        selector: format!("internal:role={role}"),
+        by: format!("role {role}"),
+    }
 }
 
 /// A role and its exact name.

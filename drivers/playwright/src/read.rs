@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::aria::Aria;
 use crate::find;
-use crate::locate;
 use crate::session::Session;
 use crate::wire;
 
@@ -63,10 +62,9 @@ async fn with_css(page: &Page, aria: &Aria) -> Result<String> {
     }";
     let mut paths = std::collections::HashMap::new();
     for listed in aria.refs.iter().take(MOST) {
-        let Some(found) = locate::descriptor(&listed.descriptor) else {
+        let Some(found) = aria.candidate(listed.node) else {
             continue;
         };
-        let found = locate::nth_of(found, listed.nth);
         let path = page
             .locator(found.selector)
             .evaluate::<String, ()>(PATH, None)

@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
+use packtrain_drivers::DriverError;
 use packtrain_drivers::selector::{CompiledSelector, NodeSelector, resolve};
-use packtrain_drivers::{DriverError, NodeDetail, NodeId, Tree};
 
 use crate::find;
-use crate::locate::{self, Candidate};
+use crate::locate::Candidate;
 use crate::read;
 use crate::session::Session;
 
@@ -33,10 +33,10 @@ pub(crate) async fn await_related(
     let end = Instant::now() + limit;
     loop {
         let page = session.page()?;
-        let tree = find::read_aria(&page, true).await?.tree;
-        let resolution = resolve(&tree, &compiled);
+        let aria = find::read_aria(&page, true).await?;
+        let resolution = resolve(&aria.tree, &compiled);
         if let Some(found) = resolution.first()
-            && let Some(mut candidate) = candidate(&tree, found)
+            && let Some(mut candidate) = aria.candidate(found)
         {
             candidate.by = compiled.description().to_owned();
             let matched = u32::try_from(resolution.matches.len()).unwrap_or(u32::MAX);
@@ -48,24 +48,4 @@ pub(crate) async fn await_related(
         }
         read::await_mutation(&page, left).await;
     }
-}
-
-/// Role, name and place among those of the same role and name, in document order.
-fn candidate(tree: &Tree, wanted: NodeId) -> Option<Candidate> {
-    let described = |id: NodeId| match &tree.get(id)?.detail {
-        NodeDetail::Web(node) => Some((node.role.as_deref()?, node.name.as_deref())),
-        NodeDetail::Android(_) | NodeDetail::Ios(_) => None,
-    };
-    let (role, name) = described(wanted)?;
-    let place = tree
-        .iter()
-        .take_while(|(id, _)| *id < wanted)
-        .filter(|(id, _)| described(*id) == Some((role, name)))
-        .count();
-    let found = match name {
-        Some(text) if role == "text" => locate::descriptor(&format!("text: {text}"))?,
-        Some(name) => locate::by_role(role, name),
-        None => locate::descriptor(role)?,
-    };
-    Some(locate::nth_of(found, u32::try_from(place).ok()?))
 }

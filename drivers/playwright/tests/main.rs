@@ -7,6 +7,7 @@ mod commands;
 mod finding;
 mod history;
 mod losing;
+mod references;
 mod session;
 mod site;
 mod verifying;

@@ -40,6 +40,7 @@ impl Site {
             .route("/router", get(|| async { Html(ROUTER) }))
             .route("/hash", get(|| async { Html(HASH_ROUTER) }))
             .route("/oops", get(|| async { Html(OOPS) }))
+            .route("/everything", get(|| async { Html(EVERYTHING) }))
             .route("/kept", get(|| async { Html(KEPT) }))
             .route("/track", post(|| async { "ok" }))
             .route(
@@ -120,6 +121,17 @@ const OOPS: &str = "<title>Oops</title><h1>Oops</h1><p>Something went wrong</p>
 <label>Note <textarea id=note>Began with this</textarea></label>
 <select id=size aria-label=Size><option value=s>Small<option value=l>Large</select>
 <p id=tasks>11 tasks left today</p><p id=empty></p>";
+
+/// One of everything that a snapshot numbers, in the order of the numbers, and some things twice.
+const EVERYTHING: &str = "<title>Everything</title><style>[data-n] { display: block }</style>
+<h1 data-n=1>Heading</h1><p data-n=2>A <b>bold</b> paragraph<span hidden> with a secret</span></p>
+<ul><li data-n=3>Item</li><li data-n=4>Item</li><li data-n=5 aria-label=Named>Item</li></ul>
+<button data-n=6></button><button data-n=7>Save</button><button data-n=8></button>
+<input data-n=9><input data-n=10 value=typed><input data-n=11 aria-label=Named value=typed>
+<textarea data-n=12>Began</textarea><a href=# data-n=13>Link</a><img data-n=14 alt=Logo width=20 height=20>
+<div role=status data-n=15>Saved</div><dl><dt data-n=16>Term</dt><dd data-n=17>Meaning</dd></dl>
+<blockquote data-n=18>Quote: 'it' is \"said\"</blockquote><time data-n=19>/noon/</time>
+<script>onmousemove = (event) => over = event.target.closest('[data-n]')?.dataset.n</script>";
 
 const INDEX: &str = r##"<!doctype html><meta name="viewport" content="width=device-width"><title>Index</title>
 <main>

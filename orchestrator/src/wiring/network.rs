@@ -121,9 +121,9 @@ fn resolve(text: &str, usual: Option<u16>) -> Result<SocketAddrV4, CliError> {
     if host.is_empty() || host.contains([':', '/', '@', ' ']) || port == 0 {
         return Err(wrong());
     }
-    let found = (host, port).to_socket_addrs().map_err(|error| {
-        CliError::infrastructure(format!("cannot find {host}")).because(&error)
-    })?;
+    let found = (host, port)
+        .to_socket_addrs()
+        .map_err(|error| CliError::infrastructure(format!("cannot find {host}")).because(&error))?;
     let mut found = found.filter_map(|address| match address {
         SocketAddr::V4(address) => Some(address),
         SocketAddr::V6(_) => None,

@@ -43,9 +43,7 @@ pub(crate) async fn run(
 ) -> Result<Exit, CliError> {
     let network = Network::new(config)?;
     let (done, devices) = match command {
-        NetworkCommand::Connect { address } => {
-            ("connected", vec![network.connect(address).await?])
-        }
+        NetworkCommand::Connect { address } => ("connected", vec![network.connect(address).await?]),
         NetworkCommand::Pair { address, code } => {
             network.pair(address, code).await?;
             render::say("paired; `packtrain devices connect` takes the other address it shows");
