@@ -241,7 +241,7 @@ fn an_idle_lease_is_taken_over_by_whoever_waits_and_its_token_is_stale() {
         let never = CancellationToken::new();
         let hour = begun + Duration::from_secs(3600);
         let renews = async {
-            tokio::time::sleep(Duration::from_secs(10 * 60)).await;
+            tokio::time::sleep_until((begun + Duration::from_secs(10 * 60)).into()).await;
             idle.renew();
         };
         let waits = fleet.lease(&script.id, "other", hour, &never);

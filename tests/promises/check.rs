@@ -131,7 +131,9 @@ fn a_broken_pattern_is_shown_where_it_stands() {
         &["a.trail.yaml:6:38", "no regular expression", "^", "hint:"],
     );
     // What a template fills in is not known yet.
-    checked("web_waitForUrl: { pattern: \"product({{n}}\" }", 0);
+    let lab = lab();
+    lab.write("a.trail.yaml", "config: { memory: { n: \"5\" } }\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - web_waitForUrl: { pattern: \"product({{n}}\" }\n");
+    lab.run(&["check", "a.trail.yaml"]).expect(0);
     // In a selector it works, but as plain text.
     let call =
         "web_click: { nodeSelector: { web: { ariaRole: link, ariaNameRegex: \"Cart (2\" } } }";

@@ -174,7 +174,7 @@ trail:
   - step: "Wait for what never comes"
     recording:
       android:
-        - wait: { milliseconds: 3600000 }
+        - wait: { timeToWaitInSeconds: 500 }
 "#;
 
 #[test]

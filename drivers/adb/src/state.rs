@@ -129,7 +129,7 @@ impl DeviceState {
                 "it is not running Android; `adb reboot` or choose reboot on its screen"
             }
             Self::Absent => {
-                "check its cable or `adb connect` it again; `adb devices -l` shows what is there"
+                "check its cable or `packtrain devices connect` it again; `packtrain devices` shows what is there"
             }
             Self::Other(_) => "`adb devices -l` shows what adb thinks of it",
         })

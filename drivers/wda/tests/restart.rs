@@ -156,7 +156,7 @@ async fn a_command_that_is_not_there_is_named() {
         (vec![], "the command is empty"),
         (
             vec!["/no/such".to_owned()],
-            "the command ended with exit status: 127: ",
+            "run /no/such: No such file or directory",
         ),
     ] {
         let fleet = phones(1, WELL).await;

@@ -1,23 +1,22 @@
 //! The run's state: which session runs where, what runs next, when it is over. Pure: an event in,
 //! what to do out.
 
+mod devices;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use packtrain_drivers::{DeviceId, DeviceInfo};
+use packtrain_drivers::DeviceId;
 use packtrain_model::{
     AttemptNumber, Blame, CancelCause, Outcome, PlannedSession, RunEvent, SessionId, SessionIndex,
     Verdict,
 };
 
+use self::devices::{Devices, Place};
 use crate::resolve::Plan;
 use crate::stop::StopReason;
-
-/// After this many infrastructure errors in a row that blame it, a device gets no further sessions.
-const GIVE_UP_AFTER: u32 = 2;
 
 /// One attempt of one planned session on one device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,60 +80,20 @@ pub(crate) enum Action {
 pub(crate) struct Actions(pub(crate) VecDeque<Action>);
 
 /// Where a planned session stands.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 enum SessionState {
-    Waiting(Waiting),
-    /// With the devices to blame for earlier attempts.
-    Running(BTreeSet<DeviceIndex>),
+    /// With the attempt that comes next.
+    Waiting(AttemptNumber),
+    Running,
     Settled,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    attempt: AttemptNumber,
-    /// The devices to blame for earlier attempts: others go first.
-    avoid: BTreeSet<DeviceIndex>,
-}
-
-/// A device's place in the plan, from 0: the order in which devices are given sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct DeviceIndex(usize);
-
-/// Where a device stands.
-#[derive(Debug)]
-struct DeviceSlot {
-    info: DeviceInfo,
-    running: Option<SessionIndex>,
-    /// Sessions that only this device may run, in planning order, retries first.
-    bound: VecDeque<SessionIndex>,
-    /// Infrastructure errors in a row that blame it.
-    errors: u32,
-    availability: Availability,
-}
-
-/// Whether a device may be given sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Availability {
-    Up,
-    /// Restarting: it gets what only it may run.
-    Down,
-    /// It broke too often, or left.
-    Retired,
 }
 
 /// A run's state.
 pub(crate) struct Dispatcher {
     planned: Vec<PlannedSession>,
-    /// The devices that may run each session.
-    candidates: Vec<Vec<DeviceIndex>>,
     skips: Vec<Option<String>>,
     states: Vec<SessionState>,
-    devices: Vec<DeviceSlot>,
-    indices: HashMap<DeviceId, DeviceIndex>,
-    /// How many devices have a session.
-    busy: usize,
-    /// Sessions that several devices may run, in planning order, retries first.
-    shared: VecDeque<SessionIndex>,
+    devices: Devices,
     retries: u32,
     fail_fast: bool,
     stopping: Option<StopReason>,
@@ -144,42 +103,17 @@ pub(crate) struct Dispatcher {
 
 impl Dispatcher {
     pub(crate) fn new(plan: &Plan) -> Self {
-        let slot = |device: &DeviceInfo| DeviceSlot {
-            info: device.clone(),
-            running: None,
-            bound: VecDeque::new(),
-            errors: 0,
-            availability: Availability::Up,
-        };
-        let numbered = plan.devices.iter().enumerate();
-        let indices: HashMap<_, _> = numbered
-            .map(|(index, device)| (device.id.clone(), DeviceIndex(index)))
-            .collect();
-        let candidates = |devices: &[DeviceId]| {
-            let known = devices.iter().filter_map(|id| indices.get(id));
-            known.copied().collect()
-        };
-        let waiting = || {
-            SessionState::Waiting(Waiting {
-                attempt: AttemptNumber(1),
-                avoid: BTreeSet::new(),
-            })
-        };
         let sessions = &plan.sessions;
         Self {
             planned: sessions.iter().map(|planned| planned.event()).collect(),
-            candidates: sessions.iter().map(|p| candidates(&p.devices)).collect(),
             skips: sessions.iter().map(|p| p.skip.clone()).collect(),
-            states: sessions.iter().map(|_| waiting()).collect(),
-            devices: plan.devices.iter().map(slot).collect(),
-            busy: 0,
-            shared: VecDeque::new(),
+            states: vec![SessionState::Waiting(AttemptNumber(1)); sessions.len()],
+            devices: Devices::new(plan),
             retries: plan.options.retries,
             fail_fast: plan.options.fail_fast,
             stopping: None,
             verdict: Verdict::default(),
             finished: false,
-            indices,
         }
     }
 
@@ -193,20 +127,10 @@ impl Dispatcher {
                 outcome,
                 duration,
             } => self.session_ended(&assignment, outcome, duration, &mut actions),
-            Event::DeviceDown(id) => self.change(&id, Availability::Up, Availability::Down),
-            Event::DeviceUp(id) => self.change(&id, Availability::Down, Availability::Up),
-            Event::DeviceLeft(id) => {
-                if let Some(&device) = self.indices.get(&id) {
-                    self.retire(device);
-                }
-            }
-            Event::DeviceJoined(id) => {
-                if let Some(&device) = self.indices.get(&id) {
-                    let slot = &mut self.devices[device.0];
-                    slot.availability = Availability::Up;
-                    slot.errors = 0;
-                }
-            }
+            Event::DeviceDown(id) => self.devices.down(&id),
+            Event::DeviceUp(id) => self.devices.up(&id),
+            Event::DeviceLeft(id) => self.devices.left(&id),
+            Event::DeviceJoined(id) => self.devices.joined(&id),
             Event::Stop(reason) => self.stop(reason, &mut actions),
         }
         self.assign(&mut actions);
@@ -227,7 +151,7 @@ impl Dispatcher {
             if let Some(reason) = self.skips[index.0].clone() {
                 self.settle_unstarted(index, Outcome::Skipped { reason }, actions);
             } else {
-                self.enqueue(index, Place::Back);
+                self.devices.enqueue(index, Place::Back);
             }
         }
     }
@@ -240,9 +164,6 @@ impl Dispatcher {
         actions: &mut Actions,
     ) {
         let index = assignment.index;
-        let Some(&device) = self.indices.get(&assignment.device) else {
-            return;
-        };
         let blamed = match &outcome {
             Outcome::Infrastructure { blame, .. } => Some(*blame),
             Outcome::Passed
@@ -251,7 +172,7 @@ impl Dispatcher {
             | Outcome::NeedsAgent { .. }
             | Outcome::Cancelled { .. } => None,
         };
-        self.release(device, blamed);
+        self.devices.release(&assignment.device, blamed);
         if self.may_retry(assignment, &outcome) {
             let next = AttemptNumber(assignment.attempt.0 + 1);
             actions.record(RunEvent::SessionWillRetry {
@@ -260,7 +181,8 @@ impl Dispatcher {
                 outcome,
                 duration_ms: duration,
             });
-            self.retry(index, next, device, blamed);
+            self.states[index.0] = SessionState::Waiting(next);
+            self.devices.retry(index, &assignment.device, blamed);
             return;
         }
         let flaky = outcome.is_passed() && assignment.attempt.0 > 1;
@@ -290,71 +212,7 @@ impl Dispatcher {
         is_worth_it
             && self.stopping.is_none()
             && assignment.attempt.0 <= self.retries
-            && self.candidates[assignment.index.0]
-                .iter()
-                .any(|&device| self.is_in_service(device))
-    }
-
-    /// A failure is tried again where it happened, so that a flaky app shows as one; what a device
-    /// is to blame for goes to another device if there is one.
-    fn retry(
-        &mut self,
-        index: SessionIndex,
-        attempt: AttemptNumber,
-        device: DeviceIndex,
-        blamed: Option<Blame>,
-    ) {
-        let mut avoid = match &mut self.states[index.0] {
-            SessionState::Running(avoid) => std::mem::take(avoid),
-            SessionState::Waiting(_) | SessionState::Settled => BTreeSet::new(),
-        };
-        let is_devices_fault = blamed == Some(Blame::Device);
-        if is_devices_fault {
-            avoid.insert(device);
-        }
-        self.states[index.0] = SessionState::Waiting(Waiting { attempt, avoid });
-        if is_devices_fault || !self.is_in_service(device) {
-            self.enqueue(index, Place::Front);
-        } else {
-            self.devices[device.0].bound.push_front(index);
-        }
-    }
-
-    /// A device has no session any more; `blamed` is whom an infrastructure error blames.
-    fn release(&mut self, device: DeviceIndex, blamed: Option<Blame>) {
-        let slot = &mut self.devices[device.0];
-        slot.running = None;
-        self.busy -= 1;
-        match blamed {
-            Some(Blame::Device) => {
-                slot.errors += 1;
-                if slot.errors >= GIVE_UP_AFTER {
-                    self.retire(device);
-                }
-            }
-            Some(Blame::Source | Blame::Host) => {}
-            None => slot.errors = 0,
-        }
-    }
-
-    /// Gives a device nothing more to do, and what others may run too to them.
-    fn retire(&mut self, device: DeviceIndex) {
-        let slot = &mut self.devices[device.0];
-        slot.availability = Availability::Retired;
-        for index in std::mem::take(&mut slot.bound).into_iter().rev() {
-            self.enqueue(index, Place::Front);
-        }
-    }
-
-    fn enqueue(&mut self, index: SessionIndex, place: Place) {
-        let queue = match self.candidates[index.0].as_slice() {
-            &[only] => &mut self.devices[only.0].bound,
-            _ => &mut self.shared,
-        };
-        match place {
-            Place::Front => queue.push_front(index),
-            Place::Back => queue.push_back(index),
-        }
+            && self.devices.can_run(assignment.index)
     }
 
     /// Gives every free device something to do.
@@ -362,68 +220,14 @@ impl Dispatcher {
         if self.stopping.is_some() {
             return;
         }
-        for device in (0..self.devices.len()).map(DeviceIndex) {
-            let Some(index) = self.next_for(device) else {
-                continue;
-            };
-            let SessionState::Waiting(waiting) = &mut self.states[index.0] else {
-                continue;
-            };
-            let (attempt, avoid) = (waiting.attempt, std::mem::take(&mut waiting.avoid));
-            self.states[index.0] = SessionState::Running(avoid);
-            let slot = &mut self.devices[device.0];
-            slot.running = Some(index);
-            self.busy += 1;
-            actions.0.push_back(Action::Start(Assignment {
-                index,
-                attempt,
-                device: slot.info.id.clone(),
-            }));
-        }
-    }
-
-    /// Takes out of the queues what a device shall run now.
-    fn next_for(&mut self, device: DeviceIndex) -> Option<SessionIndex> {
-        let slot = &mut self.devices[device.0];
-        if slot.running.is_some() || slot.availability == Availability::Retired {
-            return None;
-        }
-        if let Some(index) = slot.bound.pop_front() {
-            return Some(index);
-        }
-        let mut shared = self.shared.iter();
-        let place = shared.position(|&index| self.suits(index, device))?;
-        self.shared.remove(place)
-    }
-
-    /// Whether a session may run on this device, and no better one could take it.
-    fn suits(&self, index: SessionIndex, device: DeviceIndex) -> bool {
-        let candidates = &self.candidates[index.0];
-        let SessionState::Waiting(Waiting { avoid, .. }) = &self.states[index.0] else {
-            return false;
-        };
-        // Lower is better. A device is passed over when a better one is in service, though busy.
-        let rank = |device: DeviceIndex| {
-            let is_down = self.devices[device.0].availability != Availability::Up;
-            (avoid.contains(&device), is_down)
-        };
-        let own = rank(device);
-        let mut others = candidates
-            .iter()
-            .filter(|&&other| self.is_in_service(other));
-        candidates.contains(&device)
-            && (own == (false, false) || !others.any(|&other| rank(other) < own))
-    }
-
-    fn is_in_service(&self, device: DeviceIndex) -> bool {
-        self.devices[device.0].availability != Availability::Retired
-    }
-
-    fn change(&mut self, id: &DeviceId, from: Availability, to: Availability) {
-        if let Some(device) = self.indices.get(id) {
-            let slot = &mut self.devices[device.0];
-            if slot.availability == from {
-                slot.availability = to;
+        for (index, device) in self.devices.assign() {
+            if let SessionState::Waiting(attempt) = self.states[index.0] {
+                self.states[index.0] = SessionState::Running;
+                actions.0.push_back(Action::Start(Assignment {
+                    index,
+                    attempt,
+                    device,
+                }));
             }
         }
     }
@@ -452,7 +256,7 @@ impl Dispatcher {
 
     /// Ends the run when nothing runs and nothing that waits can ever run.
     fn finish_if_done(&mut self, actions: &mut Actions) {
-        if self.finished || self.busy > 0 {
+        if self.finished || self.devices.are_busy() {
             return;
         }
         for index in self.waiting() {
@@ -477,20 +281,18 @@ impl Dispatcher {
 
     /// Settles a session of which no attempt is under way, and journals it whole.
     fn settle_unstarted(&mut self, index: SessionIndex, outcome: Outcome, actions: &mut Actions) {
-        let attempt = match &self.states[index.0] {
-            SessionState::Waiting(waiting) => waiting.attempt,
-            SessionState::Running(_) | SessionState::Settled => return,
+        let SessionState::Waiting(attempt) = self.states[index.0] else {
+            return;
         };
         let session = SessionId::new(index, attempt);
-        if let Some(first) = self.candidates[index.0].first() {
-            let device = self.devices[first.0].info.clone();
+        if let Some(device) = self.devices.first_for(index) {
             let mut planned = self.planned[index.0].clone();
             planned.device = Some(device.id.clone());
             actions.record(RunEvent::SessionStarted {
                 session: session.clone(),
                 planned,
                 attempt,
-                device,
+                device: device.clone(),
             });
         }
         self.settle(index, &outcome, false);
@@ -506,12 +308,6 @@ impl Dispatcher {
         self.states[index.0] = SessionState::Settled;
         self.verdict.count(outcome, flaky);
     }
-}
-
-/// An end of a queue.
-enum Place {
-    Front,
-    Back,
 }
 
 impl Actions {

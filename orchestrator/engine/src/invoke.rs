@@ -1,17 +1,18 @@
 //! The invoker: every call of a tool by name. Looked up, permitted, templates filled in, called
 //! under the session's deadline, judged, both ends journalled.
 
+mod nested;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::BoxFuture;
 use packtrain_model::suggest::closest;
 use packtrain_model::template::Unresolved;
-use packtrain_model::trail::{Recorded, ToolCall, Trail};
+use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
-use packtrain_tools::{Answer, Call, Caller, Invoke, Kind, Registry, Tool, ToolError, ToolRequest};
+use packtrain_tools::{Answer, Call, Caller, Kind, Registry, Tool, ToolError, ToolRequest};
 
 use crate::judge::judge;
 use crate::order::Ambiguity;
@@ -213,47 +214,6 @@ impl<'a> Invoker<'a> {
         }
         Ok(answer)
     }
-
-    async fn nested(&self, path: &str, depth: u32, caller: Caller) -> Result<Answer, ToolError> {
-        let session = self.session;
-        let trail: Arc<Trail> = session
-            .loader
-            .load(path, &session.scope.folders)
-            .map_err(ToolError::failed)?;
-        let mut ran = 0;
-        for step in trail.all_steps() {
-            let outcome = match step.recording_for(&session.lineage) {
-                Recorded::NoAction(_) => Ok(()),
-                Recorded::Calls(_, calls) => Box::pin(self.all(&trail, calls, depth, caller)).await,
-                Recorded::Unknown => Err(session.needs_agent()),
-            };
-            outcome.map_err(|outcome| {
-                inner_error(outcome, |what| {
-                    format!("{path}, step {:?}: {what}", step.text)
-                })
-            })?;
-            ran += 1;
-        }
-        Ok(Answer::text(format!("ran {ran} steps of {path}")))
-    }
-}
-
-impl Invoke for Invoker<'_> {
-    fn invoke<'a>(&'a self, request: ToolRequest<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(async move {
-            let tool = request.tool;
-            let answer = self.call(request).await;
-            answer.map_err(|outcome| inner_error(outcome, |what| format!("`{tool}`: {what}")))
-        })
-    }
-
-    fn run_trail<'a>(
-        &'a self,
-        path: &'a str,
-        call: &'a Call<'a>,
-    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(self.nested(path, call.depth + 1, call.caller))
-    }
 }
 
 fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, ToolError> {
@@ -265,25 +225,6 @@ fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, Too
             None => "`packtrain tools` lists all tools".to_owned(),
         }),
     })
-}
-
-/// The outcome of an inner call, as the outer call tells it.
-fn inner_error(outcome: Outcome, told: impl Fn(&str) -> String) -> ToolError {
-    match outcome {
-        Outcome::Failed(failure) => ToolError::Failed {
-            message: told(&failure.message),
-            log: failure.log,
-            hint: failure.hint,
-        },
-        Outcome::NeedsAgent { why } => ToolError::NeedsAgent(told(&why)),
-        Outcome::Infrastructure { blame, cause, hint } => {
-            ToolError::Infrastructure { blame, cause, hint }
-        }
-        Outcome::Cancelled { .. } => ToolError::Cancelled,
-        Outcome::Passed | Outcome::Skipped { .. } => {
-            ToolError::failed(told("an inner call ended oddly"))
-        }
-    }
 }
 
 /// A trail can ask for undefined templates to be left as they are; whoever reads the report shall

@@ -3,9 +3,9 @@
 //! Knows no files, no HTTP and no concrete driver: trails come in parsed, events go out to a store
 //! and to sinks.
 
+mod changes;
 mod dispatch;
 mod evidence;
-mod here;
 mod host;
 mod invoke;
 mod journal;
@@ -19,7 +19,6 @@ mod run;
 mod session;
 mod stop;
 
-pub use here::Here;
 pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput};
 pub use journal::{
     ArtifactContent, Journal, JournalEnd, JournalThread, NewArtifact, NoStore, OpenSinks, Sink,
@@ -33,5 +32,5 @@ pub use pins::{check_driver, check_pins};
 pub use request::{RequestedTrail, RunOptions, RunRequest, Shard};
 pub use resolve::{Plan, Planned, resolve};
 pub use run::Run;
-pub use session::SessionContext;
+pub use session::{Here, SessionContext};
 pub use stop::{SessionStop, Stop, StopReason};

@@ -71,11 +71,12 @@ impl Run {
                 }
             }
             let event = tokio::select! {
-                // A session that has ended is not called cancelled by a stop in the same moment.
+                // A device that died is known to be down before what ended with it is tried again, and
+                // a session that has ended is not called cancelled by a stop in the same moment.
                 biased;
+                Some(change) = changes.recv() => changed(change),
                 Some(ended) = sessions.tasks.join_next_with_id() => sessions.ended(ended),
                 reason = next(&mut reasons) => Event::Stop(reason),
-                Some(change) = changes.recv() => changed(change),
                 () = at(time_limit) => {
                     time_limit = None;
                     Event::Stop(StopReason::TimeLimit)

@@ -1,28 +1,113 @@
-//! A session: one attempt of one trail on one device, from begin to end.
+//! Sessions on this computer: one attempt of one trail on one device, from lease to end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::{CommandError, Lease};
-use packtrain_drivers::{Command, Observation, SessionOptions as DeviceOptions};
+use packtrain_device_actors::{CommandError, Fleet, Lease};
+use packtrain_drivers::{
+    BoxFuture, Command, DeviceInfo, Observation, SessionOptions as DeviceOptions,
+};
 use packtrain_model::template::{Filled, Scope};
 use packtrain_model::trail::{Recorded, Step, ToolCall, Trail, lineage};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry, Tool, ToolError, ToolRequest};
+use tokio::sync::mpsc;
 
-use crate::here::Here;
-use crate::host::SessionOutput;
+use crate::changes;
+use crate::host::{DeviceChange, SessionHost, SessionOutput};
 use crate::invoke::Invoker;
-use crate::judge::{Circumstances, judge};
+use crate::judge::{Circumstances, judge, judge_lease};
 use crate::loader::TrailLoader;
 use crate::order::{SessionOptions, SessionOrder};
 use crate::stop::SessionStop;
 
 /// Tools and drivers give up this much before a deadline, to say why.
 const DEADLINE_MARGIN: Duration = Duration::from_millis(300);
+
+/// This computer. Cheap to clone.
+#[derive(Clone)]
+pub struct Here {
+    /// The devices.
+    pub fleet: Fleet,
+    /// The tools.
+    pub registry: SharedRegistry,
+    /// Where trails inside trails come from.
+    pub loader: Arc<dyn TrailLoader>,
+    /// Whoever asked for the sessions.
+    pub caller: Caller,
+    /// Where relative paths lead when they lead nowhere from the trail's folder.
+    pub working_directory: PathBuf,
+    /// Folder for downloads and device logs while they are written; without one there are none.
+    pub scratch: Option<PathBuf>,
+}
+
+impl Here {
+    /// Leases the device that an order requires and begins its session on it.
+    ///
+    /// # Errors
+    /// The outcome, when there will be no session.
+    pub async fn open(
+        &self,
+        order: &SessionOrder,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> Result<SessionContext, Outcome> {
+        let required = order.requires.described();
+        let started = |device: DeviceInfo| {
+            let mut planned = order.planned.clone();
+            planned.device = Some(device.id.clone());
+            RunEvent::SessionStarted {
+                session: order.session.clone(),
+                planned,
+                attempt: order.attempt,
+                device,
+            }
+        };
+        let holder = format!("{} of run {}", order.session, order.run);
+        let deadline = Instant::now() + order.options.connect_timeout;
+        let leased = self
+            .fleet
+            .lease(&required.id, &holder, deadline, stop.token());
+        match leased.await {
+            Ok(lease) => {
+                output.record(started(lease.device().clone())).await;
+                SessionContext::begin(order, lease, self, output, stop).await
+            }
+            Err(error) => {
+                output.record(started(required.clone())).await;
+                Err(judge_lease(&error, stop.cause()))
+            }
+        }
+    }
+}
+
+impl SessionHost for Here {
+    fn run(
+        &self,
+        order: SessionOrder,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> BoxFuture<'static, Outcome> {
+        let here = self.clone();
+        Box::pin(async move {
+            match here.open(&order, output, stop).await {
+                Ok(session) => {
+                    let outcome = session.walk(&order.trail).await;
+                    session.end().await;
+                    outcome
+                }
+                Err(outcome) => outcome,
+            }
+        })
+    }
+
+    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
+        changes::of(&self.fleet)
+    }
+}
 
 /// A session under way: its device, its memory, its bounds.
 pub struct SessionContext {

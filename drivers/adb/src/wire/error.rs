@@ -118,7 +118,7 @@ impl WireError {
             }
             Self::NotReady(state) | Self::Gone { state, .. } => state.hint(),
             Self::WantsTls => Some(
-                "wireless debugging goes through the adb server: `adb pair`, then `adb connect`",
+                "wireless debugging goes through the adb server: `packtrain devices pair`, then `packtrain devices connect`",
             ),
             Self::Key { .. } => Some("delete the file and a new key is made"),
             Self::NotSent { .. } => {

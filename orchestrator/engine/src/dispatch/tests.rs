@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use packtrain_drivers::{Platform, Size};
+use packtrain_drivers::{DeviceInfo, Platform, Size};
 use packtrain_model::trail::Trail;
 use packtrain_model::{Cell, Exit, RunId};
 use proptest::prelude::*;
