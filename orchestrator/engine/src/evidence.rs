@@ -19,7 +19,7 @@ impl SessionContext {
         for report in self.scope.lease.drain_events() {
             let download = match &report {
                 DeviceEvent::Downloaded { file, path, .. } => {
-                    path.clone().map(|path| (file.clone(), path))
+                    path.clone().map(|path| (self.redact(file), path))
                 }
                 _ => None,
             };
