@@ -1,22 +1,22 @@
 //! Tools for pages. The driver waits for elements; these only say what is wanted.
 
 mod arguments;
+mod assertions;
+mod queries;
 mod rules;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{
-    Command, NavigateTo, Observation, Platform, Size, SnapshotDetail, ValueKind, WebCommand,
-    WebTarget,
+    Command, NavigateTo, Observation, Platform, Size, SnapshotDetail, WebCommand, WebTarget,
 };
 
 use self::arguments::{
-    AnswerDialogs, ApplyCookies, Detail, Element, Evaluate, FillSecret, Navigate, Navigation,
-    NetworkEvent, PressKey, RequestDetails, Resize, Scroll, Select, Snapshot, Type, VerifyKind,
-    VerifyList, VerifyText, VerifyValue, Wait, WaitForUrl, matching,
+    AnswerDialogs, ApplyCookies, Element, Evaluate, FillSecret, Navigate, Navigation, PressKey,
+    Resize, Scroll, Select, Type, Wait, WaitForUrl,
 };
-use super::{Nothing, tool};
+use super::tool;
 use crate::call::Call;
 use crate::tool::{Answer, Kind, Tool, ToolError};
 
@@ -24,8 +24,8 @@ const WEB: &[Platform] = &[Platform::Web];
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let mut tools = actions();
-    tools.extend(assertions());
-    tools.extend(queries());
+    tools.extend(assertions::assertions());
+    tools.extend(queries::queries());
     tools
 }
 
@@ -255,154 +255,6 @@ fn actions() -> Vec<Arc<dyn Tool>> {
         .internal()
         .unrecorded()
         .code("script")
-        .done(),
-    ]
-}
-
-fn assertions() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<VerifyText>(
-            "web_verifyTextVisible",
-            Kind::Assertion,
-            "Expects a text to be visible: any case, anywhere, across nested elements; with \
-             `exact: true`, the whole text of an element, in this case.",
-            |arguments, call| {
-                let VerifyText { text, exact, .. } = arguments;
-                let matching = matching(exact);
-                web(call, WebCommand::ExpectText { text, matching })
-            },
-        )
-        .ruled(VerifyText::rule)
-        .on(WEB)
-        .done(),
-        tool::<Element>(
-            "web_verifyElementVisible",
-            Kind::Assertion,
-            "Expects an element to be visible.",
-            |mut arguments, call| {
-                web(
-                    call,
-                    WebCommand::ExpectVisible {
-                        target: arguments.target(),
-                    },
-                )
-            },
-        )
-        .ruled(Element::rule)
-        .on(WEB)
-        .done(),
-        tool::<VerifyValue>(
-            "web_verifyValue",
-            Kind::Assertion,
-            "Expects the text, the value or an attribute of an element. A text contains what is \
-             expected; with `exact: true` it is the same as a whole.",
-            |mut arguments, call| {
-                Box::pin(async move {
-                    let target = arguments.target();
-                    let kind = match arguments.kind {
-                        VerifyKind::Text => ValueKind::Text,
-                        VerifyKind::Value => ValueKind::Value,
-                        VerifyKind::Attribute if arguments.attribute.is_empty() => {
-                            return Err(ToolError::failed("`attribute` names no attribute"));
-                        }
-                        VerifyKind::Attribute => ValueKind::Attribute(arguments.attribute),
-                    };
-                    let command = WebCommand::ExpectValue {
-                        target,
-                        kind,
-                        expected: arguments.expected,
-                        matching: matching(arguments.exact),
-                    };
-                    call.act(Command::Web(command)).await
-                })
-            },
-        )
-        .ruled(VerifyValue::rule)
-        .on(WEB)
-        .done(),
-        tool::<VerifyList>(
-            "web_verifyListVisible",
-            Kind::Assertion,
-            "Expects texts to be visible inside an element, or on the page: in any case, as a \
-             part of it; with `exact: true`, the whole text of an element, in this case.",
-            |mut arguments, call| {
-                let target = arguments.target();
-                web(
-                    call,
-                    WebCommand::ExpectList {
-                        target,
-                        items: arguments.items,
-                        matching: matching(arguments.exact),
-                    },
-                )
-            },
-        )
-        .ruled(VerifyList::rule)
-        .on(WEB)
-        .done(),
-        tool::<NetworkEvent>(
-            "web_assertNetworkEvent",
-            Kind::Assertion,
-            "Expects a request of this session whose address or body mentions a name.",
-            |arguments, call| {
-                let limit = Duration::from_millis(arguments.timeout_ms);
-                web(
-                    call,
-                    WebCommand::ExpectRequest {
-                        name: arguments.event_name,
-                        limit,
-                    },
-                )
-            },
-        )
-        .ruled(NetworkEvent::rule)
-        .on(WEB)
-        .done(),
-    ]
-}
-
-fn queries() -> Vec<Arc<dyn Tool>> {
-    vec![
-        tool::<Snapshot>(
-            "web_snapshot",
-            Kind::Query,
-            "Keeps a picture and a reading of the page under a name.",
-            |_, call| read(call, SnapshotDetail::default()),
-        )
-        .on(WEB)
-        .done(),
-        tool::<RequestDetails>(
-            "web_requestDetails",
-            Kind::Query,
-            "Reads the page with more detail: bounds, CSS selectors, what is out of sight.",
-            |arguments, call| {
-                let include = arguments.include;
-                let detail = SnapshotDetail {
-                    bounds: include.contains(&Detail::Bounds),
-                    css_selectors: include.contains(&Detail::CssSelectors),
-                    offscreen: include.contains(&Detail::OffscreenElements),
-                };
-                read(call, detail)
-            },
-        )
-        .on(WEB)
-        .unrecorded()
-        .done(),
-        tool::<Nothing>(
-            "web_currentUrl",
-            Kind::Query,
-            "Answers the page's address.",
-            |Nothing {}, call| web(call, WebCommand::CurrentUrl),
-        )
-        .on(WEB)
-        .done(),
-        tool::<Nothing>(
-            "web_getStorageState",
-            Kind::Query,
-            "Answers cookies and local storage as JSON in Playwright's shape.",
-            |Nothing {}, call| web(call, WebCommand::StorageState),
-        )
-        .on(WEB)
         .done(),
     ]
 }

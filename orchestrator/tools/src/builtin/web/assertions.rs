@@ -1,0 +1,115 @@
+//! What can be verified of a page. Nothing falls back here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::{Command, ValueKind, WebCommand};
+
+use super::super::tool;
+use super::arguments::{
+    Element, NetworkEvent, VerifyKind, VerifyList, VerifyText, VerifyValue, matching,
+};
+use super::{WEB, web};
+use crate::tool::{Kind, Tool, ToolError};
+
+pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<VerifyText>(
+            "web_verifyTextVisible",
+            Kind::Assertion,
+            "Expects a text to be visible: any case, anywhere, across nested elements; with \
+             `exact: true`, the whole text of an element, in this case.",
+            |arguments, call| {
+                let VerifyText { text, exact, .. } = arguments;
+                let matching = matching(exact);
+                web(call, WebCommand::ExpectText { text, matching })
+            },
+        )
+        .ruled(VerifyText::rule)
+        .on(WEB)
+        .done(),
+        tool::<Element>(
+            "web_verifyElementVisible",
+            Kind::Assertion,
+            "Expects an element to be visible.",
+            |mut arguments, call| {
+                web(
+                    call,
+                    WebCommand::ExpectVisible {
+                        target: arguments.target(),
+                    },
+                )
+            },
+        )
+        .ruled(Element::rule)
+        .on(WEB)
+        .done(),
+        tool::<VerifyValue>(
+            "web_verifyValue",
+            Kind::Assertion,
+            "Expects the text, the value or an attribute of an element. A text contains what is \
+             expected; with `exact: true` it is the same as a whole.",
+            |mut arguments, call| {
+                Box::pin(async move {
+                    let target = arguments.target();
+                    let kind = match arguments.kind {
+                        VerifyKind::Text => ValueKind::Text,
+                        VerifyKind::Value => ValueKind::Value,
+                        VerifyKind::Attribute if arguments.attribute.is_empty() => {
+                            return Err(ToolError::failed("`attribute` names no attribute"));
+                        }
+                        VerifyKind::Attribute => ValueKind::Attribute(arguments.attribute),
+                    };
+                    let command = WebCommand::ExpectValue {
+                        target,
+                        kind,
+                        expected: arguments.expected,
+                        matching: matching(arguments.exact),
+                    };
+                    call.act(Command::Web(command)).await
+                })
+            },
+        )
+        .ruled(VerifyValue::rule)
+        .on(WEB)
+        .done(),
+        tool::<VerifyList>(
+            "web_verifyListVisible",
+            Kind::Assertion,
+            "Expects texts to be visible inside an element, or on the page: in any case, as a \
+             part of it; with `exact: true`, the whole text of an element, in this case.",
+            |mut arguments, call| {
+                let target = arguments.target();
+                web(
+                    call,
+                    WebCommand::ExpectList {
+                        target,
+                        items: arguments.items,
+                        matching: matching(arguments.exact),
+                    },
+                )
+            },
+        )
+        .ruled(VerifyList::rule)
+        .on(WEB)
+        .done(),
+        tool::<NetworkEvent>(
+            "web_assertNetworkEvent",
+            Kind::Assertion,
+            "Expects a request of this session whose address or body mentions a name.",
+            |arguments, call| {
+                let limit = Duration::from_millis(arguments.timeout_ms);
+                web(
+                    call,
+                    WebCommand::ExpectRequest {
+                        name: arguments.event_name,
+                        limit,
+                    },
+                )
+            },
+        )
+        .ruled(NetworkEvent::rule)
+        .on(WEB)
+        .done(),
+    ]
+}
