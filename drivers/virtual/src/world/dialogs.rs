@@ -129,12 +129,27 @@ impl World {
             let run = self.front_run().filter(|run| run.ready_at <= self.now)?;
             run.dialogs.last()
         };
-        self.system_dialogs.last().or_else(of_app)
+        self.top_system_dialog().or_else(of_app)
+    }
+
+    /// The dialog of the system that is to be seen.
+    pub(super) fn top_system_dialog(&self) -> Option<&OpenDialog> {
+        self.system_dialogs.get(self.system_dialog_in_sight()?)
+    }
+
+    /// On Android the question for a permission is an activity of the app that asks and goes to the
+    /// back with it; an alert of iOS stays.
+    fn system_dialog_in_sight(&self) -> Option<usize> {
+        let in_sight = |dialog: &OpenDialog| match (self.shape.platform, dialog) {
+            (Platform::Android, OpenDialog::Asks { app, .. }) => self.front.as_ref() == Some(app),
+            _ => true,
+        };
+        self.system_dialogs.iter().rposition(in_sight)
     }
 
     fn close_top_dialog(&mut self) -> Option<OpenDialog> {
-        let dialog = match self.system_dialogs.pop() {
-            Some(dialog) => Some(dialog),
+        let dialog = match self.system_dialog_in_sight() {
+            Some(place) => Some(self.system_dialogs.remove(place)),
             None => self.front_run_mut()?.dialogs.pop(),
         };
         self.moved();

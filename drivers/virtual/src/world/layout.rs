@@ -58,7 +58,7 @@ impl World {
         if self.keyboard_shown() {
             windows.push(self.keyboard_window());
         }
-        if let Some(dialog) = self.system_dialogs.last() {
+        if let Some(dialog) = self.top_system_dialog() {
             windows.push(self.dialog_window(dialog, WindowKind::SystemDialog));
         }
         windows

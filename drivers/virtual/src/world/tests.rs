@@ -203,6 +203,29 @@ fn the_permission_dialog_follows_each_platforms_manners() {
 }
 
 #[test]
+fn on_android_the_question_for_a_permission_goes_to_the_back_with_the_app_that_asks() {
+    for (platform, stays) in [(Platform::Android, false), (Platform::Ios, true)] {
+        let mut bench = Bench::in_shop(platform);
+        bench
+            .fill("email", "a")
+            .fill("password", "secret")
+            .tap("sign_in")
+            .pass(1000);
+        bench.world.home(bench.now);
+        let there = bench.world.dialog().is_some();
+        assert_eq!(
+            (there, bench.shows("Allow")),
+            (stays, stays),
+            "{platform:?}"
+        );
+        let shop = "com.example.shop".into();
+        bench.world.launch(&shop, bench.now).expect("installed");
+        bench.pass(1000);
+        assert!(bench.shows("Allow"), "{platform:?}");
+    }
+}
+
+#[test]
 fn a_permission_that_is_held_is_not_asked_for() {
     let mut bench = Bench::in_shop(Platform::Android);
     let shop = "com.example.shop".into();
