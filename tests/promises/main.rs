@@ -12,6 +12,7 @@ mod docs;
 mod downloads;
 mod fleet;
 mod isolation;
+mod mutants;
 mod network;
 mod phones;
 mod programs;
