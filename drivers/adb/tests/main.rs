@@ -11,6 +11,8 @@ mod faults;
 mod hand;
 mod input;
 mod lab;
+#[path = "../../testing/met.rs"]
+mod met;
 mod screen;
 mod server;
 mod session;

@@ -9,17 +9,9 @@ use packtrain_drivers::{
 use packtrain_virtual::faults::Fault;
 
 use super::lab::{Device, Hand as _, SHOP, SNAPSHOT, WELL, Way, both_ways, within};
+use super::met::{Met, names_tests_that_exist};
 
 const SOURCE: &str = "match: { route: 'GET .*/source' }";
-
-/// Where a fault is met.
-#[derive(Debug, PartialEq, Eq)]
-enum Met {
-    /// By this test: file and name.
-    By(&'static str),
-    /// iPhones do not have it.
-    NotOnIphones,
-}
 
 fn met(fault: &Fault) -> Met {
     match fault {
@@ -43,7 +35,7 @@ fn met(fault: &Fault) -> Met {
         Fault::NullRoot => Met::By("screen::a_screen_that_cannot_be_read_at_once_is_read_again"),
         Fault::EmptyTree => Met::By("every_fault::a_screen_without_elements_is_shown_as_it_is"),
         // Only a tree in XML can end early by itself; the driver asks for JSON.
-        Fault::Truncate(_) => Met::NotOnIphones,
+        Fault::Truncate(_) => Met::NotHere,
         Fault::Stale(_) => {
             Met::By("every_fault::what_was_on_the_screen_before_gives_way_to_what_is")
         }
@@ -77,7 +69,7 @@ fn met(fault: &Fault) -> Met {
         | Fault::StorageFull
         | Fault::NoFocus(_)
         | Fault::PortBusy
-        | Fault::UiAutomationTaken => Met::NotOnIphones,
+        | Fault::UiAutomationTaken => Met::NotHere,
     }
 }
 
@@ -92,17 +84,9 @@ fn lost(error: &DriverError) -> (&str, &str) {
 
 #[test]
 fn every_fault_is_met_by_a_test_that_exists() {
-    assert_eq!(met(&Fault::PortBusy), Met::NotOnIphones);
-    let tests = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let (own, _) = include_str!("every_fault.rs")
-        .split_once("#[test]")
-        .unwrap();
-    let named = own.split("Met::By(").skip(1);
-    for place in named.filter_map(|rest| rest.split('"').nth(1)) {
-        let (file, test) = place.split_once("::").unwrap();
-        let source = std::fs::read_to_string(tests.join(format!("{file}.rs"))).unwrap();
-        assert!(source.contains(&format!("fn {test}(")), "{place}");
-    }
+    assert_eq!(met(&Fault::PortBusy), Met::NotHere);
+    let tests = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+    names_tests_that_exist(include_str!("every_fault.rs"), tests.as_ref());
 }
 
 #[tokio::test]

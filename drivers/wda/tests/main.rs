@@ -10,6 +10,8 @@ mod faults;
 mod hand;
 mod input;
 mod lab;
+#[path = "../../testing/met.rs"]
+mod met;
 mod restart;
 mod screen;
 mod simulator;

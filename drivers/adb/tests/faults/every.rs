@@ -3,14 +3,7 @@
 
 use packtrain_virtual::faults::Fault;
 
-/// Where a fault is met.
-#[derive(Debug, PartialEq, Eq)]
-enum Met {
-    /// By this test: file and name.
-    By(&'static str),
-    /// Androids do not have it.
-    NotOnAndroids,
-}
+use crate::met::{Met, names_tests_that_exist};
 
 fn met(fault: &Fault) -> Met {
     match fault {
@@ -78,19 +71,13 @@ fn met(fault: &Fault) -> Met {
         | Fault::WdaCrash(_)
         | Fault::Detach(_)
         | Fault::PasswordProtected
-        | Fault::InvalidHostId => Met::NotOnAndroids,
+        | Fault::InvalidHostId => Met::NotHere,
     }
 }
 
 #[test]
 fn every_fault_is_met_by_a_test_that_exists() {
-    assert_eq!(met(&Fault::Garbage), Met::NotOnAndroids);
-    let tests = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults");
-    let (own, _) = include_str!("every.rs").split_once("#[test]").unwrap();
-    let named = own.split("Met::By(").skip(1);
-    for place in named.filter_map(|rest| rest.split('"').nth(1)) {
-        let (file, test) = place.split_once("::").unwrap();
-        let source = std::fs::read_to_string(tests.join(format!("{file}.rs"))).unwrap();
-        assert!(source.contains(&format!("fn {test}(")), "{place}");
-    }
+    assert_eq!(met(&Fault::Garbage), Met::NotHere);
+    let tests = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults");
+    names_tests_that_exist(include_str!("every.rs"), tests.as_ref());
 }
