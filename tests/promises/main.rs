@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod adb_server;
+mod android;
 mod check;
 mod cli;
 mod conformance;

@@ -8,10 +8,9 @@ use std::time::Duration;
 use packtrain_drivers::selector::list_refs;
 use packtrain_drivers::tree::{AndroidNode, IosNode};
 use packtrain_drivers::{
-    ActionReport, AndroidCommand, AppCommand, BoxFuture, Command, CommandContext, Connector,
-    DeviceId, DeviceInfo, Driver, DriverError, EventSink, InputCommand, NodeDetail, Observation,
-    Platform, Point, Rect, ScreenMark, Screenshot, Size, Snapshot, SnapshotDetail, Tree,
-    TreeBuilder,
+    ActionReport, AppCommand, BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo,
+    Driver, DriverError, EventSink, InputCommand, NodeDetail, Observation, Platform, Point, Rect,
+    ScreenMark, Screenshot, Size, Snapshot, SnapshotDetail, Tree, TreeBuilder,
 };
 use serde_json::json;
 
@@ -184,8 +183,6 @@ pub(crate) struct World {
     pub(crate) on_hide: Option<Change>,
     /// What happens when somebody waits for the screen to rest.
     pub(crate) on_settle: Option<Change>,
-    /// What the next shell command answers.
-    pub(crate) shell: serde_json::Value,
     /// Whether the screen never comes to rest.
     pub(crate) restless: bool,
     ticks: u32,
@@ -325,9 +322,6 @@ impl World {
                     .filter(|app| *system || app["system"] == json!(false));
                 Ok(Observation::Json(listed.collect()))
             }
-            Command::Android(AndroidCommand::Shell { .. }) => {
-                Ok(Observation::Json(self.shell.clone()))
-            }
             Command::Web(_) => Err(DriverError::Invalid("this is no page".into())),
             _ => done,
         }
@@ -352,7 +346,6 @@ impl Phone {
                 coming: VecDeque::new(),
                 on_hide: None,
                 on_settle: None,
-                shell: json!(null),
                 restless: false,
                 ticks: 0,
                 commands: Vec::new(),
