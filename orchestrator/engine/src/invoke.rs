@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use packtrain_model::suggest::closest;
-use packtrain_model::template::Unresolved;
+use packtrain_model::template::Filled;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
@@ -104,20 +104,22 @@ impl<'a> Invoker<'a> {
                 arguments: shown.to_json(),
             })
             .await;
+        let mut notes = Vec::new();
         let answer = match arguments {
-            Ok(arguments) => {
-                let answer = self.dispatch(&request, &registry, &arguments.value).await;
-                answer.map(|answer| noting(answer, &arguments.unresolved))
+            Ok(mut arguments) => {
+                notes = noticed(tool, &mut arguments);
+                self.dispatch(&request, &registry, &arguments.value).await
             }
             Err(error) => Err(error),
         };
-        let (outcome, answer) = match answer.and_then(|answer| self.unambiguous(tool, answer)) {
+        let (outcome, mut answer) = match answer.and_then(|answer| self.unambiguous(tool, answer)) {
             Ok(answer) => (Outcome::Passed, answer),
             Err(error) => {
                 let circumstances = session.circumstances(request.tool, request.at);
                 (judge(&error, circumstances), Answer::default())
             }
         };
+        answer.report.notes.extend(notes);
         session.journal_device_events(self.step).await;
         session
             .record(RunEvent::ToolFinished {
@@ -227,15 +229,19 @@ fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, Too
     })
 }
 
-/// A trail can ask for undefined templates to be left as they are; whoever reads the report shall
-/// know.
-fn noting(mut answer: Answer, unresolved: &[Unresolved]) -> Answer {
-    answer.report.notes.extend(
-        unresolved
-            .iter()
-            .map(|template| format!("{} is undefined and was left as is", template.token)),
-    );
-    answer
+/// What whoever reads the report shall know of a call's arguments: those that the tool does not
+/// take, which are left out, and templates that the trail asks to leave as they are.
+fn noticed(tool: Option<&Arc<dyn Tool>>, arguments: &mut Filled<Value>) -> Vec<String> {
+    let unknown = tool.map(|tool| tool.spec().take_unknown(&mut arguments.value));
+    let unknown = unknown.into_iter().flatten().map(|argument| {
+        let hint = argument.hint.map(|hint| format!("; {hint}"));
+        let hint = hint.unwrap_or_default();
+        format!("unknown argument `{}` was ignored{hint}", argument.name)
+    });
+    let undefined = arguments.unresolved.iter();
+    unknown
+        .chain(undefined.map(|one| format!("{} is undefined and was left as is", one.token)))
+        .collect()
 }
 
 fn shortened(text: String) -> String {

@@ -341,3 +341,27 @@ fn what_stopped_the_run_is_in_its_journal() {
         )));
     });
 }
+
+#[test]
+fn an_argument_that_a_tool_does_not_take_is_noted_and_the_call_goes_on() {
+    in_system(async {
+        let a = Fake::new("a");
+        let text = "trail:\n  - step: wait\n    recording:\n      web:\n        - wait: { timeToWaitInSeconds: 0, because: it is slow, reasonning: x }\n";
+        let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
+            .unwrap()
+            .trail;
+        let mut bench = Bench::new(&[&a], &[std::sync::Arc::new(trail)]);
+        bench.registry = SharedRegistry::new(Registry::builtin());
+        let ran = bench.run().await;
+        assert_eq!(ran.verdict.passed, 1, "{:?}", ran.outcomes());
+        let notes = ran.entries.iter().find_map(|entry| match &entry.event {
+            RunEvent::ToolFinished { report, .. } => Some(report.notes.clone()),
+            _ => None,
+        });
+        let expected = [
+            "unknown argument `because` was ignored",
+            "unknown argument `reasonning` was ignored; did you mean `reasoning`?",
+        ];
+        assert_eq!(notes.unwrap(), expected);
+    });
+}

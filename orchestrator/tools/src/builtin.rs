@@ -101,7 +101,7 @@ impl From<ToolError> for Slip {
 }
 
 /// Whether a value is a text with a template in it.
-pub(crate) fn is_template(value: &Value) -> bool {
+pub fn is_template(value: &Value) -> bool {
     value
         .as_scalar()
         .is_some_and(|scalar| scalar.text.contains("{{") || scalar.text.contains("${"))

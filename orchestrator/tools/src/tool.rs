@@ -3,7 +3,9 @@
 use packtrain_device_actors::CommandError;
 use packtrain_drivers::{ActionReport, BoxFuture, DriverError, Platform};
 use packtrain_model::Blame;
-use packtrain_model::yaml::{DecodeError, Value};
+use packtrain_model::source::Span;
+use packtrain_model::suggest::did_you_mean;
+use packtrain_model::yaml::{DecodeError, Node, Value};
 
 use crate::call::Call;
 
@@ -66,6 +68,42 @@ impl ToolSpec {
     pub fn works_on(&self, platform: Platform) -> bool {
         self.platforms.is_empty() || self.platforms.contains(&platform)
     }
+
+    /// Takes out of a call's arguments those that it does not know: they are harmless, for a file
+    /// may be written for a newer version.
+    pub fn take_unknown(&self, arguments: &mut Value) -> Vec<UnknownArgument> {
+        let known = self.arguments["properties"].as_object();
+        let (Node::Mapping(mapping), false) = (
+            &mut arguments.node,
+            self.arguments["additionalProperties"] != false,
+        ) else {
+            return Vec::new();
+        };
+        let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
+        let unknown = mapping
+            .entries
+            .extract_if(.., |entry| !is_known(&entry.key.text));
+        unknown
+            .map(|entry| UnknownArgument {
+                hint: known.and_then(|known| {
+                    did_you_mean(&entry.key.text, known.keys().map(String::as_str))
+                }),
+                name: entry.key.text,
+                span: entry.key.span,
+            })
+            .collect()
+    }
+}
+
+/// An argument that its tool does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownArgument {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    pub span: Option<Span>,
+    /// Which one was probably meant.
+    pub hint: Option<String>,
 }
 
 /// What a tool answers.

@@ -467,3 +467,43 @@ fn an_element_without_bounds_is_not_tapped_at_the_corner() {
         assert_eq!(lab.taps(), []);
     });
 }
+
+#[test]
+fn the_older_selector_of_recorded_trails_names_an_element_where_there_is_no_newer_one() {
+    on_both(async |platform| {
+        let row = |top| button("Save").line(top);
+        let lab = Lab::showing(
+            platform,
+            vec![row(200.0), label("Below").line(500.0), row(800.0)],
+        )
+        .await;
+        for (arguments, at) in [
+            (
+                json!({"selector": {"textRegex": "Sa.e", "index": "1.0"}}),
+                850.0,
+            ),
+            (
+                json!({"selector": {"textRegex": "Save", "below": {"textRegex": "Below"}, "traits": []}}),
+                850.0,
+            ),
+            (
+                json!({"selector": {"textRegex": "Below"}, "nodeSelector": lab.by_text("Save")}),
+                250.0,
+            ),
+        ] {
+            let shown = arguments.to_string();
+            lab.call("tapOnElementBySelector", arguments).await.unwrap();
+            assert_eq!(lab.taps().last().unwrap().y, at, "{shown}");
+        }
+        let older = json!({"selector": {"textRegex": "Save"}});
+        lab.call("assertVisibleBySelector", older).await.unwrap();
+        let gone = json!({"selector": {"textRegex": "Gone"}});
+        lab.call("assertNotVisibleBySelector", gone.clone())
+            .await
+            .unwrap();
+        lab.call("waitUntilNotVisible", gone).await.unwrap();
+        for nothing in [json!({}), json!({"selector": {"css": "a"}})] {
+            lab.failure("tapOnElementBySelector", nothing).await;
+        }
+    });
+}

@@ -16,11 +16,14 @@ mod typing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use packtrain_drivers::{BoxFuture, Direction};
+use packtrain_drivers::selector::NodeSelector;
+use packtrain_drivers::{BoxFuture, Direction, Platform};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::maestro::Element;
 use crate::mobile::PATIENCE;
+use crate::mobile::wanted::Wanted;
 use crate::tool::{Answer, Tool, ToolError};
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
@@ -48,6 +51,23 @@ type Object = serde_json::Map<String, serde_json::Value>;
 /// What `timeoutMs` says, or the usual time.
 fn patience(timeout_ms: Option<u64>) -> Duration {
     timeout_ms.map_or(PATIENCE, Duration::from_millis)
+}
+
+/// What a `nodeSelector` names, or, where there is none, the `selector` of older recordings.
+fn named(
+    newer: Option<NodeSelector>,
+    older: Option<&Element>,
+    on: Platform,
+) -> Result<Wanted, ToolError> {
+    match (newer, older) {
+        (Some(selector), _) => Wanted::selector(selector, on),
+        (None, Some(element)) => element.wanted(on),
+        (None, None) => Err(no_selector()),
+    }
+}
+
+fn no_selector() -> ToolError {
+    ToolError::failed("`nodeSelector` is missing")
 }
 
 /// A direction in a trail.

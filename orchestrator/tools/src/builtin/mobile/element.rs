@@ -7,7 +7,8 @@ use packtrain_drivers::selector::{AndroidAccessibilityMatch, NodeSelector};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Object;
+use super::maestro::Element;
+use super::{Object, named, no_selector};
 use crate::builtin::tool;
 use crate::mobile::act::{Touch, touch_element};
 use crate::mobile::gesture::shares;
@@ -25,13 +26,19 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
              first from the top.",
             |arguments, call| {
                 Box::pin(async move {
-                    let wanted =
-                        Wanted::selector(arguments.node_selector, call.session.platform())?;
+                    let (newer, older) = (arguments.node_selector, arguments.selector);
+                    let wanted = named(newer, older.as_ref(), call.session.platform())?;
                     let touch = Touch::long(arguments.long_press);
                     touch_element(Watch::new(call, PATIENCE), &wanted, touch, None).await
                 })
             },
         )
+        .ruled(|arguments| {
+            let newer = arguments.node_selector.map(drop);
+            Ok(newer
+                .or(arguments.selector.map(drop))
+                .ok_or_else(no_selector)?)
+        })
         .on(PHONES)
         .internal()
         .done(),
@@ -86,8 +93,13 @@ struct TapBySelector {
     long_press: bool,
     /// Which element: `androidAccessibility`, `androidMaestro`, `iosMaestro` or `iosAxe`, and
     /// relations.
-    #[schemars(with = "Object")]
-    node_selector: NodeSelector,
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    node_selector: Option<NodeSelector>,
+    /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    selector: Option<Element>,
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -8,7 +8,8 @@ use packtrain_drivers::selector::{Dialect, NodeSelector, Pattern};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Object, patience};
+use super::maestro::Element;
+use super::{Object, named, no_selector, patience};
 use crate::builtin::{caseless, tool};
 use crate::call::Call;
 use crate::mobile::PHONES;
@@ -26,6 +27,12 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "Expects an element to be visible, and to show a text when one is given.",
             |arguments, call| Box::pin(async move { assert_visible(arguments, call).await }),
         )
+        .ruled(|arguments| {
+            let newer = arguments.node_selector.map(drop);
+            Ok(newer
+                .or(arguments.selector.map(drop))
+                .ok_or_else(no_selector)?)
+        })
         .on(PHONES)
         .internal()
         .done(),
@@ -35,12 +42,18 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "Expects that no such element is visible, or that it goes away in time.",
             |arguments, call| {
                 Box::pin(async move {
-                    let wanted =
-                        Wanted::selector(arguments.node_selector, call.session.platform())?;
+                    let (newer, older) = (arguments.node_selector, arguments.selector);
+                    let wanted = named(newer, older.as_ref(), call.session.platform())?;
                     expect_gone(&wanted, patience(arguments.timeout_ms), call).await
                 })
             },
         )
+        .ruled(|arguments| {
+            let newer = arguments.node_selector.map(drop);
+            Ok(newer
+                .or(arguments.selector.map(drop))
+                .ok_or_else(no_selector)?)
+        })
         .on(PHONES)
         .internal()
         .done(),
@@ -69,7 +82,8 @@ pub(super) async fn expect_visible(
 }
 
 async fn assert_visible(arguments: AssertBySelector, call: &Call<'_>) -> Result<Answer, ToolError> {
-    let wanted = Wanted::selector(arguments.node_selector, call.session.platform())?;
+    let (newer, older) = (arguments.node_selector, arguments.selector);
+    let wanted = named(newer, older.as_ref(), call.session.platform())?;
     let watch = Watch::new(call, patience(arguments.timeout_ms));
     let expected = arguments.expected_text.as_deref();
     let expected = expected.map(|text| Expected::new(text, arguments.text_match_mode));
@@ -171,8 +185,13 @@ struct AssertBySelector {
     #[serde(default)]
     reason: Option<String>,
     /// Which element, as in other tools.
-    #[schemars(with = "Object")]
-    node_selector: NodeSelector,
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    node_selector: Option<NodeSelector>,
+    /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    selector: Option<Element>,
     /// How long to wait for it, in milliseconds; 5000 when not given.
     #[serde(default)]
     timeout_ms: Option<u64>,
@@ -205,8 +224,13 @@ struct AssertNotBySelector {
     #[serde(default)]
     reason: Option<String>,
     /// Which element, as in other tools.
-    #[schemars(with = "Object")]
-    node_selector: NodeSelector,
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    node_selector: Option<NodeSelector>,
+    /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    selector: Option<Element>,
     /// How long it may take to go away, in milliseconds; 5000 when not given.
     #[serde(default)]
     timeout_ms: Option<u64>,

@@ -14,6 +14,7 @@ use crate::builtin::tool;
 use crate::mobile::PHONES;
 use crate::tool::{Answer, Kind, Tool};
 use command::MaestroCommand;
+pub(super) use element::Element;
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     vec![

@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Object, patience};
+use super::maestro::Element;
+use super::{Object, named, no_selector, patience};
 use crate::builtin::tool;
 use crate::call::Call;
 use crate::mobile::PHONES;
@@ -38,8 +39,8 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "Waits until an element is no longer visible and answers whether it came to that.",
             |arguments, call| {
                 Box::pin(async move {
-                    let wanted =
-                        Wanted::selector(arguments.node_selector, call.session.platform())?;
+                    let (newer, older) = (arguments.node_selector, arguments.selector);
+                    let wanted = named(newer, older.as_ref(), call.session.platform())?;
                     let mut watch = Watch::new(call, patience(arguments.timeout_ms));
                     Ok(Answer::data(match gone(&mut watch, &wanted).await? {
                         Presence::Gone => json!(true),
@@ -48,6 +49,12 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                 })
             },
         )
+        .ruled(|arguments| {
+            let newer = arguments.node_selector.map(drop);
+            Ok(newer
+                .or(arguments.selector.map(drop))
+                .ok_or_else(no_selector)?)
+        })
         .on(PHONES)
         .internal()
         .unrecorded()
@@ -140,8 +147,13 @@ struct FindMatches {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WaitUntilNotVisible {
     /// Which element, as in other tools.
-    #[schemars(with = "Object")]
-    node_selector: NodeSelector,
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    node_selector: Option<NodeSelector>,
+    /// The same in older recordings, in Maestro's words; used without a `nodeSelector`.
+    #[serde(default)]
+    #[schemars(with = "Option<Object>")]
+    selector: Option<Element>,
     /// How long it may take to go away, in milliseconds; 5000 when not given.
     #[serde(default)]
     timeout_ms: Option<u64>,

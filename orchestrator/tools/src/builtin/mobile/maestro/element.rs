@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use packtrain_drivers::Platform;
 use packtrain_drivers::selector::NodeSelector;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::mobile::wanted::{Says, Wanted, Words};
@@ -66,13 +66,17 @@ impl<'de, T: Short> Visitor<'de> for ShortVisitor<T> {
     }
 }
 
-/// An element and how it is used.
+/// An element and how it is used. Trailblaze's `selector`, which came before `nodeSelector`, has
+/// these words too: some by another name, and some that it drops itself.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(super) struct Element {
+pub(in crate::builtin::mobile) struct Element {
+    #[serde(alias = "textRegex")]
     text: Option<String>,
+    #[serde(alias = "idRegex")]
     id: Option<String>,
-    index: Option<u32>,
+    #[serde(deserialize_with = "whole")]
+    index: u32,
     enabled: Option<bool>,
     checked: Option<bool>,
     focused: Option<bool>,
@@ -90,6 +94,9 @@ pub(super) struct Element {
     pub(super) optional: Option<bool>,
     // For readers, and for what is done anyway.
     label: Option<String>,
+    size: Option<IgnoredAny>,
+    traits: Option<IgnoredAny>,
+    css: Option<IgnoredAny>,
     retry_tap_if_no_change: Option<bool>,
     wait_until_visible: Option<bool>,
     wait_to_settle_timeout_ms: Option<u64>,
@@ -119,7 +126,7 @@ impl Element {
     ///
     /// # Errors
     /// A failure when it names nothing.
-    pub(super) fn wanted(&self, on: Platform) -> Result<Wanted, ToolError> {
+    pub(in crate::builtin::mobile) fn wanted(&self, on: Platform) -> Result<Wanted, ToolError> {
         Wanted::words(self.words(on)?, on)
     }
 
@@ -154,7 +161,7 @@ impl Element {
         Ok(Words {
             says: self.text.clone().map(Says::Matching),
             id: self.id.clone(),
-            index: self.index.unwrap_or(0),
+            index: self.index,
             enabled: self.enabled,
             checked: self.checked,
             focused: self.focused,
@@ -173,4 +180,15 @@ impl Element {
             },
         })
     }
+}
+
+/// A whole number, which older recordings write as `"2"` or `"2.0"`.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else {
+        return Ok(0);
+    };
+    let digits = text.strip_suffix(".0").unwrap_or(&text);
+    digits
+        .parse()
+        .map_err(|_| Error::custom(format!("expected a whole number, found `{text}`")))
 }
