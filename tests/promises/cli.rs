@@ -329,3 +329,24 @@ fn an_address_that_leads_nowhere_fails_and_one_that_is_none_is_misuse() {
     let ended = at("not an address").expect(3);
     assert!(ended.stderr.contains("no address"), "{}", ended.stderr);
 }
+
+#[test]
+fn a_run_of_which_nothing_ran_for_want_of_a_driver_is_no_pass() {
+    let lab = lab();
+    let pinned = |pin: &str| {
+        format!(
+            "config:\n  devices: {{ web: {pin} }}\ntrail:\n  - step: \"x\"\n    recording: {{ web: [] }}\n"
+        )
+    };
+    lab.write("desktop.trail.yaml", &pinned("PLAYWRIGHT_ELECTRON"));
+    let ended = lab
+        .run(&["run", "desktop.trail.yaml", "-d", "web"])
+        .expect(2);
+    for part in ["nothing ran: ", "PLAYWRIGHT_ELECTRON", "hint: "] {
+        assert!(ended.stderr.contains(part), "{part}\n{}", ended.stderr);
+    }
+    // Beside something that ran it is only skipped.
+    lab.write("page.trail.yaml", &pinned("PLAYWRIGHT_NATIVE"));
+    lab.run(&["run", "desktop.trail.yaml", "page.trail.yaml", "-d", "web"])
+        .expect(0);
+}

@@ -106,7 +106,10 @@ impl Dispatcher {
         let sessions = &plan.sessions;
         Self {
             planned: sessions.iter().map(|planned| planned.event()).collect(),
-            skips: sessions.iter().map(|p| p.skip.clone()).collect(),
+            skips: sessions
+                .iter()
+                .map(|p| Some(p.skip.as_ref()?.reason.clone()))
+                .collect(),
             states: vec![SessionState::Waiting(AttemptNumber(1)); sessions.len()],
             devices: Devices::new(plan),
             retries: plan.options.retries,

@@ -30,7 +30,7 @@ pub use order::{
 };
 pub use pins::{check_driver, check_pins};
 pub use request::{RequestedTrail, RunOptions, RunRequest, Shard};
-pub use resolve::{Plan, Planned, resolve};
+pub use resolve::{Plan, Planned, Skip, SkippedBy, resolve};
 pub use run::Run;
 pub use session::{Here, SessionContext};
 pub use stop::{SessionStop, Stop, StopReason};

@@ -39,9 +39,27 @@ pub struct Planned {
     /// The device; several when any of them will do.
     pub devices: Vec<DeviceId>,
     /// Why it is not run at all; the device is then the first it would have run on.
-    pub skip: Option<String>,
+    pub skip: Option<Skip>,
     /// The configuration it runs in.
     pub cell: Cell,
+}
+
+/// Why a session is not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skip {
+    /// What people are told.
+    pub reason: String,
+    /// Who does not want it.
+    pub by: SkippedBy,
+}
+
+/// Who does not want a session to be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkippedBy {
+    /// The trail, for this device.
+    Trail,
+    /// Nobody; the driver it is pinned to is not here.
+    Pin,
 }
 
 /// Makes a plan: filters by tag, combines trails with devices, notes what trails skip.
@@ -63,10 +81,10 @@ pub fn resolve(request: RunRequest) -> Plan {
             .filter(|device| requested.may_run_on(&device.id))
             .filter(|device| !request.only_declared || pins::declares(trail, device))
             .map(|device| {
-                let reason = skip_reason(trail, device, request.driver.as_deref());
-                (device.id.clone(), reason)
+                let skip = skip(trail, device, request.driver.as_deref());
+                (device.id.clone(), skip)
             })
-            .partition(|(_, reason)| reason.is_none());
+            .partition(|(_, skip)| skip.is_none());
         let planned = |devices, skip| Planned {
             trail: index,
             devices,
@@ -122,6 +140,15 @@ impl Plan {
                 working_directory: self.options.working_directory.display().to_string(),
             },
         }
+    }
+
+    /// Whether there is a session that is not run for want of its driver.
+    pub(crate) fn lacks_a_driver(&self) -> bool {
+        let mut skips = self
+            .sessions
+            .iter()
+            .filter_map(|planned| planned.skip.as_ref());
+        skips.any(|skip| skip.by == SkippedBy::Pin)
     }
 
     /// A device of the plan by its name.
@@ -180,11 +207,13 @@ impl Planned {
     }
 }
 
-fn skip_reason(trail: &Trail, device: &DeviceInfo, driver: Option<&str>) -> Option<String> {
+fn skip(trail: &Trail, device: &DeviceInfo, driver: Option<&str>) -> Option<Skip> {
     let lineage = lineage(&device.classifiers);
-    trail
-        .config
-        .skip_for(&lineage)
-        .map(str::to_owned)
-        .or_else(|| pins::mismatch(trail, device, &lineage, driver))
+    let told = |by, reason| Skip { reason, by };
+    let wish = trail.config.skip_for(&lineage).map(str::to_owned);
+    wish.map(|reason| told(SkippedBy::Trail, reason))
+        .or_else(|| {
+            let mismatch = pins::mismatch(trail, device, &lineage, driver);
+            mismatch.map(|reason| told(SkippedBy::Pin, reason))
+        })
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use packtrain_model::{Blame, Outcome, RunEvent, Verdict};
+use packtrain_model::{Blame, Exit, Outcome, RunEvent, Verdict};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 
@@ -116,6 +116,10 @@ impl Run {
         };
         for _ in verdict.settled()..planned {
             verdict.count(&lost, false);
+        }
+        // Nor is what could not be run because its driver is not here, when nothing else ran.
+        if verdict.skipped == verdict.settled() && self.plan.lacks_a_driver() {
+            verdict.exit = verdict.exit.max(Exit::Infrastructure);
         }
         let event = RunEvent::RunFinished {
             verdict: verdict.clone(),

@@ -1,5 +1,9 @@
 //! A run in one line, and what its first paragraph says, the same in every report.
 
+use std::collections::BTreeSet;
+
+use packtrain_model::Exit;
+
 use crate::mark::Mark;
 use crate::view::{RunState, RunView};
 use crate::wording;
@@ -41,9 +45,15 @@ pub fn headline(view: &RunView) -> (Mark, String) {
     if !bad.is_empty() {
         return (worst, bad.join(", "));
     }
+    if passed == 0 {
+        let mark = if lacks_a_driver(view) {
+            Mark::Infrastructure
+        } else {
+            Mark::Skipped
+        };
+        return (mark, nothing_ran(view, total));
+    }
     let mut text = match passed {
-        0 if total == 1 => "skipped".to_owned(),
-        0 => format!("all {total} skipped"),
         1 if total == 1 => "passed".to_owned(),
         _ if passed == total => format!("all {total} passed"),
         _ => format!("{passed} passed, {} skipped", of(Mark::Skipped)),
@@ -51,12 +61,35 @@ pub fn headline(view: &RunView) -> (Mark, String) {
     if of(Mark::Flaky) > 0 {
         text.push_str(&format!(", {} flaky", of(Mark::Flaky)));
     }
-    let mark = match (of(Mark::Flaky), passed) {
-        (0, 0) => Mark::Skipped,
-        (0, _) => Mark::Passed,
+    let mark = match of(Mark::Flaky) {
+        0 => Mark::Passed,
         _ => Mark::Flaky,
     };
     (mark, text)
+}
+
+/// What a run says of which every session was skipped, with the reason when it is the same for all.
+fn nothing_ran(view: &RunView, total: usize) -> String {
+    let reasons: BTreeSet<_> = view
+        .sessions()
+        .filter_map(|(_, session)| session.status.message())
+        .collect();
+    let all = match total {
+        1 => "skipped".to_owned(),
+        _ => format!("all {total} skipped"),
+    };
+    match (reasons.first(), reasons.len()) {
+        (Some(reason), 1) => format!("nothing ran: {all}: {}", wording::one_line(reason)),
+        _ => format!("nothing ran: {all}"),
+    }
+}
+
+/// Whether every session was skipped, and some of them only because their driver is not here.
+pub(crate) fn lacks_a_driver(view: &RunView) -> bool {
+    view.verdict.exit == Exit::Infrastructure
+        && view
+            .sessions()
+            .all(|(_, session)| session.mark() == Mark::Skipped)
 }
 
 /// `4 trails × 12 devices`, how long it took, what retries cost.

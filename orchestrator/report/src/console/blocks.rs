@@ -4,7 +4,7 @@ use packtrain_model::Outcome;
 
 use super::{Layout, grid};
 use crate::compare::{Cluster, Comparison};
-use crate::headline::{counts, facts, headline, notes};
+use crate::headline::{counts, facts, headline, lacks_a_driver, notes};
 use crate::mark::Mark;
 use crate::notes::StepNote;
 use crate::view::{AttemptView, RunView, SessionView, TrailView};
@@ -245,6 +245,11 @@ fn verdict(view: &RunView, layout: Layout) -> String {
         layout.sign(mark),
         layout.bold(&layout.mark(mark, &headline))
     );
+    if lacks_a_driver(view) {
+        text.push_str(
+            "  hint: choose devices that the pinned drivers drive, or another driver with --driver\n",
+        );
+    }
     let counts: Vec<String> = counts(view)
         .into_iter()
         .map(|(mark, count)| format!("{} {}", layout.sign(mark), mark.counted(count)))
