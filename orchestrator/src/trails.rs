@@ -7,13 +7,15 @@ use std::sync::Arc;
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{RequestedTrail, TrailLoader};
 use packtrain_model::diagnostic::Diagnostic;
-use packtrain_model::discover::{self, FoundFile, FoundTrail};
+use packtrain_model::discover::{self, Companion, FoundFile, FoundTrail};
 use packtrain_model::trail::{Parsed, Trail};
 
 use crate::exit::CliError;
 
 /// A trail file larger than this is none.
 const LARGEST: u64 = 4 * 1024 * 1024;
+/// How trails are told from other files.
+const NAMES: &str = "trails are called trail.yaml or <name>.trail.yaml";
 
 /// What was read.
 pub struct Loaded {
@@ -73,7 +75,12 @@ impl LoadedTrail {
 pub fn load(paths: &[PathBuf]) -> Result<Loaded, CliError> {
     let mut reading = Reading::default();
     let mut trails = Vec::new();
-    for found in find(paths)? {
+    let found = find(paths)?;
+    if let (true, Some((path, kind))) = (found.trails.is_empty(), found.companions.first()) {
+        let (path, kind) = (path.display(), kind.word());
+        return Err(CliError::misuse(format!("{path} is a {kind}, not a trail")).hint(NAMES));
+    }
+    for found in found.trails {
         match &found {
             FoundTrail::File(path) => {
                 let read = reading.read(path)?;
@@ -134,12 +141,21 @@ impl Reading {
     }
 }
 
-/// The trails that paths stand for: files as they are, folders walked.
+/// What paths stand for.
+#[derive(Default)]
+pub struct Found {
+    /// The trails.
+    pub trails: Vec<FoundTrail>,
+    /// What lies beside them.
+    pub companions: Vec<(PathBuf, Companion)>,
+}
+
+/// What paths stand for: files as they are, folders walked.
 ///
 /// # Errors
-/// When a path does not exist or a folder holds no trail.
-pub fn find(paths: &[PathBuf]) -> Result<Vec<FoundTrail>, CliError> {
-    let mut found = Vec::new();
+/// When a path does not exist or a folder holds neither trails nor what belongs to them.
+pub fn find(paths: &[PathBuf]) -> Result<Found, CliError> {
+    let mut found = Found::default();
     for path in paths {
         collect(path, &mut found)?;
     }
@@ -168,6 +184,18 @@ fn join(folder: &str, name: &str) -> String {
 /// # Errors
 /// When the file cannot be read at all; mistakes in it are the inner result.
 pub fn parse(file: &Path) -> Result<Result<Parsed, Vec<Diagnostic>>, CliError> {
+    Ok(Trail::parse_with(
+        &text(file)?,
+        &file.display().to_string(),
+        &|name| std::env::var(name).ok(),
+    ))
+}
+
+/// Reads one file.
+///
+/// # Errors
+/// When it cannot be read or is no text.
+pub fn text(file: &Path) -> Result<String, CliError> {
     let unreadable = |error: &dyn std::error::Error| {
         CliError::misuse(format!("cannot read {}", file.display())).because(error)
     };
@@ -181,57 +209,93 @@ pub fn parse(file: &Path) -> Result<Result<Parsed, Vec<Diagnostic>>, CliError> {
         )));
     }
     let bytes = std::fs::read(file).map_err(|error| unreadable(&error))?;
-    let text = String::from_utf8(bytes)
-        .map_err(|error| unreadable(&error.utf8_error()).hint("trail files are UTF-8"))?;
-    Ok(Trail::parse_with(
-        &text,
-        &file.display().to_string(),
-        &|name| std::env::var(name).ok(),
-    ))
+    String::from_utf8(bytes)
+        .map_err(|error| unreadable(&error.utf8_error()).hint("trail files are UTF-8"))
 }
 
-fn collect(path: &Path, found: &mut Vec<FoundTrail>) -> Result<(), CliError> {
+fn collect(path: &Path, found: &mut Found) -> Result<(), CliError> {
     let unreadable = |error: &dyn std::error::Error| {
         CliError::misuse(format!("cannot read {}", path.display())).because(error)
     };
     let kind = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
     if kind.is_file() {
-        // A file that is named is a trail, whatever its name.
-        found.push(FoundTrail::File(path.display().to_string()));
+        // A file that is named is a trail, unless its name is that of something else.
+        match classify(path).map_err(|error| unreadable(&error))? {
+            Some(Classified::Companion(kind)) => found.companions.push((path.to_owned(), kind)),
+            Some(Classified::Trail(_)) | None => {
+                let path = path.display().to_string();
+                found.trails.push(FoundTrail::File(path));
+            }
+        }
         return Ok(());
     }
-    let mut files = Vec::new();
-    walk(path, &mut files).map_err(|error| unreadable(&error))?;
+    let (mut files, known) = (Vec::new(), found.companions.len());
+    walk(path, &mut files, &mut found.companions).map_err(|error| unreadable(&error))?;
     let below = discover::group(files);
-    if below.is_empty() {
-        return Err(
-            CliError::misuse(format!("no trail below {}", path.display()))
-                .hint("trails are called trail.yaml or <name>.trail.yaml"),
-        );
+    if below.is_empty() && found.companions.len() == known {
+        let message = format!("no trail below {}", path.display());
+        return Err(CliError::misuse(message).hint(NAMES));
     }
-    found.extend(below);
+    found.trails.extend(below);
     Ok(())
 }
 
 /// Walks a folder in alphabetical order; symbolic links are not followed.
-fn walk(folder: &Path, files: &mut Vec<FoundFile>) -> std::io::Result<()> {
+fn walk(
+    folder: &Path,
+    files: &mut Vec<FoundFile>,
+    companions: &mut Vec<(PathBuf, Companion)>,
+) -> std::io::Result<()> {
     let mut entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
-    let folder_name = folder
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
     for entry in entries {
-        let (kind, name) = (entry.file_type()?, entry.file_name());
-        let name = name.to_string_lossy();
-        if kind.is_dir() && !discover::is_pruned(&name) {
-            walk(&entry.path(), files)?;
-        } else if kind.is_file() && discover::is_trail_file(folder_name.as_deref(), &name) {
-            let bytes = std::fs::read(entry.path())?;
-            let text = String::from_utf8_lossy(&bytes);
-            files.extend(FoundFile::new(&entry.path().display().to_string(), &text));
+        let kind = entry.file_type()?;
+        if kind.is_dir() && !discover::is_pruned(&entry.file_name().to_string_lossy()) {
+            walk(&entry.path(), files, companions)?;
+        } else if kind.is_file() {
+            match classify(&entry.path())? {
+                Some(Classified::Trail(file)) => files.push(file),
+                Some(Classified::Companion(kind)) => companions.push((entry.path(), kind)),
+                None => {}
+            }
         }
     }
     Ok(())
+}
+
+/// What a file is by its name, and by its text where names mean two things.
+enum Classified {
+    Trail(FoundFile),
+    Companion(Companion),
+}
+
+fn classify(path: &Path) -> std::io::Result<Option<Classified>> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let folder = path.parent().and_then(Path::file_name);
+    let folder = folder.map(std::ffi::OsStr::to_string_lossy);
+    if discover::is_trail_file(folder.as_deref(), &name) {
+        let bytes = std::fs::read(path)?;
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some(file) = FoundFile::new(&path.display().to_string(), &text) {
+            return Ok(Some(Classified::Trail(file)));
+        }
+    }
+    Ok(Companion::of(folder.as_deref(), &name).map(Classified::Companion))
+}
+
+/// The file of a trail that another one runs.
+///
+/// # Errors
+/// A message that says where it was looked for.
+pub fn locate(path: &str, folders: &[PathBuf]) -> Result<PathBuf, String> {
+    let mut files = folders.iter().map(|folder| folder.join(path));
+    files.find(|file| file.is_file()).ok_or_else(|| {
+        let named = folders
+            .iter()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let looked: Vec<_> = named.map(|folder| folder.display().to_string()).collect();
+        format!("no trail {path} in {}", looked.join(" or "))
+    })
 }
 
 /// Reads trails for trails that run trails.
@@ -239,14 +303,7 @@ pub struct Disk;
 
 impl TrailLoader for Disk {
     fn load(&self, path: &str, folders: &[PathBuf]) -> Result<Arc<Trail>, String> {
-        let file = folders
-            .iter()
-            .map(|folder| folder.join(path))
-            .find(|file| file.is_file())
-            .ok_or_else(|| {
-                let looked: Vec<_> = folders.iter().map(|f| f.display().to_string()).collect();
-                format!("no trail {path} in {}", looked.join(" or "))
-            })?;
+        let file = locate(path, folders)?;
         let parsed = parse(&file).map_err(|error| {
             [vec![error.told.message], error.told.causes]
                 .concat()

@@ -44,8 +44,22 @@ fn a_wrong_argument_of_a_built_in_tool_is_a_mistake() {
 }
 
 #[test]
-fn an_unknown_tool_is_a_warning_because_it_may_come_from_a_tool_source() {
+fn an_unknown_tool_is_a_mistake_unless_a_tool_source_may_have_it() {
+    let said = checked("web_clik: { ref: e1 }", 3);
+    has(
+        &said,
+        &[
+            "error: unknown tool `web_clik`",
+            "a.trail.yaml:6:11",
+            "did you mean `web_click`?",
+        ],
+    );
+    has(&checked("acme_login: {}", 3), &["no tool source", "^"]);
     let lab = lab();
+    lab.write(
+        "packtrain.yaml",
+        "mcpServers: [{ name: acme, command: acme }]",
+    );
     lab.write("a.trail.yaml", "config: {}\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - acme_login: { user: ada }\n");
     let ended = lab.run(&["check", "a.trail.yaml"]).expect(0);
     assert!(ended.stderr.contains("acme_login"), "{}", ended.stderr);
@@ -56,6 +70,91 @@ fn an_unknown_tool_is_a_warning_because_it_may_come_from_a_tool_source() {
         .stdout;
     let found: serde_json::Value = serde_json::from_str(&found).unwrap();
     assert_eq!(found["diagnostics"][0]["severity"], "warning");
+}
+
+#[test]
+fn a_tool_that_a_platform_cannot_run_is_a_mistake() {
+    let lab = lab();
+    let text = "config: {}\ntrail:\n  - step: \"x\"\n    recording:\n      android-phone:\n        - web_click: { ref: e1 }\n";
+    lab.write("a.trail.yaml", text);
+    let said = lab.run(&["check", "a.trail.yaml"]).expect(3).stderr;
+    has(
+        &said,
+        &[
+            "a.trail.yaml:6:11",
+            "`web_click` does not work on android devices",
+            "^",
+            "hint:",
+        ],
+    );
+}
+
+#[test]
+fn a_trail_that_runs_one_that_does_not_exist_is_a_mistake() {
+    let said = checked("runTrail: { path: gone.trail.yaml }", 3);
+    has(
+        &said,
+        &[
+            "a.trail.yaml:6:29",
+            "no trail gone.trail.yaml",
+            "^",
+            "hint:",
+        ],
+    );
+    checked("runTrail: { path: a.trail.yaml }", 0);
+    checked("runTrail: { path: \"{{memory.name}}.trail.yaml\" }", 3);
+}
+
+#[test]
+fn an_unknown_argument_of_a_built_in_tool_is_a_warning() {
+    let said = checked("web_click: { ref: e1, reasonning: e2 }", 0);
+    has(
+        &said,
+        &[
+            "warning: unknown argument `reasonning` of `web_click`",
+            "a.trail.yaml:6:33",
+            "^",
+            "did you mean `reasoning`?",
+        ],
+    );
+}
+
+#[test]
+fn files_beside_trails_are_checked_as_what_they_are() {
+    let lab = lab();
+    lab.write("packtrain.yaml", "run: { retries: 1 }\n")
+        .write("trails/config/trailblaze.yaml", "targets: [acme]\n")
+        .write(
+            "trails/config/toolsets/core.yaml",
+            "id: core\ntools: [tap]\n",
+        )
+        .write("trails/home.waypoint.yaml", "id: home\nrequired: []\n")
+        .write("trails/login.tool.yaml", "id: login\ntools:\n  - tap: {}\n")
+        .write("trails/a.trail.yaml", "config: {}\ntrail:\n  - step: x\n");
+    let said = lab.run(&["check", "--strict", "."]).expect(0).stderr;
+    let files =
+        "6 files checked (1 trail, 1 configuration, 1 workspace, 1 toolset, 1 waypoint, 1 tool)";
+    has(&said, &[files]);
+    lab.run(&["check", "packtrain.yaml"]).expect(0);
+    lab.run(&["check", "trails/login.tool.yaml"]).expect(0);
+
+    lab.write("other/packtrain.yaml", "run:\n  retrys: 1\n")
+        .write("other/home.waypoint.yaml", "id: [home\n");
+    let said = lab.run(&["check", "other"]).expect(3).stderr;
+    has(
+        &said,
+        &[
+            "other/packtrain.yaml:2:3",
+            "did you mean `retries`?",
+            "other/home.waypoint.yaml:",
+            "2 mistakes",
+        ],
+    );
+    let said = lab.run(&["run", "other/packtrain.yaml"]).expect(3).stderr;
+    has(
+        &said,
+        &["other/packtrain.yaml is a configuration, not a trail"],
+    );
 }
 
 /// A trail of one call, and what checking it says.
@@ -131,8 +230,9 @@ fn a_broken_pattern_is_shown_where_it_stands() {
         &["a.trail.yaml:6:38", "no regular expression", "^", "hint:"],
     );
     // What a template fills in is not known yet.
+    let text = "config: { memory: { n: \"1)\" } }\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - web_waitForUrl: { pattern: \"product({{n}}\" }\n";
     let lab = lab();
-    lab.write("a.trail.yaml", "config: { memory: { n: \"5\" } }\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - web_waitForUrl: { pattern: \"product({{n}}\" }\n");
+    lab.write("a.trail.yaml", text);
     lab.run(&["check", "a.trail.yaml"]).expect(0);
     // In a selector it works, but as plain text.
     let call =

@@ -331,6 +331,24 @@ fn an_address_that_leads_nowhere_fails_and_one_that_is_none_is_misuse() {
 }
 
 #[test]
+fn a_misspelled_tool_is_refused_before_anything_runs() {
+    let lab = lab();
+    let text = "config: {}\ntrail:\n  - step: \"x\"\n    recording:\n      web:\n        - web_clik: { ref: e1 }\n";
+    lab.write("a.trail.yaml", text);
+    let said = lab.run(&["run", "a.trail.yaml", "-d", "web"]).expect(3);
+    for part in ["a.trail.yaml:6:11", "did you mean `web_click`?"] {
+        assert!(said.stderr.contains(part), "{part}\n{}", said.stderr);
+    }
+    assert!(!lab.folder().join(".packtrain").exists());
+    // What only other devices would call keeps nobody from running.
+    lab.write(
+        "a.trail.yaml",
+        &text.replace("web:", "web: []\n      desktop:"),
+    );
+    lab.run(&["run", "a.trail.yaml", "-d", "web"]).expect(0);
+}
+
+#[test]
 fn a_run_of_which_nothing_ran_for_want_of_a_driver_is_no_pass() {
     let lab = lab();
     let pinned = |pin: &str| {

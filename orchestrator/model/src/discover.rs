@@ -52,6 +52,55 @@ pub fn is_trail_file(folder_name: Option<&str>, file_name: &str) -> bool {
     }
 }
 
+/// What a file beside trails is, which is no trail itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Companion {
+    /// packtrain.yaml.
+    Configuration,
+    /// Trailblaze's trailblaze.yaml.
+    Workspace,
+    /// What a trailblaze.yaml lists as a target.
+    Trailmap,
+    /// A named selection of tools.
+    Toolset,
+    /// A screen that can be recognised.
+    Waypoint,
+    /// A tool made of other tools, or of a script.
+    Tool,
+}
+
+impl Companion {
+    /// By the name of a file and that of its folder. A `trailblaze.yaml` may be a trail: ask
+    /// [`FoundFile::new`] first.
+    pub fn of(folder_name: Option<&str>, file_name: &str) -> Option<Self> {
+        let is_toolset = folder_name == Some("toolsets") && file_name.ends_with(".yaml");
+        match file_name {
+            "packtrain.yaml" => return Some(Self::Configuration),
+            "trailblaze.yaml" => return Some(Self::Workspace),
+            "trailmap.yaml" => return Some(Self::Trailmap),
+            _ => {}
+        }
+        match file_name.strip_suffix(".yaml")?.rsplit_once('.') {
+            Some((_, "waypoint")) => Some(Self::Waypoint),
+            Some((_, "tool" | "shortcut" | "trailhead")) => Some(Self::Tool),
+            Some((_, "toolset")) => Some(Self::Toolset),
+            _ => is_toolset.then_some(Self::Toolset),
+        }
+    }
+
+    /// What people call it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::Workspace => "workspace",
+            Self::Trailmap => "trailmap",
+            Self::Toolset => "toolset",
+            Self::Waypoint => "waypoint",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// The form of a trail by a glance at its text; `None` when it is no trail at all, as a workspace's
 /// configuration is not. A text that is broken may still have a form.
 pub fn form(text: &str) -> Option<Form> {

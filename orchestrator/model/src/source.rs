@@ -34,6 +34,22 @@ impl Source {
         &self.0.text
     }
 
+    /// A place by its line and its column, both from 1.
+    pub fn position(&self, line: u64, column: u64) -> Position {
+        let at = |number: u64| usize::try_from(number).unwrap_or(1).max(1) - 1;
+        let lines = self.text().split_inclusive('\n');
+        let before: usize = lines.clone().take(at(line)).map(str::len).sum();
+        let text = lines.skip(at(line)).map(str::chars).next();
+        let within: usize = text
+            .map(|chars| chars.take(at(column)).map(char::len_utf8).sum())
+            .unwrap_or_default();
+        Position {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: u32::try_from(column).unwrap_or(u32::MAX),
+            offset: before + within,
+        }
+    }
+
     /// The text between two places; empty when the span belongs to another source.
     pub fn slice(&self, span: Span) -> &str {
         self.text()

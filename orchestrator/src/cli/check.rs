@@ -1,23 +1,26 @@
 //! `packtrain check`: mistakes in trails and configuration, found without a device.
 
+mod calls;
+mod companions;
+
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
 use packtrain_config::Flags;
 use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
-use packtrain_model::suggest::closest;
-use packtrain_model::trail::Trail;
-use packtrain_tools::{Registry, Surroundings, check_selectors, check_templates};
+use packtrain_tools::{Registry, Surroundings, check_templates};
 use serde_json::json;
 
+pub(crate) use self::calls::Calls;
 use super::{Context, Format};
 use crate::exit::CliError;
 use crate::{render, trails};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A tool that is not known is a warning: it may come from a tool source. \
+    after_help = "An unknown tool is a warning when a tool source is configured, which may have it. \
 Exit code 3 when there are mistakes."
 )]
 pub(crate) struct CheckArgs {
@@ -49,9 +52,10 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
         [] => vec![config.trails_dir.clone()],
         given => given.to_vec(),
     };
-    let found = trails::find(&paths)?;
-    let files: Vec<_> = found.iter().flat_map(trails::files).collect();
+    let trails::Found { trails, companions } = trails::find(&paths)?;
+    let files: Vec<_> = trails.iter().flat_map(trails::files).collect();
     let registry = Registry::builtin();
+    let calls = Calls::new(&registry, &config, &context.working_directory);
     let given = [args.memory.as_slice(), &args.secret].concat();
     let mut found: Vec<Diagnostic> = Vec::new();
     for file in &files {
@@ -59,7 +63,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
             Ok(parsed) => {
                 found.extend(parsed.warnings);
                 found.extend(packtrain_engine::check_pins(&parsed.trail));
-                found.extend(check_tools(&parsed.trail, &registry));
+                found.extend(calls.check(&parsed.trail));
                 let surroundings = Surroundings {
                     given: &given,
                     is_nested: false,
@@ -69,14 +73,26 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
             Err(mistakes) => found.extend(mistakes),
         }
     }
+    let mut kinds = BTreeMap::new();
+    for (path, kind) in &companions {
+        found.extend(companions::check(path, *kind, &context.working_directory)?);
+        *kinds.entry(*kind).or_insert(0) += 1;
+    }
+    let checked = files.len() + companions.len();
     let mistakes = found.iter().filter(|one| one.is_error()).count();
     let warnings = found.len() - mistakes;
     match args.format {
         Format::Text => {
             render::diagnostics(&found, context.color.on_stderr());
+            let kinds = kinds
+                .iter()
+                .map(|(kind, number)| count(*number, kind.word()));
+            let trails = (!files.is_empty()).then(|| count(files.len(), "trail"));
+            let parts: Vec<_> = trails.into_iter().chain(kinds).collect();
             render::say(&format!(
-                "{} checked: {}, {}",
-                count(files.len(), "file"),
+                "{} checked ({}): {}, {}",
+                count(checked, "file"),
+                parts.join(", "),
                 count(mistakes, "mistake"),
                 count(warnings, "warning"),
             ));
@@ -84,54 +100,15 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
         Format::Json => {
             let found: Vec<_> = found.iter().map(as_json).collect();
             render::out(
-                &json!({ "schema_version": 1, "files": files.len(), "diagnostics": found })
-                    .to_string(),
+                &json!({ "schema_version": 1, "files": checked, "diagnostics": found }).to_string(),
             );
         }
     }
-    Ok(match mistakes > 0 || (args.strict && warnings > 0) {
-        true => Exit::Misuse,
-        false => Exit::Passed,
+    Ok(if mistakes > 0 || (args.strict && warnings > 0) {
+        Exit::Misuse
+    } else {
+        Exit::Passed
     })
-}
-
-/// Tools that do not exist, and arguments that their tool will refuse.
-fn check_tools(trail: &Trail, registry: &Registry) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let calls = trail
-        .all_steps()
-        .flat_map(|step| step.recordings.iter())
-        .flat_map(|recording| &recording.value);
-    for call in calls {
-        match registry.get(&call.name) {
-            Some(tool) => {
-                if let Err(mut error) = tool.check(&call.args) {
-                    error.span = error.span.or(call.span);
-                    error.hint.get_or_insert_with(|| {
-                        format!("`packtrain tools {}` shows its arguments", call.name)
-                    });
-                    found.push(error.diagnostic(&trail.source));
-                }
-                found.extend(check_selectors(&call.args).into_iter().map(|slip| {
-                    let told = match slip.fatal {
-                        true => Diagnostic::error,
-                        false => Diagnostic::warning,
-                    };
-                    let span = slip.span.or(call.span);
-                    told(&trail.source, span, slip.message).hint(slip.hint.to_owned())
-                }));
-            }
-            None => {
-                let message = format!("`{}` is no built-in tool", call.name);
-                let hint = match closest(&call.name, registry.names()) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => "it must come from a tool source".to_owned(),
-                };
-                found.push(Diagnostic::warning(&trail.source, call.span, message).hint(hint));
-            }
-        }
-    }
-    found
 }
 
 /// NAME, or NAME=VALUE as `packtrain run` takes it.

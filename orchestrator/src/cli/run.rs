@@ -23,6 +23,7 @@ pub(crate) use self::args::RunArgs;
 use self::ending::Ending;
 pub(crate) use self::given::targets;
 use super::Context;
+use super::check::Calls;
 use super::select::select;
 use crate::exit::CliError;
 use crate::render::{self, Color};
@@ -225,10 +226,18 @@ fn plan(
     });
     if plan.sessions.is_empty() {
         let error = CliError::misuse("nothing to run");
-        return Err(match args.tags.is_empty() {
-            true => error.hint("no trail has steps"),
-            false => error.hint(format!("no trail has the tag {}", args.tags.join(" or "))),
-        });
+        return Err(error.hint(if !args.tags.is_empty() {
+            format!("no trail has the tag {}", args.tags.join(" or "))
+        } else if found.trails.is_empty() {
+            "no trail has steps".to_owned()
+        } else {
+            "no trail is for these devices".to_owned()
+        }));
+    }
+    let registry = Registry::builtin();
+    let misspelled = Calls::new(&registry, config, &context.working_directory).misspelled(&plan);
+    if !misspelled.is_empty() {
+        return Err(CliError::files("the trails call unknown tools", misspelled));
     }
     Ok(plan)
 }

@@ -1,0 +1,158 @@
+//! What is wrong with the calls of a trail, found without a device.
+
+use std::path::Path;
+
+use packtrain_config::Config;
+use packtrain_drivers::Platform;
+use packtrain_engine::Plan;
+use packtrain_model::diagnostic::{Diagnostic, Severity};
+use packtrain_model::suggest::did_you_mean;
+use packtrain_model::trail::{Recorded, ToolCall, Trail, lineage};
+use packtrain_model::yaml::Value;
+use packtrain_tools::{Registry, Tool, check_selectors, is_template};
+
+use crate::trails;
+
+/// What the calls of trails can reach.
+pub(crate) struct Calls<'a> {
+    pub(crate) registry: &'a Registry,
+    /// Whether tools may come from elsewhere, too.
+    pub(crate) has_sources: bool,
+    pub(crate) working_directory: &'a Path,
+}
+
+impl<'a> Calls<'a> {
+    pub(crate) fn new(
+        registry: &'a Registry,
+        config: &Config,
+        working_directory: &'a Path,
+    ) -> Self {
+        Self {
+            registry,
+            has_sources: !(config.mcp_servers.is_empty() && config.toolsets.is_empty()),
+            working_directory,
+        }
+    }
+
+    /// Tools that do not exist or not for their device, and arguments that their tool refuses.
+    pub(crate) fn check(&self, trail: &Trail) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (call, platform) in calls(trail) {
+            match self.registry.get(&call.name) {
+                Some(tool) => self.check_call(call, tool.as_ref(), platform, trail, &mut found),
+                None => found.push(self.unknown(call, trail)),
+            }
+        }
+        found
+    }
+
+    /// Tools that a run would call, that nobody has and that were probably meant to be built-in ones.
+    pub(crate) fn misspelled(&self, plan: &Plan) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        let sessions = plan
+            .sessions
+            .iter()
+            .filter(|planned| planned.skip.is_none());
+        for planned in sessions.filter(|_| !self.has_sources) {
+            let trail = &plan.trails[planned.trail];
+            for device in planned.devices.iter().filter_map(|id| plan.device(id)) {
+                let lineage = lineage(&device.classifiers);
+                let calls = trail
+                    .all_steps()
+                    .flat_map(|step| match step.recording_for(&lineage) {
+                        Recorded::Calls(_, calls) => calls,
+                        Recorded::NoAction(_) | Recorded::Unknown => &[],
+                    });
+                for call in calls.filter(|call| self.is_misspelled(call)) {
+                    let told = self.unknown(call, trail);
+                    if !found.contains(&told) {
+                        found.push(told);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn is_misspelled(&self, call: &ToolCall) -> bool {
+        self.registry.get(&call.name).is_none()
+            && did_you_mean(&call.name, self.registry.names()).is_some()
+    }
+
+    fn unknown(&self, call: &ToolCall, trail: &Trail) -> Diagnostic {
+        let message = format!("unknown tool `{}`", call.name);
+        let mut told = Diagnostic::error(&trail.source, call.span, message);
+        let mut hint = "`packtrain tools` lists all tools; no tool source is configured";
+        if self.has_sources {
+            told.severity = Severity::Warning;
+            hint = "it must come from a tool source";
+        }
+        let meant = did_you_mean(&call.name, self.registry.names());
+        told.hint(meant.unwrap_or_else(|| hint.to_owned()))
+    }
+
+    fn check_call(
+        &self,
+        call: &ToolCall,
+        tool: &dyn Tool,
+        platform: Option<Platform>,
+        trail: &Trail,
+        found: &mut Vec<Diagnostic>,
+    ) {
+        let (source, spec, name) = (&trail.source, tool.spec(), &call.name);
+        if let Some(platform) = platform.filter(|platform| !spec.works_on(*platform)) {
+            let message = format!("`{name}` does not work on {platform} devices");
+            found.push(Diagnostic::error(source, call.span, message).hint(format!(
+                "`packtrain tools --platform {platform}` lists those that do"
+            )));
+        }
+        let usage = format!("`packtrain tools {name}` shows its arguments");
+        let mut arguments = call.args.clone();
+        for unknown in spec.take_unknown(&mut arguments) {
+            let message = format!("unknown argument `{}` of `{name}`", unknown.name);
+            let hint = unknown.hint.unwrap_or_else(|| usage.clone());
+            found.push(Diagnostic::warning(source, unknown.span, message).hint(hint));
+        }
+        if let Err(mut error) = tool.check(&arguments) {
+            error.span = error.span.or(call.span);
+            error.hint.get_or_insert(usage);
+            found.push(error.diagnostic(source));
+        }
+        found.extend(check_selectors(&arguments).into_iter().map(|problem| {
+            let told = if problem.fatal {
+                Diagnostic::error
+            } else {
+                Diagnostic::warning
+            };
+            let span = problem.span.or(call.span);
+            told(source, span, problem.message).hint(problem.hint.to_owned())
+        }));
+        let runs = spec
+            .runs_trail
+            .and_then(|key| arguments.as_mapping()?.get(key));
+        if let Some(path) = runs.filter(|path| !is_template(path)) {
+            found.extend(self.missing_trail(path, trail));
+        }
+    }
+
+    fn missing_trail(&self, path: &Value, trail: &Trail) -> Option<Diagnostic> {
+        let beside = Path::new(trail.source.name()).parent()?;
+        let folders = [beside.to_owned(), self.working_directory.to_owned()];
+        let missing = trails::locate(&path.as_scalar()?.text, &folders).err()?;
+        Some(
+            Diagnostic::error(&trail.source, path.span, missing).hint(
+                "paths start at the folder of this trail or at the working directory".to_owned(),
+            ),
+        )
+    }
+}
+
+/// The calls of a trail, each with the platform of the devices that it is recorded for.
+fn calls(trail: &Trail) -> impl Iterator<Item = (&ToolCall, Option<Platform>)> {
+    let recordings = trail.all_steps().flat_map(|step| step.recordings.iter());
+    recordings.flat_map(|recording| {
+        let classifier = recording.classifier.as_deref();
+        let platform = classifier.and_then(|name| name.split('-').next()?.parse().ok());
+        recording.value.iter().map(move |call| (call, platform))
+    })
+}
