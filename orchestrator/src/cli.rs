@@ -55,6 +55,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run trails on devices, in parallel
+    #[command(alias = "trail")]
     Run(Box<run::RunArgs>),
     /// Run the bundled example on virtual phones and every browser found
     Demo(demo::DemoArgs),

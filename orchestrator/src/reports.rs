@@ -12,6 +12,8 @@ use crate::exit::CliError;
 /// Copies that somebody asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Copies {
+    /// Whether nothing else is to be written.
+    pub only: bool,
     /// JUnit XML.
     pub junit: Option<PathBuf>,
     /// The HTML report.
@@ -45,7 +47,8 @@ impl Written {
     }
 }
 
-/// Reads the journal in `folder` and writes `report.html`, `report.json` and `junit.xml` into it.
+/// Reads the journal in `folder` and writes `report.html`, `report.json` and `junit.xml` into it,
+/// unless only copies are wanted.
 ///
 /// # Errors
 /// When the journal cannot be read or a wanted copy cannot be written. A report that cannot be
@@ -88,22 +91,28 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         }
     };
     // One after the other, so that no two of them are in memory.
-    let html = render_html(&view, folder, String::new()).map_err(|error| failed("HTML", &error))?;
-    keep("html", "report.html", &html);
-    drop(html);
+    if !wanted.only {
+        let html = render_html(&view, folder, String::new());
+        keep(
+            "html",
+            "report.html",
+            &html.map_err(|error| failed("HTML", &error))?,
+        );
+    }
     let options = JunitOptions {
         run_folder: Some(from_here(folder).display().to_string()),
     };
     let junit =
         packtrain_report::junit(&view, &options).map_err(|error| failed("JUnit", &error))?;
-    keep("junit", "junit.xml", &junit);
     if let Some(path) = &wanted.junit {
         copy(path, &junit)?;
     }
-    drop(junit);
-    let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
-    keep("json", "report.json", &json);
-    drop(json);
+    if !wanted.only {
+        keep("junit", "junit.xml", &junit);
+        drop(junit);
+        let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
+        keep("json", "report.json", &json);
+    }
     if let Some(path) = &wanted.html {
         let root = format!("{}/", absolute(folder).display());
         let html = render_html(&view, folder, root).map_err(|error| failed("HTML", &error))?;

@@ -349,6 +349,50 @@ fn a_misspelled_tool_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn flags_of_trailblaze_are_taken_and_said_to_have_no_effect_once() {
+    let lab = lab();
+    lab.write(
+        "a.trail.yaml",
+        "config: {}\ntrail:\n  - step: \"x\"\n    recording: { web: [] }\n",
+    );
+    let flags = [
+        "trail",
+        "a.trail.yaml",
+        "-d",
+        "web",
+        "--headless",
+        "--use-recorded-steps",
+        "--no-daemon",
+        "--no-record",
+        "--no-save-recording",
+        "--no-logging",
+        "--capture-all",
+        "--llm",
+        "openai/gpt-5",
+        "--max-llm-calls=5",
+        "--no-report",
+    ];
+    let ended = lab.run(&flags).expect(0);
+    let told: Vec<_> = ended
+        .stderr
+        .lines()
+        .filter(|l| l.contains("no effect"))
+        .collect();
+    assert_eq!(
+        told,
+        ["note: no effect here: --capture-all, --llm, --max-llm-calls, --no-daemon, --no-logging"],
+        "{}",
+        ended.stderr
+    );
+    assert!(!lab.run_folder().join("report.html").exists());
+    assert!(lab.run_folder().join("events.ndjson").exists());
+    let help = lab.run(&["run", "--help"]).expect(0).stdout;
+    assert!(!help.contains("--no-daemon"), "{help}");
+    lab.run(&["run", "a.trail.yaml", "--no-headless", "--headless"])
+        .expect(3);
+}
+
+#[test]
 fn a_run_of_which_nothing_ran_for_want_of_a_driver_is_no_pass() {
     let lab = lab();
     let pinned = |pin: &str| {

@@ -53,6 +53,7 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<Exit, CliError
     let folder = find_run(&root, &args.run)
         .map_err(|error| CliError::misuse(error.to_string()).hint("`packtrain runs` lists them"))?;
     let wanted = Copies {
+        only: false,
         junit: args.junit.clone(),
         html: args.html.clone(),
     };

@@ -3,6 +3,7 @@
 mod args;
 mod ending;
 mod given;
+mod trailblaze;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,6 +43,9 @@ const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// `packtrain run`.
 pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
+    if let Some(note) = args.trailblaze.note() {
+        render::say(&note);
+    }
     let secrets = Redactor::of(&args.secret);
     let ran = || {
         let config = context.config(args.flags())?.config;
@@ -74,7 +78,8 @@ pub(crate) async fn execute(
         all: args.all_devices,
     };
     given::override_base_urls(&args, &mut config);
-    let wiring = Wiring::new(&config, wanted, args.headed);
+    let is_headed = args.headed || args.headless == Some(false);
+    let wiring = Wiring::new(&config, wanted, is_headed);
     let mut wiring = interrupts.interruptible(wiring).await?;
     let devices = select(wanted, &mut wiring)?;
     let plan = plan(&args, &config, &found, devices, context)?;
@@ -86,6 +91,7 @@ pub(crate) async fn execute(
         render::warning(&error.to_string(), context.color);
     }
     let copies = Copies {
+        only: args.no_report,
         junit: args.junit.clone(),
         html: args.html.clone(),
     };

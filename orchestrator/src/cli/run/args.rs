@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use packtrain_config::Flags;
 
+use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
 
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = "Examples:
   packtrain run trails/login.trail.yaml -d web/desktop,web/phone
   packtrain run trails --all-devices --tags smoke --retries 1
-  packtrain run trails -d web --shard split --junit junit.xml")]
+  packtrain run trails -d web --shard split --junit junit.xml
+
+The other flags of `trailblaze run` are accepted too.")]
 pub(crate) struct RunArgs {
     /// Trail files, or folders that hold some [default: the configured trailsDir]
     #[arg(value_name = "TRAIL")]
@@ -82,8 +85,19 @@ pub(crate) struct RunArgs {
     pub(crate) driver: Option<String>,
 
     /// Show the browsers' windows
-    #[arg(long)]
+    #[arg(long, alias = "no-headless")]
     pub(crate) headed: bool,
+
+    /// What is done anyway
+    #[arg(
+        long,
+        hide = true,
+        conflicts_with = "headed",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub(crate) headless: Option<bool>,
 
     /// When to keep the screen as a picture [default: all]
     #[arg(long, value_enum, value_name = "WHEN")]
@@ -97,6 +111,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
 
+    /// Write no reports into the run's folder, only the journal
+    #[arg(long)]
+    pub(crate) no_report: bool,
+
     /// Write JUnit XML here too
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
@@ -104,6 +122,9 @@ pub(crate) struct RunArgs {
     /// Write the HTML report here too
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) trailblaze: TrailblazeFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
