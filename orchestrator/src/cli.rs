@@ -130,9 +130,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
-            return match error.use_stderr() {
-                true => Exit::Misuse,
-                false => Exit::Passed,
+            return if error.use_stderr() {
+                Exit::Misuse
+            } else {
+                Exit::Passed
             };
         }
     };

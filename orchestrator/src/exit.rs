@@ -10,12 +10,12 @@ pub struct CliError {
     /// The exit code.
     pub exit: Exit,
     /// What people are told.
-    pub told: Box<Told>,
+    pub explanation: Box<Explanation>,
 }
 
 /// What people are told about an error.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Explanation {
     /// What happened, in one sentence.
     pub message: String,
     /// Why, outermost first.
@@ -47,7 +47,7 @@ impl CliError {
     /// Files with mistakes: exit code 3.
     pub fn files(message: impl Into<String>, diagnostics: Vec<Diagnostic>) -> Self {
         let mut error = Self::misuse(message);
-        error.told.diagnostics = diagnostics;
+        error.explanation.diagnostics = diagnostics;
         error
     }
 
@@ -61,31 +61,37 @@ impl CliError {
     /// Adds what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.told.hint = Some(hint.into());
+        self.explanation.hint = Some(hint.into());
         self
     }
 
     /// Adds the line that is to blame.
     #[must_use]
     pub fn shown(mut self, snippet: impl Into<String>) -> Self {
-        self.told.snippet = Some(snippet.into());
+        self.explanation.snippet = Some(snippet.into());
         self
     }
 
     /// Adds a reason.
     #[must_use]
     pub fn cause(mut self, cause: impl Into<String>) -> Self {
-        self.told.causes.push(cause.into());
+        self.explanation.causes.push(cause.into());
         self
     }
 
     /// The same without secrets.
     #[must_use]
     pub fn redacted(mut self, secrets: &Redactor) -> Self {
-        let told = &mut *self.told;
-        let texts = [&mut told.message].into_iter().chain(&mut told.causes);
-        secrets.redact_all(texts.chain(&mut told.hint).chain(&mut told.snippet));
-        for diagnostic in &mut told.diagnostics {
+        let explanation = &mut *self.explanation;
+        let texts = [&mut explanation.message]
+            .into_iter()
+            .chain(&mut explanation.causes);
+        secrets.redact_all(
+            texts
+                .chain(&mut explanation.hint)
+                .chain(&mut explanation.snippet),
+        );
+        for diagnostic in &mut explanation.diagnostics {
             diagnostic.redact(secrets);
         }
         self
@@ -96,7 +102,7 @@ impl CliError {
     pub fn because(mut self, error: &dyn std::error::Error) -> Self {
         let mut next = Some(error);
         while let Some(error) = next {
-            self.told.causes.push(error.to_string());
+            self.explanation.causes.push(error.to_string());
             next = error.source();
         }
         self
@@ -105,9 +111,9 @@ impl CliError {
     fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self {
             exit,
-            told: Box::new(Told {
+            explanation: Box::new(Explanation {
                 message: message.into(),
-                ..Told::default()
+                ..Explanation::default()
             }),
         }
     }

@@ -86,19 +86,19 @@ fn in_background(print: impl FnOnce() + Send + 'static) {
 /// An error, to standard error: what happened, cause chain, hint.
 pub fn error(error: &CliError, color: Color) {
     let color = color.on_stderr();
-    diagnostics(&error.told.diagnostics, color);
+    diagnostics(&error.explanation.diagnostics, color);
     say(&format!(
         "{} {}",
         label("error:", "31", color),
-        error.told.message
+        error.explanation.message
     ));
-    if let Some(snippet) = &error.told.snippet {
+    if let Some(snippet) = &error.explanation.snippet {
         say(snippet);
     }
-    for cause in &error.told.causes {
+    for cause in &error.explanation.causes {
         say(&format!("  caused by: {cause}"));
     }
-    if let Some(text) = &error.told.hint {
+    if let Some(text) = &error.explanation.hint {
         say(&format!("{} {text}", label("hint:", "36", color)));
     }
 }
@@ -119,8 +119,9 @@ pub fn warning(text: &str, color: Color) {
 }
 
 fn label(text: &str, code: &str, color: bool) -> String {
-    match color {
-        true => format!("\u{1b}[1;{code}m{text}\u{1b}[0m"),
-        false => text.to_owned(),
+    if color {
+        format!("\u{1b}[1;{code}m{text}\u{1b}[0m")
+    } else {
+        text.to_owned()
     }
 }

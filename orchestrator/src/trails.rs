@@ -305,7 +305,7 @@ impl TrailLoader for Disk {
     fn load(&self, path: &str, folders: &[PathBuf]) -> Result<Arc<Trail>, String> {
         let file = locate(path, folders)?;
         let parsed = parse(&file).map_err(|error| {
-            [vec![error.told.message], error.told.causes]
+            [vec![error.explanation.message], error.explanation.causes]
                 .concat()
                 .join(": ")
         })?;

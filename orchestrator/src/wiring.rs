@@ -6,7 +6,7 @@ pub(crate) mod health;
 pub(crate) mod ios;
 pub(crate) mod network;
 pub(crate) mod phones;
-mod wanted;
+mod selection;
 pub(crate) mod web;
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use packtrain_driver_wda::WdaPool;
 use packtrain_drivers::{Connector, Platform};
 use packtrain_virtual::fleet::Fleet as VirtualFleet;
 
-pub use self::wanted::Wanted;
+pub use self::selection::DeviceSelection;
 use crate::exit::CliError;
 
 /// The name of the web device that exists when none is configured.
@@ -45,7 +45,11 @@ impl Wiring {
     ///
     /// # Errors
     /// When the configuration makes no sense, or what was asked for by name cannot be looked for.
-    pub async fn new(config: &Config, wanted: Wanted<'_>, headed: bool) -> Result<Self, CliError> {
+    pub async fn new(
+        config: &Config,
+        wanted: DeviceSelection<'_>,
+        headed: bool,
+    ) -> Result<Self, CliError> {
         let places = web::search_paths(config);
         let found = install::find(&places);
         let search = wanted.search(Platform::Android);
@@ -116,7 +120,7 @@ impl Wiring {
     async fn add_virtual(
         &mut self,
         config: &Config,
-        wanted: Wanted<'_>,
+        wanted: DeviceSelection<'_>,
         adb: &AdbPool,
     ) -> Result<(), CliError> {
         let configured = config.devices.simulated.clone().unwrap_or_default();

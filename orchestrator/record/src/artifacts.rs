@@ -323,14 +323,14 @@ mod tests {
 
     #[test]
     fn content_that_breaks_off_leaves_nothing_behind() {
-        struct Broken;
-        impl Read for Broken {
+        struct FailingReader;
+        impl Read for FailingReader {
             fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
                 Err(io::ErrorKind::ConnectionReset.into())
             }
         }
         let run = tempfile::tempdir().unwrap();
-        let mut content = (&b"some"[..]).chain(Broken);
+        let mut content = (&b"some"[..]).chain(FailingReader);
         ArtifactStore::new(run.path())
             .save_from(
                 &session(),

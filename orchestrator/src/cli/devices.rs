@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Context, Format};
 use crate::exit::CliError;
-use crate::wiring::{Wanted, Wiring};
+use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime};
 
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliErro
         return runtime::block_on(network::run(command, &config, args.format));
     }
     runtime::block_on(async {
-        let wanted = Wanted {
+        let wanted = DeviceSelection {
             words: &[],
             all: true,
         };

@@ -29,9 +29,10 @@ pub(crate) struct DoctorArgs {
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
     let (fixed, findings) = runtime::block_on(async {
-        let fixed = match args.fix {
-            true => health::fix(&config).await,
-            false => Ok(()),
+        let fixed = if args.fix {
+            health::fix(&config).await
+        } else {
+            Ok(())
         };
         Ok((fixed, health::findings(&config).await?))
     })?;
@@ -51,9 +52,10 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
             .for_each(|finding| render::out(&text(finding))),
     }
     fixed?;
-    Ok(match complete {
-        true => Exit::Passed,
-        false => Exit::Infrastructure,
+    Ok(if complete {
+        Exit::Passed
+    } else {
+        Exit::Infrastructure
     })
 }
 
@@ -74,10 +76,7 @@ fn as_json(finding: &Finding) -> serde_json::Value {
 
 fn text(finding: &Finding) -> String {
     let Finding { what, remedy, .. } = finding;
-    let sign = match finding.needed {
-        true => "✗",
-        false => "-",
-    };
+    let sign = if finding.needed { "✗" } else { "-" };
     match &finding.state {
         State::Found(found) => format!("✓ {what}: {found}"),
         State::Missing => format!("{sign} {what}: missing\n    {remedy}"),

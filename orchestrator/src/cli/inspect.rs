@@ -26,7 +26,7 @@ use super::run::targets;
 use super::select::select;
 use super::{Context, Format};
 use crate::exit::CliError;
-use crate::wiring::{Wanted, Wiring};
+use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, trails};
 
 /// How long a look or a call may take.
@@ -182,7 +182,7 @@ fn on_device(
     let target = targets(&config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
         let words: Vec<_> = device.into_iter().cloned().collect();
-        let wanted = Wanted {
+        let wanted = DeviceSelection {
             words: &words,
             all: false,
         };

@@ -31,7 +31,7 @@ use crate::render::{self, Color};
 use crate::reports::Copies;
 use crate::shutdown::Interrupts;
 use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
-use crate::wiring::{Wanted, Wiring};
+use crate::wiring::{DeviceSelection, Wiring};
 use crate::{runtime, trails};
 
 /// How long a run may take after a signal before it is given up. Its sessions have less.
@@ -73,7 +73,7 @@ pub(crate) async fn execute(
     context: &Context,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
-    let wanted = Wanted {
+    let wanted = DeviceSelection {
         words: &args.device,
         all: args.all_devices,
     };

@@ -6,11 +6,11 @@ use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_model::suggest::closest;
 
 use crate::exit::CliError;
-use crate::wiring::{Wanted, Wiring};
+use crate::wiring::{DeviceSelection, Wiring};
 
 /// The devices, in the order they were asked for, each once.
 pub(crate) fn select(
-    selection: Wanted<'_>,
+    selection: DeviceSelection<'_>,
     wiring: &mut Wiring,
 ) -> Result<Vec<DeviceInfo>, CliError> {
     for wanted in selection.words {
@@ -24,9 +24,10 @@ pub(crate) fn select(
     }
     let known = known(wiring);
     if selection.all {
-        return match known.is_empty() {
-            true => Err(none(wiring)),
-            false => Ok(known),
+        return if known.is_empty() {
+            Err(none(wiring))
+        } else {
+            Ok(known)
         };
     }
     if selection.words.is_empty() {

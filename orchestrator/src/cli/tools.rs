@@ -79,9 +79,10 @@ fn details(spec: &ToolSpec) -> String {
     };
     text.push_str("  arguments:\n");
     for (name, schema) in arguments {
-        let mark = match required.contains(&name.as_str()) {
-            true => " (required)",
-            false => "",
+        let mark = if required.contains(&name.as_str()) {
+            " (required)"
+        } else {
+            ""
         };
         let about = schema["description"]
             .as_str()
@@ -108,14 +109,14 @@ fn as_json(spec: &ToolSpec) -> serde_json::Value {
 }
 
 fn platforms(spec: &ToolSpec) -> String {
-    match spec.platforms.is_empty() {
-        true => "everywhere".to_owned(),
-        false => spec
-            .platforms
+    if spec.platforms.is_empty() {
+        "everywhere".to_owned()
+    } else {
+        spec.platforms
             .iter()
             .map(|platform| platform.as_str())
             .collect::<Vec<_>>()
-            .join(", "),
+            .join(", ")
     }
 }
 

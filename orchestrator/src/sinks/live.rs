@@ -15,7 +15,7 @@ use crate::render::Color;
 /// Devices shown at once; the rest is counted. More lines than a screen has help nobody.
 const MOST: usize = 12;
 /// How often spinners turn.
-const TURN: Duration = Duration::from_millis(120);
+const SPINNER_INTERVAL: Duration = Duration::from_millis(120);
 
 /// Draws the state of a run and prints what went wrong above it.
 pub struct Live {
@@ -88,7 +88,7 @@ impl Live {
             .insert_before(&self.more, ProgressBar::new_spinner());
         bar.set_style(style("{spinner} {prefix:24} {wide_msg}"));
         bar.set_prefix(device.to_owned());
-        bar.enable_steady_tick(TURN);
+        bar.enable_steady_tick(SPINNER_INTERVAL);
         bar
     }
 
@@ -165,7 +165,7 @@ impl Sink for Live {
             } => {
                 self.trails.clone_from(trails);
                 self.total.set_length(sessions.len() as u64);
-                self.total.enable_steady_tick(TURN);
+                self.total.enable_steady_tick(SPINNER_INTERVAL);
             }
             RunEvent::SessionStarted {
                 session,

@@ -14,7 +14,7 @@ use packtrain_virtual::android::Address;
 use packtrain_virtual::device;
 use packtrain_virtual::fleet::AndroidHandle;
 
-use super::wanted::Search;
+use super::selection::Search;
 use crate::exit::CliError;
 
 /// How adb and devices are found, from configuration and environment.

@@ -8,15 +8,15 @@ use packtrain_driver_adb::{AdbPool, install as agent};
 use packtrain_driver_playwright::install;
 use packtrain_driver_wda::WdaOptions;
 
-use super::wanted::Search;
+use super::selection::Search;
 use super::{android, web};
 use crate::exit::CliError;
 use crate::render;
 
 /// How long npm or pip may take.
-const INSTALLING: Duration = Duration::from_secs(300);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(300);
 /// How long a program may take to tell its version, and usbmuxd to answer.
-const ANSWERS: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One thing that is looked for.
 pub(crate) struct Finding {
@@ -90,7 +90,7 @@ pub(crate) async fn fix_playwright(config: &Config) -> Result<(), CliError> {
     render::say(&format!(
         "installing playwright-core {version} from npm into {into}"
     ));
-    let installed = install::install_playwright(folder, INSTALLING).await;
+    let installed = install::install_playwright(folder, INSTALL_TIMEOUT).await;
     installed.map_err(|error| {
         CliError::infrastructure("cannot install playwright-core")
             .because(&error)
@@ -108,7 +108,7 @@ async fn fix_agent() -> Result<(), CliError> {
     render::say(&format!(
         "installing u2.jar of uiautomator2 {version} from PyPI into {into}"
     ));
-    let installed = agent::install_u2(&home, INSTALLING).await;
+    let installed = agent::install_u2(&home, INSTALL_TIMEOUT).await;
     installed.map(drop).map_err(|error| {
         let failed = CliError::infrastructure("cannot install u2.jar").because(&error);
         match error.hint() {
@@ -139,7 +139,7 @@ async fn node(program: Option<&Path>) -> Finding {
         None => State::Missing,
         Some(program) => {
             let path = program.display();
-            match install::node_version(program, ANSWERS).await {
+            match install::node_version(program, ANSWER_TIMEOUT).await {
                 Some(version) if version.major < oldest => State::Unusable(format!(
                     "{version} at {path} is too old: playwright-core needs {oldest} or later"
                 )),
@@ -163,9 +163,10 @@ fn playwright(found: &install::Found) -> Finding {
         None => State::Missing,
         Some(cli) => {
             let version = found.version.as_deref().unwrap_or("of unknown version");
-            let tried = match found.is_tried_version() {
-                true => String::new(),
-                false => format!(" (tried with {})", install::PLAYWRIGHT_CORE),
+            let tried = if found.is_tried_version() {
+                String::new()
+            } else {
+                format!(" (tried with {})", install::PLAYWRIGHT_CORE)
             };
             State::Found(format!("{version}{tried} at {}", cli.display()))
         }
@@ -182,9 +183,10 @@ async fn for_android(config: &Config) -> Result<Vec<Finding>, CliError> {
     let options = android::options(&config.devices.android, Search::Quietly)?;
     let (program, server) = match AdbPool::new(options).report().await {
         Ok(Some(report)) => {
-            let clash = match report.fights_with_program() {
-                true => ", which another version's program ends when it is used",
-                false => "",
+            let clash = if report.fights_with_program() {
+                ", which another version's program ends when it is used"
+            } else {
+                ""
             };
             let server = match report.server {
                 Some(version) => {
@@ -230,7 +232,7 @@ async fn for_iphones() -> Vec<Finding> {
     let options = WdaOptions::from_environment(|name| std::env::var_os(name));
     let mux = match &options.usbmuxd {
         None => State::Missing,
-        Some(address) => match tokio::time::timeout(ANSWERS, address.probe()).await {
+        Some(address) => match tokio::time::timeout(ANSWER_TIMEOUT, address.probe()).await {
             Ok(Ok(())) => State::Found(format!("at {address}")),
             Ok(Err(_)) => State::Missing,
             Err(_) => State::Unusable(format!("{address} does not answer")),

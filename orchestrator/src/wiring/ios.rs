@@ -8,7 +8,7 @@ use packtrain_drivers::{Connector, Size};
 use packtrain_virtual::device;
 use packtrain_virtual::ios::Iphone;
 
-use super::wanted::Search;
+use super::selection::Search;
 use crate::exit::CliError;
 
 /// How iPhones are found, from configuration and environment.

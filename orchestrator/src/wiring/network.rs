@@ -9,7 +9,7 @@ use packtrain_driver_adb::{AdbError, AdbPool};
 use packtrain_drivers::{DeviceId, Platform};
 
 use super::android;
-use super::wanted::Search;
+use super::selection::Search;
 use crate::exit::CliError;
 
 /// Where adbd listens unless it was told otherwise.

@@ -45,17 +45,17 @@ struct Builtin<A> {
 }
 
 /// What arguments must fulfil besides their types, as far as that is known without a device.
-type Rule<A> = fn(A) -> Result<(), Slip>;
+type Rule<A> = fn(A) -> Result<(), InvalidArgument>;
 
 /// Arguments of the right types that make no sense.
-struct Slip {
+struct InvalidArgument {
     /// The argument to blame; empty when it is all of them.
     key: &'static str,
     message: String,
     hint: Option<String>,
 }
 
-impl Slip {
+impl InvalidArgument {
     fn new(key: &'static str, message: impl Into<String>) -> Self {
         Self {
             key,
@@ -83,7 +83,7 @@ impl Slip {
 }
 
 /// What a tool says itself when it is called like this.
-impl From<ToolError> for Slip {
+impl From<ToolError> for InvalidArgument {
     fn from(error: ToolError) -> Self {
         let hint = match &error {
             ToolError::Failed { hint, .. } => hint.clone(),
@@ -201,8 +201,8 @@ impl<A: DeserializeOwned + 'static> Tool for Builtin<A> {
 
     fn check(&self, arguments: &Value) -> Result<(), DecodeError> {
         let decoded = arguments.decode::<A>()?;
-        let slip = self.rule.and_then(|rule| rule(decoded).err());
-        match slip.and_then(|slip| slip.placed(arguments)) {
+        let invalid = self.rule.and_then(|rule| rule(decoded).err());
+        match invalid.and_then(|invalid| invalid.placed(arguments)) {
             Some(error) => Err(error),
             None => Ok(()),
         }

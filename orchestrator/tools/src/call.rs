@@ -235,9 +235,12 @@ impl Call<'_> {
         let asked = Asked::now(&command);
         let answer = self.session.lease.execute(command, self.deadline).await;
         self.session.screen().answered(asked, answer.as_ref().ok());
-        answer.map_err(|error| match self.session.cancel.is_cancelled() {
-            true => ToolError::Cancelled,
-            false => error.into(),
+        answer.map_err(|error| {
+            if self.session.cancel.is_cancelled() {
+                ToolError::Cancelled
+            } else {
+                error.into()
+            }
         })
     }
 

@@ -15,6 +15,6 @@ mod tool;
 pub use builtin::is_template;
 pub use call::{Call, Caller, Invoke, SessionScope, Target, Targets, ToolRequest};
 pub use registry::{Registry, SharedRegistry};
-pub use selectors::{SelectorSlip, check_selectors};
+pub use selectors::{SelectorProblem, check_selectors};
 pub use templates::{Surroundings, check_templates};
 pub use tool::{Access, Answer, DelegatedCall, Kind, Tool, ToolError, ToolSpec, UnknownArgument};

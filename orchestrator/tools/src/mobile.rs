@@ -2,13 +2,13 @@
 //! touching, scrolling. Knows no tool by name and no platform's wire.
 
 pub(crate) mod act;
+pub(crate) mod element_query;
 pub(crate) mod find;
 pub(crate) mod gesture;
 mod keyboard;
 pub(crate) mod screen;
 pub(crate) mod scroll;
 pub(crate) mod sight;
-pub(crate) mod wanted;
 pub(crate) mod watch;
 pub(crate) mod words;
 
@@ -20,4 +20,4 @@ use packtrain_drivers::Platform;
 pub(crate) const PHONES: &[Platform] = &[Platform::Android, Platform::Ios];
 
 /// How long an element is waited for unless the call says otherwise.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -11,7 +11,7 @@ const KEY: &str = "nodeSelector";
 
 /// Something to say about a selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SelectorSlip {
+pub struct SelectorProblem {
     /// Where.
     pub span: Option<Span>,
     /// What is wrong.
@@ -23,13 +23,13 @@ pub struct SelectorSlip {
 }
 
 /// Looks at every `nodeSelector` below `arguments`.
-pub fn check_selectors(arguments: &Value) -> Vec<SelectorSlip> {
+pub fn check_selectors(arguments: &Value) -> Vec<SelectorProblem> {
     let mut found = Vec::new();
     visit(arguments, &mut found);
     found
 }
 
-fn visit(value: &Value, found: &mut Vec<SelectorSlip>) {
+fn visit(value: &Value, found: &mut Vec<SelectorProblem>) {
     match &value.node {
         Node::Scalar(_) => {}
         Node::Sequence(items) => items.items.iter().for_each(|item| visit(item, found)),
@@ -44,7 +44,7 @@ fn visit(value: &Value, found: &mut Vec<SelectorSlip>) {
     }
 }
 
-fn check(value: &Value, found: &mut Vec<SelectorSlip>) {
+fn check(value: &Value, found: &mut Vec<SelectorProblem>) {
     // What does not decode was told with the other arguments.
     let Ok(selector) = value.decode::<NodeSelector>() else {
         return;
@@ -56,7 +56,7 @@ fn check(value: &Value, found: &mut Vec<SelectorSlip>) {
             }
             SelectorError::TooDeep { .. } | SelectorError::TooLarge => "make it simpler",
         };
-        return found.push(SelectorSlip {
+        return found.push(SelectorProblem {
             span: place(value, &error),
             message: error.to_string(),
             hint,
@@ -85,7 +85,7 @@ fn check(value: &Value, found: &mut Vec<SelectorSlip>) {
             ),
             None => (value.span, "leave it out"),
         };
-        found.push(SelectorSlip {
+        found.push(SelectorProblem {
             span,
             message: note,
             hint,

@@ -18,7 +18,7 @@ pub enum Screen {
     /// A tick.
     Done,
     /// A message in the middle.
-    Trouble,
+    Error,
 }
 
 #[derive(Clone, Copy)]
@@ -119,7 +119,7 @@ pub fn draw(screen: Screen, width: u32, height: u32, accent: [u8; 3]) -> Vec<u8>
             canvas.fill(at(w / 4, h / 3 + bar * 3, w / 2, 9), INK, 4);
             canvas.fill(at(w / 3, h / 3 + bar * 3 + 20, w / 3, 6), PALE, 3);
         }
-        Screen::Trouble => {
+        Screen::Error => {
             canvas.fill(at(margin, h / 3, inner, bar * 3), [252, 228, 226], 10);
             canvas.fill(
                 at(margin * 2, h / 3 + bar / 2, inner / 2, 8),

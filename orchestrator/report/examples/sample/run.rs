@@ -12,7 +12,7 @@ use packtrain_model::{
 use serde_json::{Value, json};
 
 use super::picture::{self, Screen};
-use super::scenario::{self, SNAPSHOT, Step, Trail, Trouble};
+use super::scenario::{self, PlannedFailure, SNAPSHOT, Step, Trail};
 
 /// A run and its files, by path below the run's folder.
 pub struct Sample {
@@ -214,7 +214,12 @@ impl Session<'_> {
         Outcome::Passed
     }
 
-    fn step(&mut self, session: &SessionId, step: &Step, trouble: Option<&Trouble>) -> Outcome {
+    fn step(
+        &mut self,
+        session: &SessionId,
+        step: &Step,
+        trouble: Option<&PlannedFailure>,
+    ) -> Outcome {
         let index = StepIndex(step.index);
         self.push(RunEvent::StepStarted {
             session: session.clone(),

@@ -23,7 +23,7 @@ pub struct Step {
 }
 
 /// How a session comes off its trail.
-pub struct Trouble {
+pub struct PlannedFailure {
     pub step: u32,
     pub outcome: Outcome,
     pub screen: Screen,
@@ -178,7 +178,7 @@ impl Trail {
     }
 
     /// What goes wrong on a device.
-    pub fn trouble(&self, device: &DeviceInfo, attempt: u32) -> Option<Trouble> {
+    pub fn trouble(&self, device: &DeviceInfo, attempt: u32) -> Option<PlannedFailure> {
         let platform = device.id.platform();
         match self.name {
             "checkout" if platform == Platform::Ios => Some(self.failure(
@@ -208,19 +208,19 @@ impl Trail {
             )),
             "search" if device.model == "Pixel 4a" && attempt == 1 => Some(self.failure(
                 3,
-                Screen::Trouble,
+                Screen::Error,
                 "expected text \"Desk lamp\" to be visible; the screen still shows a spinner",
                 None,
                 &["looked for text \"Desk lamp\" for 5.0 s, 19 snapshots"],
             )),
-            "search" if device.model == "iPad Air" => Some(Trouble {
+            "search" if device.model == "iPad Air" => Some(PlannedFailure {
                 step: 4,
                 outcome: Outcome::NeedsAgent {
                     why: "no recording for ios-tablet or ios".to_owned(),
                 },
                 screen: Screen::List,
             }),
-            "dark-mode" if device.model == "Galaxy S21" => Some(Trouble {
+            "dark-mode" if device.model == "Galaxy S21" => Some(PlannedFailure {
                 step: 0,
                 outcome: Outcome::Infrastructure {
                     blame: Blame::Device,
@@ -233,7 +233,7 @@ impl Trail {
                             .to_owned(),
                     ),
                 },
-                screen: Screen::Trouble,
+                screen: Screen::Error,
             }),
             _ => None,
         }
@@ -246,9 +246,9 @@ impl Trail {
         message: &str,
         hint: Option<&str>,
         log: &[&str],
-    ) -> Trouble {
+    ) -> PlannedFailure {
         let tool = self.steps.iter().find(|known| known.index == step);
-        Trouble {
+        PlannedFailure {
             step,
             outcome: Outcome::Failed(Failure {
                 message: message.to_owned(),

@@ -68,9 +68,10 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                         .into_iter()
                         .map(|(name, value)| format!("{name} = {value}"))
                         .collect();
-                    Ok(Answer::text(match lines.is_empty() {
-                        true => "(nothing)".to_owned(),
-                        false => lines.join("\n"),
+                    Ok(Answer::text(if lines.is_empty() {
+                        "(nothing)".to_owned()
+                    } else {
+                        lines.join("\n")
                     }))
                 })
             },

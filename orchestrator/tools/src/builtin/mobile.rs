@@ -22,8 +22,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::maestro::Element;
-use crate::mobile::PATIENCE;
-use crate::mobile::wanted::Wanted;
+use crate::mobile::ELEMENT_TIMEOUT;
+use crate::mobile::element_query::ElementQuery;
 use crate::tool::{Answer, Tool, ToolError};
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
@@ -50,7 +50,7 @@ type Object = serde_json::Map<String, serde_json::Value>;
 
 /// What `timeoutMs` says, or the usual time.
 fn patience(timeout_ms: Option<u64>) -> Duration {
-    timeout_ms.map_or(PATIENCE, Duration::from_millis)
+    timeout_ms.map_or(ELEMENT_TIMEOUT, Duration::from_millis)
 }
 
 /// What a `nodeSelector` names, or, where there is none, the `selector` of older recordings.
@@ -58,9 +58,9 @@ fn named(
     newer: Option<NodeSelector>,
     older: Option<&Element>,
     on: Platform,
-) -> Result<Wanted, ToolError> {
+) -> Result<ElementQuery, ToolError> {
     match (newer, older) {
-        (Some(selector), _) => Wanted::selector(selector, on),
+        (Some(selector), _) => ElementQuery::selector(selector, on),
         (None, Some(element)) => element.wanted(on),
         (None, None) => Err(no_selector()),
     }

@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use packtrain_drivers::{Command, Direction, InputCommand, Key, Platform, Point, Size};
 
+use super::element_query::ElementQuery;
 use super::find::find_still;
 use super::gesture::{self, Stroke};
-use super::wanted::Wanted;
 use super::watch::{Watch, look};
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};
 
 /// How long a finger is held down for a long press; phones want half a second.
-const HOLD: Duration = Duration::from_secs(1);
+const LONG_PRESS_TIME: Duration = Duration::from_secs(1);
 /// How long a swipe takes; shorter ones fling lists past what is looked for.
-pub(crate) const SWIPE: Duration = Duration::from_millis(400);
+pub(crate) const SWIPE_TIME: Duration = Duration::from_millis(400);
 
 /// How something is touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,10 @@ impl Touch {
 pub(crate) async fn touch(call: &Call<'_>, at: Point, how: Touch) -> Result<Answer, ToolError> {
     let command = match how {
         Touch::Tap => InputCommand::Tap { at },
-        Touch::Hold => InputCommand::LongPress { at, hold: HOLD },
+        Touch::Hold => InputCommand::LongPress {
+            at,
+            hold: LONG_PRESS_TIME,
+        },
     };
     call.act(Command::Input(command)).await
 }
@@ -45,7 +48,7 @@ pub(crate) async fn touch(call: &Call<'_>, at: Point, how: Touch) -> Result<Answ
 /// its shares of width and height.
 pub(crate) async fn touch_element(
     mut watch: Watch<'_>,
-    wanted: &Wanted,
+    wanted: &ElementQuery,
     how: Touch,
     share: Option<(f64, f64)>,
 ) -> Result<Answer, ToolError> {
@@ -69,14 +72,14 @@ pub(crate) async fn stroke(
 pub(crate) async fn swipe(
     call: &Call<'_>,
     finger: Direction,
-    on: Option<&Wanted>,
+    on: Option<&ElementQuery>,
     duration: Duration,
 ) -> Result<Answer, ToolError> {
     let Some(wanted) = on else {
         let screen = screen_size(call).await?;
         return stroke(call, gesture::swipe(screen, finger, None), duration).await;
     };
-    let found = find_still(&mut Watch::new(call, super::PATIENCE), wanted).await?;
+    let found = find_still(&mut Watch::new(call, super::ELEMENT_TIMEOUT), wanted).await?;
     let start = found.point(None)?;
     let way = gesture::swipe(found.snapshot.screen, finger, Some(start));
     let done = stroke(call, way, duration).await?;
@@ -89,7 +92,7 @@ pub(crate) async fn back(call: &Call<'_>) -> Result<Answer, ToolError> {
         Platform::Android => press(call, Key::Back).await,
         Platform::Ios => {
             let screen = screen_size(call).await?;
-            stroke(call, gesture::back(screen), SWIPE).await
+            stroke(call, gesture::back(screen), SWIPE_TIME).await
         }
         Platform::Web => Err(ToolError::failed("pages go back with `web_navigate`")),
     }
@@ -114,11 +117,12 @@ pub(crate) async fn screen_size(call: &Call<'_>) -> Result<Size, ToolError> {
         Some(size) => size,
         None => look(call).await?.screen,
     };
-    match size.to_rect().is_empty() {
-        false => Ok(size),
-        true => Err(ToolError::failed(
+    if size.to_rect().is_empty() {
+        Err(ToolError::failed(
             "the device says not how large its screen is",
-        )),
+        ))
+    } else {
+        Ok(size)
     }
 }
 

@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use packtrain_drivers::{ActionReport, Command, InputCommand, Located, Point, Rect, Snapshot};
 
+use super::element_query::{ElementQuery, VisibleMatch};
 use super::keyboard::is_under_keyboard;
 use super::sight::visible_part;
-use super::wanted::{Sighting, Wanted};
 use super::watch::{Unmet, Watch};
 use super::words::{describe, place};
 use crate::tool::{Answer, ToolError};
 
 /// How long an element must stay where it is before it is touched.
-const STILL: Duration = Duration::from_millis(100);
+const STILL_GRACE: Duration = Duration::from_millis(100);
 
 /// An element in sight.
 pub(crate) struct Found {
     /// The look at which it was found.
     pub(crate) snapshot: Box<Snapshot>,
     /// Which it is.
-    pub(crate) sighting: Sighting,
+    pub(crate) visible_match: VisibleMatch,
     located: Located,
     notes: Vec<String>,
 }
@@ -36,17 +36,17 @@ pub(crate) enum Presence {
 ///
 /// # Errors
 /// A failure that explains why nothing matches.
-pub(crate) async fn find(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Found, ToolError> {
-    let (snapshot, sighting) = watch
+pub(crate) async fn find(watch: &mut Watch<'_>, wanted: &ElementQuery) -> Result<Found, ToolError> {
+    let (snapshot, visible_match) = watch
         .until(
-            |snapshot| wanted.sighting(snapshot),
+            |snapshot| wanted.visible_match(snapshot),
             |snapshot| missing(wanted, snapshot),
         )
         .await?;
     Ok(Found {
-        located: wanted.located(&sighting),
+        located: wanted.located(&visible_match),
         snapshot,
-        sighting,
+        visible_match,
         notes: wanted.notes(),
     })
 }
@@ -56,7 +56,10 @@ pub(crate) async fn find(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Found
 ///
 /// # Errors
 /// As [`find`].
-pub(crate) async fn find_still(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Found, ToolError> {
+pub(crate) async fn find_still(
+    watch: &mut Watch<'_>,
+    wanted: &ElementQuery,
+) -> Result<Found, ToolError> {
     let mut put_away = false;
     loop {
         let mut found = find(watch, wanted).await?;
@@ -65,7 +68,9 @@ pub(crate) async fn find_still(watch: &mut Watch<'_>, wanted: &Wanted) -> Result
             continue;
         }
         match found.point(None) {
-            Ok(point) if is_under_keyboard(&found.snapshot.tree, found.sighting.node, point) => {
+            Ok(point)
+                if is_under_keyboard(&found.snapshot.tree, found.visible_match.node, point) =>
+            {
                 if put_away {
                     return Err(ToolError::failed(format!(
                         "{} lies under the keyboard, which does not go away",
@@ -81,15 +86,15 @@ pub(crate) async fn find_still(watch: &mut Watch<'_>, wanted: &Wanted) -> Result
     }
 }
 
-/// Waits until two looks in a row, [`STILL`] apart, agree on where the element is. `false` when it
+/// Waits until two looks in a row, [`STILL_GRACE`] apart, agree on where the element is. `false` when it
 /// has gone meanwhile.
 async fn stands_still(
     watch: &mut Watch<'_>,
-    wanted: &Wanted,
+    wanted: &ElementQuery,
     found: &mut Found,
 ) -> Result<bool, ToolError> {
     // The calls before may have looked already, as assertions do.
-    if watch.call().session.screen().unchanged_for() >= STILL {
+    if watch.call().session.screen().unchanged_for() >= STILL_GRACE {
         return Ok(true);
     }
     loop {
@@ -101,19 +106,19 @@ async fn stands_still(
             return Ok(true);
         }
         // No change at all is the cheapest proof: it needs no second look.
-        if !watch.changes_within(STILL).await? {
+        if !watch.changes_within(STILL_GRACE).await? {
             watch.call().session.screen().still_since(before);
             return Ok(true);
         }
-        watch.rest(STILL).await?;
+        watch.rest(STILL_GRACE).await?;
         let snapshot = watch.look().await?;
-        let Some(sighting) = wanted.sighting(&snapshot) else {
+        let Some(visible_match) = wanted.visible_match(&snapshot) else {
             return Ok(false);
         };
-        let rests = sighting.bounds == found.sighting.bounds;
-        found.located = wanted.located(&sighting);
+        let rests = visible_match.bounds == found.visible_match.bounds;
+        found.located = wanted.located(&visible_match);
         found.snapshot = snapshot;
-        found.sighting = sighting;
+        found.visible_match = visible_match;
         if rests {
             return Ok(true);
         }
@@ -124,11 +129,14 @@ async fn stands_still(
 ///
 /// # Errors
 /// What the device says; that it does not go is an answer.
-pub(crate) async fn gone(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Presence, ToolError> {
+pub(crate) async fn gone(
+    watch: &mut Watch<'_>,
+    wanted: &ElementQuery,
+) -> Result<Presence, ToolError> {
     loop {
         let snapshot = watch.look().await?;
         // An empty tree is what a screen change looks like half-way; it proves nothing.
-        if !snapshot.tree.is_empty() && wanted.sighting(&snapshot).is_none() {
+        if !snapshot.tree.is_empty() && wanted.visible_match(&snapshot).is_none() {
             return Ok(Presence::Gone);
         }
         if !watch.changes().await? {
@@ -137,7 +145,7 @@ pub(crate) async fn gone(watch: &mut Watch<'_>, wanted: &Wanted) -> Result<Prese
     }
 }
 
-fn missing(wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
+fn missing(wanted: &ElementQuery, snapshot: &Snapshot) -> Unmet {
     let mut log = wanted.explain(snapshot);
     if log.is_empty() {
         log = wanted.notes();
@@ -148,10 +156,11 @@ fn missing(wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
     }
 }
 
-fn lingering(wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
-    let what = match snapshot.tree.is_empty() {
-        true => "the screen showed no elements at all".to_owned(),
-        false => format!("{} did not go away", wanted.description()),
+fn lingering(wanted: &ElementQuery, snapshot: &Snapshot) -> Unmet {
+    let what = if snapshot.tree.is_empty() {
+        "the screen showed no elements at all".to_owned()
+    } else {
+        format!("{} did not go away", wanted.description())
     };
     let tree = &snapshot.tree;
     let log = wanted.all(snapshot).into_iter().take(3).map(|id| {
@@ -168,7 +177,7 @@ fn lingering(wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
 impl Found {
     /// The element in a few words.
     pub(crate) fn describe(&self) -> String {
-        describe(&self.snapshot.tree, self.sighting.node)
+        describe(&self.snapshot.tree, self.visible_match.node)
     }
 
     /// Where to touch it: the middle of what can be seen of it, or a place in it by its share of
@@ -177,7 +186,7 @@ impl Found {
     /// # Errors
     /// A failure when its place is not known, or when the place lies out of sight.
     pub(crate) fn point(&self, share: Option<(f64, f64)>) -> Result<Point, ToolError> {
-        let Some(bounds) = self.sighting.bounds else {
+        let Some(bounds) = self.visible_match.bounds else {
             return Err(ToolError::failed(format!(
                 "{} says not where it is",
                 self.describe()
@@ -188,12 +197,13 @@ impl Found {
             return Ok(visible.center());
         };
         let point = inside(bounds, x, y);
-        match visible.contains(point) {
-            true => Ok(point),
-            false => Err(ToolError::failed(format!(
+        if visible.contains(point) {
+            Ok(point)
+        } else {
+            Err(ToolError::failed(format!(
                 "that place in {} lies out of sight",
                 self.describe()
-            ))),
+            )))
         }
     }
 

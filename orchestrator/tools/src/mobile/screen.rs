@@ -8,7 +8,7 @@ use packtrain_drivers::{
 };
 
 /// How long after an action things may still be on their way to where they end up.
-const MOVING: Duration = Duration::from_secs(1);
+const MOTION_GRACE: Duration = Duration::from_secs(1);
 
 /// What a session remembers of its screen.
 #[derive(Debug)]
@@ -65,8 +65,9 @@ impl ScreenMemory {
 
     /// Whether something was done so shortly before that things may still move.
     pub(crate) fn is_moving(&self) -> bool {
-        self.acted
-            .is_some_and(|acted| acted.elapsed() < MOVING && self.still.is_none_or(|at| at < acted))
+        self.acted.is_some_and(|acted| {
+            acted.elapsed() < MOTION_GRACE && self.still.is_none_or(|at| at < acted)
+        })
     }
 
     /// Nothing has moved since `then`, whatever was done before.

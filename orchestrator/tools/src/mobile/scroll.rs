@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use packtrain_drivers::{Direction, Rect, Size, Snapshot};
 
-use super::act::{SWIPE, stroke};
+use super::act::{SWIPE_TIME, stroke};
+use super::element_query::{ElementQuery, VisibleMatch};
 use super::gesture::{self, ScrollStart, Stroke};
 use super::sight::{shows_more, visible_share};
-use super::wanted::{Sighting, Wanted};
 use super::watch::{Rest, Unmet, Watch};
 use crate::call::Call;
 use crate::tool::{Answer, ToolError};
 
 /// How long is scrolled at most; a list that has an end ends it much sooner.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const SCROLL_TIMEOUT: Duration = Duration::from_secs(60);
 /// A list has come to rest when nothing has moved for so long.
-const REST: Duration = Duration::from_millis(100);
+const REST_GRACE: Duration = Duration::from_millis(100);
 /// How long a list may take to come to rest.
-const RESTING: Duration = Duration::from_secs(2);
+const REST_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the next part of a list may take to be loaded at its end.
-const LOADING: Duration = Duration::from_secs(1);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(1);
 /// Tries to bring an element to the middle; at the end of a list it cannot get there.
 const CENTERING: u32 = 4;
 
@@ -40,7 +40,7 @@ pub(crate) struct Scrolling {
 
 /// What is to be done after a look.
 enum Next {
-    Content(Sighting),
+    Content(VisibleMatch),
     Scroll(Stroke),
 }
 
@@ -50,30 +50,31 @@ enum Next {
 /// A failure when nothing moves any more, or when it takes too long.
 pub(crate) async fn until_visible(
     call: &Call<'_>,
-    wanted: &Wanted,
+    wanted: &ElementQuery,
     scrolling: Scrolling,
 ) -> Result<Answer, ToolError> {
     let mut watch = Watch::new(call, scrolling.limit);
     let (mut swipes, mut centered) = (0_u32, 0_u32);
     // What has not moved at all may not have been loaded at all.
-    let mut loading = super::PATIENCE;
+    let mut loading = super::ELEMENT_TIMEOUT;
     let mut snapshot = watch.look().await?;
     loop {
         let way = match next(wanted, &scrolling, &snapshot, &mut centered) {
-            Next::Content(sighting) => return Ok(answer(wanted, &sighting, swipes)),
+            Next::Content(visible_match) => return Ok(answer(wanted, &visible_match, swipes)),
             Next::Scroll(way) => way,
         };
         if watch.left().is_zero() {
             return Err(watch.unmet(missing(wanted, &scrolling, &snapshot, swipes)));
         }
-        stroke(call, way, SWIPE).await?;
+        stroke(call, way, SWIPE_TIME).await?;
         swipes += 1;
         let mut after = watch.look().await?;
         // A list that still moves is as good to swipe as one at rest, as long as it brings
         // something new. How much is in sight, and whether this is the end, is seen at rest.
-        if wanted.sighting(&after).is_some() || !shows_more(&snapshot, &after) {
-            let mut resting = Watch::new(call, RESTING).starting_from(after);
-            let (Rest::Still(rested) | Rest::Moving(rested)) = resting.until_still(REST).await?;
+        if wanted.visible_match(&after).is_some() || !shows_more(&snapshot, &after) {
+            let mut resting = Watch::new(call, REST_TIMEOUT).starting_from(after);
+            let (Rest::Still(rested) | Rest::Moving(rested)) =
+                resting.until_still(REST_GRACE).await?;
             watch = watch.starting_from(rested);
             after = watch.look().await?;
         }
@@ -83,20 +84,25 @@ pub(crate) async fn until_visible(
             }
             after = watch.look().await?;
         } else {
-            loading = LOADING;
+            loading = LOAD_TIMEOUT;
         }
         snapshot = after;
     }
 }
 
-fn next(wanted: &Wanted, scrolling: &Scrolling, snapshot: &Snapshot, centered: &mut u32) -> Next {
+fn next(
+    wanted: &ElementQuery,
+    scrolling: &Scrolling,
+    snapshot: &Snapshot,
+    centered: &mut u32,
+) -> Next {
     let screen = snapshot.screen;
     let ahead = || Next::Scroll(gesture::scroll(screen, scrolling.towards, scrolling.start));
-    let Some(sighting) = wanted.sighting(snapshot) else {
+    let Some(visible_match) = wanted.visible_match(snapshot) else {
         return ahead();
     };
-    let Some(bounds) = sighting.bounds else {
-        return Next::Content(sighting);
+    let Some(bounds) = visible_match.bounds else {
+        return Next::Content(visible_match);
     };
     let middle = bounds.center();
     if scrolling.center
@@ -106,9 +112,10 @@ fn next(wanted: &Wanted, scrolling: &Scrolling, snapshot: &Snapshot, centered: &
         *centered += 1;
         return Next::Scroll(gesture::to_center(screen, scrolling.towards, middle));
     }
-    match is_enough(bounds, screen, scrolling) {
-        true => Next::Content(sighting),
-        false => ahead(),
+    if is_enough(bounds, screen, scrolling) {
+        Next::Content(visible_match)
+    } else {
+        ahead()
     }
 }
 
@@ -120,17 +127,17 @@ fn is_enough(bounds: Rect, screen: Size, scrolling: &Scrolling) -> bool {
 /// Nothing moves any more: good enough for an element that only should have been nearer to the
 /// middle, the end for any other.
 fn stuck(
-    wanted: &Wanted,
+    wanted: &ElementQuery,
     scrolling: &Scrolling,
     snapshot: &Snapshot,
     swipes: u32,
 ) -> Result<Answer, ToolError> {
-    let sighting = wanted.sighting(snapshot);
-    let seen = sighting.and_then(|sighting| Some((sighting, sighting.bounds?)));
-    if let Some((sighting, bounds)) = seen
+    let visible_match = wanted.visible_match(snapshot);
+    let seen = visible_match.and_then(|visible_match| Some((visible_match, visible_match.bounds?)));
+    if let Some((visible_match, bounds)) = seen
         && is_enough(bounds, snapshot.screen, scrolling)
     {
-        let mut answer = answer(wanted, &sighting, swipes);
+        let mut answer = answer(wanted, &visible_match, swipes);
         answer
             .report
             .notes
@@ -148,10 +155,15 @@ fn stuck(
     })
 }
 
-fn missing(wanted: &Wanted, scrolling: &Scrolling, snapshot: &Snapshot, swipes: u32) -> Unmet {
+fn missing(
+    wanted: &ElementQuery,
+    scrolling: &Scrolling,
+    snapshot: &Snapshot,
+    swipes: u32,
+) -> Unmet {
     let bounds = wanted
-        .sighting(snapshot)
-        .and_then(|sighting| sighting.bounds);
+        .visible_match(snapshot)
+        .and_then(|visible_match| visible_match.bounds);
     let what = match bounds {
         Some(bounds) => format!(
             "only {:.0} % of {} came in sight, not {:.0} %",
@@ -179,9 +191,9 @@ const fn way(direction: Direction) -> &'static str {
     }
 }
 
-fn answer(wanted: &Wanted, sighting: &Sighting, swipes: u32) -> Answer {
+fn answer(wanted: &ElementQuery, visible_match: &VisibleMatch, swipes: u32) -> Answer {
     let mut answer = Answer::default();
-    answer.report.located = Some(wanted.located(sighting));
+    answer.report.located = Some(wanted.located(visible_match));
     answer.report.notes = wanted.notes();
     if swipes > 0 {
         answer.text = Some(format!(

@@ -11,10 +11,10 @@ use super::maestro::Element;
 use super::{Object, named, no_selector};
 use crate::builtin::tool;
 use crate::mobile::act::{Touch, touch_element};
+use crate::mobile::element_query::ElementQuery;
 use crate::mobile::gesture::shares;
-use crate::mobile::wanted::Wanted;
 use crate::mobile::watch::Watch;
-use crate::mobile::{PATIENCE, PHONES};
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
 use crate::tool::{Kind, Tool, ToolError};
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
@@ -29,7 +29,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                     let (newer, older) = (arguments.node_selector, arguments.selector);
                     let wanted = named(newer, older.as_ref(), call.session.platform())?;
                     let touch = Touch::long(arguments.long_press);
-                    touch_element(Watch::new(call, PATIENCE), &wanted, touch, None).await
+                    touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
                 })
             },
         )
@@ -52,9 +52,10 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                         None | Some("") => None,
                         Some(point) => Some(shares(point)?),
                     };
-                    let wanted = Wanted::selector(arguments.selector, call.session.platform())?;
+                    let wanted =
+                        ElementQuery::selector(arguments.selector, call.session.platform())?;
                     let touch = Touch::long(arguments.long_press);
-                    touch_element(Watch::new(call, PATIENCE), &wanted, touch, share).await
+                    touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, share).await
                 })
             },
         )
@@ -69,8 +70,9 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             |arguments, call| {
                 Box::pin(async move {
                     let touch = Touch::long(arguments.long_press);
-                    let wanted = Wanted::selector(arguments.selector()?, call.session.platform())?;
-                    touch_element(Watch::new(call, PATIENCE), &wanted, touch, None).await
+                    let wanted =
+                        ElementQuery::selector(arguments.selector()?, call.session.platform())?;
+                    touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
                 })
             },
         )

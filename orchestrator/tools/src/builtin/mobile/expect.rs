@@ -13,8 +13,8 @@ use super::{Object, named, no_selector, patience};
 use crate::builtin::{caseless, tool};
 use crate::call::Call;
 use crate::mobile::PHONES;
+use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::{Presence, find, gone};
-use crate::mobile::wanted::Wanted;
 use crate::mobile::watch::{Unmet, Watch};
 use crate::mobile::words::{quoted, texts_at};
 use crate::tool::{Answer, Kind, Tool, ToolError};
@@ -62,7 +62,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 
 /// Expects an element to go away.
 pub(super) async fn expect_gone(
-    wanted: &Wanted,
+    wanted: &ElementQuery,
     limit: Duration,
     call: &Call<'_>,
 ) -> Result<Answer, ToolError> {
@@ -75,7 +75,7 @@ pub(super) async fn expect_gone(
 /// Expects an element to be visible.
 pub(super) async fn expect_visible(
     mut watch: Watch<'_>,
-    wanted: &Wanted,
+    wanted: &ElementQuery,
 ) -> Result<Answer, ToolError> {
     let found = find(&mut watch, wanted).await?;
     Ok(found.into_answer(Answer::default()))
@@ -93,27 +93,27 @@ async fn assert_visible(arguments: AssertBySelector, call: &Call<'_>) -> Result<
 /// Expects an element to be visible and, when a text is expected, to show it.
 pub(super) async fn assert_shows(
     mut watch: Watch<'_>,
-    wanted: &Wanted,
+    wanted: &ElementQuery,
     expected: Option<Expected>,
 ) -> Result<Answer, ToolError> {
     let Some(expected) = expected else {
         return expect_visible(watch, wanted).await;
     };
-    let (_, sighting) = watch
+    let (_, visible_match) = watch
         .until(
             |snapshot| {
-                let sighting = wanted.sighting(snapshot)?;
-                let texts = texts_at(&snapshot.tree, sighting.node, wanted.source());
+                let visible_match = wanted.visible_match(snapshot)?;
+                let texts = texts_at(&snapshot.tree, visible_match.node, wanted.source());
                 texts
                     .iter()
                     .any(|text| expected.is(text))
-                    .then_some(sighting)
+                    .then_some(visible_match)
             },
             |snapshot| expected.unmet(wanted, snapshot),
         )
         .await?;
     let mut answer = Answer::default();
-    answer.report.located = Some(wanted.located(&sighting));
+    answer.report.located = Some(wanted.located(&visible_match));
     answer.report.notes = wanted.notes();
     Ok(answer)
 }
@@ -143,14 +143,14 @@ impl Expected {
         }
     }
 
-    fn unmet(&self, wanted: &Wanted, snapshot: &Snapshot) -> Unmet {
-        let Some(sighting) = wanted.sighting(snapshot) else {
+    fn unmet(&self, wanted: &ElementQuery, snapshot: &Snapshot) -> Unmet {
+        let Some(visible_match) = wanted.visible_match(snapshot) else {
             return Unmet {
                 what: format!("{} was not visible", wanted.description()),
                 log: wanted.explain(snapshot),
             };
         };
-        let texts = texts_at(&snapshot.tree, sighting.node, wanted.source());
+        let texts = texts_at(&snapshot.tree, visible_match.node, wanted.source());
         let shown: Vec<_> = texts.iter().take(5).map(|text| quoted(text)).collect();
         let how = match self.mode {
             TextMatchMode::Exact => "show",
@@ -162,9 +162,10 @@ impl Expected {
                 "{} did not {how} {}, but {},",
                 wanted.description(),
                 quoted(&self.text),
-                match shown.is_empty() {
-                    true => "no text".to_owned(),
-                    false => shown.join(", "),
+                if shown.is_empty() {
+                    "no text".to_owned()
+                } else {
+                    shown.join(", ")
                 }
             ),
             log: self

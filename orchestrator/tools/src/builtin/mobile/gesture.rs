@@ -10,12 +10,12 @@ use serde::Deserialize;
 use super::{Way, one_second};
 use crate::builtin::{caseless, tool};
 use crate::call::Call;
-use crate::mobile::act::{self, SWIPE, Touch, gesture_time, screen_size, stroke};
+use crate::mobile::act::{self, SWIPE_TIME, Touch, gesture_time, screen_size, stroke};
+use crate::mobile::element_query::{ElementQuery, Words};
 use crate::mobile::find::find;
 use crate::mobile::gesture::{Stroke, at, shares};
-use crate::mobile::wanted::{Wanted, Words};
 use crate::mobile::watch::Watch;
-use crate::mobile::{PATIENCE, PHONES};
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
 use crate::tool::{Answer, Kind, Tool, ToolError};
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
@@ -41,7 +41,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             |arguments, call| {
                 Box::pin(async move {
                     let on = by_text(arguments.swipe_on_element_text, call)?;
-                    act::swipe(call, arguments.direction.into(), on.as_ref(), SWIPE).await
+                    act::swipe(call, arguments.direction.into(), on.as_ref(), SWIPE_TIME).await
                 })
             },
         )
@@ -92,14 +92,14 @@ async fn swipe_between(
 ) -> Result<Answer, ToolError> {
     let duration = match arguments.duration_ms {
         Some(ms) => gesture_time(call, "durationMs", ms)?,
-        None => SWIPE,
+        None => SWIPE_TIME,
     };
     let (from, to) = (
         shares(&arguments.start_relative)?,
         shares(&arguments.end_relative)?,
     );
     let found = match by_text(arguments.swipe_on_element_text, call)? {
-        Some(wanted) => Some(find(&mut Watch::new(call, PATIENCE), &wanted).await?),
+        Some(wanted) => Some(find(&mut Watch::new(call, ELEMENT_TIMEOUT), &wanted).await?),
         None => None,
     };
     let screen = screen_size(call).await?;
@@ -114,9 +114,9 @@ async fn swipe_between(
     })
 }
 
-fn by_text(text: Option<String>, call: &Call<'_>) -> Result<Option<Wanted>, ToolError> {
+fn by_text(text: Option<String>, call: &Call<'_>) -> Result<Option<ElementQuery>, ToolError> {
     let text = text.filter(|text| !text.trim().is_empty());
-    text.map(|text| Wanted::words(Words::matching(text), call.session.platform()))
+    text.map(|text| ElementQuery::words(Words::matching(text), call.session.platform()))
         .transpose()
 }
 

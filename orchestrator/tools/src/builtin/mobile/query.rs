@@ -14,8 +14,8 @@ use super::{Object, named, no_selector, patience};
 use crate::builtin::tool;
 use crate::call::Call;
 use crate::mobile::PHONES;
+use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::{Presence, gone};
-use crate::mobile::wanted::Wanted;
 use crate::mobile::watch::Watch;
 use crate::mobile::words::resolved_text;
 use crate::tool::{Answer, Kind, Tool, ToolError};
@@ -63,7 +63,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 async fn find_matches(arguments: FindMatches, call: &Call<'_>) -> Result<Answer, ToolError> {
-    let wanted = Wanted::selector(arguments.selector, call.session.platform())?;
+    let wanted = ElementQuery::selector(arguments.selector, call.session.platform())?;
     let limit = Duration::from_millis(arguments.timeout_ms.unwrap_or(0));
     let mut watch = Watch::new(call, limit);
     loop {
@@ -102,9 +102,10 @@ fn number(value: f64) -> serde_json::Value {
         clippy::cast_possible_truncation,
         reason = "screens are smaller than 2^53 pixels"
     )]
-    match value.fract() == 0.0 && value.abs() < 9e15 {
-        true => (value as i64).into(),
-        false => value.into(),
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        (value as i64).into()
+    } else {
+        value.into()
     }
 }
 

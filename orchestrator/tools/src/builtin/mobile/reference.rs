@@ -16,17 +16,17 @@ use super::one_second;
 use crate::builtin::tool;
 use crate::call::Call;
 use crate::mobile::act::{Touch, gesture_time, touch_element};
+use crate::mobile::element_query::ElementQuery;
 use crate::mobile::find::find_still;
-use crate::mobile::wanted::Wanted;
 use crate::mobile::watch::{Rest, Watch};
 use crate::mobile::words::quoted;
-use crate::mobile::{PATIENCE, PHONES};
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
 use crate::tool::{Answer, DelegatedCall, Kind, Tool, ToolError};
 
 /// How long nothing may change before a reference is looked up once more.
-const REST: std::time::Duration = std::time::Duration::from_millis(100);
+const REST_GRACE: std::time::Duration = std::time::Duration::from_millis(100);
 /// How long a screen may take to come to rest before that.
-const RESTING: std::time::Duration = std::time::Duration::from_secs(2);
+const REST_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(2);
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     vec![
@@ -91,8 +91,8 @@ async fn tap(
     if touch == Touch::Hold {
         arguments["longPress"] = json!(true);
     }
-    let wanted = Wanted::selector(selector, call.session.platform())?;
-    let watch = Watch::new(call, PATIENCE).starting_from(snapshot);
+    let wanted = ElementQuery::selector(selector, call.session.platform())?;
+    let watch = Watch::new(call, ELEMENT_TIMEOUT).starting_from(snapshot);
     let answer = touch_element(watch, &wanted, touch, None).await?;
     Ok(delegated(answer, "tapOnElementBySelector", &arguments))
 }
@@ -105,8 +105,8 @@ async fn assert_visible(arguments: AssertVisible, call: &Call<'_>) -> Result<Ans
         recorded["expectedText"] = json!(text);
         Expected::new(&text, TextMatchMode::Exact)
     });
-    let wanted = Wanted::selector(selector, call.session.platform())?;
-    let watch = Watch::new(call, PATIENCE).starting_from(snapshot);
+    let wanted = ElementQuery::selector(selector, call.session.platform())?;
+    let watch = Watch::new(call, ELEMENT_TIMEOUT).starting_from(snapshot);
     let answer = assert_shows(watch, &wanted, expected).await?;
     Ok(delegated(answer, "assertVisibleBySelector", &recorded))
 }
@@ -114,8 +114,9 @@ async fn assert_visible(arguments: AssertVisible, call: &Call<'_>) -> Result<Ans
 async fn drag_to(arguments: DragTo, call: &Call<'_>) -> Result<Answer, ToolError> {
     let duration = gesture_time(call, "durationMs", arguments.duration_ms)?;
     let (snapshot, node) = resolve(call, &arguments.reference).await?;
-    let wanted = Wanted::selector(selector_for(&snapshot.tree, node), call.session.platform())?;
-    let mut watch = Watch::new(call, PATIENCE).starting_from(snapshot);
+    let wanted =
+        ElementQuery::selector(selector_for(&snapshot.tree, node), call.session.platform())?;
+    let mut watch = Watch::new(call, ELEMENT_TIMEOUT).starting_from(snapshot);
     let found = find_still(&mut watch, &wanted).await?;
     let from = whole(found.point(None)?);
     let to = match (arguments.to_ref, arguments.to_x, arguments.to_y) {
@@ -180,7 +181,7 @@ fn delegated(answer: Answer, tool: &str, arguments: &serde_json::Value) -> Answe
 
 /// The element a reference stands for on the screen as it is now.
 async fn resolve(call: &Call<'_>, name: &str) -> Result<(Box<Snapshot>, NodeId), ToolError> {
-    let mut watch = Watch::new(call, RESTING);
+    let mut watch = Watch::new(call, REST_TIMEOUT);
     let snapshot = watch.look().await?;
     if let Some(node) = lookup(&snapshot, name) {
         return Ok((snapshot, node));
@@ -188,7 +189,8 @@ async fn resolve(call: &Call<'_>, name: &str) -> Result<(Box<Snapshot>, NodeId),
     // References say where an element is: one that moves has another until it has arrived.
     if call.session.screen().is_moving() {
         let mut watch = watch.starting_from(snapshot);
-        let (Rest::Still(snapshot) | Rest::Moving(snapshot)) = watch.until_still(REST).await?;
+        let (Rest::Still(snapshot) | Rest::Moving(snapshot)) =
+            watch.until_still(REST_GRACE).await?;
         return match lookup(&snapshot, name) {
             Some(node) => Ok((snapshot, node)),
             None => Err(unknown(call, &snapshot, name)),

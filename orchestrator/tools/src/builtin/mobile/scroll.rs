@@ -8,9 +8,9 @@ use serde::Deserialize;
 use super::Way;
 use crate::builtin::{caseless, tool};
 use crate::mobile::PHONES;
+use crate::mobile::element_query::{ElementQuery, Says, Words};
 use crate::mobile::gesture::ScrollStart;
 use crate::mobile::scroll::{self, Scrolling, until_visible};
-use crate::mobile::wanted::{Says, Wanted, Words};
 use crate::tool::{Kind, Tool, ToolError};
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
@@ -27,9 +27,9 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                         start: arguments.scroll_start_position.into(),
                         share: f64::from(arguments.visibility_percentage.min(100)) / 100.0,
                         center: arguments.center_element,
-                        limit: scroll::PATIENCE,
+                        limit: scroll::SCROLL_TIMEOUT,
                     };
-                    let wanted = Wanted::words(arguments.words()?, call.session.platform())?;
+                    let wanted = ElementQuery::words(arguments.words()?, call.session.platform())?;
                     until_visible(call, &wanted, scrolling).await
                 })
             },

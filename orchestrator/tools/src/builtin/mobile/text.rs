@@ -11,9 +11,9 @@ use super::expect::{expect_gone, expect_visible};
 use crate::builtin::tool;
 use crate::call::Call;
 use crate::mobile::act::{Touch, touch_element};
-use crate::mobile::wanted::{Says, Wanted, Words};
+use crate::mobile::element_query::{ElementQuery, Says, Words};
 use crate::mobile::watch::Watch;
-use crate::mobile::{PATIENCE, PHONES};
+use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
 use crate::tool::{Kind, Tool};
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
@@ -91,8 +91,8 @@ fn expecting() -> Vec<Arc<dyn Tool>> {
                 let text = Says::Matching(std::mem::take(&mut arguments.text));
                 let words = arguments.words(text);
                 Box::pin(async move {
-                    let wanted = Wanted::words(words, call.session.platform())?;
-                    expect_gone(&wanted, PATIENCE, call).await
+                    let wanted = ElementQuery::words(words, call.session.platform())?;
+                    expect_gone(&wanted, ELEMENT_TIMEOUT, call).await
                 })
             },
         )
@@ -121,15 +121,15 @@ fn expecting() -> Vec<Arc<dyn Tool>> {
 
 fn touch<'a>(call: &'a Call<'a>, words: Words, touch: Touch) -> Answering<'a> {
     Box::pin(async move {
-        let wanted = Wanted::words(words, call.session.platform())?;
-        touch_element(Watch::new(call, PATIENCE), &wanted, touch, None).await
+        let wanted = ElementQuery::words(words, call.session.platform())?;
+        touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, touch, None).await
     })
 }
 
 fn visible<'a>(call: &'a Call<'a>, words: Words) -> Answering<'a> {
     Box::pin(async move {
-        let wanted = Wanted::words(words, call.session.platform())?;
-        expect_visible(Watch::new(call, PATIENCE), &wanted).await
+        let wanted = ElementQuery::words(words, call.session.platform())?;
+        expect_visible(Watch::new(call, ELEMENT_TIMEOUT), &wanted).await
     })
 }
 

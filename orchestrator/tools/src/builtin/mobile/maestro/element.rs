@@ -9,7 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::mobile::wanted::{Says, Wanted, Words};
+use crate::mobile::element_query::{ElementQuery, Says, Words};
 use crate::tool::ToolError;
 
 /// Written in short as a text, or as a mapping.
@@ -126,8 +126,11 @@ impl Element {
     ///
     /// # Errors
     /// A failure when it names nothing.
-    pub(in crate::builtin::mobile) fn wanted(&self, on: Platform) -> Result<Wanted, ToolError> {
-        Wanted::words(self.words(on)?, on)
+    pub(in crate::builtin::mobile) fn wanted(
+        &self,
+        on: Platform,
+    ) -> Result<ElementQuery, ToolError> {
+        ElementQuery::words(self.words(on)?, on)
     }
 
     fn relations(&self) -> impl Iterator<Item = &Self> {

@@ -11,9 +11,9 @@ use crate::builtin::mobile::expect::{expect_gone, expect_visible};
 use crate::builtin::mobile::patience;
 use crate::builtin::mobile::typing::type_text;
 use crate::call::Call;
-use crate::mobile::PATIENCE;
+use crate::mobile::ELEMENT_TIMEOUT;
 use crate::mobile::act::{
-    self, SWIPE, Touch, back, gesture_time, press, screen_size, stroke, touch, touch_element,
+    self, SWIPE_TIME, Touch, back, gesture_time, press, screen_size, stroke, touch, touch_element,
 };
 use crate::mobile::find::find;
 use crate::mobile::gesture::{ScrollStart, Stroke, at, shares};
@@ -23,11 +23,11 @@ use crate::mobile::words::{quoted, text_of};
 use crate::tool::{Answer, ToolError};
 
 /// How long an animation may take unless the command says otherwise.
-const ANIMATION: Duration = Duration::from_secs(15);
+const ANIMATION_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long nothing may change for an animation to have ended.
-const ENDED: Duration = Duration::from_millis(300);
+const ANIMATION_END_GRACE: Duration = Duration::from_millis(300);
 /// How long is scrolled unless the command says otherwise.
-const SCROLLING: Duration = Duration::from_secs(20);
+const SCROLL_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Carries out one command; errors say which it was.
 pub(super) async fn run(
@@ -93,10 +93,10 @@ async fn carry_out(command: MaestroCommand, call: &Call<'_>) -> Result<Answer, T
         MaestroCommand::LongPressOn(element) => tap_on(&element, Touch::Hold, call).await,
         MaestroCommand::AssertVisible(element) => {
             let wanted = element.wanted(platform)?;
-            expect_visible(Watch::new(call, PATIENCE), &wanted).await
+            expect_visible(Watch::new(call, ELEMENT_TIMEOUT), &wanted).await
         }
         MaestroCommand::AssertNotVisible(element) => {
-            expect_gone(&element.wanted(platform)?, PATIENCE, call).await
+            expect_gone(&element.wanted(platform)?, ELEMENT_TIMEOUT, call).await
         }
         MaestroCommand::ExtendedWaitUntil(wait) => wait_until(&wait, call).await,
         MaestroCommand::CopyTextFrom(element) => copy_text(&element, call).await,
@@ -111,13 +111,13 @@ async fn carry_out(command: MaestroCommand, call: &Call<'_>) -> Result<Answer, T
         MaestroCommand::StopApp(id) => app(AppCommand::Stop(app_id(id, call)?), call).await,
         MaestroCommand::ClearState(id) => app(AppCommand::Clear(app_id(id, call)?), call).await,
         MaestroCommand::OpenLink(link) => open_url(call, &link).await,
-        MaestroCommand::Scroll => act::swipe(call, Direction::Up, None, SWIPE).await,
+        MaestroCommand::Scroll => act::swipe(call, Direction::Up, None, SWIPE_TIME).await,
         MaestroCommand::ScrollUntilVisible(scroll) => scroll_until(&scroll, call).await,
         MaestroCommand::Swipe(way) => swipe(*way, call).await,
         MaestroCommand::WaitForAnimationToEnd(timeout) => {
-            let limit = timeout.map_or(ANIMATION, Duration::from_millis);
+            let limit = timeout.map_or(ANIMATION_TIMEOUT, Duration::from_millis);
             let mut watch = Watch::new(call, limit);
-            match watch.until_still(ENDED).await? {
+            match watch.until_still(ANIMATION_END_GRACE).await? {
                 Rest::Still(_) => Ok(Answer::default()),
                 Rest::Moving(_) => Ok(watch.still_moving()),
             }
@@ -149,7 +149,7 @@ async fn tap_on(element: &Element, how: Touch, call: &Call<'_>) -> Result<Answer
     }
     let share = point.map(shares).transpose()?;
     let wanted = element.wanted(call.session.platform())?;
-    touch_element(Watch::new(call, PATIENCE), &wanted, how, share).await
+    touch_element(Watch::new(call, ELEMENT_TIMEOUT), &wanted, how, share).await
 }
 
 /// `50%,20%` of the screen, or `100,200` on it.
@@ -188,8 +188,8 @@ async fn wait_until(wait: &Wait, call: &Call<'_>) -> Result<Answer, ToolError> {
 
 async fn copy_text(element: &Element, call: &Call<'_>) -> Result<Answer, ToolError> {
     let wanted = element.wanted(call.session.platform())?;
-    let found = find(&mut Watch::new(call, PATIENCE), &wanted).await?;
-    let node = found.snapshot.tree.get(found.sighting.node);
+    let found = find(&mut Watch::new(call, ELEMENT_TIMEOUT), &wanted).await?;
+    let node = found.snapshot.tree.get(found.visible_match.node);
     let Some(text) = node
         .and_then(|node| text_of(&node.detail))
         .map(str::to_owned)
@@ -227,7 +227,7 @@ async fn scroll_until(scroll: &Scroll, call: &Call<'_>) -> Result<Answer, ToolEr
         start: ScrollStart::Center,
         share: f64::from(scroll.visibility_percentage.unwrap_or(100).min(100)) / 100.0,
         center: scroll.center_element,
-        limit: scroll.timeout.map_or(SCROLLING, Duration::from_millis),
+        limit: scroll.timeout.map_or(SCROLL_TIMEOUT, Duration::from_millis),
     };
     until_visible(call, &wanted, scrolling).await
 }
@@ -235,7 +235,7 @@ async fn scroll_until(scroll: &Scroll, call: &Call<'_>) -> Result<Answer, ToolEr
 async fn swipe(way: Swipe, call: &Call<'_>) -> Result<Answer, ToolError> {
     let duration = match way.duration {
         Some(ms) => gesture_time(call, "duration", ms)?,
-        None => SWIPE,
+        None => SWIPE_TIME,
     };
     match (way.direction, way.start, way.end, way.from) {
         (Some(direction), None, None, from) => {

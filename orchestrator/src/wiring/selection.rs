@@ -6,7 +6,7 @@ use crate::exit::CliError;
 
 /// What the words behind `-d` ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted<'a> {
+pub struct DeviceSelection<'a> {
     /// The words; comma lists were split.
     pub words: &'a [String],
     /// Every device there is.
@@ -24,7 +24,7 @@ pub(crate) enum Search {
     Thoroughly,
 }
 
-impl Wanted<'_> {
+impl DeviceSelection<'_> {
     /// How devices of a platform are looked for.
     pub(crate) fn search(self, platform: Platform) -> Search {
         let prefix = platform.as_str();
@@ -88,18 +88,18 @@ mod tests {
     #[test]
     fn only_what_was_asked_for_is_looked_for() {
         let web = words(&["web/a"]);
-        let wanted = Wanted {
+        let wanted = DeviceSelection {
             words: &web,
             all: false,
         };
         assert_eq!(wanted.search(Platform::Android), Search::Not);
-        let all = Wanted {
+        let all = DeviceSelection {
             words: &[],
             all: true,
         };
         assert_eq!(all.search(Platform::Android), Search::Quietly);
         let named = words(&["android/emulator-5554"]);
-        let wanted = Wanted {
+        let wanted = DeviceSelection {
             words: &named,
             all: false,
         };
@@ -110,21 +110,21 @@ mod tests {
     #[test]
     fn virtual_phones_are_counted() {
         let some = words(&["virtual:android:20", "virtual:ios", "web"]);
-        let wanted = Wanted {
+        let wanted = DeviceSelection {
             words: &some,
             all: false,
         };
         assert_eq!(wanted.virtual_phones(Platform::Android).unwrap(), Some(20));
         assert_eq!(wanted.virtual_phones(Platform::Ios).unwrap(), Some(0));
         let none = words(&["web"]);
-        let wanted = Wanted {
+        let wanted = DeviceSelection {
             words: &none,
             all: false,
         };
         assert_eq!(wanted.virtual_phones(Platform::Ios).unwrap(), None);
         for wrong in ["virtual:web", "virtual:android:x", "virtual:"] {
             let wrong = words(&[wrong]);
-            let wanted = Wanted {
+            let wanted = DeviceSelection {
                 words: &wrong,
                 all: false,
             };

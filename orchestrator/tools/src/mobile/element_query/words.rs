@@ -199,8 +199,9 @@ impl Says {
 fn id_pattern(id: &str) -> String {
     let escaped = regex::escape(id);
     let is_pattern = Pattern::new(id, Dialect::Maestro).note().is_none();
-    match is_pattern {
-        true if escaped != id => format!("(?:.*/)?(?:{id}|{escaped})"),
-        true | false => format!("(?:.*/)?{escaped}"),
+    if is_pattern && escaped != id {
+        format!("(?:.*/)?(?:{id}|{escaped})")
+    } else {
+        format!("(?:.*/)?{escaped}")
     }
 }

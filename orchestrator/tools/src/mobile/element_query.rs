@@ -20,7 +20,7 @@ pub(crate) use words::{Says, Words};
 const TOLD: usize = 3;
 
 /// What to look for, made ready for one platform.
-pub(crate) struct Wanted {
+pub(crate) struct ElementQuery {
     by: By,
     /// Each is enough.
     any_of: Vec<CompiledSelector>,
@@ -51,7 +51,7 @@ struct Also {
 
 /// An element that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Sighting {
+pub(crate) struct VisibleMatch {
     /// Which.
     pub(crate) node: NodeId,
     /// Where, when the platform says so.
@@ -60,7 +60,7 @@ pub(crate) struct Sighting {
     pub(crate) matched: u32,
 }
 
-impl Wanted {
+impl ElementQuery {
     /// Looks for what a selector names.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Wanted {
     /// innermost is meant.
     ///
     /// # Errors
-    /// As [`Wanted::selector`].
+    /// As [`ElementQuery::selector`].
     pub(crate) fn words(words: Words, on: Platform) -> Result<Self, ToolError> {
         let selectors = words.selectors(on)?;
         let any_of = selectors
@@ -138,10 +138,10 @@ impl Wanted {
     }
 
     /// The element to act on, when it is in sight.
-    pub(crate) fn sighting(&self, snapshot: &Snapshot) -> Option<Sighting> {
+    pub(crate) fn visible_match(&self, snapshot: &Snapshot) -> Option<VisibleMatch> {
         let found = self.all(snapshot);
         let &node = found.get(self.index)?;
-        Some(Sighting {
+        Some(VisibleMatch {
             node,
             bounds: snapshot.tree.get(node).and_then(|node| node.bounds),
             matched: u32::try_from(found.len()).unwrap_or(u32::MAX),
@@ -149,10 +149,10 @@ impl Wanted {
     }
 
     /// What led to an element, for the report.
-    pub(crate) fn located(&self, sighting: &Sighting) -> Located {
+    pub(crate) fn located(&self, visible_match: &VisibleMatch) -> Located {
         Located {
             by: self.description.clone(),
-            matched: sighting.matched,
+            matched: visible_match.matched,
         }
     }
 
@@ -188,12 +188,15 @@ impl Wanted {
             .flat_map(|selector| resolve(tree, selector).matches)
             .take(TOLD)
             .filter_map(|id| Some((id, tree.get(id)?)))
-            .map(|(id, node)| match is_app(&node.detail) {
-                true => format!(
-                    "{} is the app itself, which shows its name nowhere",
-                    describe(tree, id)
-                ),
-                false => format!("{} matches but for its state", describe(tree, id)),
+            .map(|(id, node)| {
+                if is_app(&node.detail) {
+                    format!(
+                        "{} is the app itself, which shows its name nowhere",
+                        describe(tree, id)
+                    )
+                } else {
+                    format!("{} matches but for its state", describe(tree, id))
+                }
             })
             .collect()
     }
