@@ -44,31 +44,10 @@ pub(super) const ANDROID: &[Mutant] = &[
     ),
     recorded(
         "android",
-        "wrong-count",
-        "The cart holds two things",
-        ["(2)", "(3)"],
-        "Cart (3)",
-    ),
-    recorded(
-        "android",
-        "part-of-a-text",
-        "Its page is shown",
-        ["Home made\\.", "Home"],
-        "Home",
-    ),
-    recorded(
-        "android",
         "wrong-name",
         "Remove the tea and confirm",
         ["tea 3", "tea 4"],
         "Remove Green tea 4",
-    ),
-    recorded(
-        "android",
-        "undefined-name",
-        "Fill in the address",
-        ["{{who}}", "{{whom}}"],
-        "`{{whom}}` is undefined",
     ),
     recorded(
         "android",

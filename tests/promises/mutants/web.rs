@@ -62,14 +62,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     recorded(
         "web",
-        "another-item",
-        "Add the third product",
-        ["nthIndex: 2", "nthIndex: 1"],
-        "lacks \"1 x Green tea 3\"",
-    )
-    .told_by("The cart lists all of it with the right total"),
-    recorded(
-        "web",
         "wrong-count",
         "The cart holds two things",
         ["(2)", "(3)"],
@@ -130,13 +122,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
     recorded(
         "web",
-        "undefined-name",
-        "Fill in the address",
-        ["{{who}}", "{{whom}}"],
-        "`{{whom}}` is undefined",
-    ),
-    recorded(
-        "web",
         "wrong-memory",
         "It arrives tomorrow",
         [
@@ -158,16 +143,6 @@ pub(super) const MUTANTS: &[Mutant] = &[
         ["<h1>Products", "<h1>Goods"],
         "The products are listed",
         "Products",
-    ),
-    page(
-        "link-leads-elsewhere",
-        "shop.js",
-        [
-            "product.html?n=${product.n}",
-            "product.html?n=${product.n + 1}",
-        ],
-        "Its page is shown",
-        "n=40$",
     ),
     page(
         "button-does-nothing",
