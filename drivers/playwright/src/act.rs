@@ -13,16 +13,16 @@ use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
 
 use crate::calls::Call;
-use crate::find::{self, APPEARS, Found, Purpose};
+use crate::find::{self, APPEAR_TIMEOUT, Found, Purpose};
 use crate::locate::Candidate;
 use crate::navigate::{self, Step};
 use crate::session::Session;
 use crate::wire;
 
 /// How long an element that is there may take to become ready for an action.
-const ACTS: Duration = Duration::from_secs(30);
+const ACTIONABLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// An action that takes longer is looked after.
-const DOUBT: Duration = Duration::from_millis(400);
+const DOUBT_TIMEOUT: Duration = Duration::from_millis(400);
 
 type Result<T> = std::result::Result<T, DriverError>;
 
@@ -77,9 +77,10 @@ pub(crate) async fn type_text(
         typed.map_err(|error| wire::translate(&error, "type"))?;
         return done();
     }
-    let (method, params) = match clear_first {
-        true => ("fill", json!({ "value": text })),
-        false => ("type", json!({ "text": text })),
+    let (method, params) = if clear_first {
+        ("fill", json!({ "value": text }))
+    } else {
+        ("type", json!({ "text": text }))
     };
     on_element(session, target, ctx, method, "type into", params).await
 }
@@ -218,11 +219,17 @@ async fn on_element(
     {
         return Ok(done);
     }
-    let appears = APPEARS.saturating_sub(begun.elapsed());
+    let appears = APPEAR_TIMEOUT.saturating_sub(begun.elapsed());
     let limit = ctx.remaining_up_to(appears);
     let found: Found = find::find(session, target, Purpose::Action, limit).await?;
     params["selector"] = found.selector.as_str().into();
-    let acted = wire::call(&found.frame, method, params, ctx.remaining_up_to(ACTS)).await;
+    let acted = wire::call(
+        &found.frame,
+        method,
+        params,
+        ctx.remaining_up_to(ACTIONABLE_TIMEOUT),
+    )
+    .await;
     acted.map_err(|error| wire::translate(&error, &format!("{verb} {}", found.by())))?;
     Ok(Observation::Done(found.report()))
 }
@@ -243,7 +250,7 @@ async fn at_once(
     };
     params["selector"] = candidate.selector.as_str().into();
     params["strict"] = true.into();
-    params["timeout"] = wire::millis(ctx.remaining_up_to(ACTS)).into();
+    params["timeout"] = wire::millis(ctx.remaining_up_to(ACTIONABLE_TIMEOUT)).into();
     let call = Call::new(&frame);
     let mut acting = pin!(call.make(method, params));
     let (acted, is_elsewhere) = tokio::select! {
@@ -283,8 +290,8 @@ async fn waits_in_vain(
     frame: &Frame,
     ctx: &CommandContext,
 ) -> bool {
-    tokio::time::sleep(DOUBT).await;
-    match find::await_match(session, candidate, ctx.remaining_up_to(APPEARS)).await {
+    tokio::time::sleep(DOUBT_TIMEOUT).await;
+    match find::await_match(session, candidate, ctx.remaining_up_to(APPEAR_TIMEOUT)).await {
         // The action waits for it to become ready.
         Ok(Some((found, _))) if found.guid() == frame.guid() => std::future::pending().await,
         Ok(Some(_)) | Err(_) => true,

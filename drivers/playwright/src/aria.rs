@@ -173,9 +173,10 @@ pub(crate) fn read(yaml: &str) -> Aria {
             });
         }
     }
-    let list = match list.is_empty() {
-        true => "(nothing to interact with or to read)".to_owned(),
-        false => list.join("\n"),
+    let list = if list.is_empty() {
+        "(nothing to interact with or to read)".to_owned()
+    } else {
+        list.join("\n")
     };
     Aria {
         tree: builder.finish(),

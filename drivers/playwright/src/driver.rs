@@ -15,11 +15,11 @@ use crate::slot::WebSlot;
 use crate::{act, expect, expect_value, navigate, read, wire};
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
-const GRACE: Duration = Duration::from_secs(2);
+const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
 /// How long a browser may take to say that it is there.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a context may take to close.
-const CLOSES: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long downloads may take to get done when their session ends.
 const DOWNLOAD_GRACE: Duration = Duration::from_secs(5);
@@ -71,9 +71,9 @@ impl WebDriver {
             } } => Err(wire::page_died(name)),
             () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
             answer = self.dispatch(command, ctx) => answer,
-            () = tokio::time::sleep(ctx.remaining() + GRACE) => Err(DriverError::Timeout {
+            () = tokio::time::sleep(ctx.remaining() + TIMEOUT_GRACE) => Err(DriverError::Timeout {
                 doing: name.to_owned(),
-                after: ctx.remaining() + GRACE,
+                after: ctx.remaining() + TIMEOUT_GRACE,
                 log: vec!["Playwright did not keep to its own timeout".to_owned()],
             }),
         };
@@ -208,7 +208,7 @@ impl WebDriver {
 
     async fn end(&mut self, grace: Duration) {
         if let Some(session) = self.session.take() {
-            let _ = tokio::time::timeout(grace + CLOSES, session.close(grace)).await;
+            let _ = tokio::time::timeout(grace + CLOSE_TIMEOUT, session.close(grace)).await;
         }
     }
 
@@ -255,7 +255,7 @@ impl Driver for WebDriver {
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             self.end(Duration::ZERO).await;
-            let _ = tokio::time::timeout(CLOSES, self.browser.release()).await;
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.browser.release()).await;
         })
     }
 }

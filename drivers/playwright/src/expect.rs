@@ -8,13 +8,13 @@ use packtrain_drivers::{
 use playwright_rs::Error;
 use serde_json::json;
 
-use crate::find::{self, APPEARS, Found, Purpose};
+use crate::find::{self, APPEAR_TIMEOUT, Found, Purpose};
 use crate::locate;
 use crate::session::Session;
 use crate::wire;
 
 /// How long an assertion may take to come true.
-pub(crate) const HOLDS: Duration = Duration::from_secs(5);
+pub(crate) const ASSERTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Result<T> = std::result::Result<T, DriverError>;
 
@@ -26,7 +26,7 @@ pub(crate) async fn text(
     ctx: &CommandContext,
 ) -> Result<Observation> {
     not_blank("text", text)?;
-    let limit = ctx.remaining_up_to(HOLDS);
+    let limit = ctx.remaining_up_to(ASSERTION_TIMEOUT);
     let end = Instant::now() + limit;
     // Of several elements with the text, one that is visible is enough.
     let visible = locate::by_visible_text(text, matching);
@@ -86,7 +86,7 @@ pub(crate) async fn list(
     };
     let found = find(session, &target, ctx).await?;
     be_visible(session, &found, ctx).await?;
-    let end = Instant::now() + ctx.remaining_up_to(HOLDS);
+    let end = Instant::now() + ctx.remaining_up_to(ASSERTION_TIMEOUT);
     let mut missing = Vec::new();
     for item in items {
         let text = locate::by_visible_text(item, matching).selector;
@@ -114,7 +114,7 @@ pub(crate) async fn find(
     target: &WebTarget,
     ctx: &CommandContext,
 ) -> Result<Found> {
-    let limit = ctx.remaining_up_to(APPEARS);
+    let limit = ctx.remaining_up_to(APPEAR_TIMEOUT);
     find::find(session, target, Purpose::Verification, limit).await
 }
 
@@ -194,7 +194,7 @@ pub(crate) async fn request(
 }
 
 async fn be_visible(session: &Session, found: &Found, ctx: &CommandContext) -> Result<()> {
-    let limit = ctx.remaining_up_to(HOLDS);
+    let limit = ctx.remaining_up_to(ASSERTION_TIMEOUT);
     match wire::expect(
         &found.frame,
         &found.selector,

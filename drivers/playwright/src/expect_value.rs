@@ -8,7 +8,7 @@ use packtrain_drivers::{
 use playwright_rs::Error;
 use serde_json::{Value, json};
 
-use crate::expect::{self, HOLDS};
+use crate::expect::{self, ASSERTION_TIMEOUT};
 use crate::find::Found;
 use crate::session::Session;
 use crate::wire;
@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, DriverError>;
 /// Fields that a person fills in.
 const FIELDS: &str = "css=:is(textarea, select, input:not([type=submit i], [type=button i]))";
 /// For a look that does not wait.
-const NOW: Duration = Duration::from_millis(1);
+const NO_WAIT_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// What an element shows as its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) async fn value(
     ctx: &CommandContext,
 ) -> Result<Observation> {
     let found = expect::find(session, target, ctx).await?;
-    let limit = ctx.remaining_up_to(HOLDS);
+    let limit = ctx.remaining_up_to(ASSERTION_TIMEOUT);
     let held = match kind {
         ValueKind::Text => text(&found, expected, matching, limit).await,
         ValueKind::Value => has_value(&found, expected, limit).await,
@@ -94,7 +94,7 @@ async fn text(
         Shows::Content => wire::expect(frame, selector, "to.have.text", params, limit).await,
         Shows::Value => has_value(found, expected, limit).await,
         Shows::ChosenOption => {
-            if has_value(found, expected, NOW).await.is_ok() {
+            if has_value(found, expected, NO_WAIT_TIMEOUT).await.is_ok() {
                 return Ok(());
             }
             let chosen = format!("{selector} >> css=option:checked");

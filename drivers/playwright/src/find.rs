@@ -15,9 +15,9 @@ use crate::session::Session;
 use crate::wire;
 
 /// How long an element may take to appear.
-pub(crate) const APPEARS: Duration = Duration::from_secs(10);
+pub(crate) const APPEAR_TIMEOUT: Duration = Duration::from_secs(10);
 /// A reading of the page answers at once, or the page hangs.
-const READS: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An element that is there.
 pub(crate) struct Found {
@@ -207,7 +207,7 @@ pub(crate) async fn read_aria(page: &Page, boxes: bool) -> Result<Aria, DriverEr
         .await
         .map_err(|error| wire::translate(&error, doing))?;
     let params = json!({ "selector": ":root", "boxes": boxes });
-    let answer: Answer = wire::ask(&frame, "ariaSnapshot", params, READS)
+    let answer: Answer = wire::ask(&frame, "ariaSnapshot", params, READ_TIMEOUT)
         .await
         .map_err(|error| wire::translate(&error, doing))?;
     Ok(aria::read(&answer.snapshot))

@@ -17,7 +17,7 @@ use crate::calls;
 use crate::install::Installation;
 
 /// How long the driver may take to close its browsers before its group is killed.
-const CLOSING: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why there is no Playwright.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -181,7 +181,10 @@ async fn watch(mut child: Box<dyn ChildWrapper>, stop: CancellationToken, dead: 
     match ended {
         Some(status) => tracing::debug!(?status, "playwright's driver ended"),
         None => {
-            if tokio::time::timeout(CLOSING, child.wait()).await.is_err() {
+            if tokio::time::timeout(CLOSE_TIMEOUT, child.wait())
+                .await
+                .is_err()
+            {
                 tracing::warn!("playwright's driver did not end in time; killing its group");
                 let _ = Box::into_pin(child.kill()).await;
             }

@@ -17,9 +17,9 @@ use crate::session::Session;
 use crate::wire;
 
 /// A picture of a page that still paints takes no longer.
-const PAINTS: Duration = Duration::from_secs(10);
-/// Nearly every picture is there within this.
-const PAINTS_SOON: Duration = Duration::from_millis(1500);
+const SCREENSHOT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Nearly every picture is there within this; only the last try takes longer.
+const QUICK_SCREENSHOT_TIMEOUT: Duration = Duration::from_millis(1500);
 /// So many pages in a row may be left while their picture is taken.
 const LEFT_PAGES: u32 = 4;
 
@@ -91,9 +91,9 @@ pub(crate) async fn screenshot(session: &Session, ctx: &CommandContext) -> Resul
     let taken = loop {
         tries += 1;
         let limit = if tries == LEFT_PAGES {
-            PAINTS
+            SCREENSHOT_TIMEOUT
         } else {
-            PAINTS_SOON
+            QUICK_SCREENSHOT_TIMEOUT
         };
         let taken = picture(&session.page()?, ctx.remaining_up_to(limit)).await;
         let left = match &taken {

@@ -30,11 +30,11 @@ const REPEATS: u32 = 2;
 const SESSIONS: u32 = 3;
 /// How long a WebDriverAgent that was just started may take for its first answer. Xcode builds
 /// it first if need be.
-const STARTS: Duration = Duration::from_secs(180);
+const START_TIMEOUT: Duration = Duration::from_secs(180);
 /// How often it is asked meanwhile.
-const POLL: Duration = Duration::from_millis(200);
+const START_POLL: Duration = Duration::from_millis(200);
 /// How long an answer to "are you there" may take.
-const STATUS: Duration = Duration::from_secs(10);
+const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +101,7 @@ impl Agent {
     pub(crate) async fn status(&mut self, ctx: &CommandContext) -> Result<Value, DriverError> {
         let ask = Ask::get("ask WebDriverAgent how it is", "/status")
             .at_top()
-            .within(STATUS);
+            .within(STATUS_TIMEOUT);
         let doing = ask.doing;
         let reply = self.round(&ask, ctx).await;
         reply
@@ -215,7 +215,10 @@ impl Agent {
             "whether it was done is not known, so it was not tried again".to_owned(),
         ];
         let status = Ask::get("ask WebDriverAgent how it is", "/status").at_top();
-        match self.send(&status, ctx.remaining_up_to(STATUS)).await {
+        match self
+            .send(&status, ctx.remaining_up_to(STATUS_TIMEOUT))
+            .await
+        {
             Ok(_) => log.push("WebDriverAgent answers again".to_owned()),
             Err(WireError::Dial(_)) if self.starter.is_some() => match self.restart(ctx).await {
                 Ok(()) => log.push("WebDriverAgent was started again".to_owned()),
@@ -245,20 +248,20 @@ impl Agent {
             .start()
             .await
             .map_err(|error| lost(error.to_string()))?;
-        let end = Instant::now() + ctx.remaining_up_to(STARTS);
+        let end = Instant::now() + ctx.remaining_up_to(START_TIMEOUT);
         let status = Ask::get("start WebDriverAgent", "/status").at_top();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(lost("it did not answer in time".to_owned()));
             }
-            let answers = self.send(&status, left.min(STATUS)).await;
+            let answers = self.send(&status, left.min(STATUS_TIMEOUT)).await;
             if answers.is_ok_and(|answer| read(&answer).is_ok()) {
                 break;
             }
             tokio::select! {
                 ended = started.ended() => return Err(lost(ended)),
-                () = tokio::time::sleep(POLL.min(left)) => {}
+                () = tokio::time::sleep(START_POLL.min(left)) => {}
             }
         }
         if again {

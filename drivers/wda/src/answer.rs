@@ -124,9 +124,10 @@ fn shown(word: &str, message: &str) -> String {
         text = inner;
     }
     let line = text.lines().next().unwrap_or_default();
-    match line.is_empty() {
-        true => word.to_owned(),
-        false => begin(line),
+    if line.is_empty() {
+        word.to_owned()
+    } else {
+        begin(line)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::mux::{self, MuxAddress, MuxError};
 use crate::stream::BoxStream;
 
 /// How long a computer in the same room takes to accept a connection, at most.
-const CONNECTS: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A way to a WebDriverAgent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,9 +51,9 @@ impl Dial {
                     message,
                 };
                 let connecting = TcpStream::connect((host.as_str(), *port));
-                let connected = tokio::time::timeout(CONNECTS, connecting).await;
+                let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
                 let connected = connected.map_err(|_| {
-                    unreachable(format!("no answer within {} s", CONNECTS.as_secs()))
+                    unreachable(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))
                 })?;
                 let stream = connected.map_err(|error| match error.kind() {
                     io::ErrorKind::ConnectionRefused => DialError::Refused { at: at.clone() },

@@ -23,7 +23,7 @@ use crate::answer::Refusal;
 use crate::kit::Kit;
 
 /// How long the last request may take when a device is let go.
-const CLOSES: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often an alert that was announced for may get in the way of one command.
 const ALERTS: u32 = 4;
 
@@ -195,7 +195,7 @@ impl Driver for WdaDriver {
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
             let ctx = CommandContext {
-                deadline: Instant::now() + CLOSES,
+                deadline: Instant::now() + CLOSE_TIMEOUT,
                 cancel: CancellationToken::new(),
             };
             self.agent.start_no_more();

@@ -9,11 +9,11 @@ use packtrain_drivers::Point;
 use serde_json::{Value, json};
 
 /// How long a finger rests on the glass in a tap. Shorter ones some apps take for none.
-const TAP: Duration = Duration::from_millis(60);
+const TAP_TIME: Duration = Duration::from_millis(60);
 /// How long it rests before it drags something: longer than iOS takes to lift it.
-const LIFT: Duration = Duration::from_millis(700);
+const LIFT_TIME: Duration = Duration::from_millis(700);
 /// How long it rests before it drops something, lest it be thrown.
-const DROP: Duration = Duration::from_millis(200);
+const DROP_TIME: Duration = Duration::from_millis(200);
 
 /// A movement and how long it takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ impl Gesture {
     }
 
     pub(crate) fn tap(at: Point) -> Self {
-        Self::hold(at, TAP)
+        Self::hold(at, TAP_TIME)
     }
 
     pub(crate) fn hold(at: Point, time: Duration) -> Self {
@@ -51,9 +51,9 @@ impl Gesture {
     }
 
     pub(crate) fn drag(from: Point, to: Point, time: Duration) -> Self {
-        let mut gesture = Self::at(from).rest(LIFT);
+        let mut gesture = Self::at(from).rest(LIFT_TIME);
         gesture.move_to(to, time);
-        gesture.rest(DROP).up()
+        gesture.rest(DROP_TIME).up()
     }
 
     fn move_to(&mut self, to: Point, time: Duration) {

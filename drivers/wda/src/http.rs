@@ -19,7 +19,7 @@ use crate::dial::{Dial, DialError};
 
 /// How long a connection is kept that nobody uses. WebDriverAgent closes one after half a minute,
 /// and whether a tap sent at that very moment arrived could not be told.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -101,7 +101,8 @@ impl Http {
 
     async fn exchange(&mut self, asked: HttpRequest<'_>) -> Result<HttpAnswer, WireError> {
         let mut request = self.request(&asked)?;
-        let fresh = |live: &Live| live.used.elapsed() < IDLE && !live.connection.is_finished();
+        let fresh =
+            |live: &Live| live.used.elapsed() < IDLE_TIMEOUT && !live.connection.is_finished();
         let mut kept = self.live.take().filter(fresh);
         let (mut live, answer) = loop {
             let was_kept = kept.is_some();
@@ -185,9 +186,10 @@ fn broken(error: &hyper::Error) -> WireError {
     if let Some(cause) = std::error::Error::source(error) {
         text = format!("{text}: {cause}");
     }
-    match error.is_parse() {
-        true => WireError::Garbage(text),
-        false => WireError::Broken(text),
+    if error.is_parse() {
+        WireError::Garbage(text)
+    } else {
+        WireError::Broken(text)
     }
 }
 

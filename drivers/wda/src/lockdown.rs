@@ -19,7 +19,7 @@ const PORT: u16 = 62_078;
 /// Longest message: a list of some hundred apps with four facts each has 200 KB.
 const MAX_MESSAGE: u32 = 16 * 1024 * 1024;
 /// How long a conversation may take; listing apps is the slowest, some seconds.
-const TALKS: Duration = Duration::from_secs(30);
+const CONVERSATION_TIMEOUT: Duration = Duration::from_secs(30);
 /// How this program is called in the device's log.
 const LABEL: &str = "packtrain";
 
@@ -45,7 +45,7 @@ pub(crate) enum LockdownError {
     /// The certificates do not fit, usually.
     #[error("encrypt the connection: {0}")]
     Encrypt(String),
-    #[error("the device did not answer within {} s", TALKS.as_secs())]
+    #[error("the device did not answer within {} s", CONVERSATION_TIMEOUT.as_secs())]
     Slow,
 }
 
@@ -191,9 +191,10 @@ async fn start(
             key: "Port",
         })?;
     let service = mux::connect(muxer, udid, port).await?;
-    match is_set(&answer, "EnableServiceSSL") {
-        true => encrypted(service, record).await,
-        false => Ok(service),
+    if is_set(&answer, "EnableServiceSSL") {
+        encrypted(service, record).await
+    } else {
+        Ok(service)
     }
 }
 
@@ -272,7 +273,7 @@ fn is_set(answer: &Dictionary, key: &str) -> bool {
 async fn in_time<T>(
     talk: impl Future<Output = Result<T, LockdownError>>,
 ) -> Result<T, LockdownError> {
-    match tokio::time::timeout(TALKS, talk).await {
+    match tokio::time::timeout(CONVERSATION_TIMEOUT, talk).await {
         Ok(answer) => answer,
         Err(_) => Err(LockdownError::Slow),
     }

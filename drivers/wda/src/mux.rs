@@ -20,7 +20,7 @@ use crate::stream::BoxStream;
 
 /// How long a usbmuxd may take for anything: it answers from memory, and a phone connects in
 /// milliseconds.
-const ANSWERS: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Names this program in the muxer's log; the number is echoed and of no meaning.
 const TAG: u32 = 1;
 
@@ -57,9 +57,10 @@ pub(crate) async fn handed_on(bytes: Vec<u8>, tunnel: bool) -> Vec<u8> {
         std::io::Cursor::new(bytes),
         tokio::io::sink(),
     ));
-    let then = match tunnel {
-        true => Then::Tunnel,
-        false => Then::MoreMessages,
+    let then = if tunnel {
+        Then::Tunnel
+    } else {
+        Then::MoreMessages
     };
     let mut handed_on = Vec::new();
     // What makes no message ends the stream; those before it were handed on.
@@ -90,7 +91,7 @@ pub(crate) async fn connect(
     let device = device.ok_or_else(no_device)?;
     let muxer = talk(address, Then::Tunnel).await?;
     let connected = muxer.connect_to_device(device.number, port, "packtrain");
-    let connected = tokio::time::timeout(ANSWERS, connected)
+    let connected = tokio::time::timeout(ANSWER_TIMEOUT, connected)
         .await
         .map_err(|_| slow(address))?;
     let tunnel = match connected {
@@ -119,7 +120,7 @@ pub(crate) async fn pair_record(address: &MuxAddress, udid: &str) -> Result<Pair
 }
 
 async fn talk(address: &MuxAddress, then: Then) -> Result<UsbmuxdConnection, MuxError> {
-    let opened = tokio::time::timeout(ANSWERS, address.open())
+    let opened = tokio::time::timeout(ANSWER_TIMEOUT, address.open())
         .await
         .map_err(|_| slow(address))?;
     let stream = opened.map_err(|error| MuxError::Absent {
@@ -136,7 +137,7 @@ async fn in_time<T>(
     address: &MuxAddress,
     asked: impl Future<Output = Result<T, IdeviceError>>,
 ) -> Result<T, MuxError> {
-    match tokio::time::timeout(ANSWERS, asked).await {
+    match tokio::time::timeout(ANSWER_TIMEOUT, asked).await {
         Ok(answer) => answer.map_err(|error| failed(address, &error)),
         Err(_) => Err(slow(address)),
     }
@@ -145,7 +146,7 @@ async fn in_time<T>(
 fn slow(address: &MuxAddress) -> MuxError {
     MuxError::Failed {
         address: address.to_string(),
-        message: format!("no answer within {} s", ANSWERS.as_secs()),
+        message: format!("no answer within {} s", ANSWER_TIMEOUT.as_secs()),
     }
 }
 

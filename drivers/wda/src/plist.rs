@@ -36,9 +36,10 @@ pub(crate) enum PlistError {
 /// When it is none, or one that is too deep or too large.
 pub(crate) fn dictionary(bytes: &[u8]) -> Result<Dictionary, PlistError> {
     let cursor = Cursor::new(bytes);
-    let value = match bytes.starts_with(b"bplist0") {
-        true => counted(BinaryReader::new(cursor)),
-        false => counted(XmlReader::new(cursor)),
+    let value = if bytes.starts_with(b"bplist0") {
+        counted(BinaryReader::new(cursor))
+    } else {
+        counted(XmlReader::new(cursor))
     };
     value?.into_dictionary().ok_or(PlistError::NoDictionary)
 }

@@ -124,9 +124,10 @@ async fn a_crash_in_the_middle_of_a_command_is_noticed_at_once() {
             device.inject(&format!(
                 "{{ match: {{ route: '{route}' }}, do: {{ wda_crash: 60m }} }}"
             ));
-            let command = match route.starts_with("GET") {
-                true => SNAPSHOT,
-                false => Command::Input(InputCommand::Tap { at }),
+            let command = if route.starts_with("GET") {
+                SNAPSHOT
+            } else {
+                Command::Input(InputCommand::Tap { at })
             };
             let error = device.err(command).await;
             let (cause, _) = lost(&error);

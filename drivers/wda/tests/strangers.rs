@@ -250,9 +250,12 @@ async fn a_screen_that_is_no_tree_is_a_failed_step() {
         json!({"children": 3}),
     ] {
         let sent = source.clone();
-        let stranger = Stranger::new(move |line| match line.contains("/source?") {
-            true => Some((200, sent.clone())),
-            false => plain(line),
+        let stranger = Stranger::new(move |line| {
+            if line.contains("/source?") {
+                Some((200, sent.clone()))
+            } else {
+                plain(line)
+            }
         })
         .await;
         let (mut driver, _events) = stranger.connect().await.unwrap();
@@ -270,9 +273,12 @@ async fn a_screen_that_is_no_tree_is_a_failed_step() {
 async fn a_picture_that_is_none_is_a_failed_step() {
     for picture in ["", "not base64!", "/9j/4AAQSkZJRgABAQAASABIAAD/"] {
         let sent = json!(picture);
-        let stranger = Stranger::new(move |line| match line.ends_with("/screenshot") {
-            true => Some((200, sent.clone())),
-            false => plain(line),
+        let stranger = Stranger::new(move |line| {
+            if line.ends_with("/screenshot") {
+                Some((200, sent.clone()))
+            } else {
+                plain(line)
+            }
         })
         .await;
         let (mut driver, _events) = stranger.connect().await.unwrap();

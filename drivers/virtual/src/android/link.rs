@@ -25,7 +25,7 @@ use crate::faults::{Event, Fault};
 /// The most streams of one link.
 const MAX_STREAMS: usize = 1024;
 /// How long a host may take to greet.
-const GREETING_TIME: Duration = Duration::from_secs(60);
+const GREETING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What happens to this connection and to no other.
 #[derive(Debug, Clone, Default)]
@@ -171,7 +171,7 @@ async fn talk(
         while Packet::read(&mut reader, before).await.is_ok() {}
         return;
     }
-    let greeting = tokio::time::timeout(GREETING_TIME, async {
+    let greeting = tokio::time::timeout(GREETING_TIMEOUT, async {
         loop {
             let packet = Packet::read(&mut reader, before).await.ok()?;
             if packet.command == CNXN {

@@ -12,7 +12,7 @@ use crate::android::stream::Stream;
 use crate::android::{Android, Build, Privilege, framebuffer, lock, ports, reverse, sync};
 
 /// How long adbd lives on after it said that it restarts.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const RESTART_GRACE: Duration = Duration::from_millis(100);
 
 /// What was opened.
 pub(super) enum Service {
@@ -99,7 +99,7 @@ impl Service {
                 // this service, so something else has to wait for that.
                 let device = android.device.clone();
                 android.tasks.spawn(async move {
-                    device.sleep(LAST_WORDS).await;
+                    device.sleep(RESTART_GRACE).await;
                     device.cut();
                 });
             }

@@ -25,9 +25,10 @@ impl Inventory for Apps {
                     bundle_id: app.id.to_string(),
                     name: app.name,
                     version: app.version,
-                    origin: match app.system {
-                        true => Origin::System,
-                        false => Origin::User,
+                    origin: if app.system {
+                        Origin::System
+                    } else {
+                        Origin::User
                     },
                 })
                 .collect()

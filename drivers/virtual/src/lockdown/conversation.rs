@@ -146,9 +146,10 @@ impl Client {
         let host = pair_record(request)
             .and_then(host_id)
             .ok_or(Failed("MissingPairRecord"))?;
-        match self.phone.pairings.remove(&host) {
-            true => Ok(Dictionary::new()),
-            false => Err(Failed("InvalidHostID")),
+        if self.phone.pairings.remove(&host) {
+            Ok(Dictionary::new())
+        } else {
+            Err(Failed("InvalidHostID"))
         }
     }
 

@@ -92,14 +92,16 @@ async fn answer(hub: &Hub, body: &Dictionary) -> (Dictionary, Next) {
             None => message::result(ResultCode::NotThere),
         },
         Request::SavePairRecord { id, record } => {
-            message::result(match hub.save_pair_record(&id, record) {
-                true => ResultCode::Ok,
-                false => ResultCode::InvalidArgument,
+            message::result(if hub.save_pair_record(&id, record) {
+                ResultCode::Ok
+            } else {
+                ResultCode::InvalidArgument
             })
         }
-        Request::DeletePairRecord { id } => message::result(match hub.delete_pair_record(&id) {
-            true => ResultCode::Ok,
-            false => ResultCode::NotThere,
+        Request::DeletePairRecord { id } => message::result(if hub.delete_pair_record(&id) {
+            ResultCode::Ok
+        } else {
+            ResultCode::NotThere
         }),
     };
     (answer, Next::Command)

@@ -14,7 +14,7 @@ use super::BoxStream;
 use crate::faults::Fault;
 
 /// How often a slow connection sends some.
-const BEAT: Duration = Duration::from_millis(50);
+const SLOW_SEND_INTERVAL: Duration = Duration::from_millis(50);
 /// What rubbish looks like: it is no HTTP.
 const RUBBISH: &[u8] = b"\x00\xffGARBAGE\r\n\r\n";
 
@@ -44,7 +44,7 @@ impl Trouble {
         match fault {
             Fault::DropAfter { bytes } => self.left.store(*bytes, Ordering::Relaxed),
             Fault::Slow { bytes_per_second } => {
-                let beats = 1_000 / u64::try_from(BEAT.as_millis()).unwrap_or(1);
+                let beats = 1_000 / u64::try_from(SLOW_SEND_INTERVAL.as_millis()).unwrap_or(1);
                 let per_beat = (bytes_per_second / beats).max(1);
                 self.per_beat.store(per_beat, Ordering::Relaxed);
             }
@@ -109,7 +109,7 @@ impl AsyncWrite for Line {
             self.trouble.left.store(rest, Ordering::Relaxed);
         }
         if per_beat != u64::MAX {
-            self.pause = Some(Box::pin(tokio::time::sleep(BEAT)));
+            self.pause = Some(Box::pin(tokio::time::sleep(SLOW_SEND_INTERVAL)));
         }
         Poll::Ready(Ok(wrote))
     }
@@ -163,6 +163,6 @@ mod tests {
         let start = std::time::Instant::now();
         let (_, got) = send(slow, &[7; 150]).await;
         assert_eq!(got, [7; 150]);
-        assert!(start.elapsed() >= 2 * BEAT);
+        assert!(start.elapsed() >= 2 * SLOW_SEND_INTERVAL);
     }
 }

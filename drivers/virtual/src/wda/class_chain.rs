@@ -162,9 +162,10 @@ fn any<E>(
 
 fn pick(found: &[usize], position: isize) -> Option<usize> {
     let steps = position.unsigned_abs();
-    let at = match position > 0 {
-        true => steps.checked_sub(1)?,
-        false => found.len().checked_sub(steps)?,
+    let at = if position > 0 {
+        steps.checked_sub(1)?
+    } else {
+        found.len().checked_sub(steps)?
     };
     found.get(at).copied()
 }

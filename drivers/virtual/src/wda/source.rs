@@ -223,9 +223,10 @@ pub(crate) fn rect(rect: Rect) -> Value {
 /// A number as `NSNumber` writes it: without a fraction where there is none.
 pub(crate) fn number(number: f64) -> Value {
     let whole = number.fract() == 0.0 && number.abs() < 9e15;
-    match whole {
-        true => json!(number as i64),
-        false => json!(number),
+    if whole {
+        json!(number as i64)
+    } else {
+        json!(number)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::geometry::Point;
 /// A movement shorter than this many dp is none. (Android's touch slop)
 const SLOP: f64 = 8.0;
 /// A touch at least this long is a long press.
-pub(super) const LONG_PRESS: Duration = Duration::from_millis(500);
+pub(super) const LONG_PRESS_TIME: Duration = Duration::from_millis(500);
 
 /// One movement of a finger.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +57,7 @@ impl Gesture {
     pub fn of(from: Point, to: Point, lasting: Duration) -> Self {
         if from.distance(to) >= SLOP {
             Self::Swipe { from, to }
-        } else if lasting >= LONG_PRESS {
+        } else if lasting >= LONG_PRESS_TIME {
             Self::LongPress(from)
         } else {
             Self::Tap(from)

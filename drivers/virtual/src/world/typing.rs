@@ -102,9 +102,12 @@ impl World {
         };
         let mut lines = text.split('\n');
         let first = lines.next().unwrap_or("");
-        self.edit(&field, |old, replace| match replace {
-            true => first.to_owned(),
-            false => old + first,
+        self.edit(&field, |old, replace| {
+            if replace {
+                first.to_owned()
+            } else {
+                old + first
+            }
         });
         for line in lines {
             self.key(Key::Enter, now);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// How long most commands may take: WebDriverAgent does one thing at a time, and a slow phone
 /// needs its seconds.
-const LIMIT: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 /// How large most answers may be.
 const MOST: usize = 1024 * 1024;
 
@@ -73,7 +73,7 @@ impl Ask {
             body: Bytes::new(),
             within: Within::Session,
             again,
-            limit: LIMIT,
+            limit: COMMAND_TIMEOUT,
             most: MOST,
         }
     }

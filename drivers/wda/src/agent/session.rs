@@ -10,7 +10,7 @@ use super::ask::Ask;
 use super::{Agent, Failure};
 
 /// How long an app may take to start.
-const LAUNCHES: Duration = Duration::from_secs(120);
+const LAUNCH_TIMEOUT: Duration = Duration::from_secs(120);
 /// How deep WebDriverAgent looks into an app. XCTest itself fails somewhere beyond; JSON nests
 /// two levels for each, and serde_json reads 127.
 const DEPTH: u32 = 60;
@@ -127,7 +127,7 @@ impl Agent {
         let ask = Ask::post(doing, "/session", &body)
             .at_top()
             .harmless()
-            .within(LAUNCHES);
+            .within(LAUNCH_TIMEOUT);
         // Whatever comes of it, the one before is gone.
         self.session = None;
         self.app = None;

@@ -90,9 +90,10 @@ impl WdaDriver {
         button: Option<&str>,
         ctx: &CommandContext,
     ) -> Result<Observation> {
-        let path = match accept {
-            true => "/alert/accept",
-            false => "/alert/dismiss",
+        let path = if accept {
+            "/alert/accept"
+        } else {
+            "/alert/dismiss"
         };
         let body = button.map_or_else(|| json!({}), |button| json!({"name": button}));
         let ask = Ask::post("answer the alert", path, &body);

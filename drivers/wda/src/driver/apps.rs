@@ -18,7 +18,7 @@ const SYSTEM: &str = "com.apple.";
 /// What `XCUIApplicationState` calls an app that is not there.
 const NOT_INSTALLED: u64 = 0;
 /// How long an app may take to open an address.
-const OPENS: Duration = Duration::from_secs(120);
+const OPEN_URL_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl WdaDriver {
     pub(super) async fn launch(
@@ -59,9 +59,10 @@ impl WdaDriver {
                 }))
             }
             Err(Failure::Refused(refusal)) => {
-                let what = match self.is_missing(id, ctx).await? {
-                    true => format!("launch {id}: no such app is installed"),
-                    false => format!("launch {id}: {refusal}"),
+                let what = if self.is_missing(id, ctx).await? {
+                    format!("launch {id}: no such app is installed")
+                } else {
+                    format!("launch {id}: {refusal}")
                 };
                 let log = vec![refusal.message];
                 Err(DriverError::Unmet { what, log })
@@ -152,7 +153,8 @@ impl WdaDriver {
             return Err(DriverError::Invalid("the address is empty".to_owned()));
         }
         self.front_changes();
-        let ask = Ask::post("open the address", "/url", &json!({"url": url})).within(OPENS);
+        let ask =
+            Ask::post("open the address", "/url", &json!({"url": url})).within(OPEN_URL_TIMEOUT);
         match (self.ask(&ask, ctx).await, &self.kit) {
             (Ok(_), _) => done(),
             // Before iOS 16.4 WebDriverAgent cannot; a simulator's own tool always could.
@@ -183,12 +185,13 @@ impl WdaDriver {
             later.push(permission.name);
             self.state.grants.push((id.to_owned(), permission));
         }
-        match later.is_empty() {
-            true => done(),
-            false => noted(format!(
+        if later.is_empty() {
+            done()
+        } else {
+            noted(format!(
                 "{}: granted when the app asks; nobody can grant it before",
                 later.join(", ")
-            )),
+            ))
         }
     }
 
@@ -220,9 +223,10 @@ fn told(app: DeviceApp) -> Value {
 /// A bundle id is letters, digits, points and dashes. (`CFBundleIdentifier`)
 fn check_id(id: &str) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-_".contains(c);
-    match !id.is_empty() && id.chars().all(plain) && !id.starts_with('-') {
-        true => Ok(()),
-        false => Err(DriverError::Invalid(format!("`{id}` is no bundle id"))),
+    if !id.is_empty() && id.chars().all(plain) && !id.starts_with('-') {
+        Ok(())
+    } else {
+        Err(DriverError::Invalid(format!("`{id}` is no bundle id")))
     }
 }
 

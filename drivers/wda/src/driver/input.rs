@@ -13,11 +13,11 @@ use crate::answer::Refusal;
 use crate::gesture::Gesture;
 
 /// How long is waited for a field that was just tapped to take text.
-const FOCUS: Duration = Duration::from_secs(2);
+const FOCUS_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often that is tried.
-const POLL: Duration = Duration::from_millis(150);
-/// How long a letter takes; WebDriverAgent types 60 a second.
-const LETTER: Duration = Duration::from_millis(50);
+const FOCUS_POLL: Duration = Duration::from_millis(150);
+/// How much longer each letter may take; WebDriverAgent types 60 a second.
+const LETTER_TIMEOUT: Duration = Duration::from_millis(50);
 /// Most characters that are deleted one by one.
 const MAX_ERASED: u32 = 10_000;
 /// How often an element that went away is looked for again.
@@ -96,8 +96,8 @@ impl WdaDriver {
         }
         let letters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         let ask = Ask::post(doing, "/wda/keys", &json!({"value": [text]}))
-            .lasting(LETTER.saturating_mul(letters));
-        let end = Instant::now() + ctx.remaining_up_to(FOCUS);
+            .lasting(LETTER_TIMEOUT.saturating_mul(letters));
+        let end = Instant::now() + ctx.remaining_up_to(FOCUS_TIMEOUT);
         loop {
             match self.ask(&ask, ctx).await {
                 Ok(_) => return Ok(()),
@@ -109,7 +109,7 @@ impl WdaDriver {
                         let log = vec![failure.into_error("WebDriverAgent").to_string()];
                         return Err(DriverError::Unmet { what, log });
                     }
-                    tokio::time::sleep(left.min(POLL)).await;
+                    tokio::time::sleep(left.min(FOCUS_POLL)).await;
                 }
                 Err(failure) => return Err(failure.into_error(doing)),
             }
@@ -243,12 +243,13 @@ impl WdaDriver {
 }
 
 fn finite(at: Point) -> Result<()> {
-    match at.x.is_finite() && at.y.is_finite() {
-        true => Ok(()),
-        false => Err(DriverError::Invalid(format!(
+    if at.x.is_finite() && at.y.is_finite() {
+        Ok(())
+    } else {
+        Err(DriverError::Invalid(format!(
             "({}, {}) is no place",
             at.x, at.y
-        ))),
+        )))
     }
 }
 

@@ -27,7 +27,7 @@ const HIDES: &[&str] = &[
 /// to lose one's place.
 const DRAG: f64 = 0.06;
 /// How long a keyboard takes to slide away.
-const SLIDES: Duration = Duration::from_millis(400);
+const DISMISS_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// The keyboard on a screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +70,7 @@ impl WdaDriver {
 
     /// Whether the keyboard goes away within the time it needs for it.
     async fn is_hidden(&mut self, ctx: &CommandContext) -> Result<bool> {
-        let end = Instant::now() + ctx.remaining_up_to(SLIDES);
+        let end = Instant::now() + ctx.remaining_up_to(DISMISS_TIMEOUT);
         if keyboard(&self.tree(ctx).await?).is_none() {
             return Ok(true);
         }

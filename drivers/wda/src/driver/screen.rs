@@ -26,9 +26,9 @@ const MAX_PICTURE: usize = 64 * 1024 * 1024;
 /// What is larger is worked on where it delays nobody.
 const LARGE: usize = 256 * 1024;
 /// How often a screen that cannot be read is read again: between two apps there may be none.
-const READS: u32 = 4;
+const MAX_READS: u32 = 4;
 /// How long is waited before that.
-const PAUSE: Duration = Duration::from_millis(150);
+const READ_INTERVAL: Duration = Duration::from_millis(150);
 /// How many apps may come to the front, and alerts be answered, while one snapshot is taken.
 const ROUNDS: u32 = 6;
 
@@ -120,12 +120,12 @@ impl WdaDriver {
                 Err(Failure::Driver(error)) => return Err(error),
                 Err(Failure::Refused(refusal)) => log.push(refusal.message),
             }
-            if log.len() >= READS as usize {
+            if log.len() >= MAX_READS as usize {
                 let what = log.last().cloned().unwrap_or_default();
                 let what = format!("{}: {what}", ask.doing());
                 return Err(DriverError::Unmet { what, log });
             }
-            tokio::time::sleep(ctx.remaining_up_to(PAUSE)).await;
+            tokio::time::sleep(ctx.remaining_up_to(READ_INTERVAL)).await;
         };
         let tree = parse(reply).await?;
         if let (_, Some(size)) = source::root(&tree) {

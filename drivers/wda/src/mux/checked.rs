@@ -125,9 +125,10 @@ impl AsyncRead for Checked {
                     let mut read = ReadBuf::new(&mut step[..most]);
                     ready!(Pin::new(&mut this.inner).poll_read(cx, &mut read))?;
                     if read.filled().is_empty() {
-                        return match got.is_empty() {
-                            true => Poll::Ready(Ok(())),
-                            false => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+                        return if got.is_empty() {
+                            Poll::Ready(Ok(()))
+                        } else {
+                            Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into()))
                         };
                     }
                     got.extend_from_slice(read.filled());

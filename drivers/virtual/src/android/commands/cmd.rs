@@ -235,9 +235,12 @@ async fn ime(call: &Call<'_>, args: &[String]) -> Ran {
                 .unwrap_or_default();
             let short = words.iter().any(|word| word.starts_with("-s"));
             let names: String = (set.split(':'))
-                .map(|name| match short {
-                    true => format!("{name}\n"),
-                    false => format!("{name}:\n  mId={name} mIsVrOnly=false\n"),
+                .map(|name| {
+                    if short {
+                        format!("{name}\n")
+                    } else {
+                        format!("{name}:\n  mId={name} mIsVrOnly=false\n")
+                    }
                 })
                 .collect();
             call.out(names).await?;

@@ -41,9 +41,12 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
         return Ok(0);
     }
     let binary = has("B", "--binary");
-    let shown = |line: &Line| match binary {
-        true => line.binary(),
-        false => (line.shown(&format) + "\n").into_bytes(),
+    let shown = |line: &Line| {
+        if binary {
+            line.binary()
+        } else {
+            (line.shown(&format) + "\n").into_bytes()
+        }
     };
     let filters = Filters::of(&options);
     let (kept, mut lines) = android.logs.follow();

@@ -10,11 +10,11 @@ use crate::geometry::Point;
 use crate::world::{Gesture, NodeKey, Pointer};
 
 /// What one step of a swipe takes.
-const STEP: Duration = Duration::from_millis(5);
+const SWIPE_STEP_TIME: Duration = Duration::from_millis(5);
 /// The most steps of a swipe.
 const MAX_STEPS: u32 = 12_000;
 /// A press that long is a long one.
-const LONG: Duration = Duration::from_millis(600);
+const LONG_PRESS_TIME: Duration = Duration::from_millis(600);
 /// The share of a list that one scroll moves.
 const SHARE: f64 = 0.8;
 
@@ -28,7 +28,7 @@ impl Server {
                 self.tap(x, y, Some(Duration::from_millis(ms))).await
             }
             ("click", [selector, ..]) => self.tap_on(selector, None).await,
-            ("longClick", [selector, ..]) => self.tap_on(selector, Some(LONG)).await,
+            ("longClick", [selector, ..]) => self.tap_on(selector, Some(LONG_PRESS_TIME)).await,
             ("clickAndWaitForNewWindow", [selector, ..]) => self.tap_on(selector, None).await,
             ("swipe" | "drag", [x1, y1, x2, y2, steps]) => {
                 match (self.point(x1, y1), self.point(x2, y2)) {
@@ -101,7 +101,7 @@ impl Server {
 
     async fn stroke(&self, from: Point, to: Point, steps: u32) {
         let device = self.android.device();
-        let time = STEP * steps;
+        let time = SWIPE_STEP_TIME * steps;
         device.sleep(time).await;
         device.touch(Gesture::of(from, to, time)).await;
     }

@@ -7,18 +7,18 @@ use crate::lockdown::frame::FrameError;
 use crate::plist::{Value, dictionary, text};
 
 /// How often the phone asks, which it also tells the host.
-const INTERVAL: Duration = Duration::from_secs(10);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
 
 pub(super) async fn serve(mut channel: Channel) -> Result<(), FrameError> {
     loop {
         let marco = dictionary([
             ("Command", "Marco".into()),
-            ("Interval", Value::from(INTERVAL.as_secs())),
+            ("Interval", Value::from(HEARTBEAT_INTERVAL.as_secs())),
             ("SupportsSleepyTime", true.into()),
         ]);
         channel.write(marco).await?;
         let asked = tokio::time::Instant::now();
-        match tokio::time::timeout(2 * INTERVAL, channel.read()).await {
+        match tokio::time::timeout(2 * HEARTBEAT_INTERVAL, channel.read()).await {
             Ok(answer) => match answer? {
                 Some(answer) if text(&answer, "Command") == Some("Polo") => {}
                 Some(_) | None => return Ok(()),
@@ -28,6 +28,6 @@ pub(super) async fn serve(mut channel: Channel) -> Result<(), FrameError> {
                 return Ok(channel.write(tired).await?);
             }
         }
-        tokio::time::sleep_until(asked + INTERVAL).await;
+        tokio::time::sleep_until(asked + HEARTBEAT_INTERVAL).await;
     }
 }

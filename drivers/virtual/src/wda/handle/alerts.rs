@@ -108,9 +108,10 @@ impl Handler<'_> {
     async fn answer(&mut self, answer: Answer) -> Result<(), WdaError> {
         let dialog = self.open_alert()?;
         let selector = self.state.settings.text(answer.setting()).to_owned();
-        let selected = match selector.is_empty() {
-            true => None,
-            false => self.selected_button(&selector),
+        let selected = if selector.is_empty() {
+            None
+        } else {
+            self.selected_button(&selector)
         };
         // An alert's last button is the one that agrees, its first the one that does not.
         let button = selected.or_else(|| match answer {

@@ -61,9 +61,10 @@ impl Handler<'_> {
         let using = self.arguments.text("using").unwrap_or("(null)");
         let value = self.arguments.text("value").unwrap_or_default();
         let xpath_of_all = using == "xpath" && !self.state.settings.flag("limitXPathContextScope");
-        let found = match xpath_of_all {
-            true => find(&tree, 0, using, value)?,
-            false => find(&tree, root, using, value)?,
+        let found = if xpath_of_all {
+            find(&tree, 0, using, value)?
+        } else {
+            find(&tree, root, using, value)?
         };
         Ok((tree, found))
     }

@@ -15,9 +15,9 @@ use crate::wda::tree::ElementTree;
 use crate::world::{Gesture, NodeRole, Snapshot};
 
 /// How long a finger rests on the glass in a tap.
-const TAP: Duration = Duration::from_millis(50);
+const TAP_TIME: Duration = Duration::from_millis(50);
 /// How long XCTest's own swipe takes.
-pub(super) const SWIPE: Duration = Duration::from_millis(350);
+pub(super) const SWIPE_TIME: Duration = Duration::from_millis(350);
 /// How far XCTest's own swipe goes, as a part of the element.
 const SWIPE_PART: f64 = 0.5;
 
@@ -30,13 +30,13 @@ impl Handler<'_> {
 
     pub(super) async fn tap_element(&self, tree: &ElementTree, at: usize) {
         if let Some(point) = tree.get(at).and_then(|element| self.touch_point(element)) {
-            self.touch(Gesture::Tap(point), TAP).await;
+            self.touch(Gesture::Tap(point), TAP_TIME).await;
         }
     }
 
     pub(super) async fn tap(&mut self) -> Result<Value, WdaError> {
         if let Some(point) = self.point().await? {
-            self.touch(Gesture::Tap(point), TAP).await;
+            self.touch(Gesture::Tap(point), TAP_TIME).await;
         }
         Ok(Value::Null)
     }
@@ -44,7 +44,7 @@ impl Handler<'_> {
     pub(super) async fn double_tap(&mut self) -> Result<Value, WdaError> {
         if let Some(point) = self.point().await? {
             for _ in 0..2 {
-                self.touch(Gesture::Tap(point), TAP).await;
+                self.touch(Gesture::Tap(point), TAP_TIME).await;
             }
         }
         Ok(Value::Null)
@@ -64,9 +64,10 @@ impl Handler<'_> {
             return Ok(Value::Null);
         };
         for _ in 0..taps.clamp(0.0, 20.0) as u32 {
-            match touches > 1.0 {
-                true => self.many_fingers(TAP).await,
-                false => self.touch(Gesture::Tap(point), TAP).await,
+            if touches > 1.0 {
+                self.many_fingers(TAP_TIME).await
+            } else {
+                self.touch(Gesture::Tap(point), TAP_TIME).await
             }
         }
         Ok(Value::Null)
@@ -89,13 +90,13 @@ impl Handler<'_> {
 
     pub(super) async fn two_finger_tap(&mut self) -> Result<Value, WdaError> {
         self.target().await?;
-        self.many_fingers(TAP).await;
+        self.many_fingers(TAP_TIME).await;
         Ok(Value::Null)
     }
 
     pub(super) async fn pinch(&mut self) -> Result<Value, WdaError> {
         self.target().await?;
-        self.many_fingers(SWIPE).await;
+        self.many_fingers(SWIPE_TIME).await;
         Ok(Value::Null)
     }
 
@@ -109,7 +110,8 @@ impl Handler<'_> {
         let from = self.offset(origin, "fromX", "fromY");
         let to = self.offset(origin, "toX", "toY");
         let press = seconds(self.arguments.number("duration"));
-        self.touch(Gesture::Swipe { from, to }, press + SWIPE).await;
+        self.touch(Gesture::Swipe { from, to }, press + SWIPE_TIME)
+            .await;
         Ok(Value::Null)
     }
 
@@ -135,7 +137,8 @@ impl Handler<'_> {
                 )
             }
         };
-        self.touch(Gesture::Swipe { from, to }, press + SWIPE).await;
+        self.touch(Gesture::Swipe { from, to }, press + SWIPE_TIME)
+            .await;
         Ok(Value::Null)
     }
 
@@ -169,7 +172,7 @@ impl Handler<'_> {
         let (dx, dy) = direction.of(w * SWIPE_PART / 2.0, h * SWIPE_PART / 2.0);
         let from = Point::new(middle.x - dx, middle.y - dy);
         let to = Point::new(middle.x + dx, middle.y + dy);
-        self.touch(Gesture::Swipe { from, to }, SWIPE).await;
+        self.touch(Gesture::Swipe { from, to }, SWIPE_TIME).await;
         Ok(Value::Null)
     }
 

@@ -37,9 +37,10 @@ impl Handler<'_> {
                 match state(&bundle_id) {
                     AppState::Foreground => {
                         let system_alert = world.dialog().is_some_and(|dialog| dialog.system);
-                        let shown = match respects_alerts && system_alert {
-                            true => SPRINGBOARD,
-                            false => &bundle_id,
+                        let shown = if respects_alerts && system_alert {
+                            SPRINGBOARD
+                        } else {
+                            &bundle_id
                         };
                         return Ok(facts(world, shown));
                     }

@@ -53,9 +53,10 @@ impl Handler<'_> {
 
     pub(super) fn get_orientation(&self) -> Value {
         // WebDriver knows two ways to hold a phone.
-        match self.rotation().is_landscape() {
-            true => "LANDSCAPE".into(),
-            false => "PORTRAIT".into(),
+        if self.rotation().is_landscape() {
+            "LANDSCAPE".into()
+        } else {
+            "PORTRAIT".into()
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Handler;
-use super::gestures::SWIPE;
+use super::gestures::SWIPE_TIME;
 use crate::geometry::Point;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::find::find;
@@ -72,11 +72,12 @@ impl Handler<'_> {
                 .find(node)
                 .is_some_and(|(_, node)| node.is_visible())
         });
-        match scrolled {
-            true => Ok(Value::Null),
-            false => Err(WdaError::invalid_state(
+        if scrolled {
+            Ok(Value::Null)
+        } else {
+            Err(WdaError::invalid_state(
                 "Failed to find scrollable visible parent with 2 visible children",
-            )),
+            ))
         }
     }
 
@@ -91,7 +92,7 @@ impl Handler<'_> {
             return;
         };
         let to = Point::new(from.x - dx, from.y - dy);
-        self.touch(Gesture::Swipe { from, to }, SWIPE).await;
+        self.touch(Gesture::Swipe { from, to }, SWIPE_TIME).await;
     }
 }
 

@@ -61,13 +61,15 @@ impl Handler<'_> {
         self.state.session = Some(Session {
             id: self.new_id(),
             tested,
-            quiescence: match on("shouldWaitForQuiescence") {
-                true => Quiescence::Awaited,
-                false => Quiescence::Ignored,
+            quiescence: if on("shouldWaitForQuiescence") {
+                Quiescence::Awaited
+            } else {
+                Quiescence::Ignored
             },
-            at_end: match on("shouldTerminateApp") {
-                true => AtEnd::TerminateApp,
-                false => AtEnd::LeaveApp,
+            at_end: if on("shouldTerminateApp") {
+                AtEnd::TerminateApp
+            } else {
+                AtEnd::LeaveApp
             },
             elements: ElementCache::default(),
         });

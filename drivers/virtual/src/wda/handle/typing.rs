@@ -61,9 +61,10 @@ impl Handler<'_> {
         let emptied = element.node.is_some_and(|node| {
             self.world(|world, now| world.keyboard_shown() && world.set_text(node, "", now))
         });
-        match emptied {
-            true => Ok(Value::Null),
-            false => Err(no_keyboard(ErrorKind::InvalidElementState)),
+        if emptied {
+            Ok(Value::Null)
+        } else {
+            Err(no_keyboard(ErrorKind::InvalidElementState))
         }
     }
 
@@ -120,12 +121,13 @@ impl Handler<'_> {
             }
         }
         self.spend(Duration::from_secs(3)).await;
-        match self.world(|world, _| world.keyboard_shown()) {
-            false => Ok(Value::Null),
-            true => Err(WdaError::described(
+        if self.world(|world, _| world.keyboard_shown()) {
+            Err(WdaError::described(
                 ErrorKind::InvalidElementState,
                 "Did not know how to dismiss the keyboard. Try to dismiss it in the way supported by your application under test.",
-            )),
+            ))
+        } else {
+            Ok(Value::Null)
         }
     }
 
@@ -154,9 +156,10 @@ impl Handler<'_> {
         if struck.contains(&Fault::Swallow) {
             return Ok(());
         }
-        match self.world(|world, now| strike_keys(world, now, text)) {
-            true => Ok(()),
-            false => Err(no_keyboard(failure)),
+        if self.world(|world, now| strike_keys(world, now, text)) {
+            Ok(())
+        } else {
+            Err(no_keyboard(failure))
         }
     }
 }

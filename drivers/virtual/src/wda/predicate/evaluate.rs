@@ -263,13 +263,15 @@ fn glob(pattern: &str) -> String {
 }
 
 fn overlook(text: &str, options: Options) -> Cow<'_, str> {
-    let text = match options.marks {
-        true => Cow::Owned(without_marks(text)),
-        false => Cow::Borrowed(text),
+    let text = if options.marks {
+        Cow::Owned(without_marks(text))
+    } else {
+        Cow::Borrowed(text)
     };
-    match options.case {
-        true => Cow::Owned(text.to_lowercase()),
-        false => text,
+    if options.case {
+        Cow::Owned(text.to_lowercase())
+    } else {
+        text
     }
 }
 

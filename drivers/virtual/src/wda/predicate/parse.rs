@@ -90,9 +90,10 @@ impl Parser {
     }
 
     fn expect(&mut self, sign: &str) -> Result<(), Failure> {
-        match self.sign(sign) {
-            true => Ok(()),
-            false => Err(unexpected(self.peek())),
+        if self.sign(sign) {
+            Ok(())
+        } else {
+            Err(unexpected(self.peek()))
         }
     }
 
