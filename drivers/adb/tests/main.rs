@@ -11,8 +11,8 @@ mod faults;
 mod hand;
 mod input;
 mod lab;
-#[path = "../../testing/met.rs"]
-mod met;
+#[path = "../../testing/coverage.rs"]
+mod coverage;
 mod screen;
 mod server;
 mod session;

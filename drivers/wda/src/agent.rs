@@ -8,7 +8,7 @@
 //! | the session is gone | a new one, and again: WebDriverAgent refused before it did anything |
 //! | the session's app is gone | reported as a crash, a session without app, and again |
 
-mod ask;
+mod request;
 mod session;
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::{CommandContext, DeviceEvent, DriverError, EventSink};
 use serde_json::Value;
 
-use self::ask::{Again, Within};
-pub(crate) use self::ask::{Ask, Reply};
+pub(crate) use self::request::{Reply, WdaRequest};
+use self::request::{Retry, Scope};
 pub(crate) use self::session::{AppData, Launch};
 use crate::answer::{self, Refusal, WdaRefusal};
 use crate::http::{Http, HttpAnswer, HttpRequest, WireError};
@@ -99,26 +99,30 @@ impl Agent {
     /// What WebDriverAgent says of itself and the device. Starts it when it does not answer and
     /// it is known how.
     pub(crate) async fn status(&mut self, ctx: &CommandContext) -> Result<Value, DriverError> {
-        let ask = Ask::get("ask WebDriverAgent how it is", "/status")
+        let request = WdaRequest::get("ask WebDriverAgent how it is", "/status")
             .at_top()
             .within(STATUS_TIMEOUT);
-        let doing = ask.doing;
-        let reply = self.round(&ask, ctx).await;
+        let doing = request.doing;
+        let reply = self.round(&request, ctx).await;
         reply
             .and_then(|reply| Ok(reply.parse(doing)?))
             .map_err(|failure| failure.into_error(doing))
     }
 
     /// Asks and mends until there is a value or a reason why not.
-    pub(crate) async fn ask(&mut self, ask: &Ask, ctx: &CommandContext) -> Result<Reply, Failure> {
-        if ask.within == Within::Top {
-            return self.round(ask, ctx).await;
+    pub(crate) async fn ask(
+        &mut self,
+        request: &WdaRequest,
+        ctx: &CommandContext,
+    ) -> Result<Reply, Failure> {
+        if request.scope == Scope::Top {
+            return self.round(request, ctx).await;
         }
         for _ in 0..SESSIONS {
             if self.session.is_none() {
                 self.open_session(ctx).await?;
             }
-            let failure = match self.round(ask, ctx).await {
+            let failure = match self.round(request, ctx).await {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
@@ -146,7 +150,10 @@ impl Agent {
             self.app = None;
         }
         Err(Failure::Driver(DriverError::Lost {
-            cause: format!("{}: the session was taken away {SESSIONS} times", ask.doing),
+            cause: format!(
+                "{}: the session was taken away {SESSIONS} times",
+                request.doing
+            ),
             hint: Some(
                 "another client uses this WebDriverAgent, such as Appium or an inspector; it \
                  serves one at a time"
@@ -156,48 +163,56 @@ impl Agent {
     }
 
     /// Asks and mends what the wire breaks.
-    async fn round(&mut self, ask: &Ask, ctx: &CommandContext) -> Result<Reply, Failure> {
+    async fn round(
+        &mut self,
+        request: &WdaRequest,
+        ctx: &CommandContext,
+    ) -> Result<Reply, Failure> {
         let began = Instant::now();
         let mut restarted = false;
         let mut repeats = 0;
         loop {
-            let error = match self.send(ask, ctx.remaining_up_to(ask.limit)).await {
+            let error = match self.send(request, ctx.remaining_up_to(request.limit)).await {
                 Ok(answer) => match read(&answer) {
                     Ok(reply) => return reply.map_err(Failure::Refused),
                     Err(error) => error,
                 },
                 Err(error) => error,
             };
-            tracing::debug!(doing = ask.doing, %error, "WebDriverAgent");
+            tracing::debug!(doing = request.doing, %error, "WebDriverAgent");
             match error {
                 WireError::Dial(_) if self.starter.is_some() && !restarted => {
                     self.restart(ctx).await?;
                     restarted = true;
                 }
                 WireError::Broken(_) | WireError::Garbage(_)
-                    if ask.again == Again::Harmless && repeats < REPEATS =>
+                    if request.retry == Retry::Safe && repeats < REPEATS =>
                 {
                     repeats += 1;
                 }
-                WireError::Broken(why) if ask.again == Again::Never => {
-                    return Err(self.unsure(ask, &why, began, ctx).await.into());
+                WireError::Broken(why) if request.retry == Retry::Never => {
+                    return Err(self.unsure(request, &why, began, ctx).await.into());
                 }
-                error => return Err(explained(ask, error, began).into()),
+                error => return Err(explained(request, error, began).into()),
             }
         }
     }
 
-    async fn send(&mut self, ask: &Ask, limit: Duration) -> Result<HttpAnswer, WireError> {
-        let path = match (ask.within, &self.session) {
-            (Within::Session, Some(session)) => format!("/session/{session}{}", ask.path),
-            (Within::Session, None) | (Within::Top, _) => ask.path.clone(),
+    async fn send(
+        &mut self,
+        request: &WdaRequest,
+        limit: Duration,
+    ) -> Result<HttpAnswer, WireError> {
+        let path = match (request.scope, &self.session) {
+            (Scope::Session, Some(session)) => format!("/session/{session}{}", request.path),
+            (Scope::Session, None) | (Scope::Top, _) => request.path.clone(),
         };
         let request = HttpRequest {
-            method: ask.method.clone(),
+            method: request.method.clone(),
             path: &path,
-            body: ask.body.clone(),
+            body: request.body.clone(),
             limit,
-            most: ask.most,
+            most: request.most,
         };
         self.http.ask(request).await
     }
@@ -205,7 +220,7 @@ impl Agent {
     /// The connection ended, and the request may have been carried out: is anybody still there?
     async fn unsure(
         &mut self,
-        ask: &Ask,
+        request: &WdaRequest,
         why: &str,
         began: Instant,
         ctx: &CommandContext,
@@ -214,7 +229,7 @@ impl Agent {
             format!("the connection ended before the answer: {why}"),
             "whether it was done is not known, so it was not tried again".to_owned(),
         ];
-        let status = Ask::get("ask WebDriverAgent how it is", "/status").at_top();
+        let status = WdaRequest::get("ask WebDriverAgent how it is", "/status").at_top();
         match self
             .send(&status, ctx.remaining_up_to(STATUS_TIMEOUT))
             .await
@@ -227,7 +242,7 @@ impl Agent {
             Err(error) => return explained(&status, error, began),
         }
         DriverError::Timeout {
-            doing: ask.doing.to_owned(),
+            doing: request.doing.to_owned(),
             after: began.elapsed(),
             log,
         }
@@ -249,7 +264,7 @@ impl Agent {
             .await
             .map_err(|error| lost(error.to_string()))?;
         let end = Instant::now() + ctx.remaining_up_to(START_TIMEOUT);
-        let status = Ask::get("start WebDriverAgent", "/status").at_top();
+        let status = WdaRequest::get("start WebDriverAgent", "/status").at_top();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -287,9 +302,9 @@ fn read(answer: &HttpAnswer) -> Result<Result<Reply, WdaRefusal>, WireError> {
 }
 
 /// What the wire broke, in the words of the contract.
-fn explained(ask: &Ask, error: WireError, began: Instant) -> DriverError {
+fn explained(request: &WdaRequest, error: WireError, began: Instant) -> DriverError {
     let lost = |hint: String| DriverError::Lost {
-        cause: format!("{}: {error}", ask.doing),
+        cause: format!("{}: {error}", request.doing),
         hint: Some(hint),
     };
     match &error {
@@ -300,9 +315,9 @@ fn explained(ask: &Ask, error: WireError, began: Instant) -> DriverError {
         WireError::Garbage(_) => {
             lost("check that WebDriverAgent and nothing else listens there".to_owned())
         }
-        WireError::TooLarge(_) => DriverError::unmet(format!("{}: {error}", ask.doing)),
+        WireError::TooLarge(_) => DriverError::unmet(format!("{}: {error}", request.doing)),
         WireError::Slow(_) => DriverError::Timeout {
-            doing: ask.doing.to_owned(),
+            doing: request.doing.to_owned(),
             after: began.elapsed(),
             log: vec![
                 "WebDriverAgent did not answer; an app that never comes to rest, or one that \

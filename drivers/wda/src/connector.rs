@@ -9,11 +9,11 @@ use packtrain_drivers::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::access::DeviceAccess;
 use crate::agent::Agent;
 use crate::driver::WdaDriver;
 use crate::endpoint::WdaEndpoint;
 use crate::facts::{self, DeviceFacts, Screen};
-use crate::kit::Kit;
 use crate::route::Route;
 use crate::start::Starter;
 
@@ -23,7 +23,7 @@ pub struct WdaConnector {
     classifiers: Vec<String>,
     facts: DeviceFacts,
     route: Route,
-    kit: Kit,
+    access: DeviceAccess,
     starter: Option<Arc<Starter>>,
 }
 
@@ -32,7 +32,7 @@ impl WdaConnector {
         endpoint: &WdaEndpoint,
         facts: DeviceFacts,
         route: Route,
-        kit: Kit,
+        access: DeviceAccess,
         starter: Option<Arc<Starter>>,
     ) -> Self {
         Self {
@@ -40,13 +40,13 @@ impl WdaConnector {
             classifiers: endpoint.classifiers.clone(),
             facts,
             route,
-            kit,
+            access,
             starter,
         }
     }
 
-    pub(crate) const fn kit(&self) -> &Kit {
-        &self.kit
+    pub(crate) const fn access(&self) -> &DeviceAccess {
+        &self.access
     }
 
     pub(crate) const fn facts(&self) -> &DeviceFacts {
@@ -93,7 +93,12 @@ impl WdaConnector {
         let screen = Screen::of(&mut agent, ctx).await?;
         told.screen = Some(screen.size);
         let info = self.info(told.or(self.facts.clone()));
-        Ok(WdaDriver::new(info, agent, self.kit.clone(), screen.scale))
+        Ok(WdaDriver::new(
+            info,
+            agent,
+            self.access.clone(),
+            screen.scale,
+        ))
     }
 
     fn is_tablet(&self) -> bool {

@@ -16,11 +16,11 @@ use packtrain_drivers::{
 };
 use tokio_util::sync::CancellationToken;
 
-use self::keyboard::Stubborn;
-use crate::agent::{Agent, Ask, Failure, Reply};
+use self::keyboard::KeyboardScreen;
+use crate::access::DeviceAccess;
+use crate::agent::{Agent, Failure, Reply, WdaRequest};
 use crate::alert::{OpenAlert, Permission};
 use crate::answer::Refusal;
-use crate::kit::Kit;
 
 /// How long the last request may take when a device is let go.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,7 +33,7 @@ type Result<T> = std::result::Result<T, DriverError>;
 pub(crate) struct WdaDriver {
     info: DeviceInfo,
     agent: Agent,
-    kit: Kit,
+    access: DeviceAccess,
     /// Pixels per point.
     scale: f64,
     state: State,
@@ -53,7 +53,7 @@ struct State {
     /// The alert that was reported last and is still open.
     alert: Option<OpenAlert>,
     /// Screens on which no drag hid the keyboard.
-    stubborn: Vec<Stubborn>,
+    undismissable: Vec<KeyboardScreen>,
     /// Permissions that are granted as soon as an app asks.
     grants: Vec<(String, Permission)>,
     /// What was put on the clipboard.
@@ -62,11 +62,11 @@ struct State {
 
 impl WdaDriver {
     /// A driver for a device whose WebDriverAgent has answered. `scale` is in pixels per point.
-    pub(crate) fn new(info: DeviceInfo, agent: Agent, kit: Kit, scale: f64) -> Self {
+    pub(crate) fn new(info: DeviceInfo, agent: Agent, access: DeviceAccess, scale: f64) -> Self {
         Self {
             info,
             agent,
-            kit,
+            access,
             scale,
             state: State::default(),
         }
@@ -126,18 +126,18 @@ impl WdaDriver {
     /// that was granted; any other is reported, and the command failed because of it.
     async fn ask(
         &mut self,
-        ask: &Ask,
+        request: &WdaRequest,
         ctx: &CommandContext,
     ) -> std::result::Result<Reply, Failure> {
         for _ in 0..ALERTS {
-            match self.agent.ask(ask, ctx).await {
+            match self.agent.ask(request, ctx).await {
                 Err(failure) if failure.is(Refusal::AlertOpen) => {
                     let Some(alert) = self.open_alert(ctx).await? else {
                         // Somebody else has answered it.
                         continue;
                     };
-                    if !self.met(&alert, ctx).await? {
-                        let what = format!("{}: an alert is open", ask.doing());
+                    if !self.handle_alert(&alert, ctx).await? {
+                        let what = format!("{}: an alert is open", request.doing());
                         let log = vec![format!("the alert {}", alert.summary())];
                         return Err(DriverError::Unmet { what, log }.into());
                     }
@@ -145,20 +145,20 @@ impl WdaDriver {
                 answer => return answer,
             }
         }
-        let what = format!("{}: one alert after another is in the way", ask.doing());
+        let what = format!("{}: one alert after another is in the way", request.doing());
         Err(DriverError::unmet(what).into())
     }
 
-    /// As [`WdaDriver::ask`], where a refusal is a failure of the step.
-    async fn have(&mut self, ask: &Ask, ctx: &CommandContext) -> Result<Reply> {
-        let reply = self.ask(ask, ctx).await;
-        reply.map_err(|failure| failure.into_error(ask.doing()))
+    /// As [`WdaDriver::request`], where a refusal is a failure of the step.
+    async fn have(&mut self, request: &WdaRequest, ctx: &CommandContext) -> Result<Reply> {
+        let reply = self.ask(request, ctx).await;
+        reply.map_err(|failure| failure.into_error(request.doing()))
     }
 
     fn unsupported(&self, command: &str) -> DriverError {
         DriverError::Unsupported {
             command: command.to_owned(),
-            device: self.kit.name().to_owned(),
+            device: self.access.name().to_owned(),
         }
     }
 

@@ -4,7 +4,7 @@ use packtrain_drivers::{CommandContext, DriverError, Size};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::agent::{Agent, Ask};
+use crate::agent::{Agent, WdaRequest};
 
 /// What a device may be called by iOS itself, which says nothing of its model.
 const GENERIC: [&str; 3] = ["iPhone", "iPad", "iPod touch"];
@@ -63,7 +63,7 @@ impl Screen {
     /// Asks WebDriverAgent.
     pub(crate) async fn of(agent: &mut Agent, ctx: &CommandContext) -> Result<Self, DriverError> {
         #[derive(Deserialize)]
-        struct Told {
+        struct ScreenInfo {
             #[serde(rename = "screenSize")]
             size: Extent,
             #[serde(default)]
@@ -74,15 +74,15 @@ impl Screen {
             width: f64,
             height: f64,
         }
-        let ask = Ask::get("read the size of the screen", "/wda/screen").at_top();
-        let reply = agent.ask(&ask, ctx).await;
-        let reply = reply.map_err(|failure| failure.into_error(ask.doing()))?;
-        let told: Told = reply.parse(ask.doing())?;
+        let request = WdaRequest::get("read the size of the screen", "/wda/screen").at_top();
+        let reply = agent.ask(&request, ctx).await;
+        let reply = reply.map_err(|failure| failure.into_error(request.doing()))?;
+        let info: ScreenInfo = reply.parse(request.doing())?;
         // Upright, as a session begins.
-        let (a, b) = (told.size.width, told.size.height);
+        let (a, b) = (info.size.width, info.size.height);
         Ok(Self {
             size: Size::new(a.min(b), a.max(b)),
-            scale: if told.scale > 0.0 { told.scale } else { 1.0 },
+            scale: if info.scale > 0.0 { info.scale } else { 1.0 },
         })
     }
 }
@@ -91,12 +91,12 @@ impl Screen {
 /// its model, an iPhone before iOS 16 the one its owner gave it.
 pub(crate) async fn name(agent: &mut Agent, ctx: &CommandContext) -> Option<String> {
     #[derive(Deserialize)]
-    struct Told {
+    struct NameInfo {
         name: String,
     }
-    let ask = Ask::get("read the name of the device", "/wda/device/info").at_top();
-    let reply = agent.ask(&ask, ctx).await.ok()?;
-    let Told { name } = reply.parse(ask.doing()).ok()?;
+    let request = WdaRequest::get("read the name of the device", "/wda/device/info").at_top();
+    let reply = agent.ask(&request, ctx).await.ok()?;
+    let NameInfo { name } = reply.parse(request.doing()).ok()?;
     let says_more = !GENERIC.contains(&name.as_str());
     (says_more && (1..=MAX_TEXT).contains(&name.len())).then_some(name)
 }

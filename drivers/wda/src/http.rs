@@ -68,12 +68,12 @@ pub(crate) struct Http {
     dial: Dial,
     /// What stands before every path.
     prefix: String,
-    live: Option<Live>,
+    live: Option<IdleConnection>,
 }
 
 /// A connection nobody waits on.
 #[derive(Debug)]
-struct Live {
+struct IdleConnection {
     sender: SendRequest<Full<Bytes>>,
     /// Ends when the other end closes.
     connection: AbortOnDropHandle<()>,
@@ -101,8 +101,9 @@ impl Http {
 
     async fn exchange(&mut self, asked: HttpRequest<'_>) -> Result<HttpAnswer, WireError> {
         let mut request = self.request(&asked)?;
-        let fresh =
-            |live: &Live| live.used.elapsed() < IDLE_TIMEOUT && !live.connection.is_finished();
+        let fresh = |live: &IdleConnection| {
+            live.used.elapsed() < IDLE_TIMEOUT && !live.connection.is_finished()
+        };
         let mut kept = self.live.take().filter(fresh);
         let (mut live, answer) = loop {
             let was_kept = kept.is_some();
@@ -142,7 +143,7 @@ impl Http {
         built.map_err(|error| WireError::Garbage(format!("the address is none: {error}")))
     }
 
-    async fn connect(&self) -> Result<Live, WireError> {
+    async fn connect(&self) -> Result<IdleConnection, WireError> {
         let stream = self.dial.open().await?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
@@ -153,7 +154,7 @@ impl Http {
                 tracing::debug!(%error, "a connection to WebDriverAgent ended");
             }
         });
-        Ok(Live {
+        Ok(IdleConnection {
             sender,
             connection: AbortOnDropHandle::new(connection),
             used: Instant::now(),

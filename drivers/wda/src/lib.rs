@@ -3,7 +3,7 @@
 //! WebDriverAgent is an HTTP server on the device: at an address, behind a cable through usbmuxd,
 //! or on a simulator. This crate knows nothing of runs, trails or actors.
 
-mod afterwards;
+mod access;
 mod agent;
 mod alert;
 mod answer;
@@ -12,12 +12,12 @@ mod dial;
 mod driver;
 mod endpoint;
 mod error;
+mod exit_hook;
 mod facts;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod gesture;
 mod http;
-mod kit;
 mod lockdown;
 mod model;
 mod mux;

@@ -15,7 +15,7 @@ use idevice::usbmuxd::{Connection, UsbmuxdConnection, UsbmuxdDevice};
 use idevice::{IdeviceError, pairing_file::PairingFile};
 
 pub use self::address::{MuxAddress, MuxAddressError};
-use self::checked::{Checked, Then};
+use self::checked::{Checked, Following};
 use crate::stream::BoxStream;
 
 /// How long a usbmuxd may take for anything: it answers from memory, and a phone connects in
@@ -57,21 +57,22 @@ pub(crate) async fn handed_on(bytes: Vec<u8>, tunnel: bool) -> Vec<u8> {
         std::io::Cursor::new(bytes),
         tokio::io::sink(),
     ));
-    let then = if tunnel {
-        Then::Tunnel
+    let following = if tunnel {
+        Following::Tunnel
     } else {
-        Then::MoreMessages
+        Following::Messages
     };
     let mut handed_on = Vec::new();
     // What makes no message ends the stream; those before it were handed on.
     let _ =
-        tokio::io::AsyncReadExt::read_to_end(&mut Checked::new(inner, then), &mut handed_on).await;
+        tokio::io::AsyncReadExt::read_to_end(&mut Checked::new(inner, following), &mut handed_on)
+            .await;
     handed_on
 }
 
 /// The devices that are plugged in; each once, however many ways lead to it.
 pub(crate) async fn devices(address: &MuxAddress) -> Result<Vec<MuxDevice>, MuxError> {
-    let mut muxer = talk(address, Then::MoreMessages).await?;
+    let mut muxer = talk(address, Following::Messages).await?;
     let listed = in_time(address, muxer.get_devices()).await?;
     Ok(sorted(listed))
 }
@@ -89,7 +90,7 @@ pub(crate) async fn connect(
         udid: udid.to_owned(),
     };
     let device = device.ok_or_else(no_device)?;
-    let muxer = talk(address, Then::Tunnel).await?;
+    let muxer = talk(address, Following::Tunnel).await?;
     let connected = muxer.connect_to_device(device.number, port, "packtrain");
     let connected = tokio::time::timeout(ANSWER_TIMEOUT, connected)
         .await
@@ -115,11 +116,11 @@ pub(crate) async fn connect(
 
 /// The certificates this computer and a device have exchanged.
 pub(crate) async fn pair_record(address: &MuxAddress, udid: &str) -> Result<PairingFile, MuxError> {
-    let mut muxer = talk(address, Then::MoreMessages).await?;
+    let mut muxer = talk(address, Following::Messages).await?;
     in_time(address, muxer.get_pair_record(udid)).await
 }
 
-async fn talk(address: &MuxAddress, then: Then) -> Result<UsbmuxdConnection, MuxError> {
+async fn talk(address: &MuxAddress, following: Following) -> Result<UsbmuxdConnection, MuxError> {
     let opened = tokio::time::timeout(ANSWER_TIMEOUT, address.open())
         .await
         .map_err(|_| slow(address))?;
@@ -128,7 +129,7 @@ async fn talk(address: &MuxAddress, then: Then) -> Result<UsbmuxdConnection, Mux
         message: error.to_string(),
     })?;
     Ok(UsbmuxdConnection::new(
-        Box::new(Checked::new(stream, then)),
+        Box::new(Checked::new(stream, following)),
         TAG,
     ))
 }

@@ -10,17 +10,17 @@ use packtrain_drivers::Connector;
 use tokio::task::JoinSet;
 use tokio_util::task::TaskTracker;
 
+use crate::access::DeviceAccess;
 use crate::connector::WdaConnector;
 use crate::endpoint::{DEFAULT_RUNNER, WdaEndpoint, WdaStart, WdaTarget};
 use crate::error::WdaError;
 use crate::facts::DeviceFacts;
-use crate::kit::Kit;
 use crate::lockdown;
 use crate::model;
 use crate::mux::{self, MuxAddress};
 use crate::route::Route;
 use crate::simctl::{Simctl, Simulator};
-use crate::start::{How, SimulatorRunner, Starter};
+use crate::start::{SimulatorRunner, StartMethod, Starter};
 
 /// How long a device may take to say what it is; what it does not say now is found out when it
 /// is connected.
@@ -193,10 +193,10 @@ impl WdaPool {
             WdaStart::Runner { .. } => Err(WdaError::RunnerNeedsSimulator { name: name() }),
             WdaStart::Never | WdaStart::Command(_) => Ok(()),
         };
-        let (route, kit) = match &endpoint.target {
+        let (route, access) = match &endpoint.target {
             WdaTarget::Url(url) => {
                 no_runner()?;
-                (Route::to_url(&endpoint.name, url)?, Kit::Bare)
+                (Route::to_url(&endpoint.name, url)?, DeviceAccess::Bare)
             }
             WdaTarget::Device { udid, usbmuxd } => {
                 no_runner()?;
@@ -204,7 +204,7 @@ impl WdaPool {
                 let usbmuxd = usbmuxd.unwrap_or_else(MuxAddress::of_system);
                 let route = Route::through(usbmuxd.clone(), udid.clone());
                 let udid = udid.clone();
-                (route, Kit::Device { usbmuxd, udid })
+                (route, DeviceAccess::Device { usbmuxd, udid })
             }
             WdaTarget::Simulator { udid, port } => {
                 let xcrun = self.options.xcrun.clone();
@@ -218,24 +218,27 @@ impl WdaPool {
                 };
                 let simctl = Simctl::new(xcrun);
                 let udid = udid.clone();
-                (Route::to_port(port), Kit::Simulator { simctl, udid })
+                (
+                    Route::to_port(port),
+                    DeviceAccess::Simulator { simctl, udid },
+                )
             }
         };
-        let starter = how(&endpoint.start, &kit, &route).map(|how| {
-            let starter = Arc::new(Starter::new(how, self.tasks.clone()));
+        let starter = method(&endpoint.start, &access, &route).map(|method| {
+            let starter = Arc::new(Starter::new(method, self.tasks.clone()));
             self.starters().push(starter.clone());
             starter
         });
-        Ok(WdaConnector::new(endpoint, facts, route, kit, starter))
+        Ok(WdaConnector::new(endpoint, facts, route, access, starter))
     }
 }
 
 /// How WebDriverAgent is started there. A simulator is on this computer, so it always can be.
-fn how(start: &WdaStart, kit: &Kit, route: &Route) -> Option<How> {
-    match (start, kit) {
-        (WdaStart::Command(command), _) => Some(How::Command(command.clone())),
-        (WdaStart::Runner { app, id }, Kit::Simulator { simctl, udid }) => {
-            Some(How::Simulator(SimulatorRunner {
+fn method(start: &WdaStart, access: &DeviceAccess, route: &Route) -> Option<StartMethod> {
+    match (start, access) {
+        (WdaStart::Command(command), _) => Some(StartMethod::Command(command.clone())),
+        (WdaStart::Runner { app, id }, DeviceAccess::Simulator { simctl, udid }) => {
+            Some(StartMethod::Simulator(SimulatorRunner {
                 simctl: simctl.clone(),
                 udid: udid.clone(),
                 port: route.port(),
@@ -243,8 +246,8 @@ fn how(start: &WdaStart, kit: &Kit, route: &Route) -> Option<How> {
                 id: id.clone(),
             }))
         }
-        (WdaStart::Never, Kit::Simulator { simctl, udid }) => {
-            Some(How::Simulator(SimulatorRunner {
+        (WdaStart::Never, DeviceAccess::Simulator { simctl, udid }) => {
+            Some(StartMethod::Simulator(SimulatorRunner {
                 simctl: simctl.clone(),
                 udid: udid.clone(),
                 port: route.port(),
@@ -252,7 +255,10 @@ fn how(start: &WdaStart, kit: &Kit, route: &Route) -> Option<How> {
                 id: DEFAULT_RUNNER.to_owned(),
             }))
         }
-        (WdaStart::Never | WdaStart::Runner { .. }, Kit::Bare | Kit::Device { .. }) => None,
+        (
+            WdaStart::Never | WdaStart::Runner { .. },
+            DeviceAccess::Bare | DeviceAccess::Device { .. },
+        ) => None,
     }
 }
 
@@ -284,8 +290,8 @@ async fn introduced(mut connector: WdaConnector) -> WdaConnector {
         return connector;
     }
     let asked = async {
-        match connector.kit() {
-            Kit::Device { usbmuxd, udid } => match lockdown::facts(usbmuxd, udid).await {
+        match connector.access() {
+            DeviceAccess::Device { usbmuxd, udid } => match lockdown::facts(usbmuxd, udid).await {
                 Ok(facts) => {
                     let model = model::name(&facts.product_type);
                     Some(DeviceFacts {
@@ -301,8 +307,8 @@ async fn introduced(mut connector: WdaConnector) -> WdaConnector {
                     None
                 }
             },
-            Kit::Bare => connector.ask().await,
-            Kit::Simulator { .. } => None,
+            DeviceAccess::Bare => connector.ask().await,
+            DeviceAccess::Simulator { .. } => None,
         }
     };
     let told = tokio::time::timeout(INTRODUCTION_TIMEOUT, asked).await;

@@ -12,7 +12,7 @@ use packtrain_program::output;
 use tokio::process::Command;
 
 pub(crate) use self::list::Simulator;
-use crate::afterwards::Afterwards;
+use crate::exit_hook::ExitHook;
 use crate::lockdown::{self, DeviceApp};
 use crate::plist;
 
@@ -88,8 +88,8 @@ impl Simctl {
         &self,
         udid: &str,
         id: &str,
-    ) -> Result<Afterwards, SimctlError> {
-        let prepared = Afterwards::prepare(&self.xcrun, &["simctl", "terminate", udid, id]);
+    ) -> Result<ExitHook, SimctlError> {
+        let prepared = ExitHook::prepare(&self.xcrun, &["simctl", "terminate", udid, id]);
         prepared.map_err(|error| failed("terminate", &error.to_string()))
     }
 

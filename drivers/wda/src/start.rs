@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
 use self::command::Running;
-use crate::afterwards::Afterwards;
+use crate::exit_hook::ExitHook;
 use crate::simctl::{Simctl, SimctlError};
 
 /// How long a simulator may take to end an app.
@@ -32,7 +32,7 @@ pub(crate) enum StartError {
 
 /// How WebDriverAgent is started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum StartMethod {
     /// A program and its arguments; it runs as long as WebDriverAgent does.
     Command(Vec<String>),
     /// An app on a simulator, which shares this computer's network.
@@ -55,7 +55,7 @@ pub(crate) struct SimulatorRunner {
 /// Starts WebDriverAgent, as often as need be.
 #[derive(Debug)]
 pub(crate) struct Starter {
-    how: How,
+    method: StartMethod,
     tasks: TaskTracker,
     running: Mutex<Option<Started>>,
 }
@@ -65,13 +65,13 @@ pub(crate) struct Starter {
 enum Started {
     Command(Running),
     /// An app on a simulator, and what ends it.
-    App(Box<Afterwards>),
+    App(Box<ExitHook>),
 }
 
 /// A start that was made; WebDriverAgent answers later, or not.
-pub(crate) struct Attempt(Option<tokio::sync::watch::Receiver<Option<String>>>);
+pub(crate) struct StartAttempt(Option<tokio::sync::watch::Receiver<Option<String>>>);
 
-impl Attempt {
+impl StartAttempt {
     /// Waits for the end, and tells why. A simulator's app has none that could be noticed.
     pub(crate) async fn ended(&mut self) -> String {
         if let Some(ended) = &mut self.0
@@ -85,28 +85,28 @@ impl Attempt {
 
 impl Starter {
     /// A starter whose processes are watched by `tasks`.
-    pub(crate) fn new(how: How, tasks: TaskTracker) -> Self {
+    pub(crate) fn new(method: StartMethod, tasks: TaskTracker) -> Self {
         Self {
-            how,
+            method,
             tasks,
             running: Mutex::new(None),
         }
     }
 
     /// Starts WebDriverAgent; what was started before ends first.
-    pub(crate) async fn start(&self) -> Result<Attempt, StartError> {
+    pub(crate) async fn start(&self) -> Result<StartAttempt, StartError> {
         let mut running = self.running.lock().await;
         if let Some(before) = running.take() {
             before.stop().await;
         }
-        match &self.how {
-            How::Command(command) => {
+        match &self.method {
+            StartMethod::Command(command) => {
                 let started = Running::spawn(command, &self.tasks)?;
                 let ended = started.ended();
                 *running = Some(Started::Command(started));
-                Ok(Attempt(Some(ended)))
+                Ok(StartAttempt(Some(ended)))
             }
-            How::Simulator(runner) => {
+            StartMethod::Simulator(runner) => {
                 let simctl = &runner.simctl;
                 simctl.boot(&runner.udid).await?;
                 if let Some(app) = &runner.app {
@@ -119,7 +119,7 @@ impl Starter {
                 simctl
                     .launch(&runner.udid, &runner.id, &environment)
                     .await?;
-                Ok(Attempt(None))
+                Ok(StartAttempt(None))
             }
         }
     }
@@ -143,9 +143,9 @@ impl Started {
 
 impl fmt::Display for Starter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.how {
-            How::Command(command) => f.write_str(&command.join(" ")),
-            How::Simulator(runner) => write!(
+        match &self.method {
+            StartMethod::Command(command) => f.write_str(&command.join(" ")),
+            StartMethod::Simulator(runner) => write!(
                 f,
                 "SIMCTL_CHILD_USE_PORT={} xcrun simctl launch {} {}",
                 runner.port, runner.udid, runner.id

@@ -9,57 +9,73 @@ use packtrain_drivers::{
 use packtrain_virtual::faults::Fault;
 
 use super::lab::{Device, Hand as _, SHOP, SNAPSHOT, WELL, Way, both_ways, within};
-use super::met::{Met, names_tests_that_exist};
+use super::coverage::{Coverage, names_tests_that_exist};
 
 const SOURCE: &str = "match: { route: 'GET .*/source' }";
 
-fn met(fault: &Fault) -> Met {
+fn coverage(fault: &Fault) -> Coverage {
     match fault {
-        Fault::Delay(_) => Met::By("faults::a_slow_phone_is_waited_for"),
-        Fault::Fail(_) => Met::By("faults::a_refusal_is_told_in_webdriveragents_words"),
+        Fault::Delay(_) => Coverage::By("faults::a_slow_phone_is_waited_for"),
+        Fault::Fail(_) => Coverage::By("faults::a_refusal_is_told_in_webdriveragents_words"),
         Fault::Refuse | Fault::Reset => {
-            Met::By("every_fault::connections_that_end_at_once_are_told")
+            Coverage::By("every_fault::connections_that_end_at_once_are_told")
         }
-        Fault::Drop => Met::By("every_fault::a_question_whose_connection_is_cut_is_asked_again"),
-        Fault::DropAfter { .. } => Met::By("faults::a_tap_whose_answer_is_lost_is_not_repeated"),
-        Fault::Slow { .. } => Met::By("every_fault::a_slow_wire_is_waited_for_up_to_the_deadline"),
-        Fault::Flap(_) => Met::By("every_fault::a_flapping_wire_is_driven_on"),
-        Fault::Reboot(_) | Fault::BootLoop(_) => Met::By("faults::a_phone_that_restarts_is_lost"),
+        Fault::Drop => {
+            Coverage::By("every_fault::a_question_whose_connection_is_cut_is_asked_again")
+        }
+        Fault::DropAfter { .. } => {
+            Coverage::By("faults::a_tap_whose_answer_is_lost_is_not_repeated")
+        }
+        Fault::Slow { .. } => {
+            Coverage::By("every_fault::a_slow_wire_is_waited_for_up_to_the_deadline")
+        }
+        Fault::Flap(_) => Coverage::By("every_fault::a_flapping_wire_is_driven_on"),
+        Fault::Reboot(_) | Fault::BootLoop(_) => {
+            Coverage::By("faults::a_phone_that_restarts_is_lost")
+        }
         Fault::Serial(_) => {
-            Met::By("every_fault::an_iphones_udid_stays_whatever_happens_to_its_serial")
+            Coverage::By("every_fault::an_iphones_udid_stays_whatever_happens_to_its_serial")
         }
         Fault::ClockSkew(_) | Fault::Battery(_) => {
-            Met::By("every_fault::clock_and_battery_do_not_matter")
+            Coverage::By("every_fault::clock_and_battery_do_not_matter")
         }
-        Fault::NotIdle => Met::By("every_fault::an_app_that_never_rests_is_read_all_the_same"),
-        Fault::NullRoot => Met::By("screen::a_screen_that_cannot_be_read_at_once_is_read_again"),
-        Fault::EmptyTree => Met::By("every_fault::a_screen_without_elements_is_shown_as_it_is"),
+        Fault::NotIdle => Coverage::By("every_fault::an_app_that_never_rests_is_read_all_the_same"),
+        Fault::NullRoot => {
+            Coverage::By("screen::a_screen_that_cannot_be_read_at_once_is_read_again")
+        }
+        Fault::EmptyTree => {
+            Coverage::By("every_fault::a_screen_without_elements_is_shown_as_it_is")
+        }
         // Only a tree in XML can end early by itself; the driver asks for JSON.
-        Fault::Truncate(_) => Met::NotHere,
+        Fault::Truncate(_) => Coverage::NotHere,
         Fault::Stale(_) => {
-            Met::By("every_fault::what_was_on_the_screen_before_gives_way_to_what_is")
+            Coverage::By("every_fault::what_was_on_the_screen_before_gives_way_to_what_is")
         }
-        Fault::Dialog { .. } => Met::By("every_fault::a_dialog_out_of_nowhere_is_reported"),
-        Fault::Keyboard => Met::By("every_fault::a_keyboard_out_of_nowhere_is_seen"),
-        Fault::Crash => Met::By("every_fault::an_app_that_crashes_under_a_touch_is_reported"),
-        Fault::Anr => Met::By("every_fault::an_app_that_hangs_takes_no_touch_and_costs_no_device"),
-        Fault::IgnoreLaunch => Met::By("apps::an_app_that_does_not_start_is_a_failed_step"),
-        Fault::Swallow => Met::By("every_fault::a_touch_without_effect_is_no_error_of_the_device"),
+        Fault::Dialog { .. } => Coverage::By("every_fault::a_dialog_out_of_nowhere_is_reported"),
+        Fault::Keyboard => Coverage::By("every_fault::a_keyboard_out_of_nowhere_is_seen"),
+        Fault::Crash => Coverage::By("every_fault::an_app_that_crashes_under_a_touch_is_reported"),
+        Fault::Anr => {
+            Coverage::By("every_fault::an_app_that_hangs_takes_no_touch_and_costs_no_device")
+        }
+        Fault::IgnoreLaunch => Coverage::By("apps::an_app_that_does_not_start_is_a_failed_step"),
+        Fault::Swallow => {
+            Coverage::By("every_fault::a_touch_without_effect_is_no_error_of_the_device")
+        }
         Fault::AgentDies => {
-            Met::By("restart::a_tap_in_which_it_crashed_is_not_repeated_after_the_start")
+            Coverage::By("restart::a_tap_in_which_it_crashed_is_not_repeated_after_the_start")
         }
-        Fault::NoAnswer => Met::By("faults::a_command_without_an_answer_ends_at_its_deadline"),
-        Fault::Garbage => Met::By("faults::rubbish_without_end_is_not_webdriveragent"),
-        Fault::StaleElement => Met::By("faults::an_element_that_went_stale_is_found_again"),
-        Fault::SessionKilled => Met::By("faults::a_session_another_client_took_is_made_anew"),
+        Fault::NoAnswer => Coverage::By("faults::a_command_without_an_answer_ends_at_its_deadline"),
+        Fault::Garbage => Coverage::By("faults::rubbish_without_end_is_not_webdriveragent"),
+        Fault::StaleElement => Coverage::By("faults::an_element_that_went_stale_is_found_again"),
+        Fault::SessionKilled => Coverage::By("faults::a_session_another_client_took_is_made_anew"),
         Fault::WdaCrash(_) => {
-            Met::By("faults::a_crash_in_the_middle_of_a_command_is_noticed_at_once")
+            Coverage::By("faults::a_crash_in_the_middle_of_a_command_is_noticed_at_once")
         }
         Fault::Detach(_) => {
-            Met::By("faults::a_cable_pulled_in_the_middle_of_a_command_is_noticed_at_once")
+            Coverage::By("faults::a_cable_pulled_in_the_middle_of_a_command_is_noticed_at_once")
         }
         Fault::PasswordProtected | Fault::InvalidHostId => {
-            Met::By("every_fault::a_phone_that_trusts_nobody_says_what_to_do_on_it")
+            Coverage::By("every_fault::a_phone_that_trusts_nobody_says_what_to_do_on_it")
         }
         Fault::Answer { .. }
         | Fault::NeverCnxn
@@ -69,7 +85,7 @@ fn met(fault: &Fault) -> Met {
         | Fault::StorageFull
         | Fault::NoFocus(_)
         | Fault::PortBusy
-        | Fault::UiAutomationTaken => Met::NotHere,
+        | Fault::UiAutomationTaken => Coverage::NotHere,
     }
 }
 
@@ -84,7 +100,7 @@ fn lost(error: &DriverError) -> (&str, &str) {
 
 #[test]
 fn every_fault_is_met_by_a_test_that_exists() {
-    assert_eq!(met(&Fault::PortBusy), Met::NotHere);
+    assert_eq!(coverage(&Fault::PortBusy), Coverage::NotHere);
     let tests = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
     names_tests_that_exist(include_str!("every_fault.rs"), tests.as_ref());
 }

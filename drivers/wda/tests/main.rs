@@ -10,8 +10,8 @@ mod faults;
 mod hand;
 mod input;
 mod lab;
-#[path = "../../testing/met.rs"]
-mod met;
+#[path = "../../testing/coverage.rs"]
+mod coverage;
 mod restart;
 mod screen;
 mod simulator;

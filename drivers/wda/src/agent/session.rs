@@ -6,7 +6,7 @@ use packtrain_drivers::{CommandContext, DriverError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::ask::Ask;
+use super::request::WdaRequest;
 use super::{Agent, Failure};
 
 /// How long an app may take to start.
@@ -79,8 +79,8 @@ impl Agent {
         if self.session.is_none() {
             return Ok(());
         }
-        let ask = Ask::delete("end the session", "");
-        let ended = self.round(&ask, ctx).await;
+        let request = WdaRequest::delete("end the session", "");
+        let ended = self.round(&request, ctx).await;
         self.session = None;
         self.app = None;
         match ended {
@@ -102,7 +102,7 @@ impl Agent {
     ) -> Result<AppData, Failure> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Made {
+        struct CreatedSession {
             session_id: String,
             #[serde(default)]
             capabilities: Value,
@@ -124,14 +124,14 @@ impl Agent {
             None => "begin a session",
         };
         // A session made twice is the second one, and an app that was started twice runs.
-        let ask = Ask::post(doing, "/session", &body)
+        let request = WdaRequest::post(doing, "/session", &body)
             .at_top()
             .harmless()
             .within(LAUNCH_TIMEOUT);
         // Whatever comes of it, the one before is gone.
         self.session = None;
         self.app = None;
-        let made: Made = self.round(&ask, ctx).await?.parse(doing)?;
+        let made: CreatedSession = self.round(&request, ctx).await?.parse(doing)?;
         if !is_name(&made.session_id) {
             return Err(DriverError::Lost {
                 cause: format!("{doing}: what answered named its session in no sensible way"),
@@ -161,8 +161,9 @@ impl Agent {
             "respectSystemAlerts": true,
         });
         let body = json!({"settings": settings});
-        let ask = Ask::post("set WebDriverAgent up", "/appium/settings", &body).harmless();
-        match self.round(&ask, ctx).await {
+        let request =
+            WdaRequest::post("set WebDriverAgent up", "/appium/settings", &body).harmless();
+        match self.round(&request, ctx).await {
             // Versions differ in their settings, and all of them work with their own. A session
             // that is gone already is for the next command to notice.
             Err(Failure::Refused(refusal)) => {

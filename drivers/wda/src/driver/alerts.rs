@@ -5,15 +5,15 @@ use packtrain_drivers::{CommandContext, DeviceEvent, DriverError, Observation};
 use serde_json::{Value, json};
 
 use super::{Result, WdaDriver, done};
-use crate::agent::{Ask, Failure};
+use crate::agent::{Failure, WdaRequest};
 use crate::alert::OpenAlert;
 use crate::answer::Refusal;
 
 impl WdaDriver {
     /// The alert that is open, the system's or the app's.
     pub(super) async fn open_alert(&mut self, ctx: &CommandContext) -> Result<Option<OpenAlert>> {
-        let text = Ask::get("read the alert", "/alert/text");
-        let buttons = Ask::get("read the alert", "/wda/alert/buttons");
+        let text = WdaRequest::get("read the alert", "/alert/text");
+        let buttons = WdaRequest::get("read the alert", "/wda/alert/buttons");
         let Some(text) = self.of_alert::<Option<String>>(&text, ctx).await? else {
             return Ok(None);
         };
@@ -29,20 +29,24 @@ impl WdaDriver {
     /// A fact of the open alert; `None` when there is no alert.
     async fn of_alert<T: serde::de::DeserializeOwned>(
         &mut self,
-        ask: &Ask,
+        request: &WdaRequest,
         ctx: &CommandContext,
     ) -> Result<Option<T>> {
         // Past the check for alerts, which would ask this in turn.
-        match self.agent.ask(ask, ctx).await {
-            Ok(reply) => reply.parse(ask.doing()).map(Some),
+        match self.agent.ask(request, ctx).await {
+            Ok(reply) => reply.parse(request.doing()).map(Some),
             Err(failure) if failure.is(Refusal::NoAlert) => Ok(None),
-            Err(failure) => Err(failure.into_error(ask.doing())),
+            Err(failure) => Err(failure.into_error(request.doing())),
         }
     }
 
     /// An alert was met: agrees to it when it asks for what was granted, and reports it if it is
     /// new. `true` when it was answered.
-    pub(super) async fn met(&mut self, alert: &OpenAlert, ctx: &CommandContext) -> Result<bool> {
+    pub(super) async fn handle_alert(
+        &mut self,
+        alert: &OpenAlert,
+        ctx: &CommandContext,
+    ) -> Result<bool> {
         let agreed = self.is_granted(alert) && self.agree(alert, ctx).await?;
         if agreed || self.state.alert.as_ref() != Some(alert) {
             self.agent.events().report(DeviceEvent::DialogOpened {
@@ -67,8 +71,8 @@ impl WdaDriver {
     async fn agree(&mut self, alert: &OpenAlert, ctx: &CommandContext) -> Result<bool> {
         let body = alert.agreeing().map(|button| json!({"name": button}));
         let body = body.unwrap_or_else(|| json!({}));
-        let ask = Ask::post("agree to the alert", "/alert/accept", &body);
-        match self.agent.ask(&ask, ctx).await {
+        let request = WdaRequest::post("agree to the alert", "/alert/accept", &body);
+        match self.agent.ask(&request, ctx).await {
             Ok(_) => Ok(true),
             // It stays open then, for the trail to see.
             Err(Failure::Refused(_)) => Ok(false),
@@ -96,8 +100,8 @@ impl WdaDriver {
             "/alert/dismiss"
         };
         let body = button.map_or_else(|| json!({}), |button| json!({"name": button}));
-        let ask = Ask::post("answer the alert", path, &body);
-        match self.agent.ask(&ask, ctx).await {
+        let request = WdaRequest::post("answer the alert", path, &body);
+        match self.agent.ask(&request, ctx).await {
             Ok(_) => {
                 self.state.alert = None;
                 done()

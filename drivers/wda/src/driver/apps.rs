@@ -7,9 +7,9 @@ use packtrain_drivers::{ActionReport, CommandContext, DriverError, LaunchMode, O
 use serde_json::{Value, json};
 
 use super::{Result, WdaDriver, begin, done, noted};
-use crate::agent::{AppData, Ask, Failure, Launch};
+use crate::access::DeviceAccess;
+use crate::agent::{AppData, Failure, Launch, WdaRequest};
 use crate::alert::Permission;
-use crate::kit::Kit;
 use crate::lockdown::{self, DeviceApp};
 use crate::simctl::SimctlError;
 
@@ -29,18 +29,20 @@ impl WdaDriver {
     ) -> Result<Observation> {
         check_id(id)?;
         let mut notes = Vec::new();
-        let launch = match (mode, &self.kit) {
+        let launch = match (mode, &self.access) {
             (LaunchMode::Resume, _) => Launch::AsItIs,
             (LaunchMode::ForceRestart, _) => Launch::Afresh,
             (LaunchMode::Reinstall, _) if id.starts_with(SYSTEM) => {
                 notes.push("an app of the system keeps its data: it was only restarted".to_owned());
                 Launch::Afresh
             }
-            (LaunchMode::Reinstall, Kit::Simulator { simctl, udid }) => {
+            (LaunchMode::Reinstall, DeviceAccess::Simulator { simctl, udid }) => {
                 simctl.reinstall(udid, id).await.map_err(refused)?;
                 Launch::Afresh
             }
-            (LaunchMode::Reinstall, Kit::Bare | Kit::Device { .. }) => Launch::Cleared,
+            (LaunchMode::Reinstall, DeviceAccess::Bare | DeviceAccess::Device { .. }) => {
+                Launch::Cleared
+            }
         };
         self.front_changes();
         self.state.unbindable = None;
@@ -73,9 +75,9 @@ impl WdaDriver {
 
     async fn is_missing(&mut self, id: &str, ctx: &CommandContext) -> Result<bool> {
         let body = json!({"bundleId": id});
-        let ask = Ask::post("look for the app", "/wda/apps/state", &body).harmless();
-        match self.ask(&ask, ctx).await {
-            Ok(reply) => Ok(reply.parse::<Value>(ask.doing())?.as_u64() == Some(NOT_INSTALLED)),
+        let request = WdaRequest::post("look for the app", "/wda/apps/state", &body).harmless();
+        match self.ask(&request, ctx).await {
+            Ok(reply) => Ok(reply.parse::<Value>(request.doing())?.as_u64() == Some(NOT_INSTALLED)),
             Err(Failure::Refused(_)) => Ok(false),
             Err(Failure::Driver(error)) => Err(error),
         }
@@ -84,15 +86,15 @@ impl WdaDriver {
     pub(super) async fn stop(&mut self, id: &str, ctx: &CommandContext) -> Result<Observation> {
         check_id(id)?;
         let body = json!({"bundleId": id});
-        let ask = Ask::post("stop the app", "/wda/apps/terminate", &body).harmless();
-        self.have(&ask, ctx).await?;
+        let request = WdaRequest::post("stop the app", "/wda/apps/terminate", &body).harmless();
+        self.have(&request, ctx).await?;
         self.front_changes();
         done()
     }
 
     pub(super) async fn clear(&mut self, id: &str, ctx: &CommandContext) -> Result<Observation> {
         check_id(id)?;
-        let Kit::Simulator { simctl, udid } = self.kit.clone() else {
+        let DeviceAccess::Simulator { simctl, udid } = self.access.clone() else {
             return Err(self.unsupported("clear app data"));
         };
         self.stop(id, ctx).await?;
@@ -101,7 +103,7 @@ impl WdaDriver {
     }
 
     pub(super) async fn install(&self, file: &Path) -> Result<Observation> {
-        let Kit::Simulator { simctl, udid } = &self.kit else {
+        let DeviceAccess::Simulator { simctl, udid } = &self.access else {
             return Err(self.unsupported("install app"));
         };
         if !file.exists() {
@@ -114,7 +116,7 @@ impl WdaDriver {
 
     pub(super) async fn uninstall(&self, id: &str) -> Result<Observation> {
         check_id(id)?;
-        let Kit::Simulator { simctl, udid } = &self.kit else {
+        let DeviceAccess::Simulator { simctl, udid } = &self.access else {
             return Err(self.unsupported("uninstall app"));
         };
         simctl.uninstall(udid, id).await.map_err(refused)?;
@@ -122,10 +124,10 @@ impl WdaDriver {
     }
 
     pub(super) async fn list(&self, system: bool) -> Result<Observation> {
-        let apps = match &self.kit {
-            Kit::Bare => return Err(self.unsupported("list apps")),
-            Kit::Simulator { simctl, udid } => simctl.apps(udid).await.map_err(refused)?,
-            Kit::Device { usbmuxd, udid } => {
+        let apps = match &self.access {
+            DeviceAccess::Bare => return Err(self.unsupported("list apps")),
+            DeviceAccess::Simulator { simctl, udid } => simctl.apps(udid).await.map_err(refused)?,
+            DeviceAccess::Device { usbmuxd, udid } => {
                 let listed = lockdown::apps(usbmuxd, udid, system).await;
                 listed.map_err(|error| DriverError::Unmet {
                     what: format!("list apps: {error}"),
@@ -153,16 +155,16 @@ impl WdaDriver {
             return Err(DriverError::Invalid("the address is empty".to_owned()));
         }
         self.front_changes();
-        let ask =
-            Ask::post("open the address", "/url", &json!({"url": url})).within(OPEN_URL_TIMEOUT);
-        match (self.ask(&ask, ctx).await, &self.kit) {
+        let request = WdaRequest::post("open the address", "/url", &json!({"url": url}))
+            .within(OPEN_URL_TIMEOUT);
+        match (self.ask(&request, ctx).await, &self.access) {
             (Ok(_), _) => done(),
             // Before iOS 16.4 WebDriverAgent cannot; a simulator's own tool always could.
-            (Err(Failure::Refused(_)), Kit::Simulator { simctl, udid }) => {
+            (Err(Failure::Refused(_)), DeviceAccess::Simulator { simctl, udid }) => {
                 simctl.open_url(udid, url).await.map_err(refused)?;
                 done()
             }
-            (Err(failure), _) => Err(failure.into_error(ask.doing())),
+            (Err(failure), _) => Err(failure.into_error(request.doing())),
         }
     }
 
@@ -176,8 +178,8 @@ impl WdaDriver {
                     Permission::names()
                 ))
             })?;
-            if let (Kit::Simulator { simctl, udid }, Some(service)) =
-                (&self.kit, permission.service)
+            if let (DeviceAccess::Simulator { simctl, udid }, Some(service)) =
+                (&self.access, permission.service)
             {
                 simctl.grant(udid, service, id).await.map_err(refused)?;
                 continue;
@@ -202,8 +204,8 @@ impl WdaDriver {
     ) -> Result<Observation> {
         // Noted first: whatever comes of it, the end of the session turns it back.
         self.state.turned = true;
-        let ask = begin::turn(if landscape { "LANDSCAPE" } else { "PORTRAIT" });
-        self.have(&ask, ctx).await?;
+        let request = begin::turn(if landscape { "LANDSCAPE" } else { "PORTRAIT" });
+        self.have(&request, ctx).await?;
         self.state.screen = None;
         done()
     }

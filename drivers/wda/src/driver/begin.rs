@@ -9,7 +9,7 @@ use packtrain_drivers::{CommandContext, DeviceEvent, Observation};
 use serde_json::json;
 
 use super::{Result, State, WdaDriver, done};
-use crate::agent::{Ask, Failure};
+use crate::agent::{Failure, WdaRequest};
 
 /// How many alerts one on top of another are refused.
 const MAX_ALERTS: usize = 5;
@@ -57,15 +57,16 @@ impl WdaDriver {
     }
 
     async fn go_home(&mut self, ctx: &CommandContext) -> Result<()> {
-        let home = Ask::post("go to the home screen", "/wda/homescreen", &json!({}));
+        let home = WdaRequest::post("go to the home screen", "/wda/homescreen", &json!({}));
         self.have(&home.at_top().harmless(), ctx).await.map(drop)
     }
 
     async fn unlock(&mut self, ctx: &CommandContext) -> Result<()> {
-        let locked = Ask::get("see whether the device is locked", "/wda/locked");
+        let locked = WdaRequest::get("see whether the device is locked", "/wda/locked");
         let reply = self.have(&locked, ctx).await?;
         if reply.json().trim() == "true" {
-            let unlock = Ask::post("unlock the device", "/wda/unlock", &json!({})).harmless();
+            let unlock =
+                WdaRequest::post("unlock the device", "/wda/unlock", &json!({})).harmless();
             self.have(&unlock, ctx).await?;
         }
         Ok(())
@@ -76,7 +77,7 @@ impl WdaDriver {
             let Some(alert) = self.open_alert(ctx).await? else {
                 return Ok(());
             };
-            let dismiss = Ask::post("refuse an alert", "/alert/dismiss", &json!({}));
+            let dismiss = WdaRequest::post("refuse an alert", "/alert/dismiss", &json!({}));
             let refused = self.agent.ask(&dismiss, ctx).await;
             let answer = match refused {
                 Ok(_) => "dismissed",
@@ -95,7 +96,7 @@ impl WdaDriver {
 
     /// Devices that cannot be turned are as they are.
     async fn turn_upright(&mut self, ctx: &CommandContext) -> Result<()> {
-        let held = Ask::get("see how the device is held", "/orientation");
+        let held = WdaRequest::get("see how the device is held", "/orientation");
         let lies = match self.agent.ask(&held, ctx).await {
             Ok(reply) => reply.json().contains("LANDSCAPE"),
             Err(Failure::Refused(_)) => false,
@@ -110,7 +111,7 @@ impl WdaDriver {
 }
 
 /// Has the device turned: `PORTRAIT` or `LANDSCAPE`.
-pub(super) fn turn(orientation: &str) -> Ask {
+pub(super) fn turn(orientation: &str) -> WdaRequest {
     let body = json!({"orientation": orientation});
-    Ask::post("turn the device", "/orientation", &body).harmless()
+    WdaRequest::post("turn the device", "/orientation", &body).harmless()
 }

@@ -4,7 +4,7 @@ use packtrain_drivers::{CommandContext, Tree};
 use serde_json::Value;
 
 use super::{Result, WdaDriver};
-use crate::agent::{Ask, Failure, Launch};
+use crate::agent::{Failure, Launch, WdaRequest};
 use crate::source;
 
 /// The app that is the home screen, and shows the system's alerts.
@@ -34,10 +34,10 @@ impl WdaDriver {
 
     /// The id of the app in front.
     pub(super) async fn active_app(&mut self, ctx: &CommandContext) -> Result<Option<String>> {
-        let ask = Ask::get("find out which app is in front", "/wda/activeAppInfo");
-        match self.ask(&ask, ctx).await {
+        let request = WdaRequest::get("find out which app is in front", "/wda/activeAppInfo");
+        match self.ask(&request, ctx).await {
             Ok(reply) => {
-                let active: Value = reply.parse(ask.doing())?;
+                let active: Value = reply.parse(request.doing())?;
                 let id = active.get("bundleId").and_then(Value::as_str);
                 let known = id.filter(|id| *id != UNKNOWN && !id.is_empty());
                 Ok(known.map(str::to_owned))

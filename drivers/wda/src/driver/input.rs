@@ -8,7 +8,7 @@ use packtrain_drivers::{CommandContext, DriverError, InputCommand, Key, Observat
 use serde_json::{Value, json};
 
 use super::{Result, WdaDriver, done, noted};
-use crate::agent::{Ask, Failure};
+use crate::agent::{Failure, WdaRequest};
 use crate::answer::Refusal;
 use crate::gesture::Gesture;
 
@@ -79,8 +79,8 @@ impl WdaDriver {
         ctx: &CommandContext,
     ) -> Result<Observation> {
         let lasts = gesture.lasts;
-        let ask = Ask::post(doing, "/actions", &gesture.into_body()).lasting(lasts);
-        self.have(&ask, ctx).await?;
+        let request = WdaRequest::post(doing, "/actions", &gesture.into_body()).lasting(lasts);
+        self.have(&request, ctx).await?;
         done()
     }
 
@@ -95,11 +95,11 @@ impl WdaDriver {
             return Ok(());
         }
         let letters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
-        let ask = Ask::post(doing, "/wda/keys", &json!({"value": [text]}))
+        let request = WdaRequest::post(doing, "/wda/keys", &json!({"value": [text]}))
             .lasting(LETTER_TIMEOUT.saturating_mul(letters));
         let end = Instant::now() + ctx.remaining_up_to(FOCUS_TIMEOUT);
         loop {
-            match self.ask(&ask, ctx).await {
+            match self.ask(&request, ctx).await {
                 Ok(_) => return Ok(()),
                 // Refused before the first letter, so the keyboard may be on its way.
                 Err(failure) if failure.is(Refusal::NoKeyboard) => {
@@ -120,7 +120,7 @@ impl WdaDriver {
     async fn clear_field(&mut self, ctx: &CommandContext) -> Result<Observation> {
         let doing = "empty the field";
         for _ in 0..FINDS {
-            let active = Ask::get(doing, "/element/active");
+            let active = WdaRequest::get(doing, "/element/active");
             let found = match self.ask(&active, ctx).await {
                 Ok(reply) => element(&reply.parse::<Value>(doing)?).map(str::to_owned),
                 Err(failure) if failure.is(Refusal::NoElement) => None,
@@ -132,7 +132,7 @@ impl WdaDriver {
                 return Err(DriverError::unmet(what));
             };
             // Emptied twice, a field is empty.
-            let clear = Ask::post(doing, format!("/element/{found}/clear"), &json!({}));
+            let clear = WdaRequest::post(doing, format!("/element/{found}/clear"), &json!({}));
             match self.ask(&clear.harmless(), ctx).await {
                 Ok(_) => return done(),
                 Err(failure) if failure.is(Refusal::StaleElement) => {}
@@ -152,17 +152,18 @@ impl WdaDriver {
             Key::Escape => {
                 let (page, usage) = ESCAPE;
                 let body = json!({"page": page, "usage": usage, "duration": 0.05});
-                let ask = Ask::post("press Escape", "/wda/performIoHidEvent", &body);
-                self.have(&ask, ctx).await?;
+                let request = WdaRequest::post("press Escape", "/wda/performIoHidEvent", &body);
+                self.have(&request, ctx).await?;
             }
             Key::Home => {
-                let ask = Ask::post("press Home", "/wda/homescreen", &json!({}));
-                self.have(&ask.at_top().harmless(), ctx).await?;
+                let request = WdaRequest::post("press Home", "/wda/homescreen", &json!({}));
+                self.have(&request.at_top().harmless(), ctx).await?;
                 self.front_changes();
             }
             Key::Lock => {
-                let ask = Ask::post("lock the device", "/wda/lock", &json!({})).harmless();
-                self.have(&ask, ctx).await?;
+                let request =
+                    WdaRequest::post("lock the device", "/wda/lock", &json!({})).harmless();
+                self.have(&request, ctx).await?;
             }
             Key::VolumeUp => return self.press_button("volumeUp", ctx).await,
             Key::VolumeDown => return self.press_button("volumeDown", ctx).await,
@@ -172,14 +173,15 @@ impl WdaDriver {
     }
 
     async fn press_button(&mut self, name: &str, ctx: &CommandContext) -> Result<Observation> {
-        let ask = Ask::post("press a button", "/wda/pressButton", &json!({"name": name}));
-        match self.ask(&ask, ctx).await {
+        let request =
+            WdaRequest::post("press a button", "/wda/pressButton", &json!({"name": name}));
+        match self.ask(&request, ctx).await {
             Ok(_) => done(),
             // Simulators have no such buttons.
             Err(Failure::Refused(refusal)) if refusal.message.contains("not supported") => {
                 Err(self.unsupported(&format!("the button {name}")))
             }
-            Err(failure) => Err(failure.into_error(ask.doing())),
+            Err(failure) => Err(failure.into_error(request.doing())),
         }
     }
 
@@ -199,8 +201,9 @@ impl WdaDriver {
             "content": BASE64_STANDARD.encode(&text),
             "contentType": "plaintext",
         });
-        let ask = Ask::post("fill the clipboard", "/wda/setPasteboard", &body).harmless();
-        self.have(&ask, ctx).await?;
+        let request =
+            WdaRequest::post("fill the clipboard", "/wda/setPasteboard", &body).harmless();
+        self.have(&request, ctx).await?;
         self.state.clipboard = Some(text);
         done()
     }
@@ -209,10 +212,11 @@ impl WdaDriver {
     /// it is nowhere to be relied on.
     async fn paste(&mut self, ctx: &CommandContext) -> Result<Observation> {
         let body = json!({"contentType": "plaintext"});
-        let ask = Ask::post("read the clipboard", "/wda/getPasteboard", &body).harmless();
-        let told = match self.ask(&ask, ctx).await {
+        let request =
+            WdaRequest::post("read the clipboard", "/wda/getPasteboard", &body).harmless();
+        let told = match self.ask(&request, ctx).await {
             Ok(reply) => {
-                let text: Option<String> = reply.parse(ask.doing())?;
+                let text: Option<String> = reply.parse(request.doing())?;
                 let bytes = BASE64_STANDARD.decode(text.unwrap_or_default());
                 let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
                 text.filter(|text| !text.is_empty())

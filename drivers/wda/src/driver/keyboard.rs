@@ -40,7 +40,7 @@ struct Keyboard {
 /// A screen, by the app and the kinds and identifiers of its elements; what they say, where they
 /// are and which keyboard is up does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stubborn(u64);
+pub(super) struct KeyboardScreen(u64);
 
 impl WdaDriver {
     pub(super) async fn hide_keyboard(&mut self, ctx: &CommandContext) -> Result<Observation> {
@@ -55,15 +55,15 @@ impl WdaDriver {
                 return done();
             }
         }
-        let screen = Stubborn::of(&tree);
-        if !self.state.stubborn.contains(&screen)
+        let screen = KeyboardScreen::of(&tree);
+        if !self.state.undismissable.contains(&screen)
             && let Some(drag) = self.drag_above(&keyboard)
         {
             self.touch("hide the keyboard", drag, ctx).await?;
             if self.is_hidden(ctx).await? {
                 return done();
             }
-            self.state.stubborn.push(screen);
+            self.state.undismissable.push(screen);
         }
         noted("the keyboard stayed: this app offers no way to hide it")
     }
@@ -87,7 +87,7 @@ impl WdaDriver {
     }
 }
 
-impl Stubborn {
+impl KeyboardScreen {
     fn of(tree: &Tree) -> Self {
         let mut hasher = DefaultHasher::new();
         source::root(tree).0.hash(&mut hasher);

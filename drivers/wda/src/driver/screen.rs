@@ -12,7 +12,7 @@ use packtrain_drivers::{
 };
 
 use super::{Result, WdaDriver};
-use crate::agent::{Ask, Failure, Reply};
+use crate::agent::{Failure, Reply, WdaRequest};
 use crate::alert::OpenAlert;
 use crate::source;
 
@@ -77,7 +77,7 @@ impl WdaDriver {
             if rounds == ROUNDS {
                 break self.front(&tree, ctx).await?;
             }
-            if !self.met_in(&tree, ctx).await? {
+            if !self.handle_alert_in(&tree, ctx).await? {
                 let location = self.front(&tree, ctx).await?;
                 if !self.follow(location.as_deref(), ctx).await? {
                     break location;
@@ -100,9 +100,9 @@ impl WdaDriver {
     }
 
     /// Answers the alert of a tree if that may be; `true` when the screen is another now.
-    async fn met_in(&mut self, tree: &Tree, ctx: &CommandContext) -> Result<bool> {
+    async fn handle_alert_in(&mut self, tree: &Tree, ctx: &CommandContext) -> Result<bool> {
         match OpenAlert::find(tree) {
-            Some(alert) => self.met(&alert, ctx).await,
+            Some(alert) => self.handle_alert(&alert, ctx).await,
             None => {
                 self.state.alert = None;
                 Ok(false)
@@ -112,17 +112,17 @@ impl WdaDriver {
 
     /// The elements on the screen.
     pub(super) async fn tree(&mut self, ctx: &CommandContext) -> Result<Tree> {
-        let ask = Ask::get("read the screen", SOURCE).up_to(MAX_SOURCE);
+        let request = WdaRequest::get("read the screen", SOURCE).up_to(MAX_SOURCE);
         let mut log = Vec::new();
         let reply = loop {
-            match self.ask(&ask, ctx).await {
+            match self.ask(&request, ctx).await {
                 Ok(reply) => break reply,
                 Err(Failure::Driver(error)) => return Err(error),
                 Err(Failure::Refused(refusal)) => log.push(refusal.message),
             }
             if log.len() >= MAX_READS as usize {
                 let what = log.last().cloned().unwrap_or_default();
-                let what = format!("{}: {what}", ask.doing());
+                let what = format!("{}: {what}", request.doing());
                 return Err(DriverError::Unmet { what, log });
             }
             tokio::time::sleep(ctx.remaining_up_to(READ_INTERVAL)).await;
@@ -135,8 +135,8 @@ impl WdaDriver {
     }
 
     pub(super) async fn screenshot(&mut self, ctx: &CommandContext) -> Result<Observation> {
-        let ask = Ask::get("take a screenshot", "/screenshot").up_to(MAX_PICTURE);
-        let reply = self.have(&ask, ctx).await?;
+        let request = WdaRequest::get("take a screenshot", "/screenshot").up_to(MAX_PICTURE);
+        let reply = self.have(&request, ctx).await?;
         let png = decode(reply).await?;
         let (width, height) = pixels(&png).ok_or_else(|| {
             DriverError::unmet("take a screenshot: what WebDriverAgent sent is no PNG")

@@ -18,9 +18,9 @@ const MAX_MESSAGE: usize = 4 * 1024 * 1024;
 
 /// What follows the first message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum Following {
     /// Others like it.
-    MoreMessages,
+    Messages,
     /// The bytes of a tunnel, which are handed through.
     Tunnel,
 }
@@ -28,7 +28,7 @@ pub(super) enum Then {
 /// A stream that hands out checked messages.
 pub(super) struct Checked {
     inner: BoxStream,
-    then: Then,
+    following: Following,
     state: State,
 }
 
@@ -51,10 +51,10 @@ impl State {
 }
 
 impl Checked {
-    pub(super) fn new(inner: BoxStream, then: Then) -> Self {
+    pub(super) fn new(inner: BoxStream, following: Following) -> Self {
         Self {
             inner,
-            then,
+            following,
             state: State::new(),
         }
     }
@@ -62,7 +62,9 @@ impl Checked {
 
 impl fmt::Debug for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Checked").field("then", &self.then).finish()
+        f.debug_struct("Checked")
+            .field("following", &self.following)
+            .finish()
     }
 }
 
@@ -95,9 +97,9 @@ impl AsyncRead for Checked {
                 State::HandingOut { message, from } => {
                     let rest = message.get(*from..).unwrap_or_default();
                     if rest.is_empty() {
-                        this.state = match this.then {
-                            Then::MoreMessages => State::new(),
-                            Then::Tunnel => State::Open,
+                        this.state = match this.following {
+                            Following::Messages => State::new(),
+                            Following::Tunnel => State::Open,
                         };
                         continue;
                     }

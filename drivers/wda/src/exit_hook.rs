@@ -13,12 +13,12 @@ const SCRIPT: &str = "cat >/dev/null; exec \"$@\"";
 
 /// A program that runs when this one has ended, or before, when it is told to.
 #[derive(Debug)]
-pub(crate) struct Afterwards {
+pub(crate) struct ExitHook {
     child: Child,
     pipe: Option<ChildStdin>,
 }
 
-impl Afterwards {
+impl ExitHook {
     /// Prepares a program.
     pub(crate) fn prepare(program: impl AsRef<OsStr>, arguments: &[&str]) -> io::Result<Self> {
         let mut child = Command::new("/bin/sh")

@@ -16,7 +16,7 @@ const MOST: usize = 1024 * 1024;
 
 /// Where a command is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum Scope {
     /// Behind `/session/:id`.
     Session,
     /// At the top.
@@ -25,54 +25,54 @@ pub(super) enum Within {
 
 /// Whether a command may be sent a second time when it is not known what became of the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum Retry {
     /// Twice is as good as once.
-    Harmless,
+    Safe,
     /// Twice would be one tap too many.
     Never,
 }
 
 /// A request.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
+pub(crate) struct WdaRequest {
     /// What it is for, as in "failed to ...".
     pub(super) doing: &'static str,
     pub(super) method: Method,
     pub(super) path: String,
     pub(super) body: Bytes,
-    pub(super) within: Within,
-    pub(super) again: Again,
+    pub(super) scope: Scope,
+    pub(super) retry: Retry,
     pub(super) limit: Duration,
     pub(super) most: usize,
 }
 
-impl Ask {
+impl WdaRequest {
     /// Asks for something; harmless.
     pub(crate) fn get(doing: &'static str, path: impl Into<String>) -> Self {
-        Self::new(doing, Method::GET, path.into(), Again::Harmless)
+        Self::new(doing, Method::GET, path.into(), Retry::Safe)
     }
 
     /// Has something done.
     pub(crate) fn post(doing: &'static str, path: impl Into<String>, body: &Value) -> Self {
         Self {
             body: body.to_string().into(),
-            ..Self::new(doing, Method::POST, path.into(), Again::Never)
+            ..Self::new(doing, Method::POST, path.into(), Retry::Never)
         }
     }
 
     /// Ends something; harmless, for it can end but once.
     pub(crate) fn delete(doing: &'static str, path: impl Into<String>) -> Self {
-        Self::new(doing, Method::DELETE, path.into(), Again::Harmless)
+        Self::new(doing, Method::DELETE, path.into(), Retry::Safe)
     }
 
-    const fn new(doing: &'static str, method: Method, path: String, again: Again) -> Self {
+    const fn new(doing: &'static str, method: Method, path: String, retry: Retry) -> Self {
         Self {
             doing,
             method,
             path,
             body: Bytes::new(),
-            within: Within::Session,
-            again,
+            scope: Scope::Session,
+            retry,
             limit: COMMAND_TIMEOUT,
             most: MOST,
         }
@@ -80,13 +80,13 @@ impl Ask {
 
     /// It needs no session.
     pub(crate) const fn at_top(mut self) -> Self {
-        self.within = Within::Top;
+        self.scope = Scope::Top;
         self
     }
 
     /// Done twice, it is as if done once.
     pub(crate) const fn harmless(mut self) -> Self {
-        self.again = Again::Harmless;
+        self.retry = Retry::Safe;
         self
     }
 

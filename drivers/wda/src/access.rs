@@ -5,7 +5,7 @@ use crate::simctl::Simctl;
 
 /// The means there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kit {
+pub(crate) enum DeviceAccess {
     /// None: only an address is known.
     Bare,
     /// A cable.
@@ -14,7 +14,7 @@ pub(crate) enum Kit {
     Simulator { simctl: Simctl, udid: String },
 }
 
-impl Kit {
+impl DeviceAccess {
     /// What such a device is called when it cannot do something.
     pub(crate) const fn name(&self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Where a fault is met.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Met {
+pub enum Coverage {
     /// By this test: file and name.
     By(&'static str),
     /// Phones of this platform do not have it.
@@ -15,7 +15,7 @@ pub enum Met {
 #[track_caller]
 pub fn names_tests_that_exist(table: &str, tests: &Path) {
     let (table, _) = table.split_once("#[test]").unwrap();
-    let named = table.split("Met::By(").skip(1);
+    let named = table.split("Coverage::By(").skip(1);
     for place in named.filter_map(|rest| rest.split('"').nth(1)) {
         let (file, test) = place.split_once("::").unwrap();
         let source = std::fs::read_to_string(tests.join(format!("{file}.rs"))).unwrap();
