@@ -40,8 +40,8 @@ use tokio_util::task::TaskTracker;
 
 pub use self::auth::{AuthPolicy, PublicKey};
 pub use self::features::Generation;
-pub use self::packet::{Limits, Packet, PacketError, Sums};
-pub use self::serve::{Address, Listening};
+pub use self::packet::{ChecksumMode, Limits, Packet, PacketError};
+pub use self::serve::{Address, ListenerScope};
 
 use self::blobs::Blobs;
 use self::files::Files;
@@ -175,9 +175,9 @@ impl Android {
         });
         android.lay_out_packages();
         let log = Arc::downgrade(&android);
-        android.device.bear_witness(move |happening| {
+        android.device.on_app_event(move |app_event| {
             if let Some(android) = log.upgrade() {
-                android.log_happening(&happening);
+                android.log_app_event(&app_event);
             }
         });
         android
@@ -226,10 +226,10 @@ impl Android {
         lock(&self.state).mode.unwrap_or("device")
     }
 
-    fn who(&self) -> files::Who {
+    fn who(&self) -> files::FileUser {
         match *lock(&self.root) {
-            Privilege::Shell => files::Who::Shell,
-            Privilege::Root => files::Who::Root,
+            Privilege::Shell => files::FileUser::Shell,
+            Privilege::Root => files::FileUser::Root,
         }
     }
 

@@ -19,7 +19,7 @@ pub use self::condition::{Comparison, Condition};
 pub use self::element::{Element, Frame, Items, Role};
 use self::loose::{Loose, Nothing};
 pub use self::rule::{Ask, Delay, Permission, Rule, Rules};
-pub use self::template::{Expression, Template, Words};
+pub use self::template::{Expression, PlatformText, Template};
 pub use self::value::{Record, Value};
 use crate::document::{At, DocumentError, Source};
 use crate::shape::Platform;
@@ -148,7 +148,7 @@ pub enum KeyboardMode {
 #[serde(deny_unknown_fields, default)]
 pub struct Screen {
     /// Shown in a bar at the top, with a way back when there is one.
-    pub title: Option<Words>,
+    pub title: Option<PlatformText>,
     /// Elements at the right end of the bar.
     pub bar: Vec<Element>,
     /// Where back leads instead of the screen before: a screen, or `exit`.
@@ -170,9 +170,9 @@ pub struct Dialog {
     /// Whether it belongs to the system instead of the app.
     pub system: bool,
     /// In bold.
-    pub title: Option<Words>,
+    pub title: Option<PlatformText>,
     /// The message.
-    pub text: Option<Words>,
+    pub text: Option<PlatformText>,
     /// The answers, in reading order. Each closes the dialog, then does its rules.
     pub buttons: Vec<DialogButton>,
     /// Whether back or a tap beside it closes it.
@@ -183,7 +183,7 @@ pub struct Dialog {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DialogButton {
     /// What it says.
-    pub text: Words,
+    pub text: PlatformText,
     /// What it does after the dialog is closed.
     pub tap: Rules,
 }
@@ -193,14 +193,14 @@ impl<'de> Deserialize<'de> for DialogButton {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Long {
-            text: Words,
+            text: PlatformText,
             #[serde(default)]
             tap: Rules,
         }
         let read = At::<Loose<Long, Nothing>>::deserialize(deserializer)?;
         Ok(match read.value {
             Loose::Text(text) => Self {
-                text: Words::Same(Template::new(&text, read.place)),
+                text: PlatformText::Same(Template::new(&text, read.place)),
                 tap: Rules::default(),
             },
             Loose::Map(Long { text, tap }) => Self { text, tap },
@@ -240,7 +240,7 @@ impl App {
             text,
         };
         let message = format!("one app was expected, the file holds {}", apps.len());
-        Err(source.error(crate::document::Place::default(), message, None))
+        Err(source.error(crate::document::SourcePosition::default(), message, None))
     }
 
     /// Reads a file with any number of apps, one per YAML document.

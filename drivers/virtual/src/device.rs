@@ -3,7 +3,7 @@
 //!
 //! Knows no wire.
 
-mod acts;
+mod actions;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,10 +15,10 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
-use crate::latency::{Dice, Lasting, Latency};
+use crate::latency::{Dice, Latency, VariableDuration};
 use crate::paint::{PaintError, Painter};
 use crate::shape::{Platform, Shape};
-use crate::world::{Catalog, Happening, OpenDialog, Snapshot, World, WorldOptions};
+use crate::world::{AppEvent, Catalog, OpenDialog, Snapshot, World, WorldOptions};
 
 /// The most different requests a device remembers that it could not do.
 const MAX_UNHANDLED: usize = 256;
@@ -58,9 +58,9 @@ pub enum Power {
 }
 
 /// Who is told what happens to apps.
-struct Witness(Box<dyn Fn(Happening) + Send + Sync>);
+struct AppEventListener(Box<dyn Fn(AppEvent) + Send + Sync>);
 
-impl std::fmt::Debug for Witness {
+impl std::fmt::Debug for AppEventListener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Witness")
     }
@@ -77,7 +77,7 @@ pub struct Device {
     born: Instant,
     world: Mutex<World>,
     changed: Notify,
-    witness: OnceLock<Witness>,
+    app_event_listener: OnceLock<AppEventListener>,
     faults: Mutex<FaultState>,
     dice: Mutex<Dice>,
     skew: Mutex<i64>,
@@ -149,7 +149,7 @@ impl Device {
             born: Instant::now(),
             world: Mutex::new(world),
             changed: Notify::new(),
-            witness: OnceLock::new(),
+            app_event_listener: OnceLock::new(),
             faults: Mutex::new(faults),
             dice: Mutex::new(Dice::new(seed.rotate_left(17))),
             skew: Mutex::new(0),
@@ -236,10 +236,10 @@ impl Device {
 
     fn leave_world(&self, mut world: MutexGuard<'_, World>, before: u64) {
         let changed = world.revision() != before;
-        let happenings = world.take_happenings();
+        let app_events = world.take_app_events();
         drop(world);
-        if let Some(Witness(tell)) = self.witness.get() {
-            happenings.into_iter().for_each(tell);
+        if let Some(AppEventListener(tell)) = self.app_event_listener.get() {
+            app_events.into_iter().for_each(tell);
         }
         if changed {
             self.changed.notify_waiters();
@@ -247,9 +247,11 @@ impl Device {
     }
 
     /// Has `tell` told what happens to apps; only the first one is.
-    pub fn bear_witness(&self, tell: impl Fn(Happening) + Send + Sync + 'static) {
+    pub fn on_app_event(&self, tell: impl Fn(AppEvent) + Send + Sync + 'static) {
         // A second one would be a second system on the same device.
-        let _ = self.witness.set(Witness(Box::new(tell)));
+        let _ = self
+            .app_event_listener
+            .set(AppEventListener(Box::new(tell)));
     }
 
     /// What can be seen now.
@@ -283,7 +285,7 @@ impl Device {
     }
 
     /// Lets the time pass that something takes.
-    pub async fn takes(&self, lasting: Lasting) {
+    pub async fn takes(&self, lasting: VariableDuration) {
         let time = lasting.pick(&mut lock(&self.dice));
         if !time.is_zero() {
             tokio::time::sleep(time).await;
@@ -333,20 +335,20 @@ impl Device {
 
     /// What goes wrong at this event. What concerns the device as a whole has happened when this
     /// returns; the rest is for the caller.
-    pub fn strike(&self, event: Event<'_>) -> Vec<Fault> {
+    pub fn fire_faults(&self, event: Event<'_>) -> Vec<Fault> {
         let mut faults = lock(&self.faults);
         if faults.is_empty() {
             return Vec::new();
         }
-        let struck = faults.strike(event, self.now());
+        let fired = faults.fire(event, self.now());
         drop(faults);
-        (struck.into_iter())
-            .filter(|fault| !self.befalls(fault))
+        (fired.into_iter())
+            .filter(|fault| !self.apply_device_fault(fault))
             .collect()
     }
 
     /// Does what a fault of the device or its screen does; false when it is another's.
-    fn befalls(&self, fault: &Fault) -> bool {
+    fn apply_device_fault(&self, fault: &Fault) -> bool {
         match fault {
             Fault::ClockSkew(ms) => *lock(&self.skew) = *ms,
             Fault::Battery(percent) => self.set_battery(*percent),
@@ -354,7 +356,7 @@ impl Device {
                 lock(&self.serial).clone_from(serial);
                 self.cut();
             }
-            // Who was struck must know that it goes no further.
+            // The caller must know that it goes no further.
             Fault::Reboot(time) => {
                 self.reboot(time.0);
                 return false;

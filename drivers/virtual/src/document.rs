@@ -19,7 +19,7 @@ const MAX_FILE: usize = 4 * 1024 * 1024;
 
 /// A place in a file, both counted from 1; 0 when unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// The line.
     pub line: u32,
     /// The column, in characters.
@@ -32,7 +32,7 @@ pub struct At<T> {
     /// What was written.
     pub value: T,
     /// Where.
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for At<T> {
@@ -57,7 +57,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AtVisitor<T> {
     }
 }
 
-impl<'de> Deserialize<'de> for Place {
+impl<'de> Deserialize<'de> for SourcePosition {
     /// As the line times 2^32 and the column.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let packed = u64::deserialize(deserializer)?;
@@ -76,7 +76,7 @@ pub struct DocumentError {
     /// The name the caller gave the text, usually its path.
     pub source_name: String,
     /// Where; line 0 when the file as a whole is meant.
-    pub place: Place,
+    pub place: SourcePosition,
     /// What is wrong, in lower case, without a full stop.
     pub message: String,
     /// What may help, when there is something.
@@ -89,7 +89,7 @@ impl std::error::Error for DocumentError {}
 
 impl fmt::Display for DocumentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Place { line, column } = self.place;
+        let SourcePosition { line, column } = self.place;
         if line == 0 {
             write!(f, "{}: {}", self.source_name, self.message)?;
         } else {
@@ -129,7 +129,11 @@ impl Source<'_> {
     /// The first thing that is not well formed or not of the expected shape.
     pub fn read<T: DeserializeOwned>(&self) -> Result<Vec<T>, DocumentError> {
         if self.text.len() > MAX_FILE {
-            return Err(self.error(Place::default(), "the file is larger than 4 MiB", None));
+            return Err(self.error(
+                SourcePosition::default(),
+                "the file is larger than 4 MiB",
+                None,
+            ));
         }
         let documents =
             tree::read(self.text).map_err(|(place, message)| self.error(place, message, None))?;
@@ -145,7 +149,7 @@ impl Source<'_> {
     /// An error at `place`.
     pub fn error(
         &self,
-        place: Place,
+        place: SourcePosition,
         message: impl Into<String>,
         hint: Option<String>,
     ) -> DocumentError {

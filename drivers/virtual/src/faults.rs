@@ -1,7 +1,7 @@
 //! What goes wrong, told as rules: at which event, when, and what. A device has its own dice and
 //! counters, so that a run that failed replays exactly.
 //!
-//! Knows nothing of the platforms: they report their events with [`FaultState::strike`] and do
+//! Knows nothing of the platforms: they report their events with [`FaultState::fire`] and do
 //! what it answers.
 
 mod rule;
@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-pub use self::rule::{Fault, FaultRule, Matches, Millis, Pattern, When};
-use crate::document::{DocumentError, Place, Source};
+pub use self::rule::{Fault, FaultRule, Matches, Millis, Pattern, Trigger};
+use crate::document::{DocumentError, Source, SourcePosition};
 use crate::latency::Dice;
 
 /// The rules of a fleet.
@@ -40,7 +40,11 @@ impl Faults {
             (Some(faults), true) => faults,
             (None, _) => Self::default(),
             (Some(_), false) => {
-                return Err(source.error(Place::default(), "one document was expected", None));
+                return Err(source.error(
+                    SourcePosition::default(),
+                    "one document was expected",
+                    None,
+                ));
             }
         };
         for rule in &faults.rules {
@@ -168,7 +172,7 @@ impl FaultState {
     }
 
     /// What goes wrong at this event, `now` since the device was made.
-    pub fn strike(&mut self, event: Event<'_>, now: Duration) -> Vec<Fault> {
+    pub fn fire(&mut self, event: Event<'_>, now: Duration) -> Vec<Fault> {
         let names = &self.names;
         (self.rules.iter_mut())
             .filter(|armed| armed.rule.meets(event) && armed.rule.concerns(names))

@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::android::blobs::Blobs;
-use crate::android::{Address, Android, AndroidOptions, AuthPolicy, Build, Generation, Listening};
+use crate::android::{
+    Address, Android, AndroidOptions, AuthPolicy, Build, Generation, ListenerScope,
+};
 use crate::app::{App, AppError};
 use crate::device::{Device, DeviceOptions};
 use crate::faults::{FaultRule, Faults};
@@ -190,7 +192,7 @@ impl Fleet {
                 Android::new(Arc::new(device), options)
             })
             .collect();
-        let listening = Listening {
+        let listening = ListenerScope {
             shutdown: shutdown.clone(),
             tasks: tasks.clone(),
         };
@@ -270,7 +272,7 @@ impl Drop for Fleet {
 }
 
 async fn listen(
-    listening: &Listening,
+    listening: &ListenerScope,
     androids: &[Arc<Android>],
     how: &Listen,
 ) -> Result<Vec<Address>, FleetError> {

@@ -9,7 +9,7 @@ use crate::document::{DocumentError, Source};
 /// A duration that varies: `ms` plus up to `jitter` milliseconds by the device's seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lasting {
+pub struct VariableDuration {
     /// Milliseconds, at least.
     pub ms: u64,
     /// Milliseconds more, at most.
@@ -17,7 +17,7 @@ pub struct Lasting {
     pub jitter: u64,
 }
 
-impl Lasting {
+impl VariableDuration {
     /// Exactly `ms` milliseconds.
     pub const fn ms(ms: u64) -> Self {
         Self { ms, jitter: 0 }
@@ -42,39 +42,39 @@ impl Lasting {
 #[serde(deny_unknown_fields, default)]
 pub struct Latency {
     /// `uiautomator dump`: the quiet it waits for before it looks.
-    pub dump_quiet: Lasting,
+    pub dump_quiet: VariableDuration,
     /// `uiautomator dump`: how long it waits for quiet before it gives up.
-    pub dump_patience: Lasting,
+    pub dump_patience: VariableDuration,
     /// `uiautomator dump`: starting the runtime and writing the file.
-    pub dump: Lasting,
+    pub dump: VariableDuration,
     /// `input` from Android 12 on.
-    pub input: Lasting,
+    pub input: VariableDuration,
     /// `input` before, when it started a runtime.
-    pub old_input: Lasting,
+    pub old_input: VariableDuration,
     /// `screencap`.
-    pub screencap: Lasting,
+    pub screencap: VariableDuration,
     /// A tree from an agent that stays on the device.
-    pub agent_dump: Lasting,
+    pub agent_dump: VariableDuration,
     /// Any other call to such an agent.
-    pub agent_call: Lasting,
+    pub agent_call: VariableDuration,
     /// From starting the agent to its first answer.
-    pub agent_start: Lasting,
+    pub agent_start: VariableDuration,
     /// WebDriverAgent: a tree.
-    pub source: Lasting,
+    pub source: VariableDuration,
     /// WebDriverAgent: an action, beside the time of its gesture.
-    pub action: Lasting,
+    pub action: VariableDuration,
     /// Starting an app that did not run.
-    pub cold_start: Lasting,
+    pub cold_start: VariableDuration,
     /// Bringing one to the front that did.
-    pub warm_start: Lasting,
+    pub warm_start: VariableDuration,
     /// Installing, beside the transfer.
-    pub install: Lasting,
+    pub install: VariableDuration,
     /// Bytes per second an install takes in.
     pub install_rate: u64,
     /// From a reboot to the first answer.
-    pub boot: Lasting,
+    pub boot: VariableDuration,
     /// How long the screen moves after a change of screen, dialog or keyboard.
-    pub transition: Lasting,
+    pub transition: VariableDuration,
 }
 
 impl Default for Latency {
@@ -87,32 +87,32 @@ impl Latency {
     /// Times as on a phone of the middle class.
     pub const fn phone() -> Self {
         Self {
-            dump_quiet: Lasting::ms(1000),
-            dump_patience: Lasting::ms(10_000),
-            dump: Lasting::between(850, 950),
-            input: Lasting::between(25, 35),
-            old_input: Lasting::between(650, 750),
-            screencap: Lasting::between(150, 400),
-            agent_dump: Lasting::between(20, 60),
-            agent_call: Lasting::between(5, 15),
-            agent_start: Lasting::between(800, 1200),
-            source: Lasting::between(100, 400),
-            action: Lasting::ms(100),
-            cold_start: Lasting::between(600, 2000),
-            warm_start: Lasting::between(150, 300),
-            install: Lasting::ms(1000),
+            dump_quiet: VariableDuration::ms(1000),
+            dump_patience: VariableDuration::ms(10_000),
+            dump: VariableDuration::between(850, 950),
+            input: VariableDuration::between(25, 35),
+            old_input: VariableDuration::between(650, 750),
+            screencap: VariableDuration::between(150, 400),
+            agent_dump: VariableDuration::between(20, 60),
+            agent_call: VariableDuration::between(5, 15),
+            agent_start: VariableDuration::between(800, 1200),
+            source: VariableDuration::between(100, 400),
+            action: VariableDuration::ms(100),
+            cold_start: VariableDuration::between(600, 2000),
+            warm_start: VariableDuration::between(150, 300),
+            install: VariableDuration::ms(1000),
             install_rate: 30_000_000,
-            boot: Lasting::ms(20_000),
-            transition: Lasting::ms(250),
+            boot: VariableDuration::ms(20_000),
+            transition: VariableDuration::ms(250),
         }
     }
 
     /// No waiting but where the order of things needs some.
     pub const fn fast() -> Self {
-        const NONE: Lasting = Lasting::ms(0);
+        const NONE: VariableDuration = VariableDuration::ms(0);
         Self {
             dump_quiet: NONE,
-            dump_patience: Lasting::ms(200),
+            dump_patience: VariableDuration::ms(200),
             dump: NONE,
             input: NONE,
             old_input: NONE,
@@ -126,7 +126,7 @@ impl Latency {
             warm_start: NONE,
             install: NONE,
             install_rate: u64::MAX,
-            boot: Lasting::ms(200),
+            boot: VariableDuration::ms(200),
             transition: NONE,
         }
     }

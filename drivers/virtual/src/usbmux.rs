@@ -7,8 +7,8 @@
 
 mod codec;
 mod connection;
+pub(crate) mod faulty_stream;
 mod hub;
-pub(crate) mod line;
 mod message;
 
 use std::future::Future;

@@ -36,7 +36,7 @@ use self::session::{Session, SessionId};
 use self::settings::Settings;
 use crate::device::Device;
 use crate::faults::{Fault, Millis};
-use crate::latency::Lasting;
+use crate::latency::VariableDuration;
 use crate::usbmux::{BoxStream, DevicePort};
 
 /// The port of WebDriverAgent on every device.
@@ -53,7 +53,7 @@ pub enum Running {
 
 /// What a fault does to more than one connection; somebody must undo it later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PhoneTrouble {
+pub enum Outage {
     /// WebDriverAgent is down and comes back after this time.
     WdaDown(Millis),
     /// The cable is out for this time.
@@ -77,7 +77,7 @@ struct Inner {
     ends: AtomicBool,
     state: Mutex<State>,
     tasks: TaskTracker,
-    troubles: mpsc::Sender<PhoneTrouble>,
+    outages: mpsc::Sender<Outage>,
 }
 
 /// What WebDriverAgent remembers between two requests.
@@ -94,12 +94,12 @@ struct State {
 
 impl Wda {
     /// A WebDriverAgent that runs. `tasks` owns what it starts; what faults do to the phone as a
-    /// whole it tells through `troubles`.
+    /// whole it tells through `outages`.
     pub fn new(
         device: Arc<Device>,
         ordinal: u32,
         tasks: TaskTracker,
-        troubles: mpsc::Sender<PhoneTrouble>,
+        outages: mpsc::Sender<Outage>,
     ) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -110,7 +110,7 @@ impl Wda {
                 ends: AtomicBool::new(false),
                 state: Mutex::default(),
                 tasks,
-                troubles,
+                outages,
             }),
         }
     }
@@ -175,22 +175,22 @@ impl Inner {
 
     /// Whether gestures take no time here.
     fn hurries(&self) -> bool {
-        self.device.latency().action == Lasting::default()
+        self.device.latency().action == VariableDuration::default()
     }
 
     /// Does what a fault says to WebDriverAgent or the cable.
-    fn befall(&self, fault: &Fault) {
-        let trouble = match fault {
-            Fault::WdaCrash(time) => PhoneTrouble::WdaDown(*time),
-            Fault::Detach(time) => PhoneTrouble::Unplugged(*time),
+    fn apply_fault(&self, fault: &Fault) {
+        let outage = match fault {
+            Fault::WdaCrash(time) => Outage::WdaDown(*time),
+            Fault::Detach(time) => Outage::Unplugged(*time),
             Fault::AgentDies => return self.stop(),
             _ => return,
         };
-        if let PhoneTrouble::WdaDown(_) = trouble {
+        if let Outage::WdaDown(_) = outage {
             self.stop();
         }
-        // Full only when a hundred such faults struck at once; one more makes no difference.
-        let _ = self.troubles.try_send(trouble);
+        // Full only when a hundred such faults came at once; one more makes no difference.
+        let _ = self.outages.try_send(outage);
     }
 }
 

@@ -3,12 +3,12 @@
 //! Pure: no sockets, no tasks, no clock of its own. Every method that depends on time takes `now`,
 //! the time since the device was made, which must not run backwards.
 
+mod app_event;
 mod apps;
 mod catalog;
 mod dialogs;
 mod effects;
 mod finger;
-mod happening;
 mod icons;
 mod keyboard;
 mod layout;
@@ -23,19 +23,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::app_event::AppEvent;
 pub use self::apps::{AppState, Installed, LaunchKind, Launched, NotInstalled};
 pub use self::catalog::{CHROME, Catalog, LAUNCHER, SETTINGS, SPRINGBOARD};
 pub use self::dialogs::{DialogView, OpenDialog};
 pub use self::finger::{Finger, Gesture, Pointer};
-pub use self::happening::Happening;
 pub use self::snapshot::{
-    Flags, Node, NodeKey, NodeRole, Rotation, Scrolled, Snapshot, Theme, Window, WindowKind,
+    Flags, Node, NodeKey, NodeRole, Rotation, ScrollPosition, Snapshot, Theme, Window, WindowKind,
 };
-pub use self::touch::Touched;
+pub use self::touch::TouchOutcome;
 pub use self::typing::Key;
 
 use self::effects::Pending;
-use self::running::{Install, Run};
+use self::running::{Install, RunningApp};
 use crate::app::AppId;
 use crate::latency::{Dice, Latency};
 use crate::shape::Shape;
@@ -71,7 +71,7 @@ pub struct World {
     dice: Dice,
     now: Duration,
     installed: BTreeMap<AppId, Install>,
-    running: BTreeMap<AppId, Run>,
+    running: BTreeMap<AppId, RunningApp>,
     /// `None` is the launcher.
     front: Option<AppId>,
     /// Dialogs of the system, the last one on top.
@@ -89,7 +89,7 @@ pub struct World {
     revision: u64,
     /// A fault brought the keyboard up.
     keyboard_forced: bool,
-    happenings: Vec<Happening>,
+    app_events: Vec<AppEvent>,
 }
 
 impl World {
@@ -116,7 +116,7 @@ impl World {
             last_change: Duration::ZERO,
             revision: 0,
             keyboard_forced: false,
-            happenings: Vec::new(),
+            app_events: Vec::new(),
         };
         for app in world.catalog.clone().preinstalled() {
             let id = app.id(world.shape.platform).clone();

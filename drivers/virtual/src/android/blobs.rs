@@ -41,11 +41,11 @@ struct Chunk {
     blobs: Weak<Blobs>,
     hash: u64,
     length: usize,
-    place: Place,
+    place: Storage,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Storage {
     Memory(Bytes),
     Slot(u64),
 }
@@ -133,9 +133,9 @@ impl Blobs {
         let mut store = self.lock();
         let place = if store.in_memory + bytes.len() <= self.cap {
             store.in_memory += bytes.len();
-            Place::Memory(Bytes::copy_from_slice(bytes))
+            Storage::Memory(Bytes::copy_from_slice(bytes))
         } else {
-            Place::Slot(store.spill(bytes)?)
+            Storage::Slot(store.spill(bytes)?)
         };
         let chunk = Arc::new(Chunk {
             blobs: Arc::downgrade(self),
@@ -181,10 +181,10 @@ impl Store {
 impl Chunk {
     fn bytes(&self) -> Result<Bytes, SpillError> {
         match (&self.place, self.blobs.upgrade()) {
-            (Place::Memory(bytes), _) => Ok(bytes.clone()),
-            (Place::Slot(slot), Some(blobs)) => blobs.lock().read_slot(*slot, self.length),
+            (Storage::Memory(bytes), _) => Ok(bytes.clone()),
+            (Storage::Slot(slot), Some(blobs)) => blobs.lock().read_slot(*slot, self.length),
             // The file went with its store.
-            (Place::Slot(_), None) => {
+            (Storage::Slot(_), None) => {
                 Err(std::io::Error::from(std::io::ErrorKind::NotFound).into())
             }
         }
@@ -198,8 +198,8 @@ impl Drop for Chunk {
         };
         let mut store = blobs.lock();
         match &self.place {
-            Place::Memory(bytes) => store.in_memory -= bytes.len(),
-            Place::Slot(slot) => store.free.push(*slot),
+            Storage::Memory(bytes) => store.in_memory -= bytes.len(),
+            Storage::Slot(slot) => store.free.push(*slot),
         }
         if let Some(same) = store.chunks.get_mut(&self.hash) {
             same.retain(|chunk| chunk.strong_count() > 0);

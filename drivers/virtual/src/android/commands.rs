@@ -46,7 +46,7 @@ use crate::android::shell::run::Flow;
 use crate::faults::{Event, Fault};
 
 /// How a program ended: its exit code, or that nobody reads its output any more.
-pub(super) type Ran = Result<i32, Stop>;
+pub(super) type CommandResult = Result<i32, Stop>;
 
 /// One call of a program.
 pub(super) struct Call<'a> {
@@ -87,13 +87,13 @@ impl<'a> Call<'a> {
     }
 
     /// `name: message` on the standard error, and an exit code.
-    async fn fail(&self, message: impl std::fmt::Display, code: i32) -> Ran {
+    async fn fail(&self, message: impl std::fmt::Display, code: i32) -> CommandResult {
         self.err(format!("{}: {message}\n", self.name())).await?;
         Ok(code)
     }
 
     /// Too few arguments, as toybox says it.
-    async fn needs(&self, message: &str) -> Ran {
+    async fn needs(&self, message: &str) -> CommandResult {
         let name = self.name();
         self.fail(format!("{message} (see \"{name} --help\")"), 1)
             .await
@@ -334,7 +334,7 @@ pub(super) async fn run(shell: &mut Shell, args: &[String], io: &Io) -> Result<i
 async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io) -> i32 {
     let line = args.join(" ");
     let android = shell.android.clone();
-    let faults = android.device().strike(Event::Command(&line));
+    let faults = android.device().fire_faults(Event::Command(&line));
     let process = android.start_process(shell.pid, &args[0], &line);
     let mut call = Call {
         shell,
@@ -378,7 +378,7 @@ async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io
 }
 
 /// Each family's future is boxed: together they would be large, and every call would pay for it.
-fn run_family<'b>(family: Family, call: &'b mut Call<'_>) -> BoxFuture<'b, Ran> {
+fn run_family<'b>(family: Family, call: &'b mut Call<'_>) -> BoxFuture<'b, CommandResult> {
     match family {
         Family::Agent => agent::run(call).boxed(),
         Family::Am => am::run(call).boxed(),

@@ -83,7 +83,7 @@ impl fmt::Display for Errno {
 
 /// Who touches a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
+pub enum FileUser {
     /// adb's own user.
     Shell,
     /// After `adb root`.
@@ -174,7 +174,7 @@ impl Files {
     ///
     /// # Errors
     /// When it is too long or its links go in circles.
-    pub fn resolve(&self, cwd: &str, path: &str, last: Last) -> Result<String, Errno> {
+    pub fn resolve(&self, cwd: &str, path: &str, last: FinalLink) -> Result<String, Errno> {
         if path.len() > MAX_PATH || cwd.len() > MAX_PATH {
             return Err(Errno::NameTooLong);
         }
@@ -193,11 +193,11 @@ impl Files {
     }
 
     /// The first part of `path` that is a link, and where it leads.
-    fn first_link(&self, path: &str, last: Last) -> Option<(String, String)> {
+    fn first_link(&self, path: &str, last: FinalLink) -> Option<(String, String)> {
         let mut end = 1;
         while end <= path.len() {
             end = path[end..].find('/').map_or(path.len(), |i| end + i);
-            if end == path.len() && last == Last::Kept {
+            if end == path.len() && last == FinalLink::Keep {
                 return None;
             }
             let part = &path[..end];
@@ -268,7 +268,7 @@ impl Files {
     ///
     /// # Errors
     /// When it is no directory or may not be read.
-    pub fn list(&self, path: &str, who: &Who) -> Result<Vec<String>, Errno> {
+    pub fn list(&self, path: &str, who: &FileUser) -> Result<Vec<String>, Errno> {
         let meta = self.meta(path).ok_or(Errno::NoEntry)?;
         if !meta.is_dir() {
             return Err(Errno::NotDirectory);
@@ -305,7 +305,7 @@ impl Files {
     ///
     /// # Errors
     /// When there is none or it may not be read.
-    pub fn content(&self, path: &str, who: &Who) -> Result<Option<Blob>, Errno> {
+    pub fn content(&self, path: &str, who: &FileUser) -> Result<Option<Blob>, Errno> {
         if !may_read(path, who) {
             return Err(Errno::Denied);
         }
@@ -325,16 +325,16 @@ impl Files {
     ///
     /// # Errors
     /// When not.
-    pub fn may_write(&self, path: &str, who: &Who) -> Result<(), Errno> {
+    pub fn may_write(&self, path: &str, who: &FileUser) -> Result<(), Errno> {
         if DEVICES.contains(&path) {
             return Ok(());
         }
         let system = !is_under(path, "/data") && !is_under(path, "/storage");
         let free = is_under(path, "/data/local/tmp") || is_under(path, "/storage/emulated/0");
         let own = match who {
-            Who::App(id) => is_under(path, &format!("/data/data/{id}")),
-            Who::Root => !system || self.remounted,
-            Who::Shell => false,
+            FileUser::App(id) => is_under(path, &format!("/data/data/{id}")),
+            FileUser::Root => !system || self.remounted,
+            FileUser::Shell => false,
         };
         if free || own {
             Ok(())
@@ -355,7 +355,7 @@ impl Files {
         blob: Blob,
         mode: u32,
         mtime: i64,
-        who: &Who,
+        who: &FileUser,
     ) -> Result<(), Errno> {
         if DEVICES.contains(&path) {
             return Ok(());
@@ -385,7 +385,7 @@ impl Files {
         path: &str,
         mtime: i64,
         parents: bool,
-        who: &Who,
+        who: &FileUser,
     ) -> Result<(), Errno> {
         match self.meta(path) {
             Some(meta) if meta.is_dir() && parents => return Ok(()),
@@ -421,7 +421,7 @@ impl Files {
     ///
     /// # Errors
     /// When something is there already or it cannot be made.
-    pub fn make_link(&mut self, path: &str, target: &str, who: &Who) -> Result<(), Errno> {
+    pub fn make_link(&mut self, path: &str, target: &str, who: &FileUser) -> Result<(), Errno> {
         if self.meta(path).is_some() {
             return Err(Errno::Exists);
         }
@@ -436,7 +436,7 @@ impl Files {
     ///
     /// # Errors
     /// When it is not there or cannot be removed.
-    pub fn remove(&mut self, path: &str, all: bool, who: &Who) -> Result<(), Errno> {
+    pub fn remove(&mut self, path: &str, all: bool, who: &FileUser) -> Result<(), Errno> {
         let meta = self.meta(path).ok_or(Errno::NoEntry)?;
         self.may_write(path, who)?;
         let inside = format!("{path}/");
@@ -444,7 +444,7 @@ impl Files {
             .map(|(p, _)| p.clone())
             .take_while(|p| p.starts_with(&inside))
             .collect();
-        if meta.is_dir() && !all && !self.list(path, &Who::Root)?.is_empty() {
+        if meta.is_dir() && !all && !self.list(path, &FileUser::Root)?.is_empty() {
             return Err(Errno::NotEmpty);
         }
         for child in children {
@@ -469,7 +469,7 @@ impl Files {
     ///
     /// # Errors
     /// When it is not there or cannot be moved there.
-    pub fn rename(&mut self, from: &str, to: &str, who: &Who) -> Result<(), Errno> {
+    pub fn rename(&mut self, from: &str, to: &str, who: &FileUser) -> Result<(), Errno> {
         self.meta(from).ok_or(Errno::NoEntry)?;
         self.may_write(from, who)?;
         self.may_write(to, who)?;
@@ -498,7 +498,7 @@ impl Files {
     ///
     /// # Errors
     /// When it is not there or may not be changed.
-    pub fn set_mode(&mut self, path: &str, new: u32, who: &Who) -> Result<(), Errno> {
+    pub fn set_mode(&mut self, path: &str, new: u32, who: &FileUser) -> Result<(), Errno> {
         self.meta(path).ok_or(Errno::NoEntry)?;
         self.may_write(path, who)?;
         if let Some(Node::File { mode, .. }) = self.written.get_mut(path) {
@@ -520,11 +520,11 @@ impl Files {
 
 /// Whether links are followed in the last part of a path too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Last {
+pub enum FinalLink {
     /// They are.
-    Followed,
+    Follow,
     /// The last part may be a link itself.
-    Kept,
+    Keep,
 }
 
 fn owner_of(path: &str) -> u32 {
@@ -539,22 +539,24 @@ fn owner_of(path: &str) -> u32 {
     }
 }
 
-fn may_list(path: &str, who: &Who) -> bool {
+fn may_list(path: &str, who: &FileUser) -> bool {
     match who {
-        Who::Root => true,
-        Who::App(id) => is_under(path, &format!("/data/data/{id}")) || !is_under(path, "/data"),
-        Who::Shell => !is_under(path, "/data") || is_under(path, "/data/local/tmp"),
+        FileUser::Root => true,
+        FileUser::App(id) => {
+            is_under(path, &format!("/data/data/{id}")) || !is_under(path, "/data")
+        }
+        FileUser::Shell => !is_under(path, "/data") || is_under(path, "/data/local/tmp"),
     }
 }
 
-fn may_read(path: &str, who: &Who) -> bool {
+fn may_read(path: &str, who: &FileUser) -> bool {
     match who {
-        Who::Root => true,
-        Who::App(id) => {
+        FileUser::Root => true,
+        FileUser::App(id) => {
             is_under(path, &format!("/data/data/{id}")) || !is_under(path, "/data/data")
         }
         // Apps' packages can be read by everybody, their data by nobody else.
-        Who::Shell => {
+        FileUser::Shell => {
             !is_under(path, "/data/data")
                 && !is_under(path, "/data/user")
                 && !is_under(path, "/data/misc")

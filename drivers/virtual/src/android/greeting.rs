@@ -8,14 +8,14 @@ use crate::android::Android;
 use crate::android::auth::{AuthPolicy, PUBLIC_KEY, PublicKey, SIGNATURE, TOKEN, TOKEN_LENGTH};
 use crate::android::outgoing::Outgoing;
 use crate::android::packet::{
-    AUTH, CNXN, Limits, MAX_GREETING, MAX_PAYLOAD, Packet, Sums, VERSION,
+    AUTH, CNXN, ChecksumMode, Limits, MAX_GREETING, MAX_PAYLOAD, Packet, VERSION,
 };
 
 /// How a greeting ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Greeted {
-    Yes,
-    No,
+pub(super) enum Greeting {
+    Accepted,
+    Rejected,
 }
 
 /// Lets the host in, by the device's policy or by `instead`.
@@ -24,14 +24,14 @@ pub(super) async fn greet<R: AsyncRead + Unpin>(
     reader: &mut R,
     out: &Outgoing,
     instead: Option<AuthPolicy>,
-) -> Greeted {
+) -> Greeting {
     let policy = instead.unwrap_or(android.auth_policy());
     if policy != AuthPolicy::None && !prove(android, reader, out, policy).await {
-        return Greeted::No;
+        return Greeting::Rejected;
     }
     let banner = banner(android);
     out.push(&Packet::new(CNXN, VERSION, MAX_PAYLOAD as u32, banner));
-    Greeted::Yes
+    Greeting::Accepted
 }
 
 fn banner(android: &Android) -> String {
@@ -55,7 +55,7 @@ async fn prove<R: AsyncRead + Unpin>(
 ) -> bool {
     let limits = Limits {
         payload: MAX_GREETING,
-        sums: Sums::Skipped,
+        sums: ChecksumMode::Skipped,
     };
     let mut token = android.token();
     out.push(&Packet::new(AUTH, TOKEN, 0, token.to_vec()));

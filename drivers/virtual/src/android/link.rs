@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
 use crate::android::features::Features;
-use crate::android::greeting::{self, Greeted};
+use crate::android::greeting::{self, Greeting};
 use crate::android::outgoing::{Outgoing, WriteHalf};
 use crate::android::packet::{
-    AUTH, CLSE, CNXN, Limits, MAX_GREETING, MAX_PAYLOAD, OKAY, OPEN, Packet, STLS, SYNC, Sums,
-    VERSION, VERSION_MIN, WRTE,
+    AUTH, CLSE, CNXN, ChecksumMode, Limits, MAX_GREETING, MAX_PAYLOAD, OKAY, OPEN, Packet, STLS,
+    SYNC, VERSION, VERSION_MIN, WRTE,
 };
 use crate::android::service::{self, Service};
 use crate::android::stream::{Acking, Acks, StreamPort, WINDOW, pair};
@@ -164,7 +164,7 @@ async fn talk(
     // A host that reconnects remembers that sums were not wanted, and sends none.
     let before = Limits {
         payload: MAX_GREETING,
-        sums: Sums::Skipped,
+        sums: ChecksumMode::Skipped,
     };
     if faults.silent {
         // The host is heard and never answered.
@@ -188,9 +188,9 @@ async fn talk(
     let version = greeting.arg0.min(VERSION);
     let max_payload = (greeting.arg1 as usize).clamp(1, MAX_PAYLOAD);
     let sums = if version >= VERSION {
-        Sums::Skipped
+        ChecksumMode::Skipped
     } else {
-        Sums::Checked
+        ChecksumMode::Checked
     };
     let half = Arc::new(half);
     let outgoing = Outgoing::new(Arc::clone(&half), max_payload, sums, faults);
@@ -204,7 +204,7 @@ async fn talk(
     let reading = async {
         let features = Features::agreed(android.generation, &greeting.payload);
         let greeted = greeting::greet(android, &mut reader, &outgoing, faults.auth).await;
-        if greeted == Greeted::No {
+        if greeted == Greeting::Rejected {
             return;
         }
         let acks = if features.delayed_ack() {
@@ -297,8 +297,8 @@ async fn open(android: &Arc<Android>, link: &Arc<Link>, packet: &Packet) {
     }
     let name = String::from_utf8_lossy(&packet.payload);
     let name = name.trim_end_matches('\0').to_owned();
-    let struck = android.device.strike(Event::Service(&name));
-    if struck
+    let faults = android.device.fire_faults(Event::Service(&name));
+    if faults
         .iter()
         .any(|f| matches!(f, Fault::Drop | Fault::Reboot(_) | Fault::BootLoop(_)))
     {
@@ -308,7 +308,7 @@ async fn open(android: &Arc<Android>, link: &Arc<Link>, packet: &Packet) {
         return link.refuse(remote);
     };
     let Service::Inside(address) = service else {
-        return begin(android, link, (remote, packet.arg1), service, struck);
+        return begin(android, link, (remote, packet.arg1), service, faults);
     };
     // Connecting may itself need an answer of the host, for which this link must be read on.
     let (android, link, first) = (android.clone(), link.clone(), packet.arg1);
@@ -321,7 +321,7 @@ async fn open(android: &Arc<Android>, link: &Arc<Link>, packet: &Packet) {
         match connected {
             Some(inside) => {
                 let service = Service::Connected(inside);
-                begin(&android, &link, (remote, first), service, struck);
+                begin(&android, &link, (remote, first), service, faults);
             }
             None => link.refuse(remote),
         }
@@ -334,14 +334,14 @@ fn begin(
     link: &Arc<Link>,
     (remote, first): (u32, u32),
     service: Service,
-    struck: Vec<Fault>,
+    faults: Vec<Fault>,
 ) {
-    for fault in &struck {
+    for fault in &faults {
         if let Fault::DropAfter { bytes } = fault {
             link.outgoing.cut_after(*bytes);
         }
     }
-    let acking = if struck.contains(&Fault::HalfOpen) {
+    let acking = if faults.contains(&Fault::HalfOpen) {
         Acking::Never
     } else {
         Acking::Yes
@@ -364,7 +364,7 @@ fn begin(
     let owner: Weak<Link> = Arc::downgrade(link);
     let (android, tasks) = (android.clone(), android.tasks.clone());
     tasks.spawn(async move {
-        for fault in struck {
+        for fault in faults {
             if let Fault::Delay(time) = fault {
                 android.device.sleep(time.0).await;
             }

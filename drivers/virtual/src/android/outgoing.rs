@@ -15,7 +15,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::android::link::LinkFaults;
 use crate::android::lock;
-use crate::android::packet::{AUTH, CNXN, HEADER, MAX_PAYLOAD, Packet, Sums};
+use crate::android::packet::{AUTH, CNXN, ChecksumMode, HEADER, MAX_PAYLOAD, Packet};
 use crate::android::stream::Closed;
 
 /// The bytes of data that wait to be written, per link.
@@ -63,11 +63,11 @@ pub struct Outgoing(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<SendBuffer>,
     /// Bytes of data that may still be sent.
     room: Arc<Semaphore>,
     max_payload: usize,
-    sums: Sums,
+    sums: ChecksumMode,
     bytes_per_second: Option<u64>,
     /// There is something for [`Outgoing::flush`] to do.
     refilled: Notify,
@@ -77,7 +77,7 @@ struct Shared {
 
 /// What was sent and could not be written yet.
 #[derive(Debug)]
-struct Waiting {
+struct SendBuffer {
     /// `None` when the link has ended.
     half: Option<Arc<WriteHalf>>,
     bytes: BytesMut,
@@ -96,11 +96,11 @@ impl Outgoing {
     pub(super) fn new(
         half: Arc<WriteHalf>,
         max_payload: usize,
-        sums: Sums,
+        sums: ChecksumMode,
         faults: &LinkFaults,
     ) -> Self {
         Self(Arc::new(Shared {
-            waiting: Mutex::new(Waiting {
+            waiting: Mutex::new(SendBuffer {
                 half: Some(half),
                 bytes: BytesMut::new(),
                 depth: 0,
@@ -162,7 +162,7 @@ impl Outgoing {
         }
         // The greeting's sum is always filled in: the version is not agreed on yet.
         let sums = match packet.command {
-            CNXN | AUTH => Sums::Checked,
+            CNXN | AUTH => ChecksumMode::Checked,
             _ => self.0.sums,
         };
         packet.encode(&mut waiting.bytes, sums);
@@ -231,7 +231,7 @@ impl Outgoing {
     }
 }
 
-impl Waiting {
+impl SendBuffer {
     /// Whether so many bytes may be sent; those that may are used up.
     fn allows(&mut self, bytes: u64) -> bool {
         match &mut self.left {

@@ -107,7 +107,7 @@ impl Android {
         }
         let manifest = Manifest::of(&apk).ok_or(InstallError::BadManifest)?;
         let id = AppId(manifest.package.clone());
-        for fault in self.device.strike(Event::Install(id.as_str())) {
+        for fault in self.device.fire_faults(Event::Install(id.as_str())) {
             match fault {
                 Fault::StorageFull => return Err(InstallError::NoSpace),
                 Fault::Fail(text) => return Err(InstallError::Other(text)),

@@ -86,12 +86,12 @@ pub struct Limits {
     /// The longest payload, in bytes.
     pub payload: usize,
     /// Whether the payload's sum is checked.
-    pub sums: Sums,
+    pub sums: ChecksumMode,
 }
 
 /// What becomes of the sum of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sums {
+pub enum ChecksumMode {
     /// It is written and checked.
     Checked,
     /// It is 0 and not looked at.
@@ -110,10 +110,10 @@ impl Packet {
     }
 
     /// The header. The payload must be shorter than 4 GiB, which the payload limit sees to.
-    pub fn header(&self, sums: Sums) -> [u8; HEADER] {
+    pub fn header(&self, sums: ChecksumMode) -> [u8; HEADER] {
         let sum = match sums {
-            Sums::Checked => sum_of(&self.payload),
-            Sums::Skipped => 0,
+            ChecksumMode::Checked => sum_of(&self.payload),
+            ChecksumMode::Skipped => 0,
         };
         let fields = [
             self.command,
@@ -154,7 +154,7 @@ impl Packet {
             return Err(PacketError::TooLong { length, most });
         }
         let payload = read_payload(reader, length).await?;
-        if limits.sums == Sums::Checked && sum != sum_of(&payload) {
+        if limits.sums == ChecksumMode::Checked && sum != sum_of(&payload) {
             return Err(PacketError::Sum);
         }
         Ok(Self {
@@ -166,7 +166,7 @@ impl Packet {
     }
 
     /// Appends the packet's bytes.
-    pub fn encode(&self, into: &mut BytesMut, sums: Sums) {
+    pub fn encode(&self, into: &mut BytesMut, sums: ChecksumMode) {
         into.extend_from_slice(&self.header(sums));
         into.extend_from_slice(&self.payload);
     }
@@ -199,7 +199,7 @@ mod tests {
 
     const LIMITS: Limits = Limits {
         payload: MAX_PAYLOAD,
-        sums: Sums::Checked,
+        sums: ChecksumMode::Checked,
     };
 
     fn read(bytes: &[u8], limits: Limits) -> Result<Packet, PacketError> {
@@ -211,7 +211,7 @@ mod tests {
 
     fn written(packet: &Packet) -> Vec<u8> {
         let mut out = BytesMut::new();
-        packet.encode(&mut out, Sums::Checked);
+        packet.encode(&mut out, ChecksumMode::Checked);
         out.to_vec()
     }
 
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_hostile_length_is_refused_before_anything_is_read() {
-        let mut header = Packet::new(WRTE, 1, 2, Bytes::new()).header(Sums::Skipped);
+        let mut header = Packet::new(WRTE, 1, 2, Bytes::new()).header(ChecksumMode::Skipped);
         header[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
         let refused = read(&header, LIMITS);
         assert!(
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn a_length_within_the_limit_allocates_only_what_comes() {
         let mut header = Packet::new(WRTE, 1, 2, Bytes::new())
-            .header(Sums::Skipped)
+            .header(ChecksumMode::Skipped)
             .to_vec();
         header[12..16].copy_from_slice(&(1024 * 1024_u32).to_le_bytes());
         header.extend_from_slice(b"few");
@@ -270,7 +270,7 @@ mod tests {
         bytes[16] ^= 1;
         assert!(matches!(read(&bytes, LIMITS), Err(PacketError::Sum)));
         let skipping = Limits {
-            sums: Sums::Skipped,
+            sums: ChecksumMode::Skipped,
             ..LIMITS
         };
         assert!(read(&bytes, skipping).is_ok());

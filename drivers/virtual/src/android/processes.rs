@@ -84,7 +84,7 @@ impl Android {
     /// Starts a process; it is in the list until the guard is dropped.
     pub(super) fn start_process(self: &Arc<Self>, parent: u32, name: &str, line: &str) -> Running {
         let user = match self.who() {
-            crate::android::files::Who::Root => "root",
+            crate::android::files::FileUser::Root => "root",
             _ => "shell",
         };
         let mut processes = lock(&self.processes);

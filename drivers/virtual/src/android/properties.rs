@@ -32,7 +32,7 @@ impl Android {
         let free = name.starts_with("debug.")
             || name.starts_with("log.")
             || name.starts_with("persist.log");
-        let root = self.who() == crate::android::files::Who::Root;
+        let root = self.who() == crate::android::files::FileUser::Root;
         let fixed = name.starts_with("ro.") && !self.property(name).is_empty();
         if fixed || !(free || root || name.starts_with("persist.")) || value.len() > MAX_VALUE {
             return false;

@@ -38,14 +38,14 @@ impl std::fmt::Display for Address {
 
 /// What listens, for as long as its shutdown token is not cancelled.
 #[derive(Debug, Clone)]
-pub struct Listening {
+pub struct ListenerScope {
     /// Ends it and every connection.
     pub shutdown: CancellationToken,
     /// Who waits for its tasks.
     pub tasks: TaskTracker,
 }
 
-impl Listening {
+impl ListenerScope {
     /// Has `android` listen on a free port of 127.0.0.1.
     ///
     /// # Errors
@@ -152,12 +152,12 @@ async fn welcome(android: &Arc<Android>, socket: TcpStream, peer: SocketAddr) {
     // Small packets must not wait for others.
     let _ = socket.set_nodelay(true);
     match admit(android, &peer.to_string()).await {
-        Admitted::Yes(faults) => {
+        Admission::Accepted(faults) => {
             let (reader, writer) = socket.into_split();
             link::serve(android, (reader, WriteHalf::Tcp(writer)), faults).await;
         }
-        Admitted::Refused => {}
-        Admitted::Reset => reset(&socket),
+        Admission::Refused => {}
+        Admission::Reset => reset(&socket),
     }
 }
 
@@ -168,31 +168,31 @@ fn reset(socket: &TcpStream) {
     let _ = socket.set_zero_linger();
 }
 
-enum Admitted {
-    Yes(LinkFaults),
+enum Admission {
+    Accepted(LinkFaults),
     Refused,
     Reset,
 }
 
-impl Admitted {
+impl Admission {
     fn into_faults(self) -> Option<LinkFaults> {
         match self {
-            Self::Yes(faults) => Some(faults),
+            Self::Accepted(faults) => Some(faults),
             Self::Refused | Self::Reset => None,
         }
     }
 }
 
-async fn admit(android: &Arc<Android>, peer: &str) -> Admitted {
+async fn admit(android: &Arc<Android>, peer: &str) -> Admission {
     let device = android.device();
     if device.power() != Power::Up {
-        return Admitted::Reset;
+        return Admission::Reset;
     }
     let mut link = LinkFaults::default();
-    for fault in device.strike(Event::Connect(peer)) {
+    for fault in device.fire_faults(Event::Connect(peer)) {
         match fault {
-            Fault::Refuse => return Admitted::Refused,
-            Fault::Reset => return Admitted::Reset,
+            Fault::Refuse => return Admission::Refused,
+            Fault::Reset => return Admission::Reset,
             Fault::NeverCnxn => link.silent = true,
             Fault::Unauthorized => link.auth = Some(AuthPolicy::Pending),
             Fault::AcceptAfter(time) => link.auth = Some(AuthPolicy::AcceptAfter(time.0)),
@@ -203,5 +203,5 @@ async fn admit(android: &Arc<Android>, peer: &str) -> Admitted {
             _ => {}
         }
     }
-    Admitted::Yes(link)
+    Admission::Accepted(link)
 }

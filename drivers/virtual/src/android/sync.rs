@@ -6,7 +6,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 
 use crate::android::blobs::BlobWriter;
 use crate::android::files::{
-    DIRECTORY, Errno, LINK, Last, MAX_PATH, Meta, REGULAR, TYPE_BITS, parent_of,
+    DIRECTORY, Errno, FinalLink, LINK, MAX_PATH, Meta, REGULAR, TYPE_BITS, parent_of,
 };
 use crate::android::stream::{Closed, Stream};
 use crate::android::{Android, lock};
@@ -63,10 +63,16 @@ impl Session {
         let path = self.stream.read_exact(length).await?;
         let path = String::from_utf8_lossy(&path).into_owned();
         match id.as_slice() {
-            b"STAT" => self.stat(&path, Version::One, b"STAT", Last::Kept).await?,
-            b"LST2" => self.stat(&path, Version::Two, b"LST2", Last::Kept).await?,
+            b"STAT" => {
+                self.stat(&path, Version::One, b"STAT", FinalLink::Keep)
+                    .await?
+            }
+            b"LST2" => {
+                self.stat(&path, Version::Two, b"LST2", FinalLink::Keep)
+                    .await?
+            }
             b"STA2" => {
-                self.stat(&path, Version::Two, b"STA2", Last::Followed)
+                self.stat(&path, Version::Two, b"STA2", FinalLink::Follow)
                     .await?
             }
             b"LIST" => self.list(&path, Version::One).await?,
@@ -105,7 +111,7 @@ impl Session {
         self.stream.send(out.freeze()).await
     }
 
-    fn look(&self, path: &str, last: Last) -> Result<(String, Meta), Errno> {
+    fn look(&self, path: &str, last: FinalLink) -> Result<(String, Meta), Errno> {
         let files = lock(&self.android.files);
         let real = files.resolve("/", path, last)?;
         let meta = files.meta(&real).ok_or(Errno::NoEntry)?;
@@ -117,7 +123,7 @@ impl Session {
         path: &str,
         version: Version,
         id: &[u8; 4],
-        last: Last,
+        last: FinalLink,
     ) -> Result<(), Closed> {
         let found = self.look(path, last).map(|(_, meta)| meta);
         let mut out = BytesMut::from(&id[..]);
@@ -154,7 +160,7 @@ impl Session {
 
     /// What is in a directory, itself and its parent in front; nothing when it cannot be read.
     fn entries(&self, path: &str) -> Vec<(String, Meta)> {
-        let Ok((real, meta)) = self.look(path, Last::Followed) else {
+        let Ok((real, meta)) = self.look(path, FinalLink::Follow) else {
             return Vec::new();
         };
         let files = lock(&self.android.files);
@@ -175,7 +181,7 @@ impl Session {
             return self.fail("compression is not supported").await;
         }
         let who = self.android.who();
-        let content = self.look(path, Last::Followed).and_then(|(real, _)| {
+        let content = self.look(path, FinalLink::Follow).and_then(|(real, _)| {
             let content = lock(&self.android.files).content(&real, &who)?;
             Ok((real, content))
         });
@@ -248,7 +254,7 @@ impl Session {
     /// What speaks against taking a file in, before its first byte comes.
     async fn prepare(&self, path: &str, flags: u32) -> Option<String> {
         let device = self.android.device();
-        for fault in device.strike(Event::Push(path)) {
+        for fault in device.fire_faults(Event::Push(path)) {
             match fault {
                 Fault::Delay(time) => device.sleep(time.0).await,
                 Fault::StorageFull => return Some(format!("write failed: {}", Errno::NoSpace)),
@@ -262,7 +268,7 @@ impl Session {
     fn store(&self, path: &str, mode: u32, mtime: i64, writer: BlobWriter) -> Result<(), String> {
         let who = self.android.who();
         let mut files = lock(&self.android.files);
-        let real = (files.resolve("/", path, Last::Kept)).map_err(|e| e.to_string())?;
+        let real = (files.resolve("/", path, FinalLink::Keep)).map_err(|e| e.to_string())?;
         // A file or link that is there makes room; of two links the old one stays. What cannot be
         // removed is written to.
         let old = files.meta(&real).map(|meta| meta.mode & TYPE_BITS);
@@ -272,7 +278,7 @@ impl Session {
             _ => false,
         };
         let real = if makes_room && files.remove(&real, false, &who).is_err() {
-            (files.resolve("/", path, Last::Followed)).map_err(|e| e.to_string())?
+            (files.resolve("/", path, FinalLink::Follow)).map_err(|e| e.to_string())?
         } else {
             real
         };

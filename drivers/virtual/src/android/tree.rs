@@ -73,7 +73,7 @@ pub struct View {
     /// The node it stands for; views that only wrap others have their node's.
     pub key: NodeKey,
     /// How far it is scrolled, for what scrolls.
-    pub scrolled: Option<crate::world::Scrolled>,
+    pub scrolled: Option<crate::world::ScrollPosition>,
 }
 
 /// The views of one window in document order; the first is the root.

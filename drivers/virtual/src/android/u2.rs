@@ -113,7 +113,7 @@ impl Server {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let path = request.uri().path().trim_end_matches('/').to_owned();
         if request.method() == Method::GET && path == "/ping" {
-            if let Err(answer) = self.struck("GET /ping").await {
+            if let Err(answer) = self.apply_faults("GET /ping").await {
                 return plain(StatusCode::INTERNAL_SERVER_ERROR, answer);
             }
             return plain(StatusCode::OK, "pong");
@@ -140,8 +140,8 @@ impl Server {
     }
 
     /// Lets the faults of a request happen; the text of the error when one fails it.
-    async fn struck(&self, route: &str) -> Result<Vec<Fault>, String> {
-        let faults = self.android.device().strike(Event::Route(route));
+    async fn apply_faults(&self, route: &str) -> Result<Vec<Fault>, String> {
+        let faults = self.android.device().fire_faults(Event::Route(route));
         for fault in &faults {
             match fault {
                 Fault::Delay(time) => self.android.device().sleep(time.0).await,

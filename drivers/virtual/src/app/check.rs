@@ -3,10 +3,10 @@
 use crate::app::condition::Condition;
 use crate::app::element::{Element, Items, Role};
 use crate::app::rule::{Permission, Rule, Rules};
-use crate::app::template::{Template, Words};
+use crate::app::template::{PlatformText, Template};
 use crate::app::value::Value;
 use crate::app::{App, AppError, Dialog, Screen};
-use crate::document::{At, Place, Source, nearest};
+use crate::document::{At, Source, SourcePosition, nearest};
 
 /// The deepest nesting of elements.
 const MAX_DEPTH: usize = 24;
@@ -71,7 +71,11 @@ impl Check<'_> {
 
     fn element(&self, element: &Element, scope: In, depth: usize) -> Checked {
         if depth > MAX_DEPTH {
-            return Err(self.error(Place::default(), "elements are nested too deep", None));
+            return Err(self.error(
+                SourcePosition::default(),
+                "elements are nested too deep",
+                None,
+            ));
         }
         for words in [&element.text, &element.desc, &element.hint] {
             self.words(words.as_ref(), scope)?;
@@ -110,7 +114,11 @@ impl Check<'_> {
             }
         }
         if element.repeat.is_some_and(|rows| rows > MAX_ROWS) {
-            return Err(self.error(Place::default(), "a list has more than 100000 rows", None));
+            return Err(self.error(
+                SourcePosition::default(),
+                "a list has more than 100000 rows",
+                None,
+            ));
         }
         match (&element.item, element.role) {
             (Some(item), Role::List) => self.element(item, In::Row, depth + 1),
@@ -119,7 +127,7 @@ impl Check<'_> {
                     "list `{}` has neither `item` nor `elements`",
                     element.id.as_deref().unwrap_or("without id")
                 );
-                Err(self.error(Place::default(), message, None))
+                Err(self.error(SourcePosition::default(), message, None))
             }
             _ => Ok(()),
         }
@@ -176,11 +184,11 @@ impl Check<'_> {
         }
     }
 
-    fn words(&self, words: Option<&Words>, scope: In) -> Checked {
+    fn words(&self, words: Option<&PlatformText>, scope: In) -> Checked {
         match words {
             None => Ok(()),
-            Some(Words::Same(text)) => self.template(text, scope),
-            Some(Words::PerPlatform { android, ios }) => {
+            Some(PlatformText::Same(text)) => self.template(text, scope),
+            Some(PlatformText::PerPlatform { android, ios }) => {
                 self.template(android, scope)?;
                 self.template(ios, scope)
             }
@@ -211,7 +219,7 @@ impl Check<'_> {
         templates.iter().try_for_each(|t| self.template(t, scope))
     }
 
-    fn path(&self, path: &str, scope: In, place: Place) -> Checked {
+    fn path(&self, path: &str, scope: In, place: SourcePosition) -> Checked {
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
         match first {
             "item" | "index" | "n" if scope == In::Row => Ok(()),
@@ -250,7 +258,12 @@ impl Check<'_> {
         Err(self.error(name.place, message, hint))
     }
 
-    fn error(&self, place: Place, message: impl Into<String>, hint: Option<String>) -> AppError {
+    fn error(
+        &self,
+        place: SourcePosition,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> AppError {
         self.source.error(place, message, hint)
     }
 }

@@ -5,7 +5,7 @@ use serde::de::{Deserialize, Deserializer};
 use crate::app::condition::Condition;
 use crate::app::loose::{Loose, Nothing};
 use crate::app::rule::Rules;
-use crate::app::template::Words;
+use crate::app::template::PlatformText;
 use crate::app::value::Record;
 use crate::document::At;
 
@@ -87,11 +87,11 @@ pub struct Element {
     /// What it is.
     pub role: Role,
     /// What it says.
-    pub text: Option<Words>,
+    pub text: Option<PlatformText>,
     /// What a screen reader says: content description and accessibility label.
-    pub desc: Option<Words>,
+    pub desc: Option<PlatformText>,
     /// What stands in the empty field.
-    pub hint: Option<Words>,
+    pub hint: Option<PlatformText>,
     /// The variable a field or switch reads and writes.
     pub bind: Option<At<String>>,
     /// `[x, y, width, height]` in dp, from the top left of what it stands in. A width or height

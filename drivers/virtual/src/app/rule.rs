@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer};
 
 use crate::app::condition::Condition;
 use crate::app::loose::{Loose, Nothing};
-use crate::app::template::{Expression, Template, Words};
+use crate::app::template::{Expression, PlatformText, Template};
 use crate::document::At;
 
 /// Rules in order. Of these, the first whose `if` holds is carried out, and no other.
@@ -80,7 +80,7 @@ pub struct Ask {
     /// For what.
     pub permission: Permission,
     /// Instead of the platform's own sentence.
-    pub text: Option<Words>,
+    pub text: Option<PlatformText>,
     /// After it was granted.
     pub allow: Rules,
     /// After it was refused.
@@ -187,7 +187,7 @@ impl<'de> Deserialize<'de> for Rules {
 struct LongAsk {
     permission: Permission,
     #[serde(default)]
-    text: Option<Words>,
+    text: Option<PlatformText>,
     #[serde(default)]
     allow: Rules,
     #[serde(default)]

@@ -10,7 +10,7 @@ use serde::de::Deserializer;
 
 use crate::app::loose::{Loose, Nothing};
 use crate::app::value::Value;
-use crate::document::{At, Place};
+use crate::document::{At, SourcePosition};
 use crate::shape::Platform;
 
 /// A text with placeholders, taken apart once when the file is read.
@@ -18,7 +18,7 @@ use crate::shape::Platform;
 pub struct Template {
     parts: Vec<Part>,
     /// Where it was written.
-    pub place: Place,
+    pub place: SourcePosition,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +117,7 @@ impl Operand {
 
 impl Template {
     /// Takes `text` apart.
-    pub fn new(text: &str, place: Place) -> Self {
+    pub fn new(text: &str, place: SourcePosition) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(start) = rest.find("${") {
@@ -207,7 +207,7 @@ impl<'de> Deserialize<'de> for Template {
 
 /// A text that may differ per platform.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Words {
+pub enum PlatformText {
     /// The same on both.
     Same(Template),
     /// One per platform.
@@ -219,7 +219,7 @@ pub enum Words {
     },
 }
 
-impl Words {
+impl PlatformText {
     /// The text for `platform`.
     pub const fn on(&self, platform: Platform) -> &Template {
         match (self, platform) {
@@ -230,7 +230,7 @@ impl Words {
     }
 }
 
-impl<'de> Deserialize<'de> for Words {
+impl<'de> Deserialize<'de> for PlatformText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]

@@ -134,7 +134,8 @@ fn templates_calculate_and_show_money() {
         "quantity" => Value::Number(3.0),
         _ => Value::Null,
     };
-    let fill = |text: &str| Template::new(text, crate::document::Place::default()).fill(&values);
+    let fill =
+        |text: &str| Template::new(text, crate::document::SourcePosition::default()).fill(&values);
     assert_eq!(fill("$${price * quantity|money}!"), "$7.50!");
     assert_eq!(fill("${quantity} x"), "3 x");
     assert_eq!(fill("${quantity - 1}"), "2");

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use granit_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
 
-use super::Place;
+use super::SourcePosition;
 
 /// Most values in a file; those behind an alias count each time.
 const MAX_NODES: usize = 100_000;
@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 64;
 /// A value and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    pub place: Place,
+    pub place: SourcePosition,
     pub content: Content,
 }
 
@@ -34,12 +34,12 @@ pub(super) enum Content {
 pub(super) struct Entry {
     pub key: String,
     /// Where the key stands.
-    pub place: Place,
+    pub place: SourcePosition,
     pub value: Node,
 }
 
 /// Why a text cannot be read as YAML, and where.
-pub(super) type SyntaxError = (Place, String);
+pub(super) type SyntaxError = (SourcePosition, String);
 
 /// Reads every document of a text.
 pub(super) fn read(text: &str) -> Result<Vec<Node>, SyntaxError> {
@@ -71,15 +71,15 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Place), SyntaxError> {
+    fn next(&mut self) -> Result<(Event<'a>, SourcePosition), SyntaxError> {
         match self.events.next_event() {
-            None => Ok((Event::StreamEnd, Place::default())),
+            None => Ok((Event::StreamEnd, SourcePosition::default())),
             Some(Ok((event, span))) => Ok((event, span.start.into())),
             Some(Err(error)) => Err(((*error.marker()).into(), error.info())),
         }
     }
 
-    fn node(&mut self, event: Event<'a>, place: Place) -> Result<Node, SyntaxError> {
+    fn node(&mut self, event: Event<'a>, place: SourcePosition) -> Result<Node, SyntaxError> {
         self.nodes += 1;
         let (content, anchor) = match event {
             Event::Scalar(text, style, anchor, _) => (scalar(text.into_owned(), style), anchor),
@@ -142,7 +142,7 @@ impl Node {
     }
 }
 
-impl From<Marker> for Place {
+impl From<Marker> for SourcePosition {
     fn from(marker: Marker) -> Self {
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Self {

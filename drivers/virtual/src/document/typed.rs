@@ -10,7 +10,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 
 use super::tree::{Content, Entry, Node};
-use super::{Place, nearest};
+use super::{SourcePosition, nearest};
 
 /// The name under which [`super::At`] asks for a place and a value.
 pub(super) const AT: &str = "a value and its place";
@@ -19,29 +19,29 @@ pub(crate) const ANY: &str = "a text, a number, true or false";
 
 /// What is wrong with a value, and where.
 #[derive(Debug)]
-pub(super) struct Mistake {
+pub(super) struct ValueError {
     pub message: String,
     pub hint: Option<String>,
     /// Where it stands.
-    pub place: Option<Place>,
+    pub place: Option<SourcePosition>,
 }
 
-impl Mistake {
-    fn or_at(mut self, place: Place) -> Self {
+impl ValueError {
+    fn or_at(mut self, place: SourcePosition) -> Self {
         self.place.get_or_insert(place);
         self
     }
 }
 
-impl std::error::Error for Mistake {}
+impl std::error::Error for ValueError {}
 
-impl fmt::Display for Mistake {
+impl fmt::Display for ValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl Error for Mistake {
+impl Error for ValueError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self {
             message: message.to_string(),
@@ -74,9 +74,9 @@ impl Node {
         }
     }
 
-    fn number<T: FromStr>(&self, wanted: &str) -> Result<T, Mistake> {
+    fn number<T: FromStr>(&self, wanted: &str) -> Result<T, ValueError> {
         let number = self.text().and_then(|text| text.parse().ok());
-        number.ok_or_else(|| Mistake::custom(format!("expected {wanted}")))
+        number.ok_or_else(|| ValueError::custom(format!("expected {wanted}")))
     }
 }
 
@@ -98,14 +98,14 @@ fn number(text: &str) -> Option<f64> {
 
 macro_rules! numbers {
     ($($method:ident $visit:ident $wanted:literal)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
             visitor.$visit(self.number($wanted)?)
         }
     )*};
 }
 
 impl<'de> Deserializer<'de> for &'de Node {
-    type Error = Mistake;
+    type Error = ValueError;
 
     numbers! {
         deserialize_i8 visit_i8 "a whole number"
@@ -120,7 +120,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         deserialize_f64 visit_f64 "a number"
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         match &self.content {
             Content::Null => visitor.visit_unit(),
             Content::Plain(text) | Content::Quoted(text) => visitor.visit_borrowed_str(text),
@@ -132,18 +132,18 @@ impl<'de> Deserializer<'de> for &'de Node {
                 }
                 let (wanted, found) = (items.len() - rest.0.len(), items.len());
                 let message = format!("expected a list of {wanted}, found {found} items");
-                Err(Mistake::custom(message))
+                Err(ValueError::custom(message))
             }
             Content::Map(entries) => visitor.visit_map(Entries(entries, 0)),
         }
     }
 
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         let value = self.text().and_then(flag);
-        visitor.visit_bool(value.ok_or_else(|| Mistake::custom("expected true or false"))?)
+        visitor.visit_bool(value.ok_or_else(|| ValueError::custom("expected true or false"))?)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         if let Content::Null = self.content {
             visitor.visit_none()
         } else {
@@ -155,7 +155,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Mistake> {
+    ) -> Result<V::Value, ValueError> {
         match (name, &self.content) {
             (AT, _) => visitor.visit_map(Placed(self)),
             (ANY, Content::Plain(text)) => match (flag(text), number(text)) {
@@ -168,14 +168,14 @@ impl<'de> Deserializer<'de> for &'de Node {
         }
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         match self.content {
             Content::Null => visitor.visit_seq(Items([].iter())),
             _ => self.deserialize_any(visitor),
         }
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Mistake> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ValueError> {
         match self.content {
             Content::Null => visitor.visit_map(Entries(&[], 0)),
             _ => self.deserialize_any(visitor),
@@ -187,7 +187,7 @@ impl<'de> Deserializer<'de> for &'de Node {
         _name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Mistake> {
+    ) -> Result<V::Value, ValueError> {
         self.deserialize_map(visitor)
     }
 
@@ -196,13 +196,13 @@ impl<'de> Deserializer<'de> for &'de Node {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Mistake> {
+    ) -> Result<V::Value, ValueError> {
         match (&self.content, self.text()) {
             (_, Some(word)) => visitor.visit_enum(word.into_deserializer()),
             (Content::Map(entries), _) if entries.len() == 1 => {
                 visitor.visit_enum(MapAccessDeserializer::new(Entries(entries, 0)))
             }
-            _ => Err(Mistake::custom(
+            _ => Err(ValueError::custom(
                 "expected a word, or one key with its value",
             )),
         }
@@ -217,12 +217,12 @@ impl<'de> Deserializer<'de> for &'de Node {
 struct Items<'de>(std::slice::Iter<'de, Node>);
 
 impl<'de> SeqAccess<'de> for Items<'de> {
-    type Error = Mistake;
+    type Error = ValueError;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Mistake> {
+    ) -> Result<Option<T::Value>, ValueError> {
         let Some(item) = self.0.next() else {
             return Ok(None);
         };
@@ -235,22 +235,25 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 struct Entries<'de>(&'de [Entry], usize);
 
 impl<'de> MapAccess<'de> for Entries<'de> {
-    type Error = Mistake;
+    type Error = ValueError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Mistake> {
+    ) -> Result<Option<K::Value>, ValueError> {
         let Some(entry) = self.0.get(self.1) else {
             return Ok(None);
         };
         self.1 += 1;
-        let key: StrDeserializer<'_, Mistake> = entry.key.as_str().into_deserializer();
+        let key: StrDeserializer<'_, ValueError> = entry.key.as_str().into_deserializer();
         let read = seed.deserialize(key).map(Some);
         read.map_err(|error| error.or_at(entry.place))
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ValueError> {
         let node = &self.0[self.1 - 1].value;
         seed.deserialize(node)
             .map_err(|error| error.or_at(node.place))
@@ -261,19 +264,22 @@ impl<'de> MapAccess<'de> for Entries<'de> {
 struct Placed<'de>(&'de Node);
 
 impl<'de> MapAccess<'de> for Placed<'de> {
-    type Error = Mistake;
+    type Error = ValueError;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Mistake> {
-        let Place { line, column } = self.0.place;
-        let place: U64Deserializer<Mistake> =
+    ) -> Result<Option<K::Value>, ValueError> {
+        let SourcePosition { line, column } = self.0.place;
+        let place: U64Deserializer<ValueError> =
             (u64::from(line) << 32 | u64::from(column)).into_deserializer();
         seed.deserialize(place).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Mistake> {
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ValueError> {
         seed.deserialize(self.0)
     }
 }

@@ -18,7 +18,7 @@ pub struct FaultRule {
     pub matches: At<Matches>,
     /// When; always if nothing is said.
     #[serde(default)]
-    pub when: When,
+    pub when: Trigger,
     /// What.
     #[serde(rename = "do")]
     pub fault: At<Fault>,
@@ -56,7 +56,7 @@ pub struct Matches {
 /// When a rule fires, of the events it matches. All that is said must hold.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct When {
+pub struct Trigger {
     /// At the nth, counted from 1.
     pub nth: Option<u64>,
     /// At every nth.

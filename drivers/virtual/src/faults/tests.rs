@@ -15,7 +15,7 @@ fn state(rules: &str, index: usize) -> FaultState {
 fn hits(state: &mut FaultState, event: Event<'_>, count: usize) -> Vec<bool> {
     let at = Duration::from_secs(1);
     (0..count)
-        .map(|_| !state.strike(event, at).is_empty())
+        .map(|_| !state.fire(event, at).is_empty())
         .collect()
 }
 
@@ -50,17 +50,14 @@ fn chance_is_the_same_in_every_run_and_differs_between_devices() {
 fn a_rule_has_a_time_window_and_devices() {
     let rules = "rules: [{match: {command: '', device: android/.*-1$}, when: {from: 2s, until: 3000}, do: {reboot: 500ms}}]";
     let mut state = state(rules, 1);
-    let at = |s: &mut FaultState, ms| s.strike(Event::Command("ls"), Duration::from_millis(ms));
+    let at = |s: &mut FaultState, ms| s.fire(Event::Command("ls"), Duration::from_millis(ms));
     assert_eq!(at(&mut state, 1999), []);
     let half_a_second = Millis(Duration::from_millis(500));
     assert_eq!(at(&mut state, 2000), [Fault::Reboot(half_a_second)]);
     assert_eq!(at(&mut state, 3000), []);
     let faults = Faults::parse(rules, "f").expect("valid");
     let mut other = FaultState::new(&faults, names(2), (2, 1000), 0);
-    assert_eq!(
-        other.strike(Event::Command("ls"), Duration::from_secs(2)),
-        []
-    );
+    assert_eq!(other.fire(Event::Command("ls"), Duration::from_secs(2)), []);
 }
 
 #[test]

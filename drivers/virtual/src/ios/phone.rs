@@ -12,16 +12,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::inventory::Apps;
-use super::port::Door;
+use super::port::ClosablePort;
 use crate::device::{Device, Power};
 use crate::faults::{Event, Fault, FaultRule};
 use crate::lockdown::{Facts, Identity, Lockdown, Refusal};
-use crate::usbmux::line::{Line, Trouble};
+use crate::usbmux::faulty_stream::{ConnectionFaults, FaultyStream};
 use crate::usbmux::{Attachable, BoxFuture, DevicePort, Service, Udid, Usbmuxd};
-use crate::wda::{self, PhoneTrouble, Running, Wda};
+use crate::wda::{self, Outage, Running, Wda};
 
-/// How many troubles may wait to be undone.
-const MAX_TROUBLES: usize = 128;
+/// How many outages may wait to be undone.
+const MAX_OUTAGES: usize = 128;
 
 /// One virtual iPhone.
 pub struct Iphone {
@@ -47,9 +47,9 @@ impl Iphone {
         tasks: TaskTracker,
     ) -> io::Result<Arc<Self>> {
         let facts = facts(&device);
-        let (troubles, incoming) = mpsc::channel(MAX_TROUBLES);
-        let wda = Wda::new(device.clone(), facts.ordinal, tasks.clone(), troubles);
-        let (door, wda_address) = Door::open_anywhere()?;
+        let (outages, incoming) = mpsc::channel(MAX_OUTAGES);
+        let wda = Wda::new(device.clone(), facts.ordinal, tasks.clone(), outages);
+        let (port, wda_address) = ClosablePort::open_anywhere()?;
         let phone = Arc::new(Self {
             udid: facts.udid.clone(),
             name: facts.name.clone(),
@@ -67,7 +67,7 @@ impl Iphone {
             .pair_with(&phone.udid, phone.usbmuxd.system_buid());
         phone.usbmuxd.save_pair_record(&phone.udid, record);
         phone.usbmuxd.attach(phone.clone());
-        phone.spawn(phone.clone().take_connections(door));
+        phone.spawn(phone.clone().take_connections(port));
         phone.spawn(phone.clone().undo(incoming));
         phone.spawn(phone.clone().follow_power());
         phone.tasks.spawn(phone.clone().leave_at_shutdown());
@@ -154,10 +154,10 @@ impl Iphone {
     }
 
     /// Serves WebDriverAgent's own address, which refuses connections while it is down.
-    async fn take_connections(self: Arc<Self>, mut door: Door) {
+    async fn take_connections(self: Arc<Self>, mut port: ClosablePort) {
         loop {
-            let moved = match &door {
-                Door::Open(listener) => {
+            let moved = match &port {
+                ClosablePort::Open(listener) => {
                     let accepted = tokio::select! {
                         accepted = listener.accept() => Some(accepted),
                         () = self.wda.becomes(Running::Down) => None,
@@ -167,21 +167,21 @@ impl Iphone {
                             self.take_connection(accepted).await;
                             continue;
                         }
-                        None => door.shut(self.wda_address),
+                        None => port.close(self.wda_address),
                     }
                 }
-                Door::Shut { .. } => {
+                ClosablePort::Closed { .. } => {
                     self.wda.becomes(Running::Up).await;
-                    door.open(self.wda_address)
+                    port.open(self.wda_address)
                 }
             };
             if let Err(error) = moved {
                 tracing::warn!(%error, udid = %self.udid, "WebDriverAgent's port is gone");
                 return;
             }
-            self.listening.send_replace(match door {
-                Door::Open(_) => Running::Up,
-                Door::Shut { .. } => Running::Down,
+            self.listening.send_replace(match port {
+                ClosablePort::Open(_) => Running::Up,
+                ClosablePort::Closed { .. } => Running::Down,
             });
         }
     }
@@ -203,16 +203,16 @@ impl Iphone {
     }
 
     /// Brings back what faults took away for a while.
-    async fn undo(self: Arc<Self>, mut troubles: mpsc::Receiver<PhoneTrouble>) {
-        while let Some(trouble) = troubles.recv().await {
+    async fn undo(self: Arc<Self>, mut outages: mpsc::Receiver<Outage>) {
+        while let Some(outage) = outages.recv().await {
             let phone = self.clone();
             self.spawn(async move {
-                match trouble {
-                    PhoneTrouble::WdaDown(time) => {
+                match outage {
+                    Outage::WdaDown(time) => {
                         phone.device.sleep(time.0).await;
                         phone.wda.start();
                     }
-                    PhoneTrouble::Unplugged(time) => {
+                    Outage::Unplugged(time) => {
                         phone.unplug();
                         phone.device.sleep(time.0).await;
                         phone.plug_in();
@@ -254,22 +254,22 @@ impl Iphone {
         }
         let mut cuts = self.device.cuts();
         let mut refusal = None;
-        let trouble = Arc::new(Trouble::default());
-        for fault in self.device.strike(Event::Connect("lockdown")) {
+        let connection_faults = Arc::new(ConnectionFaults::default());
+        for fault in self.device.fire_faults(Event::Connect("lockdown")) {
             match fault {
                 Fault::Refuse | Fault::Reset => return None,
                 Fault::Delay(time) => self.device.sleep(time.0).await,
                 Fault::PasswordProtected => refusal = Some(Refusal::PasswordProtected),
                 Fault::InvalidHostId => refusal = Some(Refusal::InvalidHostId),
-                other => trouble.befall(&other),
+                other => connection_faults.apply(&other),
             }
         }
         let service = self.lockdown.open(port, refusal)?;
         Some(Box::new(move |stream| {
             Box::pin(async move {
-                let line = Line::new(stream, trouble);
+                let stream = FaultyStream::new(stream, connection_faults);
                 tokio::select! {
-                    () = service(Box::new(line)) => {}
+                    () = service(Box::new(stream)) => {}
                     _ = cuts.changed() => {}
                 }
             })

@@ -12,17 +12,17 @@ use tokio::net::{TcpListener, TcpSocket};
 const BACKLOG: u32 = 128;
 
 /// An address, and whether it takes connections.
-pub(super) enum Door {
+pub(super) enum ClosablePort {
     /// It does.
     Open(TcpListener),
     /// It refuses them.
-    Shut {
+    Closed {
         /// Keeps the port.
         _reserved: TcpSocket,
     },
 }
 
-impl Door {
+impl ClosablePort {
     /// Takes connections at a free port of this machine.
     pub(super) fn open_anywhere() -> io::Result<(Self, SocketAddr)> {
         let listener = bound(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?.listen(BACKLOG)?;
@@ -30,16 +30,16 @@ impl Door {
         Ok((Self::Open(listener), address))
     }
 
-    /// Takes connections at `address` from now on, which was a door's before.
+    /// Takes connections at `address` from now on, which was a port of this before.
     pub(super) fn open(&mut self, address: SocketAddr) -> io::Result<()> {
         // The new socket is bound before the old one goes, so that the port is never free.
         *self = Self::Open(bound(address)?.listen(BACKLOG)?);
         Ok(())
     }
 
-    /// Refuses connections at `address` from now on, which was a door's before.
-    pub(super) fn shut(&mut self, address: SocketAddr) -> io::Result<()> {
-        *self = Self::Shut {
+    /// Refuses connections at `address` from now on, which was a port of this before.
+    pub(super) fn close(&mut self, address: SocketAddr) -> io::Result<()> {
+        *self = Self::Closed {
             _reserved: bound(address)?,
         };
         Ok(())
@@ -61,15 +61,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_shut_door_refuses_and_keeps_its_port() {
-        let (mut door, address) = Door::open_anywhere().unwrap();
+    async fn a_closed_port_refuses_and_stays_taken() {
+        let (mut port, address) = ClosablePort::open_anywhere().unwrap();
         let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
         for _ in 0..2 {
             TcpStream::connect(address).await.unwrap();
-            door.shut(address).unwrap();
+            port.close(address).unwrap();
             let connected = TcpStream::connect(address).await;
             assert!(connected.is_err_and(refused));
-            door.open(address).unwrap();
+            port.open(address).unwrap();
         }
     }
 }

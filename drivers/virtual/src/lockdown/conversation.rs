@@ -13,7 +13,7 @@ use crate::plist::{Dictionary, Value, dictionary, text};
 use crate::usbmux::BoxStream;
 
 /// What to do with the channel once the answer is out.
-enum Then {
+enum AfterAnswer {
     GoOn,
     Secure(Pairing),
     OpenUp,
@@ -47,7 +47,7 @@ impl Client {
             let name = text(&request, "Request").unwrap_or_default().to_owned();
             let (mut answer, then) = match self.answer(&name, &request) {
                 Ok(answered) => answered,
-                Err(Failed(word)) => (dictionary([("Error", word.into())]), Then::GoOn),
+                Err(Failed(word)) => (dictionary([("Error", word.into())]), AfterAnswer::GoOn),
             };
             answer.insert("Request".to_owned(), name.into());
             channel.write(answer).await?;
@@ -59,19 +59,23 @@ impl Client {
         Ok(())
     }
 
-    async fn proceed(&self, channel: Channel, then: Then) -> io::Result<Option<Channel>> {
+    async fn proceed(&self, channel: Channel, then: AfterAnswer) -> io::Result<Option<Channel>> {
         match then {
-            Then::GoOn => Ok(Some(channel)),
-            Then::Secure(pairing) => {
+            AfterAnswer::GoOn => Ok(Some(channel)),
+            AfterAnswer::Secure(pairing) => {
                 let tls = self.phone.identity.tls(&pairing);
                 channel.secure(tls).await.map(Some)
             }
-            Then::OpenUp => channel.open_up().await.map(Some),
-            Then::HangUp => Ok(None),
+            AfterAnswer::OpenUp => channel.open_up().await.map(Some),
+            AfterAnswer::HangUp => Ok(None),
         }
     }
 
-    fn answer(&mut self, name: &str, request: &Dictionary) -> Result<(Dictionary, Then), Failed> {
+    fn answer(
+        &mut self,
+        name: &str,
+        request: &Dictionary,
+    ) -> Result<(Dictionary, AfterAnswer), Failed> {
         if let Some(refusal) = self.refusal.filter(|refusal| refusal.answers(name)) {
             return Err(Failed(refusal.word()));
         }
@@ -86,19 +90,20 @@ impl Client {
             "StartSession" => return self.start_session(request),
             "StopSession" => return self.stop_session(request),
             "StartService" => self.start_service(request)?,
-            "Goodbye" => return Ok((Dictionary::new(), Then::HangUp)),
+            "Goodbye" => return Ok((Dictionary::new(), AfterAnswer::HangUp)),
             _ => return Err(Failed("InvalidRequest")),
         };
-        Ok((answer, Then::GoOn))
+        Ok((answer, AfterAnswer::GoOn))
     }
 
     fn get_value(&self, request: &Dictionary) -> Result<Dictionary, Failed> {
         let (domain, key) = (text(request, "Domain"), text(request, "Key"));
-        let reach = match self.session {
-            Some(_) => values::Reach::Everything,
-            None => values::Reach::Public,
+        let visibility = match self.session {
+            Some(_) => values::Visibility::Everything,
+            None => values::Visibility::Public,
         };
-        let value = values::get(&self.phone, reach, domain, key).ok_or(Failed("MissingValue"))?;
+        let value =
+            values::get(&self.phone, visibility, domain, key).ok_or(Failed("MissingValue"))?;
         let mut answer = dictionary([("Value", value)]);
         for (name, asked) in [("Domain", domain), ("Key", key)] {
             if let Some(asked) = asked {
@@ -153,7 +158,7 @@ impl Client {
         }
     }
 
-    fn start_session(&mut self, request: &Dictionary) -> Result<(Dictionary, Then), Failed> {
+    fn start_session(&mut self, request: &Dictionary) -> Result<(Dictionary, AfterAnswer), Failed> {
         if self.session.is_some() {
             return Err(Failed("SessionActive"));
         }
@@ -165,17 +170,17 @@ impl Client {
             ("EnableSessionSSL", true.into()),
             ("SessionID", session_id(&host).into()),
         ]);
-        Ok((answer, Then::Secure(pairing)))
+        Ok((answer, AfterAnswer::Secure(pairing)))
     }
 
-    fn stop_session(&mut self, request: &Dictionary) -> Result<(Dictionary, Then), Failed> {
+    fn stop_session(&mut self, request: &Dictionary) -> Result<(Dictionary, AfterAnswer), Failed> {
         let host = self.session.as_ref().ok_or(Failed("SessionInactive"))?;
         let named = text(request, "SessionID").ok_or(Failed("MissingSessionID"))?;
         if named != session_id(host) {
             return Err(Failed("InvalidSessionID"));
         }
         self.session = None;
-        Ok((Dictionary::new(), Then::OpenUp))
+        Ok((Dictionary::new(), AfterAnswer::OpenUp))
     }
 
     fn start_service(&self, request: &Dictionary) -> Result<Dictionary, Failed> {

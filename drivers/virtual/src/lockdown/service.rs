@@ -87,10 +87,10 @@ pub(super) struct Started {
 
 /// The ports of services that wait for a client.
 #[derive(Default)]
-pub(super) struct Ports(Mutex<Waiting>);
+pub(super) struct Ports(Mutex<PendingServices>);
 
 #[derive(Default)]
-struct Waiting {
+struct PendingServices {
     given: u16,
     services: VecDeque<(DevicePort, Started)>,
 }

@@ -9,7 +9,7 @@ use crate::plist::{Dictionary, Value, dictionary};
 
 /// How much a client may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum Visibility {
     /// Before a session: enough to list the phone and to pair with it.
     Public,
     /// In a session.
@@ -45,19 +45,19 @@ const PUBLIC: &[&str] = &[
 /// Looks a value up; without a key the whole domain. `None` is lockdownd's `MissingValue`.
 pub(super) fn get(
     phone: &Inner,
-    reach: Reach,
+    visibility: Visibility,
     domain: Option<&str>,
     key: Option<&str>,
 ) -> Option<Value> {
-    let mut values = match (domain, reach) {
+    let mut values = match (domain, visibility) {
         (None, _) => global(&phone.facts, &phone.identity),
-        (Some(domain), Reach::Everything) => in_domain(phone, domain),
-        (Some(_), Reach::Public) => Dictionary::new(),
+        (Some(domain), Visibility::Everything) => in_domain(phone, domain),
+        (Some(_), Visibility::Public) => Dictionary::new(),
     };
-    if domain.is_none() || reach == Reach::Everything {
+    if domain.is_none() || visibility == Visibility::Everything {
         phone.written.apply(domain, &mut values);
     }
-    if (domain, reach) == (None, Reach::Public) {
+    if (domain, visibility) == (None, Visibility::Public) {
         values.retain(|key, _| PUBLIC.contains(&key.as_str()));
     }
     match key {
@@ -257,11 +257,14 @@ mod tests {
     #[test]
     fn a_stranger_sees_the_model_but_not_the_serial_number() {
         let phone = phone();
-        let get = |reach, key| get(&phone, reach, None, Some(key));
-        assert_eq!(get(Reach::Public, "ProductType"), Some("iPhone14,5".into()));
-        assert_eq!(get(Reach::Public, "SerialNumber"), None);
+        let get = |visibility, key| get(&phone, visibility, None, Some(key));
         assert_eq!(
-            get(Reach::Everything, "SerialNumber"),
+            get(Visibility::Public, "ProductType"),
+            Some("iPhone14,5".into())
+        );
+        assert_eq!(get(Visibility::Public, "SerialNumber"), None);
+        assert_eq!(
+            get(Visibility::Everything, "SerialNumber"),
             Some("VPKT00000001".into())
         );
     }
@@ -269,10 +272,10 @@ mod tests {
     #[test]
     fn the_public_key_is_told_only_by_name() {
         let phone = phone();
-        let all = get(&phone, Reach::Public, None, None);
+        let all = get(&phone, Visibility::Public, None, None);
         let all = all.and_then(Value::into_dictionary).unwrap();
         assert!(!all.contains_key("DevicePublicKey"));
-        let key = get(&phone, Reach::Public, None, Some("DevicePublicKey"));
+        let key = get(&phone, Visibility::Public, None, Some("DevicePublicKey"));
         let key = key.and_then(Value::into_data).unwrap();
         assert!(key.starts_with(b"-----BEGIN RSA PUBLIC KEY-----\n"));
     }
@@ -283,7 +286,7 @@ mod tests {
         let setting = Setting::named(None, "DeviceName").unwrap();
         assert!(!phone.written.set(setting, true.into()), "a name is text");
         assert!(phone.written.set(setting, "Desk".into()));
-        let name = || get(&phone, Reach::Public, None, Some("DeviceName"));
+        let name = || get(&phone, Visibility::Public, None, Some("DeviceName"));
         assert_eq!(name(), Some("Desk".into()));
         assert_eq!(Setting::named(Some("a domain"), "DeviceName"), None);
     }
@@ -291,7 +294,7 @@ mod tests {
     #[test]
     fn the_battery_is_told_as_it_is() {
         let battery = "com.apple.mobile.battery";
-        let told = |key| get(&phone(), Reach::Everything, Some(battery), Some(key));
+        let told = |key| get(&phone(), Visibility::Everything, Some(battery), Some(key));
         assert_eq!(told("BatteryCurrentCapacity"), Some(Value::from(42_u64)));
         assert_eq!(told("FullyCharged"), Some(false.into()));
     }

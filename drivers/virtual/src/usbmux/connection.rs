@@ -7,7 +7,7 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::broadcast;
 
 use super::codec::{self, CodecError, Tag};
-use super::hub::{Attached, Hub};
+use super::hub::{AttachedDevice, Hub};
 use super::message::{self, Request, ResultCode};
 use super::{BoxStream, Service};
 use crate::plist::Dictionary;
@@ -19,7 +19,7 @@ enum Next {
         now: Vec<Dictionary>,
         events: broadcast::Receiver<Dictionary>,
     },
-    Tunnel(Attached, Service),
+    Tunnel(AttachedDevice, Service),
 }
 
 /// Serves one client until it leaves.

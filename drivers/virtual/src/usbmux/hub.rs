@@ -29,13 +29,13 @@ pub(super) struct Hub {
 #[derive(Default)]
 struct State {
     last_id: u32,
-    attached: BTreeMap<DeviceId, Attached>,
+    attached: BTreeMap<DeviceId, AttachedDevice>,
     pair_records: HashMap<String, Vec<u8>>,
 }
 
 /// One plugged in device.
 #[derive(Clone)]
-pub(super) struct Attached {
+pub(super) struct AttachedDevice {
     pub(super) device: Arc<dyn Attachable>,
     /// Fires when the cable is pulled.
     pub(super) gone: CancellationToken,
@@ -64,7 +64,7 @@ impl Hub {
         // Nobody listening is no error.
         let _ = self.events.send(message::attached(id, device.udid()));
         let gone = CancellationToken::new();
-        state.attached.insert(id, Attached { device, gone });
+        state.attached.insert(id, AttachedDevice { device, gone });
         id
     }
 
@@ -83,7 +83,7 @@ impl Hub {
         true
     }
 
-    pub(super) fn find(&self, id: DeviceId) -> Option<Attached> {
+    pub(super) fn find(&self, id: DeviceId) -> Option<AttachedDevice> {
         self.state().attached.get(&id).cloned()
     }
 

@@ -3,7 +3,7 @@
 mod table;
 
 pub(crate) use self::table::Route;
-use self::table::{ROUTES, Reach};
+use self::table::{ROUTES, RouteScope};
 
 /// A path that is a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,9 @@ pub(crate) fn find(method: &str, path: &str) -> Option<Found> {
     let parts: Vec<&str> = path.strip_suffix('/').unwrap_or(path).split('/').collect();
     let top = ROUTES
         .iter()
-        .filter(|(verb, _, reach, _)| *verb == method && matches!(reach, Reach::Top | Reach::Both))
+        .filter(|(verb, _, scope, _)| {
+            *verb == method && matches!(scope, RouteScope::Top | RouteScope::Both)
+        })
         .find_map(|&(_, pattern, _, route)| matching(pattern, &parts, route));
     if top.is_some() {
         return top;
@@ -43,8 +45,8 @@ pub(crate) fn find(method: &str, path: &str) -> Option<Found> {
     }
     let mut inside = ROUTES
         .iter()
-        .filter(|(verb, _, reach, _)| {
-            *verb == method && matches!(reach, Reach::Session | Reach::Both)
+        .filter(|(verb, _, scope, _)| {
+            *verb == method && matches!(scope, RouteScope::Session | RouteScope::Both)
         })
         .find_map(|&(_, pattern, _, route)| matching(pattern, rest, route))?;
     inside.session = Some((*session).to_owned());

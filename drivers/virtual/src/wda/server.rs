@@ -17,7 +17,7 @@ use super::request::Arguments;
 use super::{Inner, Running, State, route};
 use crate::faults::{Event, Fault};
 use crate::usbmux::BoxStream;
-use crate::usbmux::line::{Line, Trouble};
+use crate::usbmux::faulty_stream::{ConnectionFaults, FaultyStream};
 
 /// No answer is to come: the connection ends instead.
 #[derive(Debug, thiserror::Error)]
@@ -27,22 +27,22 @@ struct GivenUp;
 /// Serves one connection until it ends, WebDriverAgent goes down or a fault cuts it.
 pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
     let mut cuts = inner.device.cuts();
-    let trouble = Arc::new(Trouble::default());
+    let connection_faults = Arc::new(ConnectionFaults::default());
     let mut flaps = None;
-    for fault in inner.device.strike(Event::Connect("wda")) {
+    for fault in inner.device.fire_faults(Event::Connect("wda")) {
         match fault {
             Fault::Refuse | Fault::Reset => return,
             Fault::Delay(time) => inner.device.sleep(time.0).await,
             Fault::Flap(time) => flaps = Some(time.0),
             Fault::WdaCrash(_) | Fault::AgentDies | Fault::Detach(_) => {
-                inner.befall(&fault);
+                inner.apply_fault(&fault);
                 return;
             }
-            other => trouble.befall(&other),
+            other => connection_faults.apply(&other),
         }
     }
-    let line = Line::new(stream, trouble.clone());
-    let connection = converse(inner.clone(), trouble, Connection::new(line));
+    let stream = FaultyStream::new(stream, connection_faults.clone());
+    let connection = converse(inner.clone(), connection_faults, Connection::new(stream));
     let flap = async {
         match flaps {
             Some(time) => inner.device.sleep(time).await,
@@ -63,8 +63,8 @@ pub(super) async fn serve(inner: Arc<Inner>, stream: BoxStream) {
 
 async fn converse(
     inner: Arc<Inner>,
-    trouble: Arc<Trouble>,
-    mut connection: Connection<Line>,
+    connection_faults: Arc<ConnectionFaults>,
+    mut connection: Connection<FaultyStream>,
 ) -> io::Result<()> {
     while let Some(incoming) = connection.next().await? {
         let request = match incoming {
@@ -76,7 +76,7 @@ async fn converse(
             }
         };
         let (framing, is_last) = (request.framing, request.is_last);
-        let Ok(response) = answer(inner.clone(), trouble.clone(), request).await else {
+        let Ok(response) = answer(inner.clone(), connection_faults.clone(), request).await else {
             return Ok(());
         };
         if framing == Framing::Length {
@@ -93,25 +93,29 @@ async fn converse(
 
 async fn answer(
     inner: Arc<Inner>,
-    trouble: Arc<Trouble>,
+    connection_faults: Arc<ConnectionFaults>,
     request: Request,
 ) -> Result<Response, GivenUp> {
     // Done in a task of its own: a phone finishes what it has begun even if nobody listens.
     let phone = inner.clone();
     let work = async move {
         tokio::select! {
-            answer = work(&phone, &trouble, request) => answer,
+            answer = work(&phone, &connection_faults, request) => answer,
             () = phone.becomes(Running::Down) => Err(GivenUp),
         }
     };
     inner.tasks.spawn(work).await.unwrap_or(Err(GivenUp))
 }
 
-async fn work(inner: &Inner, trouble: &Trouble, request: Request) -> Result<Response, GivenUp> {
+async fn work(
+    inner: &Inner,
+    connection_faults: &ConnectionFaults,
+    request: Request,
+) -> Result<Response, GivenUp> {
     let named = format!("{} {}", request.method, request.path);
     let mut failure = None;
     let mut taken = false;
-    for fault in inner.device.strike(Event::Route(&named)) {
+    for fault in inner.device.fire_faults(Event::Route(&named)) {
         match fault {
             Fault::Delay(time) => inner.device.sleep(time.0).await,
             Fault::NoAnswer => {
@@ -130,10 +134,10 @@ async fn work(inner: &Inner, trouble: &Trouble, request: Request) -> Result<Resp
                 return Err(GivenUp);
             }
             Fault::WdaCrash(_) | Fault::AgentDies | Fault::Detach(_) => {
-                inner.befall(&fault);
+                inner.apply_fault(&fault);
                 return Err(GivenUp);
             }
-            other => trouble.befall(&other),
+            other => connection_faults.apply(&other),
         }
     }
     let mut state = inner.state.lock().await;

@@ -46,7 +46,7 @@ pub(crate) struct Session {
 
 /// An element that was handed out: its app's process and its identity there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HandedOut {
+pub(crate) struct ElementHandle {
     pub(crate) pid: u32,
     pub(crate) key: ElementKey,
 }
@@ -54,13 +54,13 @@ pub(crate) struct HandedOut {
 /// The elements a session has handed out, by their ids.
 #[derive(Debug, Default)]
 pub(crate) struct ElementCache {
-    elements: HashMap<String, (HandedOut, u64)>,
+    elements: HashMap<String, (ElementHandle, u64)>,
     uses: u64,
 }
 
 impl ElementCache {
     /// Remembers an element.
-    pub(crate) fn store(&mut self, uid: &str, element: HandedOut) {
+    pub(crate) fn store(&mut self, uid: &str, element: ElementHandle) {
         self.uses += 1;
         if self.elements.len() >= MAX_ELEMENTS && !self.elements.contains_key(uid) {
             let oldest = self.elements.iter().min_by_key(|(_, (_, used))| *used);
@@ -72,7 +72,7 @@ impl ElementCache {
     }
 
     /// The element with that id, if it was handed out and is not forgotten.
-    pub(crate) fn get(&mut self, uid: &str) -> Option<HandedOut> {
+    pub(crate) fn get(&mut self, uid: &str) -> Option<ElementHandle> {
         self.uses += 1;
         let (element, used) = self.elements.get_mut(uid)?;
         *used = self.uses;
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn the_element_used_longest_ago_is_forgotten_first() {
         let mut cache = ElementCache::default();
-        let element = HandedOut {
+        let element = ElementHandle {
             pid: 1,
             key: ElementKey(1),
         };

@@ -18,7 +18,7 @@ const MAX_DURATION: f64 = 600_000.0;
 
 /// What happens at one moment.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Deed {
+pub(crate) enum InputAction {
     /// A finger, by the number of its sequence.
     Finger(usize, Touch),
     /// Text from the keyboard.
@@ -35,8 +35,8 @@ pub(crate) enum Touch {
 
 /// All deeds in order, each with its moment, and when the last item ends.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Plan {
-    pub(crate) deeds: Vec<(Duration, Deed)>,
+pub(crate) struct Timeline {
+    pub(crate) actions: Vec<(Duration, InputAction)>,
     pub(crate) ends: Duration,
 }
 
@@ -56,12 +56,12 @@ pub(crate) fn origins(actions: &Value) -> Vec<String> {
 }
 
 /// Lays the actions of a request out in time.
-pub(crate) fn plan(actions: Option<&Value>, origins: &impl Origins) -> Result<Plan, String> {
+pub(crate) fn plan(actions: Option<&Value>, origins: &impl Origins) -> Result<Timeline, String> {
     let actions = actions.and_then(Value::as_array);
     let actions = actions.filter(|actions| !actions.is_empty());
     let actions = actions.ok_or("Actions list cannot be empty")?;
     let mut ids = HashSet::new();
-    let mut plan = Plan::default();
+    let mut plan = Timeline::default();
     let mut count = 0;
     for (number, action) in actions.iter().enumerate() {
         let action = action.as_object().ok_or("an action must be a dictionary")?;
@@ -85,8 +85,8 @@ pub(crate) fn plan(actions: Option<&Value>, origins: &impl Origins) -> Result<Pl
         }
         let items = without_cancelled(items)?;
         let ends = match action.get("type").and_then(Value::as_str) {
-            Some("pointer") => pointer(&mut plan.deeds, number, id, action, &items, origins)?,
-            Some("key") => keys(&mut plan.deeds, id, &items)?,
+            Some("pointer") => pointer(&mut plan.actions, number, id, action, &items, origins)?,
+            Some("key") => keys(&mut plan.actions, id, &items)?,
             other => {
                 return Err(format!(
                     "Only actions of '(pointer, key)' types are supported. '{}' is given instead for action with id '{id}'",
@@ -97,7 +97,7 @@ pub(crate) fn plan(actions: Option<&Value>, origins: &impl Origins) -> Result<Pl
         plan.ends = plan.ends.max(ends);
     }
     // Of one moment, what was listed first comes first.
-    plan.deeds.sort_by_key(|(at, _)| *at);
+    plan.actions.sort_by_key(|(at, _)| *at);
     Ok(plan)
 }
 
@@ -124,7 +124,7 @@ fn kind(item: &Item) -> Option<&str> {
 }
 
 fn pointer(
-    deeds: &mut Vec<(Duration, Deed)>,
+    actions: &mut Vec<(Duration, InputAction)>,
     number: usize,
     id: &str,
     action: &Item,
@@ -184,12 +184,12 @@ fn pointer(
         };
         time += lasting;
         if let Some(touch) = touch {
-            deeds.push((time, Deed::Finger(number, touch)));
+            actions.push((time, InputAction::Finger(number, touch)));
         }
     }
     // What still lies on the glass is lifted at the end.
     if down {
-        deeds.push((time, Deed::Finger(number, Touch::Up)));
+        actions.push((time, InputAction::Finger(number, Touch::Up)));
     }
     Ok(time)
 }
@@ -247,7 +247,11 @@ fn element_origin(origin: &Value) -> Option<String> {
     }
 }
 
-fn keys(deeds: &mut Vec<(Duration, Deed)>, id: &str, items: &[&Item]) -> Result<Duration, String> {
+fn keys(
+    actions: &mut Vec<(Duration, InputAction)>,
+    id: &str,
+    items: &[&Item],
+) -> Result<Duration, String> {
     let mut time = Duration::ZERO;
     let mut text = String::new();
     let mut held: Vec<char> = Vec::new();
@@ -269,7 +273,7 @@ fn keys(deeds: &mut Vec<(Duration, Deed)>, id: &str, items: &[&Item]) -> Result<
                     duration(item)?.ok_or("Duration must be present for pause action item")?;
                 unbalanced(&held)?;
                 if !text.is_empty() {
-                    deeds.push((time, Deed::Type(std::mem::take(&mut text))));
+                    actions.push((time, InputAction::Type(std::mem::take(&mut text))));
                 }
                 time += lasting;
             }
@@ -283,7 +287,7 @@ fn keys(deeds: &mut Vec<(Duration, Deed)>, id: &str, items: &[&Item]) -> Result<
     }
     unbalanced(&held)?;
     if !text.is_empty() {
-        deeds.push((time, Deed::Type(text)));
+        actions.push((time, InputAction::Type(text)));
     }
     Ok(time)
 }

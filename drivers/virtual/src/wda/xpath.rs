@@ -75,7 +75,7 @@ pub(crate) fn find(
         Document::new(tree, root, expression, &computed).map_err(|TooLong| XPathError::TooLong)?;
     let start = Node {
         document: &document,
-        place: Place::Element(root),
+        place: NodePosition::Element(root),
     };
     let value = evaluate(&parsed, &EvaluationContext::new(start));
     if document.steps.get() > MAX_STEPS {
@@ -88,10 +88,10 @@ pub(crate) fn find(
     };
     nodes
         .into_iter()
-        .filter(|node| node.place != Place::Root)
+        .filter(|node| node.place != NodePosition::Root)
         .map(|node| match node.place {
-            Place::Element(at) => Ok(at),
-            Place::Root | Place::Attribute(..) => {
+            NodePosition::Element(at) => Ok(at),
+            NodePosition::Root | NodePosition::Attribute(..) => {
                 Err(XPathError::NoElements(expression.to_owned()))
             }
         })
@@ -222,12 +222,12 @@ impl<'t> Document<'t> {
 #[derive(Clone, Copy)]
 struct Node<'d> {
     document: &'d Document<'d>,
-    place: Place,
+    place: NodePosition,
 }
 
 /// Ordered as in the document: an element's attributes come before its children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum NodePosition {
     Root,
     Element(usize),
     Attribute(usize, usize),
@@ -244,9 +244,9 @@ impl Eq for Node<'_> {}
 impl Node<'_> {
     fn order(self) -> (usize, usize) {
         match self.place {
-            Place::Root => (0, 0),
-            Place::Element(at) => (at + 1, 0),
-            Place::Attribute(at, number) => (at + 1, number + 1),
+            NodePosition::Root => (0, 0),
+            NodePosition::Element(at) => (at + 1, 0),
+            NodePosition::Attribute(at, number) => (at + 1, number + 1),
         }
     }
 }
@@ -254,18 +254,18 @@ impl Node<'_> {
 impl<'d> xpath_eval::Node<'d> for Node<'d> {
     fn kind(self) -> NodeKind {
         match self.place {
-            Place::Root => NodeKind::Root,
-            Place::Element(_) => NodeKind::Element,
-            Place::Attribute(..) => NodeKind::Attribute,
+            NodePosition::Root => NodeKind::Root,
+            NodePosition::Element(_) => NodeKind::Element,
+            NodePosition::Attribute(..) => NodeKind::Attribute,
         }
     }
 
     fn parent(self) -> Option<Self> {
         let place = match self.place {
-            Place::Root => return None,
-            Place::Element(at) if at == self.document.root => Place::Root,
-            Place::Element(at) => Place::Element(self.document.tree.get(at)?.parent?),
-            Place::Attribute(at, _) => Place::Element(at),
+            NodePosition::Root => return None,
+            NodePosition::Element(at) if at == self.document.root => NodePosition::Root,
+            NodePosition::Element(at) => NodePosition::Element(self.document.tree.get(at)?.parent?),
+            NodePosition::Attribute(at, _) => NodePosition::Element(at),
         };
         self.document.step().then_some(Self { place, ..self })
     }
@@ -273,15 +273,15 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
     fn children(self) -> impl Iterator<Item = Self> + 'd {
         let document = self.document;
         let (root, inner) = match self.place {
-            Place::Root => (Some(document.root), None),
-            Place::Element(at) => (None, Some(document.tree.children(at))),
-            Place::Attribute(..) => (None, None),
+            NodePosition::Root => (Some(document.root), None),
+            NodePosition::Element(at) => (None, Some(document.tree.children(at))),
+            NodePosition::Attribute(..) => (None, None),
         };
         root.into_iter()
             .chain(inner.into_iter().flatten())
             .take_while(|_| document.step())
             .map(move |at| Self {
-                place: Place::Element(at),
+                place: NodePosition::Element(at),
                 ..self
             })
     }
@@ -289,13 +289,13 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
     fn attributes(self) -> impl Iterator<Item = Self> + 'd {
         let document = self.document;
         let (at, count) = match self.place {
-            Place::Element(at) => (at, document.attributes.get(at).map_or(0, Vec::len)),
-            Place::Root | Place::Attribute(..) => (0, 0),
+            NodePosition::Element(at) => (at, document.attributes.get(at).map_or(0, Vec::len)),
+            NodePosition::Root | NodePosition::Attribute(..) => (0, 0),
         };
         (0..count)
             .take_while(|_| document.step())
             .map(move |number| Self {
-                place: Place::Attribute(at, number),
+                place: NodePosition::Attribute(at, number),
                 ..self
             })
     }
@@ -306,9 +306,9 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
 
     fn expanded_name(self) -> Option<ExpandedName> {
         let local_name = match self.place {
-            Place::Root => return None,
-            Place::Element(at) => self.document.tags.get(at)?.clone(),
-            Place::Attribute(at, number) => {
+            NodePosition::Root => return None,
+            NodePosition::Element(at) => self.document.tags.get(at)?.clone(),
+            NodePosition::Attribute(at, number) => {
                 self.document.attributes.get(at)?.get(number)?.0.clone()
             }
         };
@@ -320,9 +320,9 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
 
     fn has_expanded_name(self, namespace_uri: Option<&str>, local_name: &str) -> bool {
         let name = match self.place {
-            Place::Root => None,
-            Place::Element(at) => self.document.tags.get(at).map(String::as_str),
-            Place::Attribute(at, number) => {
+            NodePosition::Root => None,
+            NodePosition::Element(at) => self.document.tags.get(at).map(String::as_str),
+            NodePosition::Attribute(at, number) => {
                 let attributes = self.document.attributes.get(at);
                 attributes
                     .and_then(|all| all.get(number))
@@ -338,13 +338,13 @@ impl<'d> xpath_eval::Node<'d> for Node<'d> {
 
     fn with_string_value<R>(self, f: impl FnOnce(&str) -> R) -> R {
         match self.place {
-            Place::Attribute(at, number) => {
+            NodePosition::Attribute(at, number) => {
                 let attributes = self.document.attributes.get(at);
                 let value = attributes.and_then(|all| all.get(number));
                 f(value.map_or("", |(_, value)| value))
             }
             // There is no text between the tags.
-            Place::Root | Place::Element(_) => f(""),
+            NodePosition::Root | NodePosition::Element(_) => f(""),
         }
     }
 

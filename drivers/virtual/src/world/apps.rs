@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::app::{App, AppId, Permission};
 use crate::shape::Platform;
 use crate::world::World;
+use crate::world::app_event::AppEvent;
 use crate::world::catalog::{LAUNCHER, SPRINGBOARD, link_rules};
 use crate::world::dialogs::OpenDialog;
-use crate::world::happening::Happening;
-use crate::world::running::{Entering, Install, Run};
+use crate::world::running::{Install, RunningApp, ScreenTransition};
 
 /// What an app does at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,7 @@ impl World {
         }
         let ready_at = self.now + self.latency.cold_start.pick(&mut self.dice);
         self.next_pid += 1 + u32::try_from(self.dice.up_to(30)).unwrap_or(0);
-        let run = Run::new(app, self.next_pid, ready_at, kept);
+        let run = RunningApp::new(app, self.next_pid, ready_at, kept);
         self.running.insert(id.clone(), run);
         self.front = Some(id.clone());
         self.changed();
@@ -216,7 +216,7 @@ impl World {
             return false;
         };
         if run.screen_name() != name {
-            run.enter(&name, Entering::Above);
+            run.enter(&name, ScreenTransition::Push);
             let ready_at = run.ready_at;
             self.moved();
             self.on_enter(id, ready_at);
@@ -290,8 +290,8 @@ impl World {
         let pid = self.running.get(id).map(|run| run.pid);
         if self.end(id) {
             let app = id.clone();
-            self.happenings
-                .extend(pid.map(|pid| Happening::Crashed { app, pid }));
+            self.app_events
+                .extend(pid.map(|pid| AppEvent::Crashed { app, pid }));
             if self.shape.platform == Platform::Android {
                 self.system_dialogs.push(OpenDialog::Crashed(id.clone()));
             }
@@ -366,11 +366,11 @@ impl World {
         true
     }
 
-    pub(super) fn front_run(&self) -> Option<&Run> {
+    pub(super) fn front_run(&self) -> Option<&RunningApp> {
         self.running.get(self.front.as_ref()?)
     }
 
-    pub(super) fn front_run_mut(&mut self) -> Option<&mut Run> {
+    pub(super) fn front_run_mut(&mut self) -> Option<&mut RunningApp> {
         self.running.get_mut(self.front.as_ref()?)
     }
 
@@ -379,7 +379,7 @@ impl World {
     }
 
     /// The full class name of the activity an app shows.
-    pub(super) fn activity_of(&self, run: &Run) -> String {
+    pub(super) fn activity_of(&self, run: &RunningApp) -> String {
         let own = run.screen().and_then(|s| s.activity.as_deref());
         let id = run.app.id(self.shape.platform);
         in_full(id, own.unwrap_or(&run.app.app.activity))
@@ -397,11 +397,14 @@ fn in_full(id: &AppId, class: &str) -> String {
 
 /// An app nobody described.
 fn blank(id: &AppId) -> App {
-    use crate::app::{Element, Identity, Ids, KeyboardMode, Role, Template, Words};
-    use crate::document::{At, Place};
+    use crate::app::{Element, Identity, Ids, KeyboardMode, PlatformText, Role, Template};
+    use crate::document::{At, SourcePosition};
     let label = Element {
         role: Role::Text,
-        text: Some(Words::Same(Template::new(id.as_str(), Place::default()))),
+        text: Some(PlatformText::Same(Template::new(
+            id.as_str(),
+            SourcePosition::default(),
+        ))),
         ..Element::default()
     };
     let screen = crate::app::Screen {
@@ -415,7 +418,7 @@ fn blank(id: &AppId) -> App {
             version: "1.0".to_owned(),
             start: At {
                 value: "main".to_owned(),
-                place: Place::default(),
+                place: SourcePosition::default(),
             },
             activity: ".MainActivity".to_owned(),
             preinstalled: false,

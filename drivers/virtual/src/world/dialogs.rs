@@ -7,9 +7,9 @@ use crate::app::{AppId, Ask, Permission, Rules};
 use crate::geometry::Rect;
 use crate::shape::Platform;
 use crate::world::World;
+use crate::world::app_event::AppEvent;
 use crate::world::catalog::SPRINGBOARD;
-use crate::world::happening::Happening;
-use crate::world::layout::{Laid, Target, plain};
+use crate::world::layout::{Target, WindowLayout, plain};
 use crate::world::place::{named, step};
 use crate::world::snapshot::{Node, NodeRole, Window, WindowKind};
 
@@ -112,7 +112,7 @@ impl World {
         self.advance(now);
         if let OpenDialog::Hangs(app) = &dialog {
             let app = app.clone();
-            self.happenings.push(Happening::Hung { app });
+            self.app_events.push(AppEvent::Hung { app });
         }
         self.system_dialogs.push(dialog);
         self.moved();
@@ -264,7 +264,7 @@ impl World {
         }
     }
 
-    pub(super) fn dialog_window(&self, dialog: &OpenDialog, kind: WindowKind) -> Laid<'_> {
+    pub(super) fn dialog_window(&self, dialog: &OpenDialog, kind: WindowKind) -> WindowLayout<'_> {
         let view = self.view(dialog);
         let app = self.shown_by(dialog);
         let (width, height) = (self.width(), self.height());
@@ -351,6 +351,6 @@ impl World {
             bounds: card,
             nodes,
         };
-        Laid { window, targets }
+        WindowLayout { window, targets }
     }
 }

@@ -7,7 +7,7 @@ use crate::app::{AppId, Ask, Expression, Record, Rule, Rules, Value};
 use crate::shape::Platform;
 use crate::world::World;
 use crate::world::dialogs::OpenDialog;
-use crate::world::running::{Entering, Row, Scope};
+use crate::world::running::{Row, Scope, ScreenTransition};
 use crate::world::snapshot::NodeKey;
 
 /// The most effects that may be under way at once on one device.
@@ -21,12 +21,12 @@ pub(super) struct Pending {
     pub due: Duration,
     pub app: AppId,
     pub busy: bool,
-    what: Due,
+    what: PendingEffects,
     row: Option<OwnedRow>,
 }
 
 #[derive(Debug)]
-enum Due {
+enum PendingEffects {
     /// The effects of this rule, whose condition held when it was begun.
     Effects(Box<Rule>),
     /// The rules of a screen that was entered.
@@ -73,7 +73,7 @@ impl World {
                     due,
                     app: app.clone(),
                     busy: delay.busy,
-                    what: Due::Effects(Box::new(rule)),
+                    what: PendingEffects::Effects(Box::new(rule)),
                     row: row.cloned(),
                 });
                 // A spinner that starts to turn is a change too.
@@ -99,8 +99,8 @@ impl World {
     pub(super) fn carry_out_pending(&mut self, pending: Pending) {
         let row = pending.row.as_ref();
         match &pending.what {
-            Due::Effects(rule) => self.effects(&pending.app, rule, row, 0),
-            Due::Entered(rules) => self.carry_out(&pending.app, rules, row),
+            PendingEffects::Effects(rule) => self.effects(&pending.app, rule, row, 0),
+            PendingEffects::Entered(rules) => self.carry_out(&pending.app, rules, row),
         }
     }
 
@@ -124,7 +124,7 @@ impl World {
                 due: at,
                 app: app.clone(),
                 busy: true,
-                what: Due::Entered(rules),
+                what: PendingEffects::Entered(rules),
                 row: None,
             });
         }
@@ -133,9 +133,9 @@ impl World {
     fn effects(&mut self, app: &AppId, rule: &Rule, row: Option<&OwnedRow>, chain: u8) {
         self.assign(app, rule, row);
         let goes = [
-            (&rule.goto, Entering::Above),
-            (&rule.replace, Entering::Instead),
-            (&rule.restart, Entering::Alone),
+            (&rule.goto, ScreenTransition::Push),
+            (&rule.replace, ScreenTransition::Replace),
+            (&rule.restart, ScreenTransition::Reset),
         ];
         for (screen, how) in goes {
             if let Some(screen) = screen {
@@ -299,7 +299,7 @@ impl World {
             Some(screen) => {
                 match run.screens.iter().rposition(|s| s == screen) {
                     Some(known) => run.screens.truncate(known + 1),
-                    None => run.enter(screen, Entering::Alone),
+                    None => run.enter(screen, ScreenTransition::Reset),
                 }
                 self.after_back(app);
             }
@@ -332,7 +332,7 @@ impl World {
 
     pub(super) fn scope_of_row<'a>(
         &'a self,
-        run: &'a crate::world::running::Run,
+        run: &'a crate::world::running::RunningApp,
         row: Option<&'a OwnedRow>,
     ) -> Scope<'a> {
         Scope {

@@ -41,11 +41,11 @@ pub enum Gesture {
 /// A finger that may be on the glass.
 #[derive(Debug, Clone, Default)]
 pub struct Finger {
-    down: Option<Down>,
+    down: Option<PressedPointer>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Down {
+struct PressedPointer {
     at: Point,
     since: Duration,
     last: Point,
@@ -70,7 +70,7 @@ impl Finger {
     pub fn follow(&mut self, movement: Pointer, now: Duration) -> Option<Gesture> {
         match movement {
             Pointer::Down(at) => {
-                self.down = Some(Down {
+                self.down = Some(PressedPointer {
                     at,
                     since: now,
                     last: at,

@@ -5,8 +5,8 @@ use crate::geometry::Rect;
 use crate::shape::Platform;
 use crate::world::catalog::{LAUNCHER, SPRINGBOARD};
 use crate::world::keyboard::Cap;
-use crate::world::place::{Placer, Spot, named, step};
-use crate::world::running::{Row, Run, Scope};
+use crate::world::place::{LayoutBuilder, Placement, named, step};
+use crate::world::running::{Row, RunningApp, Scope};
 use crate::world::snapshot::{Flags, Node, NodeKey, NodeRole, Snapshot, Window, WindowKind};
 use crate::world::{Display, World};
 
@@ -22,7 +22,7 @@ pub(super) enum Target<'a> {
 }
 
 /// A window with the meaning of its nodes.
-pub(super) struct Laid<'a> {
+pub(super) struct WindowLayout<'a> {
     pub window: Window,
     pub targets: Vec<Target<'a>>,
 }
@@ -43,7 +43,7 @@ impl World {
     }
 
     /// The windows from the bottom to the top.
-    pub(super) fn lay_out(&self) -> Vec<Laid<'_>> {
+    pub(super) fn lay_out(&self) -> Vec<WindowLayout<'_>> {
         let mut windows = Vec::new();
         match self.front_run() {
             None => windows.push(self.launcher()),
@@ -68,7 +68,7 @@ impl World {
         Rect::new(0.0, 0.0, self.width(), self.height())
     }
 
-    fn launcher(&self) -> Laid<'_> {
+    fn launcher(&self) -> WindowLayout<'_> {
         let (id, name) = match self.shape.platform {
             Platform::Android => (LAUNCHER, "Launcher"),
             Platform::Ios => (SPRINGBOARD, "SpringBoard"),
@@ -105,20 +105,20 @@ impl World {
             bounds,
             nodes,
         };
-        Laid { window, targets }
+        WindowLayout { window, targets }
     }
 
-    fn splash<'a>(&self, run: &'a Run) -> Laid<'a> {
+    fn splash<'a>(&self, run: &'a RunningApp) -> WindowLayout<'a> {
         let bounds = self.screen_rect();
         let id = run.app.id(self.shape.platform);
         let root = plain(NodeRole::Root, named(id.as_str()), None, bounds, "");
-        Laid {
+        WindowLayout {
             window: self.window(run, WindowKind::Starting, vec![root]),
             targets: vec![Target::Nothing],
         }
     }
 
-    fn window(&self, run: &Run, kind: WindowKind, nodes: Vec<Node>) -> Window {
+    fn window(&self, run: &RunningApp, kind: WindowKind, nodes: Vec<Node>) -> Window {
         let id = run.app.id(self.shape.platform).clone();
         Window {
             kind,
@@ -131,10 +131,10 @@ impl World {
         }
     }
 
-    fn app_window<'a>(&'a self, run: &'a Run) -> Laid<'a> {
+    fn app_window<'a>(&'a self, run: &'a RunningApp) -> WindowLayout<'a> {
         let bounds = self.screen_rect();
         let key = named(run.screen_name());
-        let mut placer = Placer {
+        let mut placer = LayoutBuilder {
             scope: self.scope(run),
             stretch: bounds.w / run.app.app.canvas.max(1.0),
             nodes: Vec::new(),
@@ -151,7 +151,7 @@ impl World {
             }
             placer.place(
                 &screen.elements,
-                Spot {
+                Placement {
                     parent: 0,
                     area: content,
                     clip: content,
@@ -161,7 +161,7 @@ impl World {
                 },
             );
         }
-        Laid {
+        WindowLayout {
             window: self.window(run, WindowKind::App, placer.nodes),
             targets: placer.targets,
         }
@@ -175,7 +175,7 @@ impl World {
     }
 
     /// Where the elements of a screen stand: below the bars, above the keyboard if it gives way.
-    pub(super) fn content_area(&self, run: &Run, screen: &AppScreen) -> Rect {
+    pub(super) fn content_area(&self, run: &RunningApp, screen: &AppScreen) -> Rect {
         let bar = if screen.title.is_some() || !screen.bar.is_empty() {
             self.bar_height()
         } else {
@@ -191,7 +191,13 @@ impl World {
         Rect::new(0.0, top, self.width(), bottom - top)
     }
 
-    fn bar<'a>(&self, placer: &mut Placer<'a>, run: &'a Run, screen: &'a AppScreen, key: u64) {
+    fn bar<'a>(
+        &self,
+        placer: &mut LayoutBuilder<'a>,
+        run: &'a RunningApp,
+        screen: &'a AppScreen,
+        key: u64,
+    ) {
         let scope = placer.scope;
         let (top, tall) = (self.shape.status_bar, self.bar_height());
         let area = Rect::new(0.0, top, self.width(), tall);
@@ -233,7 +239,7 @@ impl World {
             placer.place_one(
                 element,
                 slot,
-                Spot {
+                Placement {
                     parent: bar,
                     area: slot,
                     clip: area,
@@ -246,7 +252,7 @@ impl World {
         }
     }
 
-    fn keyboard_window(&self) -> Laid<'_> {
+    fn keyboard_window(&self) -> WindowLayout<'_> {
         let bounds = self.keyboard_bounds();
         let key = named("keyboard");
         let mut nodes = vec![plain(NodeRole::Root, key, None, bounds, "")];
@@ -273,11 +279,11 @@ impl World {
             bounds,
             nodes,
         };
-        Laid { window, targets }
+        WindowLayout { window, targets }
     }
 
     /// What paths mean in the app of `run`.
-    pub(super) fn scope<'a>(&'a self, run: &'a Run) -> Scope<'a> {
+    pub(super) fn scope<'a>(&'a self, run: &'a RunningApp) -> Scope<'a> {
         static NOTHING_GRANTED: std::collections::BTreeSet<crate::app::Permission> =
             std::collections::BTreeSet::new();
         let install = self.installed.get(run.app.id(self.shape.platform));

@@ -7,7 +7,7 @@ use crate::geometry::Rect;
 use crate::shape::Platform;
 use crate::world::layout::Target;
 use crate::world::running::{Row, Scope};
-use crate::world::snapshot::{Flags, Node, NodeKey, NodeRole, Scrolled};
+use crate::world::snapshot::{Flags, Node, NodeKey, NodeRole, ScrollPosition};
 
 /// Space left and right of an element without a frame, on the app's canvas.
 const MARGIN: f64 = 16.0;
@@ -19,7 +19,7 @@ const MAX_HIDDEN_ROWS: usize = 200;
 static NO_RECORD: Record = BTreeMap::new();
 
 /// Puts the nodes of one window together.
-pub(super) struct Placer<'a> {
+pub(super) struct LayoutBuilder<'a> {
     pub scope: Scope<'a>,
     /// Device width per canvas width.
     pub stretch: f64,
@@ -29,7 +29,7 @@ pub(super) struct Placer<'a> {
 
 /// Where something is placed: in what node, in which area, seen through which opening.
 #[derive(Clone, Copy)]
-pub(super) struct Spot<'a> {
+pub(super) struct Placement<'a> {
     pub parent: usize,
     pub area: Rect,
     pub clip: Rect,
@@ -52,7 +52,7 @@ pub(super) fn named(name: &str) -> u64 {
     })
 }
 
-impl<'a> Placer<'a> {
+impl<'a> LayoutBuilder<'a> {
     /// Adds a node and what a tap on it means; returns its index.
     pub fn add(&mut self, node: Node, target: Target<'a>) -> usize {
         self.nodes.push(node);
@@ -61,7 +61,7 @@ impl<'a> Placer<'a> {
     }
 
     /// Places elements below each other or by their frames; returns how high they are together.
-    pub fn place(&mut self, elements: &'a [Element], spot: Spot<'a>) -> f64 {
+    pub fn place(&mut self, elements: &'a [Element], spot: Placement<'a>) -> f64 {
         let (mut flow, mut lowest) = (spot.area.y + GAP, spot.area.y);
         for (i, element) in elements.iter().enumerate() {
             let scope = Scope {
@@ -75,7 +75,7 @@ impl<'a> Placer<'a> {
             let index = self.place_one(
                 element,
                 bounds,
-                Spot {
+                Placement {
                     key: step(spot.key, i as u64),
                     ..spot
                 },
@@ -114,13 +114,13 @@ impl<'a> Placer<'a> {
     }
 
     /// Places one element at `bounds`; returns its index.
-    pub fn place_one(&mut self, element: &'a Element, bounds: Rect, spot: Spot<'a>) -> usize {
+    pub fn place_one(&mut self, element: &'a Element, bounds: Rect, spot: Placement<'a>) -> usize {
         let node = self.node(element, bounds, &spot);
         let enabled = node.flags.enabled;
         let visible = node.visible;
         let key = node.key;
         let index = self.add(node, Target::Element(element, spot.row));
-        let inside = Spot {
+        let inside = Placement {
             parent: index,
             area: bounds,
             clip: visible,
@@ -132,7 +132,7 @@ impl<'a> Placer<'a> {
             Role::Scroll => self.scroll(&element.elements, key, inside),
             Role::Group if bounds.h == 0.0 => {
                 // Its height is that of its content, which is seen through the same opening.
-                let open = Spot {
+                let open = Placement {
                     clip: spot.clip,
                     ..inside
                 };
@@ -148,9 +148,9 @@ impl<'a> Placer<'a> {
         index
     }
 
-    fn scroll(&mut self, elements: &'a [Element], key: NodeKey, spot: Spot<'a>) {
+    fn scroll(&mut self, elements: &'a [Element], key: NodeKey, spot: Placement<'a>) {
         let offset = self.offset(key);
-        let shifted = Spot {
+        let shifted = Placement {
             area: Rect {
                 y: spot.area.y - offset,
                 ..spot.area
@@ -171,7 +171,7 @@ impl<'a> Placer<'a> {
         }
     }
 
-    fn list(&mut self, list: &'a Element, key: NodeKey, spot: Spot<'a>) {
+    fn list(&mut self, list: &'a Element, key: NodeKey, spot: Placement<'a>) {
         let Some(item) = list.item.as_deref() else {
             return self.scroll(&list.elements, key, spot);
         };
@@ -194,7 +194,7 @@ impl<'a> Placer<'a> {
             let index = self.place_one(
                 item,
                 bounds,
-                Spot {
+                Placement {
                     row: Some(row),
                     key: step(spot.key, 0x1_0000 + row.index as u64),
                     ..spot
@@ -242,12 +242,12 @@ impl<'a> Placer<'a> {
 
     fn set_scrolled(&mut self, index: usize, offset: f64, most: f64) {
         let node = &mut self.nodes[index];
-        node.scrolled = Some(Scrolled { offset, most });
+        node.scrolled = Some(ScrollPosition { offset, most });
         node.flags.scrollable = most > 0.0;
         node.flags.focusable |= most > 0.0;
     }
 
-    fn node(&self, element: &Element, bounds: Rect, spot: &Spot<'_>) -> Node {
+    fn node(&self, element: &Element, bounds: Rect, spot: &Placement<'_>) -> Node {
         let scope = Scope {
             row: spot.row,
             ..self.scope

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::app::{App, Condition, Permission, Record, Value, Words};
+use crate::app::{App, Condition, Permission, PlatformText, Record, Value};
 use crate::shape::Platform;
 use crate::world::dialogs::OpenDialog;
 use crate::world::snapshot::NodeKey;
@@ -50,7 +50,7 @@ impl Install {
 
 /// An app that runs.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct RunningApp {
     pub app: Arc<App>,
     pub pid: u32,
     /// Its first picture is drawn then.
@@ -71,7 +71,7 @@ pub(super) struct Run {
     pub url: (String, String),
 }
 
-impl Run {
+impl RunningApp {
     pub fn new(app: Arc<App>, pid: u32, ready_at: Duration, kept: BTreeMap<String, Value>) -> Self {
         let start = app.app.start.value.clone();
         Self {
@@ -109,17 +109,17 @@ impl Run {
     }
 
     /// Goes to a screen; what was typed into the one left is kept with its variables.
-    pub fn enter(&mut self, screen: &str, how: Entering) {
+    pub fn enter(&mut self, screen: &str, how: ScreenTransition) {
         match how {
-            Entering::Above => {
+            ScreenTransition::Push => {
                 if self.screens.len() >= MAX_HISTORY {
                     self.screens.remove(0);
                 }
             }
-            Entering::Instead => {
+            ScreenTransition::Replace => {
                 self.screens.pop();
             }
-            Entering::Alone => self.screens.clear(),
+            ScreenTransition::Reset => self.screens.clear(),
         }
         self.screens.push(screen.to_owned());
         self.leave_field();
@@ -135,13 +135,13 @@ impl Run {
 
 /// How a screen is entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entering {
+pub(super) enum ScreenTransition {
     /// Back returns to the one before.
-    Above,
+    Push,
     /// In its place.
-    Instead,
+    Replace,
     /// The history is forgotten.
-    Alone,
+    Reset,
 }
 
 /// A row of a list: where it is in its list, and what it shows.
@@ -154,7 +154,7 @@ pub(super) struct Row<'a> {
 /// Everything a path in the app file can mean at one place.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
-    pub run: &'a Run,
+    pub run: &'a RunningApp,
     pub granted: &'a BTreeSet<Permission>,
     pub row: Option<Row<'a>>,
     pub platform: Platform,
@@ -178,7 +178,7 @@ impl Scope<'_> {
         condition.is_none_or(|c| c.holds(&|path| self.value(path)))
     }
 
-    pub fn words(&self, words: Option<&Words>) -> String {
+    pub fn words(&self, words: Option<&PlatformText>) -> String {
         words.map_or_else(String::new, |w| {
             w.on(self.platform).fill(&|path| self.value(path))
         })

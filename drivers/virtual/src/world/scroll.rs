@@ -5,28 +5,28 @@ use std::time::Duration;
 use crate::geometry::{Point, Rect};
 use crate::world::World;
 use crate::world::snapshot::{Node, NodeKey, WindowKind};
-use crate::world::touch::Touched;
+use crate::world::touch::TouchOutcome;
 
 impl World {
     /// Scrolls what lies at `at` by `by`; positive shows what is further down.
-    pub(super) fn scroll_at(&mut self, at: Point, by: f64) -> Touched {
+    pub(super) fn scroll_at(&mut self, at: Point, by: f64) -> TouchOutcome {
         let laid = self.lay_out();
         let window = laid.iter().rev().find(|l| match l.window.kind {
             WindowKind::Keyboard => l.window.bounds.contains(at),
             _ => true,
         });
         let Some(window) = window.map(|l| &l.window) else {
-            return Touched::Nothing;
+            return TouchOutcome::Nothing;
         };
         let scrolls = |n: &&Node| n.flags.scrollable && n.visible.contains(at);
         let Some(node) = window.nodes.iter().rfind(scrolls) else {
-            return Touched::Nothing;
+            return TouchOutcome::Nothing;
         };
         let (key, scrolled) = (node.key, node.scrolled);
         if let Some(scrolled) = scrolled {
             self.scroll_to(key, (scrolled.offset + by).clamp(0.0, scrolled.most));
         }
-        Touched::Node(key)
+        TouchOutcome::Node(key)
     }
 
     /// Scrolls the node by `by`, as an accessibility action does; false when it cannot.

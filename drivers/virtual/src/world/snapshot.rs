@@ -183,7 +183,7 @@ pub enum NodeRole {
 
 /// How far a scrolling node is scrolled, in dp or pt.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scrolled {
+pub struct ScrollPosition {
     /// What has gone out at the top.
     pub offset: f64,
     /// The most that can.
@@ -230,7 +230,7 @@ pub struct Node {
     /// One word each.
     pub flags: Flags,
     /// For something that scrolls.
-    pub scrolled: Option<Scrolled>,
+    pub scrolled: Option<ScrollPosition>,
 }
 
 impl Node {

@@ -8,7 +8,7 @@ use crate::shape::Platform;
 use crate::world::effects::OwnedRow;
 use crate::world::finger::{Gesture, Pointer};
 use crate::world::keyboard::Cap;
-use crate::world::layout::{Laid, Target};
+use crate::world::layout::{Target, WindowLayout};
 use crate::world::snapshot::{Node, NodeKey, WindowKind};
 use crate::world::{Display, World};
 
@@ -17,7 +17,7 @@ const EDGE: f64 = 16.0;
 
 /// What a touch met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Touched {
+pub enum TouchOutcome {
     /// A node that does something.
     Node(NodeKey),
     /// Nothing that does something.
@@ -47,17 +47,17 @@ enum Act {
 
 impl World {
     /// Follows one movement of a finger; what it touched when the movement ended a gesture.
-    pub fn pointer(&mut self, movement: Pointer, now: Duration) -> Option<Touched> {
+    pub fn pointer(&mut self, movement: Pointer, now: Duration) -> Option<TouchOutcome> {
         self.advance(now);
         let gesture = self.finger.follow(movement, self.now)?;
         Some(self.gesture(gesture, now))
     }
 
     /// Touches the screen; points are dp or pt as the device is held.
-    pub fn gesture(&mut self, gesture: Gesture, now: Duration) -> Touched {
+    pub fn gesture(&mut self, gesture: Gesture, now: Duration) -> TouchOutcome {
         self.advance(now);
         if self.display == Display::Off {
-            return Touched::Nothing;
+            return TouchOutcome::Nothing;
         }
         match gesture {
             Gesture::Tap(at) => self.touch(at, false),
@@ -66,14 +66,14 @@ impl World {
         }
     }
 
-    fn touch(&mut self, at: Point, long: bool) -> Touched {
+    fn touch(&mut self, at: Point, long: bool) -> TouchOutcome {
         let hit = match self.find_hit(at, long) {
-            Aim::Hit(hit) => hit,
-            Aim::Beside => {
+            HitTest::Hit(hit) => hit,
+            HitTest::OutsideDialog => {
                 self.cancel_dialog();
-                return Touched::Nothing;
+                return TouchOutcome::Nothing;
             }
-            Aim::Nothing => return Touched::Nothing,
+            HitTest::Nothing => return TouchOutcome::Nothing,
         };
         let Some(app) = self.front.clone() else {
             return self.touch_home(hit);
@@ -106,10 +106,10 @@ impl World {
                 }
             }
         }
-        Touched::Node(hit.key)
+        TouchOutcome::Node(hit.key)
     }
 
-    fn touch_home(&mut self, hit: Hit) -> Touched {
+    fn touch_home(&mut self, hit: Hit) -> TouchOutcome {
         match hit.act {
             Act::Icon(app) => {
                 // An icon is there only for what is installed.
@@ -120,7 +120,7 @@ impl World {
             }
             Act::Cap(_) | Act::Back | Act::Element { .. } => {}
         }
-        Touched::Node(hit.key)
+        TouchOutcome::Node(hit.key)
     }
 
     fn flip(&mut self, app: &AppId, bind: Option<&str>, change: &Rules, row: Option<&OwnedRow>) {
@@ -160,26 +160,28 @@ impl World {
         }
     }
 
-    fn find_hit(&self, at: Point, long: bool) -> Aim {
+    fn find_hit(&self, at: Point, long: bool) -> HitTest {
         for laid in self.lay_out().iter().rev() {
             let inside = laid.window.bounds.contains(at);
             match laid.window.kind {
                 WindowKind::Keyboard if !inside => {}
-                WindowKind::Dialog | WindowKind::SystemDialog if !inside => return Aim::Beside,
-                WindowKind::Starting => return Aim::Nothing,
-                _ => return hit_in(laid, at, long).map_or(Aim::Nothing, Aim::Hit),
+                WindowKind::Dialog | WindowKind::SystemDialog if !inside => {
+                    return HitTest::OutsideDialog;
+                }
+                WindowKind::Starting => return HitTest::Nothing,
+                _ => return hit_in(laid, at, long).map_or(HitTest::Nothing, HitTest::Hit),
             }
         }
-        Aim::Nothing
+        HitTest::Nothing
     }
 
-    fn swipe(&mut self, from: Point, to: Point) -> Touched {
+    fn swipe(&mut self, from: Point, to: Point) -> TouchOutcome {
         let (width, height) = (self.width(), self.height());
         let no_dialog = self.top_dialog().is_none();
         if self.shape.platform == Platform::Ios && no_dialog {
             if from.y > height - EDGE && from.y - to.y > height * 0.2 {
                 self.go_home();
-                return Touched::Nothing;
+                return TouchOutcome::Nothing;
             }
             let deep = self.front_run().is_some_and(|run| run.screens.len() > 1);
             if from.x < EDGE
@@ -188,7 +190,7 @@ impl World {
                 && let Some(app) = self.front.clone()
             {
                 self.go_back(&app);
-                return Touched::Nothing;
+                return TouchOutcome::Nothing;
             }
         }
         self.scroll_at(from, from.y - to.y)
@@ -196,15 +198,15 @@ impl World {
 }
 
 /// What a point aims at.
-enum Aim {
+enum HitTest {
     Hit(Hit),
     /// Outside of a dialog that must be answered first.
-    Beside,
+    OutsideDialog,
     Nothing,
 }
 
 /// The deepest node at that point which does something.
-fn hit_in(laid: &Laid<'_>, at: Point, long: bool) -> Option<Hit> {
+fn hit_in(laid: &WindowLayout<'_>, at: Point, long: bool) -> Option<Hit> {
     let nodes = laid.window.nodes.iter().zip(&laid.targets);
     let mut found = None;
     for (node, target) in nodes {

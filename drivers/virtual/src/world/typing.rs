@@ -302,7 +302,7 @@ impl World {
         })
     }
 
-    pub(super) fn title_before(&self, run: &crate::world::running::Run) -> String {
+    pub(super) fn title_before(&self, run: &crate::world::running::RunningApp) -> String {
         let before = run
             .screens
             .iter()
@@ -317,7 +317,7 @@ impl World {
 
     pub(super) fn back_leads_somewhere(
         &self,
-        run: &crate::world::running::Run,
+        run: &crate::world::running::RunningApp,
         screen: &crate::app::Screen,
     ) -> bool {
         match &screen.back {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use packtrain_virtual::android::{Address, Limits, Packet, Sums};
+use packtrain_virtual::android::{Address, ChecksumMode, Limits, Packet};
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -17,7 +17,7 @@ const CLSE: u32 = 0x4553_4c43;
 const WRTE: u32 = 0x4554_5257;
 const LIMITS: Limits = Limits {
     payload: 1 << 20,
-    sums: Sums::Skipped,
+    sums: ChecksumMode::Skipped,
 };
 
 /// A link that has greeted.
@@ -47,7 +47,7 @@ impl Host {
 
     async fn send(&mut self, packet: Packet) {
         let mut bytes = bytes::BytesMut::new();
-        packet.encode(&mut bytes, Sums::Checked);
+        packet.encode(&mut bytes, ChecksumMode::Checked);
         let written = self.socket.write_all(&bytes).await;
         written.expect("written");
     }
@@ -119,7 +119,7 @@ async fn one() -> Fleet {
 async fn a_hostile_length_ends_the_link_and_nothing_else() {
     let fleet = one().await;
     let mut host = Host::connect(&fleet.android()[0]).await;
-    let mut header = Packet::new(CNXN, 0x0100_0001, 1 << 20, "").header(Sums::Checked);
+    let mut header = Packet::new(CNXN, 0x0100_0001, 1 << 20, "").header(ChecksumMode::Checked);
     header[12..16].copy_from_slice(&u32::MAX.to_le_bytes());
     host.socket.write_all(&header).await.expect("written");
     assert!(host.closed().await);

@@ -2,13 +2,13 @@
 //! it stands in for those it knows and refuses the others, as a phone refuses a class that is
 //! not there.
 
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::u2;
 
 /// The class of uiautomator2's server.
 const U2_MAIN: &str = "com.wetest.uia2.Main";
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let words: Vec<&str> = (call.rest().iter())
         .map(String::as_str)
         .filter(|arg| {
@@ -49,7 +49,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
 }
 
 /// `am instrument [-w] [-e KEY VALUE …] PACKAGE/RUNNER`
-pub(super) async fn instrument(call: &mut Call<'_>, args: &[String]) -> Ran {
+pub(super) async fn instrument(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let runner = args
         .iter()
         .find(|arg| arg.contains('/') && !arg.starts_with('-'));

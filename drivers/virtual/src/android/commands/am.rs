@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use crate::android::commands::intent::{Intent, Leads, short};
+use crate::android::commands::intent::{Intent, IntentTarget, short};
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, agent};
+use crate::android::commands::{Call, CommandResult, agent};
 use crate::android::lock;
 use crate::android::shell::io::Stop;
 use crate::app::AppId;
 use crate::world::{LAUNCHER, LaunchKind, Launched};
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     if call.name() == "monkey" {
         return monkey(call).await;
     }
@@ -124,7 +124,7 @@ fn for_packages(call: &Call<'_>, args: &[String], act: impl Fn(&Call<'_>, &AppId
     }
 }
 
-async fn start(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn start(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let intent = Intent::of(args);
     if intent.is_empty() {
         call.err(exception(
@@ -138,7 +138,7 @@ async fn start(call: &mut Call<'_>, args: &[String]) -> Ran {
     let mut code = 0;
     for _ in 0..intent.repeat.clamp(1, 100) {
         if intent.stops_first
-            && let Leads::Activity(id, _) = intent.leads(&android)
+            && let IntentTarget::Activity(id, _) = intent.leads(&android)
         {
             call.out(format!("Stopping: {id}\n")).await?;
             android.device().world(|world, now| world.stop(&id, now));
@@ -149,17 +149,17 @@ async fn start(call: &mut Call<'_>, args: &[String]) -> Ran {
     Ok(code)
 }
 
-async fn start_once(call: &mut Call<'_>, intent: &Intent) -> Ran {
+async fn start_once(call: &mut Call<'_>, intent: &Intent) -> CommandResult {
     let android = call.android();
     let device = android.device();
     let begun = device.now();
     let (id, launched) = match intent.leads(&android) {
-        Leads::NoSuchClass(name) => {
+        IntentTarget::NoSuchClass(name) => {
             let text = format!("Error type 3\nError: Activity class {{{name}}} does not exist.\n");
             complain(call, intent, text).await?;
             return Ok(1);
         }
-        Leads::Nobody => {
+        IntentTarget::Nobody => {
             let text = format!(
                 "Error: Activity not started, unable to resolve {}\n",
                 intent.shown()
@@ -167,11 +167,11 @@ async fn start_once(call: &mut Call<'_>, intent: &Intent) -> Ran {
             complain(call, intent, text).await?;
             return Ok(1);
         }
-        Leads::Home => {
+        IntentTarget::Home => {
             device.world(|world, now| world.home(now));
             return Ok(0);
         }
-        Leads::Link(url) => {
+        IntentTarget::Link(url) => {
             let before = device.world(|world, _| world.front());
             match device.world(|world, now| world.open(&url, now)) {
                 Some(id) => {
@@ -193,7 +193,7 @@ async fn start_once(call: &mut Call<'_>, intent: &Intent) -> Ran {
                 }
             }
         }
-        Leads::Activity(id, class) => {
+        IntentTarget::Activity(id, class) => {
             let before = android.shown_activity();
             // It was found to be there; a fault may have removed it since.
             let Ok(launched) = device.launch(&id).await else {
@@ -271,7 +271,7 @@ pub(super) async fn wait_until(call: &Call<'_>, ready_at: Duration) {
     }
 }
 
-async fn service(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn service(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let intent = Intent::of(args);
     call.out(format!("Starting service: {}\n", intent.shown()))
         .await?;
@@ -288,7 +288,7 @@ async fn service(call: &mut Call<'_>, args: &[String]) -> Ran {
     Ok(255)
 }
 
-async fn broadcast(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn broadcast(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let intent = Intent::of(args);
     let mut shown = intent.clone();
     shown.flags = Some("0x400000".to_owned());
@@ -300,7 +300,7 @@ async fn broadcast(call: &mut Call<'_>, args: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn monkey(call: &mut Call<'_>) -> Ran {
+async fn monkey(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(
         call.rest(),
         &[

@@ -1,6 +1,6 @@
 //! `dumpsys battery` and `cmd battery`. Source: AOSP `BatteryService`.
 
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::lock;
 
 /// What the system takes the battery for; the charge itself is the device's.
@@ -78,7 +78,7 @@ impl Battery {
     }
 }
 
-pub(super) async fn run(call: &Call<'_>, args: &[&str]) -> Ran {
+pub(super) async fn run(call: &Call<'_>, args: &[&str]) -> CommandResult {
     let android = &call.shell.android;
     let args: Vec<&str> = (args.iter().copied())
         .filter(|arg| !matches!(*arg, "-f" | "-a"))

@@ -7,14 +7,14 @@ use sha1::Sha1;
 use sha2::Sha256;
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::lock;
 use crate::android::shell::io::Input;
 
 /// The most that is read, in bytes.
 const MAX_INPUT: usize = 256 * 1024 * 1024;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let mut options = Options::of(call.rest(), &["w", "l", "s"]);
     if options.rest.is_empty() {
         options.rest.push("-".to_owned());

@@ -1,13 +1,15 @@
 //! `cmd SERVICE …`, `svc`, `ime`, `appops` and their like: switches of the system.
 
-use crate::android::commands::{Call, Ran, am, battery, input, pm, property, services, wm};
+use crate::android::commands::{
+    Call, CommandResult, am, battery, input, pm, property, services, wm,
+};
 use crate::android::lock;
 use crate::world::Theme;
 
 const KEYBOARD: &str =
     "com.google.android.inputmethod.latin/com.android.inputmethod.latin.LatinIME";
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "svc" => svc(call).await,
         "ime" => ime(call, call.rest()).await,
@@ -19,7 +21,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
 }
 
 /// The same with another program's name in front, for services that programs are short for.
-async fn as_program(call: &mut Call<'_>, name: &str, args: &[String]) -> Ran {
+async fn as_program(call: &mut Call<'_>, name: &str, args: &[String]) -> CommandResult {
     let mut all = vec![name.to_owned()];
     all.extend_from_slice(args);
     let mut inner = call.with(&all);
@@ -29,7 +31,7 @@ async fn as_program(call: &mut Call<'_>, name: &str, args: &[String]) -> Ran {
     }
 }
 
-async fn service(call: &mut Call<'_>) -> Ran {
+async fn service(call: &mut Call<'_>) -> CommandResult {
     // `-w` waits for a service that is not there yet.
     let first = if call.arg(1) == Some("-w") { 2 } else { 1 };
     let Some(name) = call.arg(first) else {
@@ -188,7 +190,7 @@ async fn service(call: &mut Call<'_>) -> Ran {
 }
 
 /// `locksettings`. The screen is locked by a swipe; nothing asks for a secret.
-async fn locksettings(call: &Call<'_>, args: &[String]) -> Ran {
+async fn locksettings(call: &Call<'_>, args: &[String]) -> CommandResult {
     let text = match args.first().map(String::as_str) {
         Some("get-disabled") => "false\n",
         Some("verify") => "Lock credential verified successfully\n",
@@ -206,7 +208,7 @@ async fn locksettings(call: &Call<'_>, args: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn svc(call: &mut Call<'_>) -> Ran {
+async fn svc(call: &mut Call<'_>) -> CommandResult {
     let android = call.android();
     let (what, how) = (call.arg(1).unwrap_or(""), call.arg(2).unwrap_or(""));
     let off = how == "disable";
@@ -225,7 +227,7 @@ async fn svc(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn ime(call: &Call<'_>, args: &[String]) -> Ran {
+async fn ime(call: &Call<'_>, args: &[String]) -> CommandResult {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let android = &call.shell.android;
     match words.as_slice() {
@@ -313,7 +315,7 @@ async fn ime(call: &Call<'_>, args: &[String]) -> Ran {
     }
 }
 
-async fn appops(call: &Call<'_>, args: &[String]) -> Ran {
+async fn appops(call: &Call<'_>, args: &[String]) -> CommandResult {
     match args.first().map(String::as_str) {
         Some("get") => {
             call.out("No operations.\n").await?;

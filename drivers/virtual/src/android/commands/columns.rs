@@ -2,10 +2,10 @@
 
 use crate::android::commands::filter::{lines_of, print};
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 
 /// Lines side by side, or with `-s` each file's in one line.
-pub(super) async fn paste(call: &mut Call<'_>) -> Ran {
+pub(super) async fn paste(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["d"]);
     let between = options.value("d").unwrap_or("\t").replace("\\n", "\n");
     let stdin = ["-".to_owned()];
@@ -33,7 +33,7 @@ pub(super) async fn paste(call: &mut Call<'_>) -> Ran {
     print(call, &rows).await
 }
 
-pub(super) async fn cut(call: &mut Call<'_>) -> Ran {
+pub(super) async fn cut(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["d", "f", "c", "b"]);
     let list = options
         .value("f")

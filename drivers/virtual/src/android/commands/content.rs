@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::lock;
 
 /// `--uri X --bind k:s:v …` taken apart.
@@ -48,7 +48,7 @@ impl Request {
     }
 }
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let request = Request::of(call.rest());
     let android = call.android();
     let Some((table, key)) = request.setting() else {

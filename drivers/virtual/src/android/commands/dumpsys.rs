@@ -4,13 +4,13 @@
 use crate::android::commands::intent::short;
 use crate::android::commands::options::Options;
 use crate::android::commands::system::clock_text;
-use crate::android::commands::{Call, Ran, battery, services};
+use crate::android::commands::{Call, CommandResult, battery, services};
 use crate::android::lock;
 use crate::android::packages::apk_path;
 use crate::app::{AppId, Permission};
 use crate::world::{AppState, Display};
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["t", "T", "--priority"]);
     if options.has("l") {
         call.out(services::list()).await?;
@@ -163,7 +163,7 @@ fn services(call: &Call<'_>, name: &str) -> String {
 }
 
 /// `dumpsys package NAME` and `pm dump NAME`.
-pub(super) async fn package(call: &mut Call<'_>, name: &str) -> Ran {
+pub(super) async fn package(call: &mut Call<'_>, name: &str) -> CommandResult {
     let text = match package_text(call, &AppId::from(name)) {
         Some(text) => text,
         None => format!("Dexopt state:\n  Unable to find package: {name}\n"),

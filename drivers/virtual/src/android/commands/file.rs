@@ -1,11 +1,11 @@
 //! Programs that make, move and remove files.
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, is_known};
-use crate::android::files::{Errno, Files, Last, name_of};
+use crate::android::commands::{Call, CommandResult, is_known};
+use crate::android::files::{Errno, Files, FinalLink, name_of};
 use crate::android::{commands, lock};
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "rm" => rm(call).await,
         "rmdir" => {
@@ -49,7 +49,7 @@ async fn each(
     call: &mut Call<'_>,
     with_value: &str,
     act: impl Fn(&mut Files, &str, &Call<'_>, &Options) -> Result<(), Errno>,
-) -> Ran {
+) -> CommandResult {
     let with_value: Vec<String> = with_value.chars().map(String::from).collect();
     let with_value: Vec<&str> = with_value.iter().map(String::as_str).collect();
     let options = Options::of(call.rest(), &with_value);
@@ -57,7 +57,7 @@ async fn each(
     for path in &options.rest {
         let result = {
             let mut files = lock(&call.shell.android.files);
-            let real = files.resolve(&call.shell.cwd, path, Last::Kept);
+            let real = files.resolve(&call.shell.cwd, path, FinalLink::Keep);
             real.and_then(|real| act(&mut files, &real, call, &options))
         };
         if let Err(errno) = result {
@@ -74,7 +74,7 @@ async fn each(
     Ok(code)
 }
 
-async fn rm(call: &mut Call<'_>) -> Ran {
+async fn rm(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     if options.rest.is_empty() && !options.has("f") {
         return call.needs("Needs 1 argument").await;
@@ -95,7 +95,7 @@ async fn rm(call: &mut Call<'_>) -> Ran {
     .await
 }
 
-async fn mkdir(call: &mut Call<'_>) -> Ran {
+async fn mkdir(call: &mut Call<'_>) -> CommandResult {
     each(call, "m", |files, real, call, options| {
         let now = call.shell.android.seconds();
         files.make_dir(real, now, options.has("p"), &call.shell.who)
@@ -103,7 +103,7 @@ async fn mkdir(call: &mut Call<'_>) -> Ran {
     .await
 }
 
-async fn touch(call: &mut Call<'_>) -> Ran {
+async fn touch(call: &mut Call<'_>) -> CommandResult {
     let truncates = call.name() == "truncate";
     each(call, "drts", move |files, real, call, options| {
         let android = &call.shell.android;
@@ -126,7 +126,7 @@ async fn touch(call: &mut Call<'_>) -> Ran {
     .await
 }
 
-async fn chmod(call: &mut Call<'_>) -> Ran {
+async fn chmod(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let Some((mode, paths)) = options.rest.split_first() else {
         return call.needs("Needs 2 arguments").await;
@@ -136,7 +136,7 @@ async fn chmod(call: &mut Call<'_>) -> Ran {
         let result = {
             let mut files = lock(&call.shell.android.files);
             files
-                .resolve(&call.shell.cwd, path, Last::Followed)
+                .resolve(&call.shell.cwd, path, FinalLink::Follow)
                 .and_then(|real| {
                     let old = files.meta(&real).ok_or(Errno::NoEntry)?.mode & 0o7777;
                     files.set_mode(&real, new_mode(old, mode), &call.shell.who)
@@ -182,7 +182,7 @@ fn new_mode(old: u32, text: &str) -> u32 {
     }
 }
 
-async fn move_or_copy(call: &mut Call<'_>) -> Ran {
+async fn move_or_copy(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["t"]);
     let mut paths = options.rest.clone();
     let target = options
@@ -205,8 +205,8 @@ async fn move_or_copy(call: &mut Call<'_>) -> Ran {
 fn move_one(call: &Call<'_>, from: &str, to: &str, copies: bool, deep: bool) -> Result<(), Errno> {
     let shell = &call.shell;
     let mut files = lock(&shell.android.files);
-    let from = files.resolve(&shell.cwd, from, Last::Kept)?;
-    let mut to = files.resolve(&shell.cwd, to, Last::Followed)?;
+    let from = files.resolve(&shell.cwd, from, FinalLink::Keep)?;
+    let mut to = files.resolve(&shell.cwd, to, FinalLink::Follow)?;
     if files.meta(&to).is_some_and(|meta| meta.is_dir()) {
         to = format!("{}/{}", to.trim_end_matches('/'), name_of(&from));
     }
@@ -247,7 +247,7 @@ fn copy(files: &mut Files, call: &Call<'_>, from: &str, to: &str, deep: bool) ->
     Ok(())
 }
 
-async fn ln(call: &mut Call<'_>) -> Ran {
+async fn ln(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let [target, link] = options.rest.as_slice() else {
         return call.needs("Needs 2 arguments").await;
@@ -255,7 +255,7 @@ async fn ln(call: &mut Call<'_>) -> Ran {
     let result = {
         let shell = &call.shell;
         let mut files = lock(&shell.android.files);
-        let real = files.resolve(&shell.cwd, link, Last::Kept);
+        let real = files.resolve(&shell.cwd, link, FinalLink::Keep);
         real.and_then(|real| {
             if options.has("f") && files.meta(&real).is_some() {
                 files.remove(&real, false, &shell.who)?;
@@ -276,18 +276,18 @@ async fn ln(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn readlink(call: &mut Call<'_>) -> Ran {
+async fn readlink(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let mut code = 0;
     for path in &options.rest {
         let found = {
             let files = lock(&call.shell.android.files);
             if call.name() == "realpath" || options.any("fe") {
-                let real = files.resolve(&call.shell.cwd, path, Last::Followed);
+                let real = files.resolve(&call.shell.cwd, path, FinalLink::Follow);
                 real.ok()
                     .filter(|real| files.meta(real).is_some() || options.has("f"))
             } else {
-                let real = files.resolve(&call.shell.cwd, path, Last::Kept);
+                let real = files.resolve(&call.shell.cwd, path, FinalLink::Keep);
                 real.ok()
                     .and_then(|real| files.link_target(&real).map(str::to_owned))
             }
@@ -303,7 +303,7 @@ async fn readlink(call: &mut Call<'_>) -> Ran {
     Ok(code)
 }
 
-async fn mktemp(call: &mut Call<'_>) -> Ran {
+async fn mktemp(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["p"]);
     let dir = options.value("p").unwrap_or("/data/local/tmp").to_owned();
     let number = call.shell.android.device().roll(0xff_ffff);
@@ -328,7 +328,7 @@ async fn mktemp(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn which(call: &mut Call<'_>) -> Ran {
+async fn which(call: &mut Call<'_>) -> CommandResult {
     let mut code = 0;
     for name in call.rest() {
         if is_known(name) || commands::builtin::is_builtin(name) {

@@ -3,13 +3,13 @@
 use regex::{Regex, RegexBuilder};
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, columns};
+use crate::android::commands::{Call, CommandResult, columns};
 use crate::android::shell::io::{Input, Stop};
 
 /// The most that is held of an input, in bytes.
 const MAX_INPUT: usize = 16 * 1024 * 1024;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "cat" => cat(call).await,
         "grep" | "egrep" | "fgrep" => grep(call).await,
@@ -81,7 +81,7 @@ pub(super) async fn lines_of(call: &Call<'_>, files: &[String]) -> Result<Vec<St
     Ok(lines)
 }
 
-pub(super) async fn print(call: &Call<'_>, lines: &[String]) -> Ran {
+pub(super) async fn print(call: &Call<'_>, lines: &[String]) -> CommandResult {
     let mut text = lines.join("\n");
     if !lines.is_empty() {
         text.push('\n');
@@ -90,7 +90,7 @@ pub(super) async fn print(call: &Call<'_>, lines: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn cat(call: &mut Call<'_>) -> Ran {
+async fn cat(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let mut files = options.rest;
     if files.is_empty() {
@@ -145,7 +145,7 @@ pub(super) fn regex_of(pattern: &str, extended: bool, ignore_case: bool) -> Opti
         .ok()
 }
 
-async fn grep(call: &mut Call<'_>) -> Ran {
+async fn grep(call: &mut Call<'_>) -> CommandResult {
     let with_value = ["e", "m", "A", "B", "C", "f"];
     let mut options = Options::of(call.rest(), &with_value);
     let pattern = match options.value("e") {
@@ -259,7 +259,7 @@ fn count_of(args: &[String]) -> (Vec<String>, Option<String>) {
     (rest, number)
 }
 
-async fn head(call: &mut Call<'_>) -> Ran {
+async fn head(call: &mut Call<'_>) -> CommandResult {
     let (args, old) = count_of(call.rest());
     let mut options = Options::of(&args, &["n", "c"]);
     if options.rest.is_empty() {
@@ -288,7 +288,7 @@ async fn head(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn tail(call: &mut Call<'_>) -> Ran {
+async fn tail(call: &mut Call<'_>) -> CommandResult {
     let (args, old) = count_of(call.rest());
     let options = Options::of(&args, &["n", "c"]);
     if let Some(bytes) = options.number::<usize>("c") {
@@ -310,7 +310,7 @@ async fn tail(call: &mut Call<'_>) -> Ran {
     print(call, &lines[start..]).await
 }
 
-async fn wc(call: &mut Call<'_>) -> Ran {
+async fn wc(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let stdin = vec!["-".to_owned()];
     let files = if options.rest.is_empty() {
@@ -349,7 +349,7 @@ async fn wc(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn sort(call: &mut Call<'_>) -> Ran {
+async fn sort(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["k", "t", "o"]);
     let mut lines = lines_of(call, &options.rest).await?;
     let field = options
@@ -388,7 +388,7 @@ async fn sort(call: &mut Call<'_>) -> Ran {
     print(call, &lines).await
 }
 
-async fn uniq(call: &mut Call<'_>) -> Ran {
+async fn uniq(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let lines = lines_of(call, &options.rest).await?;
     let mut groups: Vec<(usize, String)> = Vec::new();
@@ -439,7 +439,7 @@ fn set_of(text: &str) -> Vec<char> {
     set
 }
 
-async fn tr(call: &mut Call<'_>) -> Ran {
+async fn tr(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let from = set_of(options.rest.first().map_or("", String::as_str));
     let to = set_of(options.rest.get(1).map_or("", String::as_str));
@@ -479,7 +479,7 @@ async fn tr(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn tee(call: &mut Call<'_>) -> Ran {
+async fn tee(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let mut outputs = vec![call.io.stdout.clone()];
     for file in &options.rest {
@@ -498,7 +498,7 @@ async fn tee(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn cmp(call: &mut Call<'_>) -> Ran {
+async fn cmp(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let [a, b] = options.rest.as_slice() else {
         return call.fail("needs 2 arguments", 2).await;
@@ -526,7 +526,7 @@ async fn cmp(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn dd(call: &mut Call<'_>) -> Ran {
+async fn dd(call: &mut Call<'_>) -> CommandResult {
     let value = |name: &str| {
         call.rest()
             .iter()

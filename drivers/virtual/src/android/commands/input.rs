@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::keys::{Stroke, stroke_of, with_control};
 use crate::geometry::Point;
 use crate::world::{Gesture, Pointer};
@@ -23,7 +23,7 @@ const SOURCES: &[&str] = &[
 /// The longest swipe.
 const MAX_SWIPE: Duration = Duration::from_secs(600);
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let args = if call.name() == "keyevent" {
         call.args
     } else {
@@ -33,7 +33,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
 }
 
 /// What follows `input`.
-pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> Ran {
+pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let mut args = args;
     loop {
         match args.first().map(String::as_str) {
@@ -96,7 +96,7 @@ fn numbers(args: &[String]) -> Option<Vec<f64>> {
         .collect()
 }
 
-async fn bad_number(call: &Call<'_>, what: &str, args: &[String]) -> Ran {
+async fn bad_number(call: &Call<'_>, what: &str, args: &[String]) -> CommandResult {
     let text = if args.is_empty() || numbers(args).is_some() {
         let last = args.last().map_or(what, String::as_str);
         format!(
@@ -115,7 +115,7 @@ async fn bad_number(call: &Call<'_>, what: &str, args: &[String]) -> Ran {
     Ok(255)
 }
 
-async fn text(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn text(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     if args.is_empty() {
         return bad_number(call, "text", args).await;
     }
@@ -129,7 +129,7 @@ async fn text(call: &mut Call<'_>, args: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn keyevent(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn keyevent(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let mut keys = Vec::new();
     let mut doubled = false;
     let mut args = args.iter();
@@ -170,7 +170,7 @@ async fn combination(call: &mut Call<'_>, keys: impl Iterator<Item = &String>) {
     }
 }
 
-async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> Ran {
+async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResult {
     let all = numbers(args).filter(|all| matches!(all.len(), 4 | 5));
     let Some(all) = all else {
         return bad_number(call, what, args).await;
@@ -185,7 +185,7 @@ async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn motion(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn motion(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let (Some(kind), Some([x, y])) = (
         args.first(),
         args.get(1..3)
@@ -219,7 +219,7 @@ async fn motion(call: &mut Call<'_>, args: &[String]) -> Ran {
 }
 
 /// `input scroll X Y --axis VSCROLL,VALUE`
-async fn scroll(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn scroll(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let Some([x, y]) = args
         .get(..2)
         .and_then(numbers)

@@ -2,7 +2,7 @@
 
 use crate::android::blobs::{Blob, BlobWriter};
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, am};
+use crate::android::commands::{Call, CommandResult, am};
 use crate::android::lock;
 use crate::android::packages::{InstallError, InstallMode};
 
@@ -35,7 +35,7 @@ fn mode_of(options: &Options) -> InstallMode {
 }
 
 /// `install`, `install-create`, `install-write`, `install-commit`, `install-abandon`.
-pub(super) async fn run(call: &mut Call<'_>, what: &str, args: &[String]) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResult {
     match what {
         "install" => install(call, args).await,
         "install-create" => {
@@ -60,7 +60,7 @@ pub(super) async fn run(call: &mut Call<'_>, what: &str, args: &[String]) -> Ran
     }
 }
 
-async fn install(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn install(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let options = Options::of(args, WITH_VALUE);
     let size = options.number::<u64>("S").or(options.number("-S"));
     let path = options.rest.iter().find(|arg| arg.as_str() != "-");
@@ -105,7 +105,7 @@ async fn install(call: &mut Call<'_>, args: &[String]) -> Ran {
     report(call, result.map(|_| ())).await
 }
 
-async fn report(call: &Call<'_>, result: Result<(), InstallError>) -> Ran {
+async fn report(call: &Call<'_>, result: Result<(), InstallError>) -> CommandResult {
     match result {
         Ok(()) => {
             call.out("Success\n").await?;
@@ -136,7 +136,7 @@ async fn take_in(call: &Call<'_>, size: u64) -> Option<Blob> {
     writer.finish().ok()
 }
 
-async fn write(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn write(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let options = Options::of(args, WITH_VALUE);
     let id = options
         .rest
@@ -173,7 +173,7 @@ async fn write(call: &mut Call<'_>, args: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn commit(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn commit(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let id = Options::of(args, WITH_VALUE)
         .rest
         .first()

@@ -27,7 +27,7 @@ pub(super) struct Intent {
 
 /// What an intent leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Leads {
+pub(super) enum IntentTarget {
     /// To this activity.
     Activity(AppId, String),
     /// To the app that claims this link.
@@ -148,15 +148,15 @@ impl Intent {
     }
 
     /// Where it leads on this device.
-    pub fn leads(&self, android: &Android) -> Leads {
+    pub fn leads(&self, android: &Android) -> IntentTarget {
         if let Some((package, class)) = &self.component {
             let there = android
                 .device()
                 .world(|world, _| world.has_activity(package, class));
             return if there || package.as_str() == LAUNCHER {
-                Leads::Activity(package.clone(), class.clone())
+                IntentTarget::Activity(package.clone(), class.clone())
             } else {
-                Leads::NoSuchClass(short(package, class))
+                IntentTarget::NoSuchClass(short(package, class))
             };
         }
         if self
@@ -164,11 +164,11 @@ impl Intent {
             .iter()
             .any(|c| c == "android.intent.category.HOME")
         {
-            return Leads::Home;
+            return IntentTarget::Home;
         }
         if let Some(data) = &self.data {
             return match &self.package {
-                None => Leads::Link(data.clone()),
+                None => IntentTarget::Link(data.clone()),
                 Some(package) => main_of(android, package),
             };
         }
@@ -179,18 +179,18 @@ impl Intent {
             Some(action) if action.starts_with("android.settings.") => {
                 main_of(android, &SETTINGS.into())
             }
-            _ => Leads::Nobody,
+            _ => IntentTarget::Nobody,
         }
     }
 }
 
-fn main_of(android: &Android, package: &AppId) -> Leads {
+fn main_of(android: &Android, package: &AppId) -> IntentTarget {
     match android
         .device()
         .world(|world, _| world.installed_app(package))
     {
-        Some(app) => Leads::Activity(app.id, app.main_activity),
-        None => Leads::Nobody,
+        Some(app) => IntentTarget::Activity(app.id, app.main_activity),
+        None => IntentTarget::Nobody,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Programs that look at files: `ls`, `stat`, `find`, `du`, `file`.
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
-use crate::android::files::{DEVICE, DIRECTORY, Errno, LINK, Last, Meta, TYPE_BITS, name_of};
+use crate::android::commands::{Call, CommandResult};
+use crate::android::files::{DEVICE, DIRECTORY, Errno, FinalLink, LINK, Meta, TYPE_BITS, name_of};
 use crate::android::lock;
 use crate::android::logs::civil;
 use crate::android::shell::pattern_matches;
@@ -10,7 +10,7 @@ use crate::android::shell::pattern_matches;
 /// The most files `find` and `ls -R` look at.
 const MAX_WALK: usize = 50_000;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "ls" => ls(call).await,
         "stat" => stat(call).await,
@@ -27,7 +27,7 @@ struct Entry {
     meta: Meta,
 }
 
-fn look(call: &Call<'_>, path: &str, last: Last) -> Result<Entry, Errno> {
+fn look(call: &Call<'_>, path: &str, last: FinalLink) -> Result<Entry, Errno> {
     let files = lock(&call.shell.android.files);
     let real = files.resolve(&call.shell.cwd, path, last)?;
     let meta = files.meta(&real).ok_or(Errno::NoEntry)?;
@@ -50,7 +50,7 @@ fn inside(call: &Call<'_>, dir: &Entry) -> Result<Vec<Entry>, Errno> {
         .collect())
 }
 
-async fn ls(call: &mut Call<'_>) -> Ran {
+async fn ls(call: &mut Call<'_>) -> CommandResult {
     let mut options = Options::of(call.rest(), &["w"]);
     if options.rest.is_empty() {
         options.rest.push(".".to_owned());
@@ -59,9 +59,9 @@ async fn ls(call: &mut Call<'_>) -> Ran {
     for path in options.rest.clone() {
         // A link that is asked for in short form is followed, in long form shown.
         let last = if options.has("l") && !path.ends_with('/') {
-            Last::Kept
+            FinalLink::Keep
         } else {
-            Last::Followed
+            FinalLink::Follow
         };
         match look(call, &path, last) {
             Ok(entry) => found.push(entry),
@@ -208,14 +208,14 @@ fn minute(seconds: i64) -> String {
     )
 }
 
-async fn stat(call: &mut Call<'_>) -> Ran {
+async fn stat(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["c"]);
     let mut code = 0;
     for path in &options.rest {
         let last = if options.has("L") {
-            Last::Followed
+            FinalLink::Follow
         } else {
-            Last::Kept
+            FinalLink::Keep
         };
         let entry = match look(call, path, last) {
             Ok(entry) => entry,
@@ -270,7 +270,7 @@ async fn stat(call: &mut Call<'_>) -> Ran {
     Ok(code)
 }
 
-async fn find(call: &mut Call<'_>) -> Ran {
+async fn find(call: &mut Call<'_>) -> CommandResult {
     let args = call.rest();
     let split = args
         .iter()
@@ -302,7 +302,7 @@ async fn find(call: &mut Call<'_>) -> Ran {
     };
     let (mut code, mut walked) = (0, 0);
     for path in paths {
-        let root = match look(call, path, Last::Followed) {
+        let root = match look(call, path, FinalLink::Follow) {
             Ok(root) => root,
             Err(errno) => {
                 code = call.fail(format!("'{path}': {errno}"), 1).await?;
@@ -341,13 +341,13 @@ async fn find(call: &mut Call<'_>) -> Ran {
     Ok(code)
 }
 
-async fn du(call: &mut Call<'_>) -> Ran {
+async fn du(call: &mut Call<'_>) -> CommandResult {
     let mut options = Options::of(call.rest(), &["d"]);
     if options.rest.is_empty() {
         options.rest.push(".".to_owned());
     }
     for path in options.rest.clone() {
-        let Ok(root) = look(call, &path, Last::Followed) else {
+        let Ok(root) = look(call, &path, FinalLink::Follow) else {
             call.fail(format!("{path}: {}", Errno::NoEntry), 1).await?;
             continue;
         };
@@ -368,9 +368,9 @@ async fn du(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn file(call: &mut Call<'_>) -> Ran {
+async fn file(call: &mut Call<'_>) -> CommandResult {
     for path in call.rest() {
-        let kind = match look(call, path, Last::Followed) {
+        let kind = match look(call, path, FinalLink::Follow) {
             Err(errno) => format!("cannot open ({errno})"),
             Ok(entry) if entry.meta.is_dir() => "directory".to_owned(),
             Ok(_) => {

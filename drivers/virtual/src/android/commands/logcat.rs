@@ -1,17 +1,17 @@
 //! `logcat` and `log`.
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::logs::Line;
 use crate::android::shell::pattern_matches;
-use crate::world::Happening;
+use crate::world::AppEvent;
 
 /// The process of the system's own services.
 const SYSTEM: u32 = 1180;
 /// The levels from the least to the gravest.
 const LEVELS: &str = "VDIWEFS";
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     if call.name() == "log" {
         return log(call).await;
     }
@@ -187,7 +187,7 @@ impl Filters {
     }
 }
 
-async fn log(call: &mut Call<'_>) -> Ran {
+async fn log(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["p", "t"]);
     let level = options
         .value("p")
@@ -217,9 +217,9 @@ impl crate::android::Android {
     }
 
     /// The system writes to the log what happened to an app.
-    pub(in crate::android) fn log_happening(&self, happening: &Happening) {
-        let (pid, tag, texts) = match happening {
-            Happening::Crashed { app, pid } => (
+    pub(in crate::android) fn log_app_event(&self, app_event: &AppEvent) {
+        let (pid, tag, texts) = match app_event {
+            AppEvent::Crashed { app, pid } => (
                 *pid,
                 "AndroidRuntime",
                 vec![
@@ -229,7 +229,7 @@ impl crate::android::Android {
                     format!("\tat {app}.MainActivity.onClick(MainActivity.java:1)"),
                 ],
             ),
-            Happening::Hung { app } => (
+            AppEvent::Hung { app } => (
                 SYSTEM,
                 "ActivityManager",
                 vec![

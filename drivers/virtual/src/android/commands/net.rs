@@ -3,10 +3,10 @@
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::lock;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "nc" | "netcat" => nc(call).await,
         "ping" => ping(call).await,
@@ -34,7 +34,7 @@ fn address(call: &Call<'_>) -> String {
 }
 
 /// Connects to a port inside of the phone, which may lead to the host.
-async fn nc(call: &mut Call<'_>) -> Ran {
+async fn nc(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["w", "W", "q", "s", "p"]);
     let android = call.android();
     let address = match options.rest.as_slice() {
@@ -86,7 +86,7 @@ async fn nc(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn ping(call: &mut Call<'_>) -> Ran {
+async fn ping(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["c", "i", "W", "w", "s", "t"]);
     let Some(host) = options.rest.first() else {
         return call.fail("usage: ping [-c count] host", 2).await;
@@ -108,7 +108,7 @@ async fn ping(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn ip(call: &mut Call<'_>) -> Ran {
+async fn ip(call: &mut Call<'_>) -> CommandResult {
     let address = address(call);
     let args: Vec<&str> = call.rest().iter().map(String::as_str).collect();
     let text = if args.iter().any(|arg| arg.starts_with('r')) {

@@ -1,8 +1,8 @@
 //! `pm`, which is `cmd package`.
 
-use crate::android::commands::intent::{Intent, Leads, short};
+use crate::android::commands::intent::{Intent, IntentTarget, short};
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, am, dumpsys, install};
+use crate::android::commands::{Call, CommandResult, am, dumpsys, install};
 use crate::android::packages::apk_path;
 use crate::app::{AppId, Permission};
 use crate::world::Installed;
@@ -28,13 +28,13 @@ const FEATURES: &[&str] = &[
     "android.software.webview",
 ];
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let args = call.rest();
     package(call, args).await
 }
 
 /// What follows `pm` or `cmd package`.
-pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> Ran {
+pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let what = args.first().map_or("", String::as_str);
     let rest = args.get(1..).unwrap_or(&[]);
     let options = Options::of(
@@ -156,7 +156,7 @@ pub(super) async fn package(call: &mut Call<'_>, args: &[String]) -> Ran {
     }
 }
 
-async fn unknown_package(call: &Call<'_>, what: &str, name: &str) -> Ran {
+async fn unknown_package(call: &Call<'_>, what: &str, name: &str) -> CommandResult {
     call.err(am::exception(
         what,
         &format!("IllegalArgumentException: Unknown package: {name}"),
@@ -165,7 +165,7 @@ async fn unknown_package(call: &Call<'_>, what: &str, name: &str) -> Ran {
     Ok(255)
 }
 
-async fn list(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn list(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let options = Options::of(args, &["--user", "--uid", "-u "]);
     let filter = options.rest.get(1).map_or("", String::as_str);
     let android = call.android();
@@ -259,7 +259,7 @@ async fn list(call: &mut Call<'_>, args: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn permission(call: &mut Call<'_>, names: &[String], granted: bool) -> Ran {
+async fn permission(call: &mut Call<'_>, names: &[String], granted: bool) -> CommandResult {
     let [package, name, ..] = names else {
         call.err("Error: no permission specified\n").await?;
         return Ok(1);
@@ -289,20 +289,20 @@ async fn permission(call: &mut Call<'_>, names: &[String], granted: bool) -> Ran
     Ok(0)
 }
 
-async fn resolve(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn resolve(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let intent = Intent::of(args);
     let android = call.android();
     let found = match intent.leads(&android) {
-        Leads::Activity(id, class) => Some((id, class)),
-        Leads::Link(url) => android.device().world(|world, _| {
+        IntentTarget::Activity(id, class) => Some((id, class)),
+        IntentTarget::Link(url) => android.device().world(|world, _| {
             let app = world.handler_of(&url)?;
             Some((app.id, app.main_activity))
         }),
-        Leads::Home => Some((
+        IntentTarget::Home => Some((
             AppId::from(crate::world::LAUNCHER),
             format!("{}.NexusLauncherActivity", crate::world::LAUNCHER),
         )),
-        Leads::NoSuchClass(_) | Leads::Nobody => None,
+        IntentTarget::NoSuchClass(_) | IntentTarget::Nobody => None,
     };
     let text = match found {
         None => "No activity found\n".to_owned(),
@@ -320,7 +320,7 @@ async fn resolve(call: &mut Call<'_>, args: &[String]) -> Ran {
     Ok(0)
 }
 
-async fn query(call: &mut Call<'_>, args: &[String]) -> Ran {
+async fn query(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let intent = Intent::of(args);
     let launchable = intent.categories.iter().any(|c| c.ends_with("LAUNCHER"));
     let android = call.android();

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use crate::android::Build;
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, is_known, names};
-use crate::android::files::Who;
+use crate::android::commands::{Call, CommandResult, is_known, names};
+use crate::android::files::FileUser;
 use crate::android::processes::Process;
 use crate::android::shell::io::{Input, Io};
 
 /// The most words `xargs` hands to one call.
 const MAX_WORDS: usize = 5000;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "ps" => ps(call).await,
         "top" => top(call).await,
@@ -45,7 +45,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
 /// The beginning of what toybox says, which clients look at for what `ps` can do.
 const PS_HELP: &str = "usage: ps [-AadefLlnwZ] [-gG GROUP,] [-k FIELD,] [-o FIELD,] [-p PID,] [-t TTY,] [-uU USER,]\n\nList processes.\n\nWhich processes to show (-gGuUpPt selections may be comma separated lists):\n\n-A\tAll\n-a\tHas terminal not session leader\n-d\tAll but session leaders\n-e\tSynonym for -A\n-g\tIn GROUPs\n-G\tIn real GROUPs (before sgid)\n-p\tPIDs (--pid)\n-P\tParent PIDs (--ppid)\n-s\tIn session IDs\n-t\tAttached to selected TTYs\n-T\tShow threads also\n-u\tOwned by selected USERs\n-U\tReal USERs (before suid)\n";
 
-async fn ps(call: &mut Call<'_>) -> Ran {
+async fn ps(call: &mut Call<'_>) -> CommandResult {
     if call.rest().iter().any(|arg| arg == "--help") {
         call.out(PS_HELP).await?;
         return Ok(0);
@@ -128,7 +128,7 @@ fn field(process: &Process, name: &str) -> String {
     }
 }
 
-async fn top(call: &mut Call<'_>) -> Ran {
+async fn top(call: &mut Call<'_>) -> CommandResult {
     let all = call.android().processes();
     let mut text = format!(
         "Tasks: {} total,   1 running, {} sleeping,   0 stopped,   0 zombie\n  Mem:  7864320K total,  5242880K used,  2621440K free,   131072K buffers\n Swap:  4194300K total,        0K used,  4194300K free,  2097152K cached\n800%cpu   9%user   0%nice   6%sys 785%idle   0%iow   0%irq   0%sirq   0%host\n  PID USER         PR  NI VIRT  RES  SHR S[%CPU] %MEM     TIME+ ARGS\n",
@@ -149,7 +149,7 @@ async fn top(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn pidof(call: &mut Call<'_>) -> Ran {
+async fn pidof(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["o"]);
     let own = call.shell.pid;
     let found: Vec<String> = (call.android().processes().iter())
@@ -186,7 +186,7 @@ fn meant(call: &Call<'_>, options: &Options) -> Option<Vec<Process>> {
     Some(all.filter(hit).collect())
 }
 
-async fn pgrep(call: &mut Call<'_>) -> Ran {
+async fn pgrep(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["u", "P"]);
     let Some(found) = meant(call, &options) else {
         return call.fail("bad pattern", 2).await;
@@ -202,7 +202,7 @@ async fn pgrep(call: &mut Call<'_>) -> Ran {
     Ok(i32::from(found.is_empty()))
 }
 
-async fn pkill(call: &mut Call<'_>) -> Ran {
+async fn pkill(call: &mut Call<'_>) -> CommandResult {
     let args: Vec<String> = (call.rest().iter())
         .filter(|arg| !is_signal(arg))
         .cloned()
@@ -247,7 +247,7 @@ fn is_signal(arg: &str) -> bool {
     })
 }
 
-async fn kill(call: &mut Call<'_>) -> Ran {
+async fn kill(call: &mut Call<'_>) -> CommandResult {
     let named = usize::from(call.arg(1) == Some("-s")) * 2;
     let args: Vec<&String> = (call.rest().iter().skip(named))
         .filter(|arg| !is_signal(arg))
@@ -279,7 +279,7 @@ async fn kill(call: &mut Call<'_>) -> Ran {
     Ok(code)
 }
 
-async fn env(call: &mut Call<'_>) -> Ran {
+async fn env(call: &mut Call<'_>) -> CommandResult {
     let mut rest = call.rest();
     let mut shell = call.shell.clone();
     while let Some((first, more)) = rest.split_first() {
@@ -311,7 +311,7 @@ async fn env(call: &mut Call<'_>) -> Ran {
     Ok(inner.run_other(&args, &io).await)
 }
 
-async fn printenv(call: &mut Call<'_>) -> Ran {
+async fn printenv(call: &mut Call<'_>) -> CommandResult {
     let Some(name) = call.arg(1) else {
         return env(call).await;
     };
@@ -324,7 +324,7 @@ async fn printenv(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn timeout(call: &mut Call<'_>) -> Ran {
+async fn timeout(call: &mut Call<'_>) -> CommandResult {
     // The options behind the command's name are the command's.
     let mut rest = call.rest();
     while let [first, tail @ ..] = rest
@@ -357,7 +357,7 @@ async fn timeout(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn xargs(call: &mut Call<'_>) -> Ran {
+async fn xargs(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["n", "I", "P", "s"]);
     let input = call.io.stdin.all(1 << 20).await;
     let text = String::from_utf8_lossy(&input).into_owned();
@@ -403,7 +403,7 @@ async fn xargs(call: &mut Call<'_>) -> Ran {
     Ok(code)
 }
 
-async fn sh(call: &mut Call<'_>) -> Ran {
+async fn sh(call: &mut Call<'_>) -> CommandResult {
     let mut shell = call.shell.clone();
     shell.depth += 1;
     let mut args = call.rest();
@@ -445,7 +445,7 @@ async fn sh(call: &mut Call<'_>) -> Ran {
     Ok(Box::pin(shell.run_text(&String::from_utf8_lossy(&text), &io)).await)
 }
 
-async fn su(call: &mut Call<'_>) -> Ran {
+async fn su(call: &mut Call<'_>) -> CommandResult {
     // A phone as sold has none.
     if call.shell.android.build() == Build::User {
         let message = "/system/bin/sh: su: inaccessible or not found\n";
@@ -453,15 +453,15 @@ async fn su(call: &mut Call<'_>) -> Ran {
         return Ok(127);
     }
     let (who, mut args) = match call.rest() {
-        [] => (Who::Root, Vec::new()),
+        [] => (FileUser::Root, Vec::new()),
         [user, args @ ..] => match user.split([',', ':']).next().unwrap_or("") {
-            "root" | "0" => (Who::Root, args.to_vec()),
-            "shell" | "2000" => (Who::Shell, args.to_vec()),
+            "root" | "0" => (FileUser::Root, args.to_vec()),
+            "shell" | "2000" => (FileUser::Shell, args.to_vec()),
             // It is the user that comes first: `-c` is for the `su` of other people.
             _ => return call.fail(format!("invalid uid/gid '{user}'"), 1).await,
         },
     };
-    if matches!(call.shell.who, Who::App(_)) {
+    if matches!(call.shell.who, FileUser::App(_)) {
         return call.fail("not allowed", 1).await;
     }
     if args.is_empty() {
@@ -474,7 +474,7 @@ async fn su(call: &mut Call<'_>) -> Ran {
     Ok(code)
 }
 
-async fn run_as(call: &mut Call<'_>) -> Ran {
+async fn run_as(call: &mut Call<'_>) -> CommandResult {
     let Some(package) = call.arg(1) else {
         return call
             .fail(
@@ -500,7 +500,7 @@ async fn run_as(call: &mut Call<'_>) -> Ran {
         args.drain(..args.len().min(2));
     }
     let mut shell = call.shell.clone();
-    shell.who = Who::App(package.to_owned());
+    shell.who = FileUser::App(package.to_owned());
     shell.cwd = format!("/data/data/{package}");
     let io = call.io.clone();
     let mut inner = Call {
@@ -512,7 +512,7 @@ async fn run_as(call: &mut Call<'_>) -> Ran {
     Ok(inner.run_other(&args, &io).await)
 }
 
-async fn toybox(call: &mut Call<'_>) -> Ran {
+async fn toybox(call: &mut Call<'_>) -> CommandResult {
     match call.arg(1) {
         None | Some("--help") => {
             call.out(names().collect::<Vec<_>>().join(" ") + "\n")

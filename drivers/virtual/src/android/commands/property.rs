@@ -1,11 +1,11 @@
 //! `getprop`, `setprop`, `settings`, `device_config`.
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::lock;
 use crate::world::Rotation;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "getprop" => getprop(call).await,
         "setprop" => setprop(call).await,
@@ -19,7 +19,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn getprop(call: &mut Call<'_>) -> Ran {
+async fn getprop(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let android = call.android();
     let text = match options.rest.first() {
@@ -36,7 +36,7 @@ async fn getprop(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn setprop(call: &mut Call<'_>) -> Ran {
+async fn setprop(call: &mut Call<'_>) -> CommandResult {
     let (Some(name), Some(value)) = (call.arg(1), call.arg(2)) else {
         return call.fail("Needs 2 arguments", 1).await;
     };
@@ -51,7 +51,7 @@ async fn setprop(call: &mut Call<'_>) -> Ran {
 }
 
 /// Shared by `settings` and `cmd settings`.
-pub(super) async fn settings(call: &mut Call<'_>) -> Ran {
+pub(super) async fn settings(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["--user"]);
     let args: Vec<&str> = options.rest.iter().map(String::as_str).collect();
     let android = call.android();

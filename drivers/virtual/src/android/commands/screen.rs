@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::shell::io::Output;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.name() {
         "screencap" => screencap(call).await,
         _ => screenrecord(call).await,
@@ -31,7 +31,7 @@ async fn target(
     }
 }
 
-async fn screencap(call: &mut Call<'_>) -> Ran {
+async fn screencap(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["d", "--display-id"]);
     let path = options.rest.first();
     let output = match target(call, path).await? {
@@ -69,7 +69,7 @@ async fn screencap(call: &mut Call<'_>) -> Ran {
 
 /// Runs as long as asked or until it is killed. The file is an MP4 without a picture in it: the
 /// virtual screen has no encoder.
-async fn screenrecord(call: &mut Call<'_>) -> Ran {
+async fn screenrecord(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(
         call.rest(),
         &[

@@ -4,12 +4,12 @@ use regex::Regex;
 
 use crate::android::commands::filter::regex_of;
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::shell::io::Input;
 
 enum Address {
     Line(usize),
-    Last,
+    FinalLink,
     Like(Regex),
 }
 
@@ -33,7 +33,7 @@ struct Step {
     inside: bool,
 }
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let mut options = Options::of(call.rest(), &["e", "f"]);
     let script = match options.value("e") {
         Some(script) => script.to_owned(),
@@ -125,7 +125,7 @@ fn step(text: &str, extended: bool) -> Option<Step> {
 
 fn address(text: &str, extended: bool) -> Option<(Option<Address>, &str)> {
     if let Some(rest) = text.strip_prefix('$') {
-        return Some((Some(Address::Last), rest));
+        return Some((Some(Address::FinalLink), rest));
     }
     if let Some(rest) = text.strip_prefix('/') {
         let end = rest.find('/')?;
@@ -249,7 +249,7 @@ async fn edit(steps: &mut [Step], input: &Input, quiet: bool) -> String {
 fn applies(step: &mut Step, number: usize, last: bool, line: &str) -> bool {
     let meets = |address: &Address| match address {
         Address::Line(n) => *n == number,
-        Address::Last => last,
+        Address::FinalLink => last,
         Address::Like(regex) => regex.is_match(line),
     };
     match (&step.from, &step.to) {

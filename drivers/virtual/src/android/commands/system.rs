@@ -3,22 +3,22 @@
 use std::time::Duration;
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran, services};
-use crate::android::files::Who;
+use crate::android::commands::{Call, CommandResult, services};
+use crate::android::files::FileUser;
 use crate::android::logs::civil;
 use crate::android::{lock, service};
 
 /// The longest sleep.
 const MAX_SLEEP: f64 = 86_400.0 * 30.0;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let android = call.android();
     match call.name() {
         "sleep" | "usleep" => sleep(call).await,
         "date" => date(call).await,
         "id" => id(call).await,
         "whoami" => {
-            let name = if call.shell.who == Who::Root {
+            let name = if call.shell.who == FileUser::Root {
                 "root\n"
             } else {
                 "shell\n"
@@ -65,7 +65,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
             Ok(0)
         }
         "dmesg" => match call.shell.who {
-            Who::Root => {
+            FileUser::Root => {
                 call.out("[    0.000000] Booting Linux on physical CPU 0x0\n")
                     .await?;
                 Ok(0)
@@ -91,7 +91,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
             Ok(0)
         }
         "setenforce" => match call.shell.who {
-            Who::Root => Ok(0),
+            FileUser::Root => Ok(0),
             _ => {
                 call.fail("Couldn't set enforcing status: Permission denied", 1)
                     .await
@@ -109,7 +109,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
             Ok(i32::from(failed))
         }
         "start" | "stop" => match call.shell.who {
-            Who::Root => Ok(0),
+            FileUser::Root => Ok(0),
             _ => call.fail("must be root", 1).await,
         },
         "seq" => seq(call).await,
@@ -124,7 +124,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn sleep(call: &mut Call<'_>) -> Ran {
+async fn sleep(call: &mut Call<'_>) -> CommandResult {
     let mut total = 0.0;
     for arg in call.rest() {
         let digits = arg.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -150,12 +150,12 @@ async fn sleep(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn date(call: &mut Call<'_>) -> Ran {
+async fn date(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &["d", "D", "r", "s"]);
     let format = options.rest.iter().find_map(|arg| arg.strip_prefix('+'));
     if options.has("s") || options.rest.iter().any(|arg| !arg.starts_with('+')) {
         return match call.shell.who {
-            Who::Root => Ok(0),
+            FileUser::Root => Ok(0),
             _ => {
                 call.fail("cannot set date: Operation not permitted", 1)
                     .await
@@ -224,12 +224,12 @@ pub(super) fn clock_text(at: Duration, format: &str) -> String {
     out
 }
 
-async fn id(call: &mut Call<'_>) -> Ran {
+async fn id(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let (uid, name) = match &call.shell.who {
-        Who::Root => (0, "root"),
-        Who::Shell => (2000, "shell"),
-        Who::App(_) => (10_200, "u0_a200"),
+        FileUser::Root => (0, "root"),
+        FileUser::Shell => (2000, "shell"),
+        FileUser::App(_) => (10_200, "u0_a200"),
     };
     let text = match (options.any("ug"), options.has("n")) {
         (true, true) => format!("{name}\n"),
@@ -242,7 +242,7 @@ async fn id(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn uname(call: &mut Call<'_>) -> Ran {
+async fn uname(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.rest(), &[]);
     let parts = [
         ("s", "Linux"),
@@ -262,7 +262,7 @@ async fn uname(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn seq(call: &mut Call<'_>) -> Ran {
+async fn seq(call: &mut Call<'_>) -> CommandResult {
     let numbers: Vec<i64> = call
         .rest()
         .iter()
@@ -291,7 +291,7 @@ async fn seq(call: &mut Call<'_>) -> Ran {
     Ok(0)
 }
 
-async fn expr(call: &mut Call<'_>) -> Ran {
+async fn expr(call: &mut Call<'_>) -> CommandResult {
     let text = call.rest().join(" ");
     let shell = &*call.shell;
     let value = crate::android::shell::evaluate(&text, shell);
@@ -307,7 +307,7 @@ async fn expr(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn service_command(call: &mut Call<'_>) -> Ran {
+async fn service_command(call: &mut Call<'_>) -> CommandResult {
     match call.arg(1) {
         Some("check") => {
             let name = call.arg(2).unwrap_or("").to_owned();

@@ -1,6 +1,6 @@
 //! `test` and `[`.
 
-use crate::android::files::{DEVICE, LINK, Last, Meta, REGULAR, TYPE_BITS};
+use crate::android::files::{DEVICE, FinalLink, LINK, Meta, REGULAR, TYPE_BITS};
 use crate::android::lock;
 use crate::android::shell::Shell;
 
@@ -103,9 +103,9 @@ impl<'a> Expression<'a> {
     fn file(&self, letter: char, path: &str) -> bool {
         let files = lock(&self.shell.android.files);
         let last = if matches!(letter, 'h' | 'L') {
-            Last::Kept
+            FinalLink::Keep
         } else {
-            Last::Followed
+            FinalLink::Follow
         };
         let Ok(real) = files.resolve(&self.shell.cwd, path, last) else {
             return false;

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use crate::android::commands::options::Options;
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::tree::{Style, active_tree, write_xml};
 use crate::faults::{Event, Fault};
 
 /// Where the tree goes when nothing is said.
 const DEFAULT_FILE: &str = "/sdcard/window_dump.xml";
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     match call.arg(1) {
         Some("dump") => dump(call).await,
         Some("runtest" | "events") => {
@@ -27,7 +27,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> Ran {
     }
 }
 
-async fn dump(call: &mut Call<'_>) -> Ran {
+async fn dump(call: &mut Call<'_>) -> CommandResult {
     let options = Options::of(call.args.get(2..).unwrap_or(&[]), &["--display-id"]);
     let path = options.rest.first().map_or(DEFAULT_FILE, String::as_str);
     let android = call.android();
@@ -39,23 +39,23 @@ async fn dump(call: &mut Call<'_>) -> Ran {
         return Ok(137);
     };
     device.takes(latency.dump).await;
-    let mut faults = device.strike(Event::Tree("uiautomator"));
+    let mut faults = device.fire_faults(Event::Tree("uiautomator"));
     faults.append(&mut call.faults);
     for fault in &faults {
         if let Fault::Delay(time) = fault {
             device.sleep(time.0).await;
         }
     }
-    let struck = |wanted: &Fault| faults.contains(wanted);
-    if struck(&Fault::UiAutomationTaken) {
+    let injected = |wanted: &Fault| faults.contains(wanted);
+    if injected(&Fault::UiAutomationTaken) {
         call.err("Killed \n").await?;
         return Ok(137);
     }
-    if struck(&Fault::NotIdle) || !wait_for_quiet(call).await {
+    if injected(&Fault::NotIdle) || !wait_for_quiet(call).await {
         call.err("ERROR: could not get idle state.\n").await?;
         return Ok(0);
     }
-    if struck(&Fault::NullRoot) || android.device().world(|world, _| world.starting()) {
+    if injected(&Fault::NullRoot) || android.device().world(|world, _| world.starting()) {
         call.err("ERROR: null root node returned by UiTestAutomationBridge.\n")
             .await?;
         return Ok(0);
@@ -63,7 +63,7 @@ async fn dump(call: &mut Call<'_>) -> Ran {
     let snapshot = android.faulty_snapshot(&faults);
     let rotation = snapshot.rotation.number();
     let tree = active_tree(&snapshot, device.shape().scale);
-    let tree = tree.filter(|_| !struck(&Fault::EmptyTree));
+    let tree = tree.filter(|_| !injected(&Fault::EmptyTree));
     let mut xml = write_xml(
         tree.as_slice(),
         rotation,

@@ -1,16 +1,16 @@
 //! `wm`, which is `cmd window`.
 
-use crate::android::commands::{Call, Ran};
+use crate::android::commands::{Call, CommandResult};
 use crate::android::lock;
 use crate::world::Rotation;
 
-pub(super) async fn run(call: &mut Call<'_>) -> Ran {
+pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let args = call.rest();
     window(call, args).await
 }
 
 /// What follows `wm` or `cmd window`.
-pub(super) async fn window(call: &mut Call<'_>, args: &[String]) -> Ran {
+pub(super) async fn window(call: &mut Call<'_>, args: &[String]) -> CommandResult {
     let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
     if let Some(at) = args.iter().position(|arg| *arg == "-d") {
         args.drain(at..(at + 2).min(args.len()));

@@ -13,17 +13,17 @@ fn files() -> (Files, Blob) {
 #[test]
 fn the_sdcard_is_reached_through_its_links() {
     let (mut files, blob) = files();
-    let real = files.resolve("/", "/sdcard/Download/../a.txt", Last::Followed);
+    let real = files.resolve("/", "/sdcard/Download/../a.txt", FinalLink::Follow);
     assert_eq!(real.as_deref(), Ok("/storage/emulated/0/a.txt"));
     files
-        .write(&real.expect("resolved"), blob, 0o644, 5, &Who::Shell)
+        .write(&real.expect("resolved"), blob, 0o644, 5, &FileUser::Shell)
         .expect("written");
     let again = files
-        .resolve("/mnt", "sdcard/a.txt", Last::Followed)
+        .resolve("/mnt", "sdcard/a.txt", FinalLink::Follow)
         .expect("resolved");
     assert_eq!(files.meta(&again).map(|m| m.size), Some(7));
     assert_eq!(
-        files.resolve("/", "/sdcard", Last::Kept).as_deref(),
+        files.resolve("/", "/sdcard", FinalLink::Keep).as_deref(),
         Ok("/sdcard")
     );
 }
@@ -31,14 +31,14 @@ fn the_sdcard_is_reached_through_its_links() {
 #[test]
 fn the_shell_writes_where_a_phone_lets_it() {
     let (mut files, blob) = files();
-    let mut write = |path: &str, who: &Who| files.write(path, blob.clone(), 0o644, 0, who);
-    assert_eq!(write("/data/local/tmp/x", &Who::Shell), Ok(()));
-    assert_eq!(write("/system/x", &Who::Shell), Err(Errno::ReadOnly));
-    assert_eq!(write("/data/x", &Who::Shell), Err(Errno::Denied));
-    assert_eq!(write("/data/x", &Who::Root), Ok(()));
-    assert_eq!(write("/system/x", &Who::Root), Err(Errno::ReadOnly));
+    let mut write = |path: &str, who: &FileUser| files.write(path, blob.clone(), 0o644, 0, who);
+    assert_eq!(write("/data/local/tmp/x", &FileUser::Shell), Ok(()));
+    assert_eq!(write("/system/x", &FileUser::Shell), Err(Errno::ReadOnly));
+    assert_eq!(write("/data/x", &FileUser::Shell), Err(Errno::Denied));
+    assert_eq!(write("/data/x", &FileUser::Root), Ok(()));
+    assert_eq!(write("/system/x", &FileUser::Root), Err(Errno::ReadOnly));
     assert_eq!(
-        write("/data/local/tmp/no/x", &Who::Shell),
+        write("/data/local/tmp/no/x", &FileUser::Shell),
         Err(Errno::NoEntry)
     );
 }
@@ -46,7 +46,7 @@ fn the_shell_writes_where_a_phone_lets_it() {
 #[test]
 fn directories_are_made_listed_moved_and_removed() {
     let (mut files, blob) = files();
-    let me = Who::Shell;
+    let me = FileUser::Shell;
     files
         .make_dir("/data/local/tmp/a/b", 0, true, &me)
         .expect("made");
@@ -75,11 +75,11 @@ fn directories_are_made_listed_moved_and_removed() {
 fn links_in_a_circle_are_an_error() {
     let (mut files, _) = files();
     files
-        .make_link("/data/local/tmp/a", "/data/local/tmp/b", &Who::Shell)
+        .make_link("/data/local/tmp/a", "/data/local/tmp/b", &FileUser::Shell)
         .expect("made");
     files
-        .make_link("/data/local/tmp/b", "/data/local/tmp/a", &Who::Shell)
+        .make_link("/data/local/tmp/b", "/data/local/tmp/a", &FileUser::Shell)
         .expect("made");
-    let real = files.resolve("/", "/data/local/tmp/a/x", Last::Followed);
+    let real = files.resolve("/", "/data/local/tmp/a/x", FinalLink::Follow);
     assert_eq!(real, Err(Errno::TooManyLinks));
 }

@@ -14,7 +14,7 @@ use crate::android::shell::syntax::{ConditionPart, Word};
 const MAX_DEPTH: u32 = 48;
 
 /// Whether it holds, or that it is no condition.
-type Held = Result<Option<bool>, Flow>;
+type ConditionResult = Result<Option<bool>, Flow>;
 
 struct Reader<'a> {
     parts: &'a [ConditionPart],
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn or<'b>(&'b mut self, shell: &'b mut Shell) -> BoxFuture<'b, Held> {
+    fn or<'b>(&'b mut self, shell: &'b mut Shell) -> BoxFuture<'b, ConditionResult> {
         async move {
             let mut held = self.and(shell).await?;
             while held.is_some() && self.eat("||") {
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         .boxed()
     }
 
-    async fn and(&mut self, shell: &mut Shell) -> Held {
+    async fn and(&mut self, shell: &mut Shell) -> ConditionResult {
         let mut held = self.not(shell).await?;
         while held.is_some() && self.eat("&&") {
             let right = self.not(shell).await?;
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         Ok(held)
     }
 
-    async fn not(&mut self, shell: &mut Shell) -> Held {
+    async fn not(&mut self, shell: &mut Shell) -> ConditionResult {
         let mut negated = false;
         while let [ConditionPart::Word(word), _, ..] = self.parts
             && word.plain() == Some("!")
@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
         Ok(held.map(|held| held != negated))
     }
 
-    async fn primary(&mut self, shell: &mut Shell) -> Held {
+    async fn primary(&mut self, shell: &mut Shell) -> ConditionResult {
         if self.eat("(") {
             if self.depth >= MAX_DEPTH {
                 return Ok(None);

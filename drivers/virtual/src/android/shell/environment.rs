@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use tokio_util::sync::CancellationToken;
 
 use crate::android::Android;
-use crate::android::files::Who;
+use crate::android::files::FileUser;
 use crate::android::shell::syntax::Command;
 
 /// The most variables of one shell.
@@ -46,7 +46,7 @@ impl Immunity {
 pub struct Shell {
     pub android: Arc<Android>,
     pub session: Arc<Session>,
-    pub who: Who,
+    pub who: FileUser,
     pub pid: u32,
     pub cwd: String,
     /// Shared until one is changed: most shells run one command and end.
@@ -103,9 +103,9 @@ impl Variables {
 
 impl Android {
     /// What adbd gives to a fresh shell.
-    fn preset_variables(&self, who: &Who) -> Arc<Variables> {
+    fn preset_variables(&self, who: &FileUser) -> Arc<Variables> {
         let (user, slot) = match who {
-            Who::Root => ("root", 1),
+            FileUser::Root => ("root", 1),
             _ => ("shell", 0),
         };
         let host = self.device.shape().product;

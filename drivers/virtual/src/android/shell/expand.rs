@@ -1,6 +1,6 @@
 //! From words to arguments: parameters, commands, arithmetic, fields, file names.
 
-use crate::android::files::Last;
+use crate::android::files::FinalLink;
 use crate::android::lock;
 use crate::android::shell::arithmetic;
 use crate::android::shell::environment::Shell;
@@ -298,7 +298,7 @@ impl Shell {
     fn matching(&self, base: &str, part: &str) -> Vec<String> {
         let files = lock(&self.android.files);
         let dir = if base.is_empty() { "." } else { base };
-        let Ok(real) = files.resolve(&self.cwd, dir, Last::Followed) else {
+        let Ok(real) = files.resolve(&self.cwd, dir, FinalLink::Follow) else {
             return Vec::new();
         };
         let joined = |name: &str| match base {
@@ -308,7 +308,7 @@ impl Shell {
         };
         let plain: String = unescaped(part);
         if !part.contains(['*', '?', '[']) {
-            let path = files.resolve(&real, &plain, Last::Followed);
+            let path = files.resolve(&real, &plain, FinalLink::Follow);
             let there = path.is_ok_and(|path| files.meta(&path).is_some());
             return if there {
                 vec![joined(&plain)]
@@ -326,7 +326,7 @@ impl Shell {
 
     /// The real path of `path`, links followed.
     pub fn real_path(&self, path: &str) -> Result<String, crate::android::files::Errno> {
-        lock(&self.android.files).resolve(&self.cwd, path, Last::Followed)
+        lock(&self.android.files).resolve(&self.cwd, path, FinalLink::Follow)
     }
 }
 

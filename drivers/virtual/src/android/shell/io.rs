@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::sync::mpsc;
 
 use crate::android::blobs::BlobWriter;
-use crate::android::files::Who;
+use crate::android::files::FileUser;
 use crate::android::stream::StreamWriter;
 use crate::android::{Android, lock};
 
@@ -44,7 +44,7 @@ pub enum Output {
 pub struct FileOutput {
     android: Arc<Android>,
     path: String,
-    who: Who,
+    who: FileUser,
     writer: Mutex<Option<BlobWriter>>,
 }
 
@@ -142,7 +142,7 @@ pub fn shell_packet(id: u8, data: &[u8]) -> Bytes {
 
 impl FileOutput {
     /// Writes to the file at the real path `path`, behind what is there if `before` holds it.
-    pub fn open(android: Arc<Android>, path: String, who: Who, writer: BlobWriter) -> Output {
+    pub fn open(android: Arc<Android>, path: String, who: FileUser, writer: BlobWriter) -> Output {
         Output::File(Arc::new(Self {
             android,
             path,
@@ -183,34 +183,37 @@ pub struct Input(Arc<tokio::sync::Mutex<Source>>);
 struct Source {
     /// What was received and not read yet.
     rest: Bytes,
-    from: From,
+    from: InputSource,
 }
 
 #[derive(Debug)]
-enum From {
-    Nowhere,
+enum InputSource {
+    Nothing,
     Pipe(mpsc::Receiver<Bytes>),
 }
 
 /// Both ends of a pipe.
 pub fn pipe() -> (mpsc::Sender<Bytes>, Input) {
     let (sender, receiver) = mpsc::channel(PIPE);
-    (sender, Input::new(Bytes::new(), From::Pipe(receiver)))
+    (
+        sender,
+        Input::new(Bytes::new(), InputSource::Pipe(receiver)),
+    )
 }
 
 impl Input {
-    fn new(rest: Bytes, from: From) -> Self {
+    fn new(rest: Bytes, from: InputSource) -> Self {
         Self(Arc::new(tokio::sync::Mutex::new(Source { rest, from })))
     }
 
     /// Nothing.
     pub fn empty() -> Self {
-        Self::new(Bytes::new(), From::Nowhere)
+        Self::new(Bytes::new(), InputSource::Nothing)
     }
 
     /// These bytes.
     pub fn of(bytes: impl Into<Bytes>) -> Self {
-        Self::new(bytes.into(), From::Nowhere)
+        Self::new(bytes.into(), InputSource::Nothing)
     }
 
     /// The next block; `None` at the end.
@@ -277,8 +280,8 @@ impl Input {
 impl Source {
     async fn next(&mut self) -> Option<Bytes> {
         match &mut self.from {
-            From::Nowhere => None,
-            From::Pipe(receiver) => receiver.recv().await,
+            InputSource::Nothing => None,
+            InputSource::Pipe(receiver) => receiver.recv().await,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Redirections.
 
-use crate::android::files::{Errno, Who};
+use crate::android::files::{Errno, FileUser};
 use crate::android::lock;
 use crate::android::shell::environment::Shell;
 use crate::android::shell::io::{FileOutput, Input, Io, Output};
@@ -89,7 +89,7 @@ impl Shell {
         let android = &self.android;
         let mut files = lock(&android.files);
         let mut writer = android.blobs.writer();
-        if append && let Ok(Some(old)) = files.content(&real, &Who::Root) {
+        if append && let Ok(Some(old)) = files.content(&real, &FileUser::Root) {
             for part in old.parts() {
                 let part = part.map_err(|_| Errno::NoSpace)?;
                 writer.write(&part).map_err(|_| Errno::NoSpace)?;

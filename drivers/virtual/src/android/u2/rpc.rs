@@ -50,7 +50,7 @@ pub(super) enum CallError {
     Other(String),
 }
 
-pub(super) type Called = Result<Value, CallError>;
+pub(super) type CallResult = Result<Value, CallError>;
 
 impl CallError {
     fn json(&self) -> Value {
@@ -85,7 +85,7 @@ impl Server {
             Some(Value::Object(named)) => named.values().cloned().collect(),
             Some(one) => vec![one.clone()],
         };
-        let result = match self.struck(&format!("jsonrpc {method}")).await {
+        let result = match self.apply_faults(&format!("jsonrpc {method}")).await {
             Ok(faults) => self.dispatch(method, &params, faults).await,
             Err(text) => Err(CallError::Other(text)),
         };
@@ -101,7 +101,7 @@ impl Server {
         }
     }
 
-    async fn dispatch(&self, method: &str, params: &[Value], faults: Vec<Fault>) -> Called {
+    async fn dispatch(&self, method: &str, params: &[Value], faults: Vec<Fault>) -> CallResult {
         let device = self.android.device();
         let latency = device.latency();
         let dumps = method == "dumpWindowHierarchy";
@@ -290,9 +290,14 @@ impl Server {
         }
     }
 
-    async fn dump(&self, compressed: &Value, active: Option<&Value>, faults: Vec<Fault>) -> Called {
+    async fn dump(
+        &self,
+        compressed: &Value,
+        active: Option<&Value>,
+        faults: Vec<Fault>,
+    ) -> CallResult {
         let device = self.android.device();
-        let mut all = device.strike(Event::Tree("u2"));
+        let mut all = device.fire_faults(Event::Tree("u2"));
         all.extend(faults);
         for fault in &all {
             if let Fault::Delay(time) = fault {
@@ -318,7 +323,7 @@ impl Server {
         Ok(xml.into())
     }
 
-    fn set_text(&self, selector: &Value, text: &str) -> Called {
+    fn set_text(&self, selector: &Value, text: &str) -> CallResult {
         let (all, (tree, place)) = self.one(selector)?;
         let key = all[tree].0[place].key;
         let device = self.android.device();
@@ -338,7 +343,7 @@ impl Server {
         device.wait_for(deadline, look).await
     }
 
-    async fn wait(&self, selector: &Value, ms: &Value, exists: bool) -> Called {
+    async fn wait(&self, selector: &Value, ms: &Value, exists: bool) -> CallResult {
         let selector = Selector::of(selector).ok_or(CallError::NoMethod)?;
         let scale = self.android.device().shape().scale;
         let seen = self
@@ -350,7 +355,7 @@ impl Server {
         Ok(seen.is_some().into())
     }
 
-    async fn press_key(&self, name: &str) -> Called {
+    async fn press_key(&self, name: &str) -> CallResult {
         let stroke = match name {
             "left" | "right" | "up" | "down" | "menu" | "recent" | "camera" => {
                 Stroke::Does(Key::Other)
@@ -363,7 +368,7 @@ impl Server {
         Ok(true.into())
     }
 
-    async fn press_code(&self, code: &Value, meta: Option<&Value>) -> Called {
+    async fn press_code(&self, code: &Value, meta: Option<&Value>) -> CallResult {
         const CONTROL: u64 = 0x1000;
         const SHIFT: u64 = 0x1;
         let code = code
@@ -380,7 +385,7 @@ impl Server {
         Ok(true.into())
     }
 
-    async fn shell(&self, line: &str, ms: &Value) -> Called {
+    async fn shell(&self, line: &str, ms: &Value) -> CallResult {
         let limit = Duration::from_millis(ms.as_u64().unwrap_or(60_000).min(MAX_WAIT));
         let run = crate::android::shell::session::capture(&self.android, line);
         match tokio::time::timeout(limit, run).await {
@@ -416,7 +421,13 @@ impl Server {
         Ok((all, found))
     }
 
-    fn child_by(&self, container: &Value, pattern: &Value, text: &str, by_text: bool) -> Called {
+    fn child_by(
+        &self,
+        container: &Value,
+        pattern: &Value,
+        text: &str,
+        by_text: bool,
+    ) -> CallResult {
         let (all, found) = self.below(container, pattern)?;
         let says = |(tree, place): &&Place| {
             (all[*tree].below(*place).into_iter()).any(|at| {

@@ -13,22 +13,22 @@ const MAX_CHAIN: usize = 16;
 #[derive(Debug, Clone)]
 pub(super) enum Selector {
     Found(NodeKey),
-    Like(Box<Like>),
+    ViewMatcher(Box<ViewMatcher>),
 }
 
 /// What a view must be like. The fields are those of the client's `Selector`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Like {
+pub(super) struct ViewMatcher {
     tests: Vec<Test>,
     index: Option<usize>,
     instance: Option<usize>,
-    chain: Vec<(Step, Like)>,
+    chain: Vec<(Axis, ViewMatcher)>,
     /// For error texts, as `UiSelector` shows itself.
     shown: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum Axis {
     Child,
     Sibling,
 }
@@ -100,7 +100,7 @@ impl Selector {
     pub fn of(value: &Value) -> Option<Self> {
         match value {
             Value::String(id) => id.parse().ok().map(|key| Self::Found(NodeKey(key))),
-            _ => Some(Self::Like(Box::new(Like::of(value, 0)?))),
+            _ => Some(Self::ViewMatcher(Box::new(ViewMatcher::of(value, 0)?))),
         }
     }
 
@@ -114,7 +114,7 @@ impl Selector {
                 };
                 trees.iter().enumerate().find_map(hit).into_iter().collect()
             }
-            Self::Like(like) => {
+            Self::ViewMatcher(like) => {
                 let everything = |(t, tree): (usize, &Tree)| -> Vec<Place> {
                     (0..tree.0.len()).map(|place| (t, place)).collect()
                 };
@@ -128,12 +128,12 @@ impl Selector {
     pub fn shown(&self) -> String {
         match self {
             Self::Found(key) => format!("UiObject {}", key.0),
-            Self::Like(like) => format!("UiSelector[{}]", like.shown.join(", ")),
+            Self::ViewMatcher(like) => format!("UiSelector[{}]", like.shown.join(", ")),
         }
     }
 }
 
-impl Like {
+impl ViewMatcher {
     fn of(value: &Value, depth: usize) -> Option<Self> {
         let fields = value.as_object()?;
         let mask = fields.get("mask").and_then(Value::as_u64);
@@ -161,8 +161,8 @@ impl Like {
                 return None;
             }
             let step = match step.as_str()? {
-                "child" => Step::Child,
-                _ => Step::Sibling,
+                "child" => Axis::Child,
+                _ => Axis::Sibling,
             };
             let next = Self::of(&selector, depth + 1)?;
             like.shown
@@ -213,8 +213,8 @@ impl Like {
             for (t, place) in &found {
                 let tree = &trees[*t];
                 let root = match step {
-                    Step::Child => Some(*place),
-                    Step::Sibling => tree.0[*place].parent,
+                    Axis::Child => Some(*place),
+                    Axis::Sibling => tree.0[*place].parent,
                 };
                 let Some(root) = root else {
                     continue;

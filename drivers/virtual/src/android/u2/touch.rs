@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::android::u2::Server;
-use crate::android::u2::rpc::{CallError, Called};
+use crate::android::u2::rpc::{CallError, CallResult};
 use crate::geometry::Point;
 use crate::world::{Gesture, NodeKey, Pointer};
 
@@ -20,7 +20,7 @@ const SHARE: f64 = 0.8;
 
 impl Server {
     /// Does a method that touches the screen; `None` when it is another.
-    pub(super) async fn touch(&self, method: &str, params: &[Value]) -> Option<Called> {
+    pub(super) async fn touch(&self, method: &str, params: &[Value]) -> Option<CallResult> {
         Some(match (method, params) {
             ("click", [x, y]) if x.is_number() && y.is_number() => self.tap(x, y, None).await,
             ("click", [x, y, ms]) if x.is_number() && y.is_number() => {
@@ -84,7 +84,7 @@ impl Server {
         Some(Point::new(x.as_f64()? / scale, y.as_f64()? / scale))
     }
 
-    async fn tap(&self, x: &Value, y: &Value, press: Option<Duration>) -> Called {
+    async fn tap(&self, x: &Value, y: &Value, press: Option<Duration>) -> CallResult {
         let at = self.point(x, y).ok_or(CallError::NoMethod)?;
         let device = self.android.device();
         let time = press.unwrap_or_default();
@@ -93,7 +93,7 @@ impl Server {
         Ok(true.into())
     }
 
-    async fn tap_on(&self, selector: &Value, press: Option<Duration>) -> Called {
+    async fn tap_on(&self, selector: &Value, press: Option<Duration>) -> CallResult {
         let (all, (tree, place)) = self.one(selector)?;
         let (x, y) = all[tree].0[place].bounds.centre();
         self.tap(&x.into(), &y.into(), press).await
@@ -106,7 +106,7 @@ impl Server {
         device.touch(Gesture::of(from, to, time)).await;
     }
 
-    async fn swipe_on(&self, selector: &Value, direction: &str, steps: u32) -> Called {
+    async fn swipe_on(&self, selector: &Value, direction: &str, steps: u32) -> CallResult {
         let (all, (tree, place)) = self.one(selector)?;
         let bounds = all[tree].0[place].bounds;
         let (x, y) = bounds.centre();
@@ -126,7 +126,7 @@ impl Server {
         Ok(true.into())
     }
 
-    async fn swipe_points(&self, points: &[Value], steps: u32) -> Called {
+    async fn swipe_points(&self, points: &[Value], steps: u32) -> CallResult {
         let points: Option<Vec<Point>> = points
             .chunks_exact(2)
             .map(|pair| self.point(&pair[0], &pair[1]))
@@ -141,7 +141,7 @@ impl Server {
         Ok(true.into())
     }
 
-    async fn drag_to(&self, selector: &Value, to: Option<Point>, steps: u32) -> Called {
+    async fn drag_to(&self, selector: &Value, to: Option<Point>, steps: u32) -> CallResult {
         let (all, (tree, place)) = self.one(selector)?;
         let (x, y) = all[tree].0[place].bounds.centre();
         if let (Some(from), Some(to)) = (self.point(&x.into(), &y.into()), to) {
@@ -150,7 +150,7 @@ impl Server {
         Ok(true.into())
     }
 
-    async fn inject(&self, action: &Value, x: &Value, y: &Value) -> Called {
+    async fn inject(&self, action: &Value, x: &Value, y: &Value) -> CallResult {
         let at = self.point(x, y).ok_or(CallError::NoMethod)?;
         let device = self.android.device();
         match action.as_u64() {
@@ -183,7 +183,7 @@ impl Server {
         ))
     }
 
-    async fn scroll(&self, selector: &Value, direction: f64) -> Called {
+    async fn scroll(&self, selector: &Value, direction: f64) -> CallResult {
         let (key, height) = self.scroller(selector)?;
         let by = direction * height * SHARE;
         let device = self.android.device();
@@ -192,14 +192,14 @@ impl Server {
             .into())
     }
 
-    async fn scroll_all(&self, selector: &Value, direction: f64) -> Called {
+    async fn scroll_all(&self, selector: &Value, direction: f64) -> CallResult {
         let (key, _) = self.scroller(selector)?;
         let device = self.android.device();
         device.world(|world, now| world.scroll_by(key, direction * 1e9, now));
         Ok(true.into())
     }
 
-    async fn scroll_to(&self, selector: &Value, target: &Value) -> Called {
+    async fn scroll_to(&self, selector: &Value, target: &Value) -> CallResult {
         let (key, height) = self.scroller(selector)?;
         let device = self.android.device();
         let there = || self.find(target).is_ok_and(|(_, found)| !found.is_empty());

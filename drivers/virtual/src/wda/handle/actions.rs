@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Handler;
 use crate::geometry::Point;
 use crate::wda::error::{ErrorKind, WdaError};
-use crate::wda::w3c::{self, Deed, Origins, Plan, Touch};
+use crate::wda::w3c::{self, InputAction, Origins, Timeline, Touch};
 use crate::world::{Finger, Gesture, Pointer};
 
 /// The elements a request starts from, located before anything moves.
@@ -48,25 +48,25 @@ impl Handler<'_> {
         Ok(Value::Null)
     }
 
-    async fn carry_out(&self, plan: Plan) -> Result<(), WdaError> {
+    async fn carry_out(&self, plan: Timeline) -> Result<(), WdaError> {
         let fingers: HashSet<usize> = plan
-            .deeds
+            .actions
             .iter()
-            .filter_map(|(_, deed)| match deed {
-                Deed::Finger(number, _) => Some(*number),
-                Deed::Type(_) => None,
+            .filter_map(|(_, action)| match action {
+                InputAction::Finger(number, _) => Some(*number),
+                InputAction::Type(_) => None,
             })
             .collect();
         let mut finger = Finger::default();
         let mut passed = Duration::ZERO;
-        for (at, deed) in plan.deeds {
+        for (at, action) in plan.actions {
             self.spend(at.saturating_sub(passed)).await;
             passed = passed.max(at);
-            match deed {
-                Deed::Type(text) => self.type_text(&text, ErrorKind::UnknownError).await?,
+            match action {
+                InputAction::Type(text) => self.type_text(&text, ErrorKind::UnknownError).await?,
                 // Nothing here answers to several fingers; they only take their time.
-                Deed::Finger(..) if fingers.len() > 1 => {}
-                Deed::Finger(_, touch) => {
+                InputAction::Finger(..) if fingers.len() > 1 => {}
+                InputAction::Finger(_, touch) => {
                     let pointer = match touch {
                         Touch::Down(point) => Pointer::Down(point),
                         Touch::Move(point) => Pointer::Move(point),

@@ -126,7 +126,7 @@ impl Handler<'_> {
 
     /// Brings an app to the front and waits until it shows.
     pub(super) async fn launch(&self, id: &str) -> Result<(), WdaError> {
-        for fault in self.device().strike(Event::Launch(id)) {
+        for fault in self.device().fire_faults(Event::Launch(id)) {
             match fault {
                 Fault::Delay(time) => self.device().sleep(time.0).await,
                 Fault::Fail(text) => return Err(WdaError::unknown(text)),

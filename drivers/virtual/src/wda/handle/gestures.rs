@@ -227,13 +227,13 @@ impl Handler<'_> {
         self.act().await;
         self.spend(lasting).await;
         let what = self.describe(gesture);
-        let struck = self.device().strike(Event::Touch(&what));
-        for fault in &struck {
+        let faults = self.device().fire_faults(Event::Touch(&what));
+        for fault in &faults {
             if let Fault::Delay(time) = fault {
                 self.device().sleep(time.0).await;
             }
         }
-        if !struck.contains(&Fault::Swallow) {
+        if !faults.contains(&Fault::Swallow) {
             self.world(|world, now| world.gesture(gesture, now));
         }
     }

@@ -9,7 +9,7 @@ use crate::geometry::Point;
 use crate::wda::attribute::{self, Attribute, AttributeValue};
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::screen::{AppFacts, SPRINGBOARD_PID, observe};
-use crate::wda::session::{HandedOut, Quiescence, Session, TestedApp};
+use crate::wda::session::{ElementHandle, Quiescence, Session, TestedApp};
 use crate::wda::source;
 use crate::wda::tree::{Element, ElementTree};
 use crate::world::{AppState, SPRINGBOARD, WindowKind, World};
@@ -63,7 +63,7 @@ impl Handler<'_> {
     }
 
     pub(super) async fn tree_of(&mut self, app: &AppFacts) -> Result<ElementTree, WdaError> {
-        self.tree_faults = self.device().strike(Event::Tree("wda"));
+        self.tree_faults = self.device().fire_faults(Event::Tree("wda"));
         self.come_to_rest("animationCoolOffTimeout").await;
         self.device().takes(self.device().latency().source).await;
         let mut snapshot = self.device().snapshot();
@@ -110,7 +110,7 @@ impl Handler<'_> {
 
     pub(super) async fn element_of(&mut self, uid: &str) -> Result<(ElementTree, usize), WdaError> {
         let handed_out = self.session().and_then(|session| session.elements.get(uid));
-        let Some(HandedOut { pid, key }) = handed_out else {
+        let Some(ElementHandle { pid, key }) = handed_out else {
             return Err(WdaError::new(
                 ErrorKind::StaleElementReference,
                 format!(
@@ -150,7 +150,7 @@ impl Handler<'_> {
             return Value::Null;
         };
         let uid = attribute::uid(tree.pid, element);
-        let handed_out = HandedOut {
+        let handed_out = ElementHandle {
             pid: tree.pid,
             key: element.key,
         };

@@ -147,16 +147,16 @@ impl Handler<'_> {
         let letters = text.chars().count() as f64;
         let typing = Duration::from_secs_f64((letters / speed).min(600.0));
         self.spend(typing).await;
-        let struck = self.device().strike(Event::Touch("text"));
-        for fault in &struck {
+        let faults = self.device().fire_faults(Event::Touch("text"));
+        for fault in &faults {
             if let Fault::Delay(time) = fault {
                 self.device().sleep(time.0).await;
             }
         }
-        if struck.contains(&Fault::Swallow) {
+        if faults.contains(&Fault::Swallow) {
             return Ok(());
         }
-        if self.world(|world, now| strike_keys(world, now, text)) {
+        if self.world(|world, now| press_keys(world, now, text)) {
             Ok(())
         } else {
             Err(no_keyboard(failure))
@@ -165,7 +165,7 @@ impl Handler<'_> {
 }
 
 /// Types letter by letter; control characters are keys. False when nobody listens.
-fn strike_keys(world: &mut crate::world::World, now: Duration, text: &str) -> bool {
+fn press_keys(world: &mut crate::world::World, now: Duration, text: &str) -> bool {
     if !world.keyboard_shown() {
         return false;
     }

@@ -107,7 +107,7 @@ pub(crate) enum Route {
 
 /// Where a command can be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum RouteScope {
     /// Behind `/session/:id`.
     Session,
     /// At the top.
@@ -116,10 +116,10 @@ pub(super) enum Reach {
     Both,
 }
 
-use Reach::{Both, Session, Top};
+use RouteScope::{Both, Session, Top};
 
 /// Every command. In a path, a part with a colon takes anything.
-pub(super) const ROUTES: &[(&str, &str, Reach, Route)] = &[
+pub(super) const ROUTES: &[(&str, &str, RouteScope, Route)] = &[
     // FBAlertViewCommands
     ("GET", "/alert/text", Both, Route::AlertText),
     ("POST", "/alert/text", Session, Route::AlertSetText),

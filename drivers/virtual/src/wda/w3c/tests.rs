@@ -18,7 +18,7 @@ fn touch(items: Value) -> Value {
     json!([{"type": "pointer", "id": "f", "parameters": {"pointerType": "touch"}, "actions": items}])
 }
 
-fn plan_of(actions: Value) -> Result<Plan, String> {
+fn plan_of(actions: Value) -> Result<Timeline, String> {
     plan(Some(&actions), &OneElement)
 }
 
@@ -36,10 +36,13 @@ fn a_tap_is_a_finger_that_comes_and_goes() {
     ])))
     .unwrap();
     assert_eq!(
-        plan.deeds,
+        plan.actions,
         [
-            (ms(0), Deed::Finger(0, Touch::Down(Point::new(10.0, 20.0)))),
-            (ms(100), Deed::Finger(0, Touch::Up)),
+            (
+                ms(0),
+                InputAction::Finger(0, Touch::Down(Point::new(10.0, 20.0)))
+            ),
+            (ms(100), InputAction::Finger(0, Touch::Up)),
         ]
     );
     assert_eq!(plan.ends, ms(100));
@@ -55,10 +58,16 @@ fn a_swipe_arrives_when_its_move_has_taken_its_time() {
     ])))
     .unwrap();
     assert_eq!(
-        plan.deeds[1],
-        (ms(300), Deed::Finger(0, Touch::Move(Point::new(10.0, 4.5))))
+        plan.actions[1],
+        (
+            ms(300),
+            InputAction::Finger(0, Touch::Move(Point::new(10.0, 4.5)))
+        )
     );
-    assert_eq!(plan.deeds[2], (ms(300), Deed::Finger(0, Touch::Up)));
+    assert_eq!(
+        plan.actions[2],
+        (ms(300), InputAction::Finger(0, Touch::Up))
+    );
 }
 
 #[test]
@@ -68,10 +77,10 @@ fn an_element_is_touched_where_it_can_be_or_from_its_middle() {
             json!([item, {"type": "pointerDown"}, {"type": "pointerUp"}]),
         ))
         .unwrap();
-        plan.deeds[0].1.clone()
+        plan.actions[0].1.clone()
     };
     let w3c = json!({"element-6066-11e4-a52e-4f735466cecf": "E1"});
-    let down = |x, y| Deed::Finger(0, Touch::Down(Point::new(x, y)));
+    let down = |x, y| InputAction::Finger(0, Touch::Down(Point::new(x, y)));
     assert_eq!(
         to(json!({"type": "pointerMove", "origin": w3c})),
         down(100.0, 200.0)
@@ -95,8 +104,8 @@ fn a_finger_left_on_the_glass_is_lifted_at_the_end() {
     ])))
     .unwrap();
     assert_eq!(
-        plan.deeds.last(),
-        Some(&(ms(50), Deed::Finger(0, Touch::Up)))
+        plan.actions.last(),
+        Some(&(ms(50), InputAction::Finger(0, Touch::Up)))
     );
 }
 
@@ -115,10 +124,10 @@ fn keys_type_when_they_are_released() {
     items.extend(press("\u{e007}"));
     let plan = plan_of(json!([{"type": "key", "id": "k", "actions": items}])).unwrap();
     assert_eq!(
-        plan.deeds,
+        plan.actions,
         [
-            (ms(0), Deed::Type("aß".to_owned())),
-            (ms(20), Deed::Type("\n".to_owned()))
+            (ms(0), InputAction::Type("aß".to_owned())),
+            (ms(20), InputAction::Type("\n".to_owned()))
         ]
     );
 }
@@ -135,17 +144,17 @@ fn two_fingers_share_one_time() {
     };
     let plan = plan_of(json!([finger("a", 20), finger("b", 10)])).unwrap();
     let order: Vec<_> = plan
-        .deeds
+        .actions
         .iter()
-        .map(|(at, deed)| (at.as_millis(), deed.clone()))
+        .map(|(at, action)| (at.as_millis(), action.clone()))
         .collect();
     assert!(matches!(
         order.as_slice(),
         [
-            (0, Deed::Finger(0, Touch::Down(_))),
-            (0, Deed::Finger(1, Touch::Down(_))),
-            (10, Deed::Finger(1, Touch::Up)),
-            (20, Deed::Finger(0, Touch::Up)),
+            (0, InputAction::Finger(0, Touch::Down(_))),
+            (0, InputAction::Finger(1, Touch::Down(_))),
+            (10, InputAction::Finger(1, Touch::Up)),
+            (20, InputAction::Finger(0, Touch::Up)),
         ]
     ));
 }
@@ -157,7 +166,7 @@ fn a_cancelled_item_did_not_happen() {
         {"type": "pause", "duration": 1},
     ])))
     .unwrap();
-    assert_eq!(plan.deeds, []);
+    assert_eq!(plan.actions, []);
 }
 
 #[test]

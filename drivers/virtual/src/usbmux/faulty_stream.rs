@@ -20,33 +20,33 @@ const RUBBISH: &[u8] = b"\x00\xffGARBAGE\r\n\r\n";
 
 /// What is wrong with a connection; may change while it is used.
 #[derive(Debug)]
-pub(crate) struct Trouble {
+pub(crate) struct ConnectionFaults {
     /// Bytes still sent before it breaks.
     left: AtomicU64,
     /// Bytes sent in a beat.
-    per_beat: AtomicU64,
+    per_interval: AtomicU64,
     garbled: AtomicBool,
 }
 
-impl Default for Trouble {
+impl Default for ConnectionFaults {
     fn default() -> Self {
         Self {
             left: AtomicU64::new(u64::MAX),
-            per_beat: AtomicU64::new(u64::MAX),
+            per_interval: AtomicU64::new(u64::MAX),
             garbled: AtomicBool::new(false),
         }
     }
 }
 
-impl Trouble {
+impl ConnectionFaults {
     /// Takes on what a fault says of a connection; others say nothing.
-    pub(crate) fn befall(&self, fault: &Fault) {
+    pub(crate) fn apply(&self, fault: &Fault) {
         match fault {
             Fault::DropAfter { bytes } => self.left.store(*bytes, Ordering::Relaxed),
             Fault::Slow { bytes_per_second } => {
-                let beats = 1_000 / u64::try_from(SLOW_SEND_INTERVAL.as_millis()).unwrap_or(1);
-                let per_beat = (bytes_per_second / beats).max(1);
-                self.per_beat.store(per_beat, Ordering::Relaxed);
+                let intervals = 1_000 / u64::try_from(SLOW_SEND_INTERVAL.as_millis()).unwrap_or(1);
+                let per_interval = (bytes_per_second / intervals).max(1);
+                self.per_interval.store(per_interval, Ordering::Relaxed);
             }
             Fault::Garbage => self.garbled.store(true, Ordering::Relaxed),
             _ => {}
@@ -55,23 +55,23 @@ impl Trouble {
 }
 
 /// A connection with its troubles.
-pub(crate) struct Line {
+pub(crate) struct FaultyStream {
     stream: BoxStream,
-    trouble: Arc<Trouble>,
+    faults: Arc<ConnectionFaults>,
     pause: Option<Pin<Box<Sleep>>>,
 }
 
-impl Line {
-    pub(crate) fn new(stream: BoxStream, trouble: Arc<Trouble>) -> Self {
+impl FaultyStream {
+    pub(crate) fn new(stream: BoxStream, faults: Arc<ConnectionFaults>) -> Self {
         Self {
             stream,
-            trouble,
+            faults,
             pause: None,
         }
     }
 }
 
-impl AsyncRead for Line {
+impl AsyncRead for FaultyStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -81,7 +81,7 @@ impl AsyncRead for Line {
     }
 }
 
-impl AsyncWrite for Line {
+impl AsyncWrite for FaultyStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -91,14 +91,14 @@ impl AsyncWrite for Line {
             ready!(pause.as_mut().poll(cx));
             self.pause = None;
         }
-        let left = self.trouble.left.load(Ordering::Relaxed);
-        let per_beat = self.trouble.per_beat.load(Ordering::Relaxed);
+        let left = self.faults.left.load(Ordering::Relaxed);
+        let per_interval = self.faults.per_interval.load(Ordering::Relaxed);
         if left == 0 {
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
-        let most = usize::try_from(left.min(per_beat)).unwrap_or(usize::MAX);
+        let most = usize::try_from(left.min(per_interval)).unwrap_or(usize::MAX);
         let part = buf.get(..most).unwrap_or(buf);
-        let wrote = if self.trouble.garbled.load(Ordering::Relaxed) {
+        let wrote = if self.faults.garbled.load(Ordering::Relaxed) {
             let rubbish: Vec<u8> = RUBBISH.iter().copied().cycle().take(part.len()).collect();
             ready!(Pin::new(&mut self.stream).poll_write(cx, &rubbish))?
         } else {
@@ -106,9 +106,9 @@ impl AsyncWrite for Line {
         };
         if left != u64::MAX {
             let rest = left.saturating_sub(wrote as u64);
-            self.trouble.left.store(rest, Ordering::Relaxed);
+            self.faults.left.store(rest, Ordering::Relaxed);
         }
-        if per_beat != u64::MAX {
+        if per_interval != u64::MAX {
             self.pause = Some(Box::pin(tokio::time::sleep(SLOW_SEND_INTERVAL)));
         }
         Poll::Ready(Ok(wrote))
@@ -131,11 +131,11 @@ mod tests {
 
     async fn send(fault: Fault, bytes: &[u8]) -> (io::Result<()>, Vec<u8>) {
         let (near, mut far) = tokio::io::duplex(1 << 16);
-        let trouble = Arc::new(Trouble::default());
-        trouble.befall(&fault);
-        let mut line = Line::new(Box::new(near), trouble);
-        let sent = line.write_all(bytes).await;
-        drop(line);
+        let faults = Arc::new(ConnectionFaults::default());
+        faults.apply(&fault);
+        let mut faulty_stream = FaultyStream::new(Box::new(near), faults);
+        let sent = faulty_stream.write_all(bytes).await;
+        drop(faulty_stream);
         let mut got = Vec::new();
         far.read_to_end(&mut got).await.unwrap();
         (sent, got)

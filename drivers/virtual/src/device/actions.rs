@@ -4,37 +4,39 @@ use crate::app::AppId;
 use crate::device::Device;
 use crate::faults::{Event, Fault};
 use crate::geometry::Point;
-use crate::world::{Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, Touched, WindowKind};
+use crate::world::{
+    Gesture, Key, Launched, NotInstalled, Pointer, Snapshot, TouchOutcome, WindowKind,
+};
 
-/// Whether an act goes on after the faults that struck it.
+/// Whether an act goes on after the faults injected into it.
 #[derive(Debug, PartialEq, Eq)]
-enum Goes {
-    On,
-    Nowhere,
+enum FaultOutcome {
+    Proceed,
+    Suppress,
 }
 
 impl Device {
     /// Touches the screen; points are dp or pt as the device is held.
-    pub async fn touch(&self, gesture: Gesture) -> Touched {
+    pub async fn touch(&self, gesture: Gesture) -> TouchOutcome {
         let (kind, at) = match gesture {
             Gesture::Tap(at) => ("tap", at),
             Gesture::LongPress(at) => ("long_press", at),
             Gesture::Swipe { from, .. } => ("swipe", from),
         };
         let words = || format!("{kind} {}", what_is_at(&self.snapshot(), at));
-        if self.struck(words).await == Goes::Nowhere {
-            return Touched::Nothing;
+        if self.apply_faults(words).await == FaultOutcome::Suppress {
+            return TouchOutcome::Nothing;
         }
         self.world(|world, now| world.gesture(gesture, now))
     }
 
     /// Follows one movement of a finger.
-    pub async fn pointer(&self, movement: Pointer) -> Option<Touched> {
+    pub async fn pointer(&self, movement: Pointer) -> Option<TouchOutcome> {
         let words = || match movement {
             Pointer::Down(at) => format!("tap {}", what_is_at(&self.snapshot(), at)),
             Pointer::Move(_) | Pointer::Up | Pointer::Cancel => "move".to_owned(),
         };
-        if self.struck(words).await == Goes::Nowhere {
+        if self.apply_faults(words).await == FaultOutcome::Suppress {
             return None;
         }
         self.world(|world, now| world.pointer(movement, now))
@@ -42,7 +44,7 @@ impl Device {
 
     /// Types into the field with the focus; false when there is none.
     pub async fn type_text(&self, text: &str) -> bool {
-        if self.struck(|| format!("text {text}")).await == Goes::Nowhere {
+        if self.apply_faults(|| format!("text {text}")).await == FaultOutcome::Suppress {
             return true;
         }
         self.world(|world, now| world.type_text(text, now))
@@ -51,7 +53,7 @@ impl Device {
     /// Presses a key.
     pub async fn press(&self, key: Key) {
         let words = || format!("key {key:?}").to_lowercase();
-        if self.struck(words).await == Goes::On {
+        if self.apply_faults(words).await == FaultOutcome::Proceed {
             self.world(|world, now| world.key(key, now));
         }
     }
@@ -62,7 +64,7 @@ impl Device {
     /// When it is not on the device.
     pub async fn launch(&self, id: &AppId) -> Result<Launched, NotInstalled> {
         let mut ignored = false;
-        for fault in self.strike(Event::Launch(id.as_str())) {
+        for fault in self.fire_faults(Event::Launch(id.as_str())) {
             match fault {
                 Fault::Delay(time) => self.sleep(time.0).await,
                 Fault::IgnoreLaunch => ignored = true,
@@ -83,19 +85,19 @@ impl Device {
         self.world(|world, now| world.launch(id, now))
     }
 
-    async fn struck(&self, words: impl FnOnce() -> String) -> Goes {
+    async fn apply_faults(&self, words: impl FnOnce() -> String) -> FaultOutcome {
         if self.has_no_faults() {
-            return Goes::On;
+            return FaultOutcome::Proceed;
         }
-        let mut goes = Goes::On;
-        for fault in self.strike(Event::Touch(&words())) {
+        let mut outcome = FaultOutcome::Proceed;
+        for fault in self.fire_faults(Event::Touch(&words())) {
             match fault {
                 Fault::Delay(time) => self.sleep(time.0).await,
-                Fault::Swallow => goes = Goes::Nowhere,
+                Fault::Swallow => outcome = FaultOutcome::Suppress,
                 _ => {}
             }
         }
-        goes
+        outcome
     }
 }
 

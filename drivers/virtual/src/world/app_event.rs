@@ -5,7 +5,7 @@ use crate::world::World;
 
 /// Something that happened to an app, in the past tense.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
+pub enum AppEvent {
     /// It died.
     Crashed {
         /// Which.
@@ -22,7 +22,7 @@ pub enum Happening {
 
 impl World {
     /// What happened since this was last asked.
-    pub fn take_happenings(&mut self) -> Vec<Happening> {
-        std::mem::take(&mut self.happenings)
+    pub fn take_app_events(&mut self) -> Vec<AppEvent> {
+        std::mem::take(&mut self.app_events)
     }
 }
