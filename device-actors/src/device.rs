@@ -20,7 +20,7 @@ use crate::clock::now;
 use crate::driver_task::{DriverTask, Report, Stop};
 use crate::gate::Gate;
 use crate::lease::{Lease, LeaseError};
-use crate::life::{DeviceLife, Effect, Event, Moment, Ticket};
+use crate::lifecycle::{DeviceLifecycle, Effect, Event, Moment, Ticket};
 use crate::session::Session;
 use crate::state::{DeviceChange, DeviceState, DeviceStatus, FencingToken, WaitReason};
 
@@ -49,7 +49,7 @@ struct DriverHandle {
 
 /// One device.
 pub(crate) struct DeviceActor {
-    life: DeviceLife,
+    lifecycle: DeviceLifecycle,
     spec: DeviceSpec,
     waiters: BTreeMap<Ticket, Waiter>,
     driver: Option<DriverHandle>,
@@ -68,10 +68,10 @@ impl DeviceActor {
     pub(crate) fn new(spec: DeviceSpec) -> Self {
         let info = spec.connector.describe();
         let seed = RandomState::new().hash_one(&info.id);
-        let life = DeviceLife::new(info, Backoff { seed });
+        let lifecycle = DeviceLifecycle::new(info, Backoff { seed });
         Self {
-            announced: life.state().clone(),
-            life,
+            announced: lifecycle.state().clone(),
+            lifecycle,
             spec,
             waiters: BTreeMap::new(),
             driver: None,
@@ -87,12 +87,12 @@ impl DeviceActor {
             now: now(),
             lease_used: self.lease_used(),
         };
-        for effect in self.life.handle(event, at).0 {
+        for effect in self.lifecycle.handle(event, at).0 {
             self.carry_out(effect, ctx);
         }
-        if self.announced != *self.life.state() {
-            self.announced = self.life.state().clone();
-            let id = &self.life.info().id;
+        if self.announced != *self.lifecycle.state() {
+            self.announced = self.lifecycle.state().clone();
+            let id = &self.lifecycle.info().id;
             tracing::debug!(device = %id, state = ?self.announced, "device");
             // Nobody listens: nobody minds.
             let _ = self.spec.changes.send(DeviceChange {
@@ -100,7 +100,7 @@ impl DeviceActor {
                 state: Some(self.announced.clone()),
             });
         }
-        for (ticket, reason) in self.life.waiting() {
+        for (ticket, reason) in self.lifecycle.waiting() {
             if let Some(waiter) = self.waiters.get(&ticket) {
                 waiter.reason.send_if_modified(|told| {
                     let news = *told != reason;
@@ -160,7 +160,7 @@ impl DeviceActor {
     fn grant(&mut self, ticket: Ticket, token: FencingToken) {
         let waiter = self.waiters.remove(&ticket);
         let cancel = waiter.as_ref().map(|waiter| waiter.cancel.child_token());
-        let info = self.life.info().clone();
+        let info = self.lifecycle.info().clone();
         let (lease, session) = Lease::new(info, token, cancel.unwrap_or_default());
         self.gate = Some(Arc::clone(lease.gate()));
         if let Some(driver) = &self.driver {
@@ -176,7 +176,7 @@ impl DeviceActor {
     }
 
     fn set_alarm(&mut self, ctx: &mut Context<Self>) {
-        let at = self.life.wake_at(self.lease_used());
+        let at = self.lifecycle.wake_at(self.lease_used());
         if at == self.wake.map(|(at, _)| at) {
             return;
         }
@@ -205,7 +205,7 @@ impl Drop for DeviceActor {
             gate.close();
         }
         let _ = self.spec.changes.send(DeviceChange {
-            id: self.life.info().id.clone(),
+            id: self.lifecycle.info().id.clone(),
             state: None,
         });
     }
@@ -291,6 +291,6 @@ impl Handler<GetStatus> for DeviceActor {
     type Result = MessageResult<GetStatus>;
 
     fn handle(&mut self, _: GetStatus, _: &mut Context<Self>) -> Self::Result {
-        MessageResult(self.life.status())
+        MessageResult(self.lifecycle.status())
     }
 }

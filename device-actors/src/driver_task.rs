@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::now;
 use crate::gate::Gate;
 use crate::lease::CommandError;
-use crate::life::{DriverEnd, Event};
-use crate::session::{Order, Session};
+use crate::lifecycle::{DriverEnd, Event};
+use crate::session::{QueuedCommand, Session};
 
 /// How long a device may take to let go of a session.
 const SESSION_END_TIMEOUT: Duration = Duration::from_secs(15);
@@ -108,7 +108,7 @@ impl DriverTask {
         };
         tokio::select! {
             () = driver.close() => {}
-            () = self.patience(DRIVER_CLOSE_TIMEOUT) => {
+            () = self.grace_period(DRIVER_CLOSE_TIMEOUT) => {
                 tracing::warn!(device = %self.connector.id(), "its driver did not close in time");
             }
         }
@@ -127,19 +127,19 @@ impl DriverTask {
         gate.attach(events);
         let mut begun = false;
         let died = loop {
-            let order = tokio::select! {
+            let queued = tokio::select! {
                 biased;
                 () = gate.closed() => break None,
-                order = session.orders.recv() => order,
+                queued = session.commands.recv() => queued,
             };
-            let Some(order) = order else { break None };
-            let died = self.execute(driver, *order, &gate, &mut begun).await;
+            let Some(queued) = queued else { break None };
+            let died = self.execute(driver, *queued, &gate, &mut begun).await;
             if died.is_some() {
                 break died;
             }
         };
         // Whoever still waits for an answer learns at once that there will be none.
-        drop(session.orders);
+        drop(session.commands);
         report(Event::SessionClosing(gate.token()));
         let ended = match &died {
             Some(_) => Err(CommandError::Gone {
@@ -176,7 +176,7 @@ impl DriverTask {
         let answer = tokio::select! {
             biased;
             answer = ending => answer,
-            () = self.patience(SESSION_END_TIMEOUT + DRIVER_HUNG_GRACE) => {
+            () = self.grace_period(SESSION_END_TIMEOUT + DRIVER_HUNG_GRACE) => {
                 Err(DriverError::lost("the driver hung in `end` and did not time out"))
             }
         };
@@ -189,15 +189,15 @@ impl DriverTask {
     async fn execute(
         &self,
         driver: &mut Box<dyn Driver>,
-        order: Order,
+        queued: QueuedCommand,
         gate: &Gate,
         begun: &mut bool,
     ) -> Option<String> {
-        let Order {
+        let QueuedCommand {
             command,
             context,
             reply,
-        } = order;
+        } = queued;
         if context.cancel.is_cancelled() {
             let _ = reply.send(Err(DriverError::Cancelled.into()));
             return None;
@@ -224,20 +224,20 @@ impl DriverTask {
         died
     }
 
-    /// What the driver answers; `None` when it hangs. Once `called_off` ends it is cancelled.
+    /// What the driver answers; `None` when it hangs. Once `cancelled` ends it is cancelled.
     async fn answer<T>(
         &self,
         work: impl Future<Output = T>,
         context: &CommandContext,
-        called_off: impl Future<Output = ()>,
+        cancelled: impl Future<Output = ()>,
     ) -> Option<T> {
         let hung = async {
             tokio::select! {
                 () = sleep_until(context.deadline.max(now()).into()) => {}
                 () = context.cancel.cancelled() => {}
-                () = called_off => context.cancel.cancel(),
+                () = cancelled => context.cancel.cancel(),
             }
-            self.patience(DRIVER_HUNG_GRACE).await;
+            self.grace_period(DRIVER_HUNG_GRACE).await;
         };
         tokio::select! {
             biased;
@@ -253,7 +253,7 @@ impl DriverTask {
 
     /// Ends after `full`. When all must be over by a moment, each wait may take half of what is
     /// left until then.
-    async fn patience(&self, full: Duration) {
+    async fn grace_period(&self, full: Duration) {
         let begun = now();
         let mut stop = self.stop.clone();
         loop {

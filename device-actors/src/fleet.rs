@@ -16,13 +16,13 @@ use tokio_util::task::TaskTracker;
 use crate::clock::now;
 use crate::device::{DeviceActor, DeviceSpec, GetStatus, ShutDown};
 use crate::lease::{Lease, LeaseError};
-use crate::life::{Event, Ticket};
+use crate::lifecycle::{Event, Ticket};
 use crate::request::Request;
 use crate::state::{DeviceChange, DeviceState, DeviceStatus, WaitReason};
 
 /// Changes that may wait for a reader. One that falls behind is told how many it missed and reads
 /// the fleet's status instead.
-const CHANGES_KEPT: usize = 1024;
+const CHANGE_CAPACITY: usize = 1024;
 
 /// Why a device is not in the fleet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,8 +46,8 @@ type Devices = BTreeMap<DeviceId, Addr<DeviceActor>>;
 struct Shared {
     devices: RwLock<Devices>,
     /// Where actors live.
-    homes: Vec<ArbiterHandle>,
-    next_home: AtomicUsize,
+    arbiters: Vec<ArbiterHandle>,
+    next_arbiter: AtomicUsize,
     next_ticket: AtomicU64,
     tasks: TaskTracker,
     runtime: Handle,
@@ -66,19 +66,19 @@ impl Fleet {
         connectors: Vec<Arc<dyn Connector>>,
         arbiters: &[ArbiterHandle],
     ) -> Result<Self, FleetError> {
-        let mut homes = arbiters.to_vec();
-        if homes.is_empty() {
-            homes.push(Arbiter::current());
+        let mut arbiters = arbiters.to_vec();
+        if arbiters.is_empty() {
+            arbiters.push(Arbiter::current());
         }
         let fleet = Self {
             shared: Arc::new(Shared {
                 devices: RwLock::default(),
-                homes,
-                next_home: AtomicUsize::new(0),
+                arbiters,
+                next_arbiter: AtomicUsize::new(0),
                 next_ticket: AtomicU64::new(1),
                 tasks: TaskTracker::new(),
                 runtime: Handle::current(),
-                changes: broadcast::Sender::new(CHANGES_KEPT),
+                changes: broadcast::Sender::new(CHANGE_CAPACITY),
                 shutting_down: AtomicBool::new(false),
             }),
         };
@@ -108,13 +108,13 @@ impl Fleet {
         if devices.get(&id).is_some_and(Addr::connected) {
             return Err(FleetError::Duplicate(id));
         }
-        let home = shared.next_home.fetch_add(1, Ordering::Relaxed) % shared.homes.len();
+        let arbiter = shared.next_arbiter.fetch_add(1, Ordering::Relaxed) % shared.arbiters.len();
         let joined = DeviceChange {
             id: id.clone(),
             state: Some(DeviceState::Absent),
         };
         let device = DeviceActor::new(spec);
-        let address = DeviceActor::start_in_arbiter(&shared.homes[home], move |_| device);
+        let address = DeviceActor::start_in_arbiter(&shared.arbiters[arbiter], move |_| device);
         devices.insert(id, address);
         // Nobody listens: nobody minds.
         let _ = shared.changes.send(joined);

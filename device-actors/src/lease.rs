@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Gate;
-use crate::session::{COMMAND_QUEUE, Ended, Order, Session};
+use crate::session::{COMMAND_QUEUE, Ended, QueuedCommand, Session};
 use crate::state::{FencingToken, WaitReason};
 
 /// Why there is no lease.
@@ -96,7 +96,7 @@ impl CommandError {
 pub struct Lease {
     info: DeviceInfo,
     gate: Arc<Gate>,
-    orders: mpsc::Sender<Box<Order>>,
+    commands: mpsc::Sender<Box<QueuedCommand>>,
     cancel: CancellationToken,
     ended: watch::Receiver<Ended>,
 }
@@ -109,17 +109,17 @@ impl Lease {
         cancel: CancellationToken,
     ) -> (Self, Session) {
         let gate = Arc::new(Gate::new(token));
-        let (orders, queue) = mpsc::channel(COMMAND_QUEUE);
+        let (commands, queue) = mpsc::channel(COMMAND_QUEUE);
         let (ending, ended) = watch::channel(None);
         let session = Session {
             gate: Arc::clone(&gate),
-            orders: queue,
+            commands: queue,
             ended: ending,
         };
         let lease = Self {
             info,
             gate,
-            orders,
+            commands,
             cancel,
             ended,
         };
@@ -153,16 +153,18 @@ impl Lease {
         let cancel = self.cancel.child_token();
         // Nobody waits any more: the driver must stop, not act on.
         let _cancel_on_drop = cancel.clone().drop_guard();
-        let order = Box::new(Order {
+        let queued = Box::new(QueuedCommand {
             command,
             context: CommandContext { deadline, cancel },
             reply,
         });
         // A full queue is an answer, not something to wait for: whoever floods a device learns it.
-        self.orders.try_send(order).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => CommandError::Busy(self.info.id.clone()),
-            mpsc::error::TrySendError::Closed(_) => self.unanswered(),
-        })?;
+        self.commands
+            .try_send(queued)
+            .map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => CommandError::Busy(self.info.id.clone()),
+                mpsc::error::TrySendError::Closed(_) => self.unanswered(),
+            })?;
         answer.await.map_err(|_| self.unanswered())?
     }
 

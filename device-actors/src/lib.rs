@@ -12,7 +12,7 @@ mod driver_task;
 mod fleet;
 mod gate;
 mod lease;
-mod life;
+mod lifecycle;
 mod request;
 mod session;
 mod state;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::device::{Acquire, DeviceActor, Waiter};
 use crate::lease::{Lease, LeaseError};
-use crate::life::{Event, Ticket};
+use crate::lifecycle::{Event, Ticket};
 use crate::state::{DeviceState, WaitReason};
 
 /// How much longer to wait for a driver that must say by the deadline why it did not connect.
@@ -27,12 +27,12 @@ pub(crate) struct Request<'a> {
 }
 
 /// Leaves the queue when dropped. After a grant that changes nothing.
-struct Place {
+struct QueueEntry {
     device: Addr<DeviceActor>,
     ticket: Ticket,
 }
 
-impl Drop for Place {
+impl Drop for QueueEntry {
     fn drop(&mut self) {
         self.device.do_send(Event::Left(self.ticket));
     }
@@ -62,7 +62,7 @@ impl Request<'_> {
                 cancel: self.cancel.clone(),
             },
         });
-        let _place = Place {
+        let _entry = QueueEntry {
             device,
             ticket: self.ticket,
         };

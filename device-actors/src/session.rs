@@ -16,7 +16,7 @@ pub(crate) const COMMAND_QUEUE: usize = 32;
 pub(crate) type Ended = Option<Result<(), CommandError>>;
 
 /// A command under a lease.
-pub(crate) struct Order {
+pub(crate) struct QueuedCommand {
     pub(crate) command: Command,
     pub(crate) context: CommandContext,
     pub(crate) reply: oneshot::Sender<Result<Observation, CommandError>>,
@@ -25,6 +25,6 @@ pub(crate) struct Order {
 /// The driver's end of a lease.
 pub(crate) struct Session {
     pub(crate) gate: Arc<Gate>,
-    pub(crate) orders: mpsc::Receiver<Box<Order>>,
+    pub(crate) commands: mpsc::Receiver<Box<QueuedCommand>>,
     pub(crate) ended: watch::Sender<Ended>,
 }

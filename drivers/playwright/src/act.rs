@@ -13,9 +13,9 @@ use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
 
 use crate::calls::Call;
-use crate::find::{self, APPEAR_TIMEOUT, Found, Purpose};
+use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::locate::Candidate;
-use crate::navigate::{self, Step};
+use crate::navigate::{self, HistoryStep};
 use crate::session::Session;
 use crate::wire;
 
@@ -126,7 +126,7 @@ pub(crate) async fn input(
     ctx: &CommandContext,
 ) -> Result<Observation> {
     if matches!(command, InputCommand::Key(Key::Back)) {
-        return navigate::step(session, Step::Back, ctx).await;
+        return navigate::step(session, HistoryStep::Back, ctx).await;
     }
     let page = session.page()?;
     let acted: std::result::Result<(), Error> = match command {
@@ -221,7 +221,7 @@ async fn on_element(
     }
     let appears = APPEAR_TIMEOUT.saturating_sub(begun.elapsed());
     let limit = ctx.remaining_up_to(appears);
-    let found: Found = find::find(session, target, Purpose::Action, limit).await?;
+    let found: FoundElement = find::find(session, target, Purpose::Action, limit).await?;
     params["selector"] = found.selector.as_str().into();
     let acted = wire::call(
         &found.frame,

@@ -52,14 +52,14 @@ pub(crate) struct Aria {
     pub(crate) tree: Tree,
     /// One element a line: `[e1] button "Save"`.
     pub(crate) list: String,
-    pub(crate) refs: Vec<Listed>,
+    pub(crate) refs: Vec<ListedElement>,
     /// One for each node of the tree.
-    places: Vec<Place>,
+    places: Vec<Occurrence>,
 }
 
 /// Where an element stands among those like it, from 0.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Occurrence {
     /// Among those of the same role and name.
     Named(u32),
     /// Among all of its role. What it is called is its text, and roles are not found by text.
@@ -74,12 +74,12 @@ impl Aria {
         };
         let role = web.role.as_deref()?;
         let (all, nth) = match *self.places.get(node.0 as usize)? {
-            Place::Named(nth) if role == "text" => {
+            Occurrence::Named(nth) if role == "text" => {
                 let text = web.name.as_deref()?;
                 (locate::by_text(text, TextMatch::Exact), nth)
             }
-            Place::Named(nth) => (locate::by_role(role, web.name.as_deref()?), nth),
-            Place::OfRole(nth) => (locate::of_role(role), nth),
+            Occurrence::Named(nth) => (locate::by_role(role, web.name.as_deref()?), nth),
+            Occurrence::OfRole(nth) => (locate::of_role(role), nth),
         };
         Some(locate::nth_of(all, nth))
     }
@@ -87,7 +87,7 @@ impl Aria {
 
 /// An element of the compact list.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Listed {
+pub(crate) struct ListedElement {
     pub(crate) shown: SnapshotRef,
     /// Role and name as the list prints them.
     pub(crate) descriptor: String,
@@ -117,9 +117,9 @@ pub(crate) fn read(yaml: &str) -> Aria {
     );
     let mut open: Vec<usize> = Vec::new();
     let mut landmarks: Vec<(usize, String, bool)> = Vec::new();
-    let mut places = vec![Place::OfRole(0)];
+    let mut places = vec![Occurrence::OfRole(0)];
     let mut seen = HashMap::<String, u32>::new();
-    let mut refs: Vec<Listed> = Vec::new();
+    let mut refs: Vec<ListedElement> = Vec::new();
     let mut list: Vec<String> = Vec::new();
     for (number, text) in yaml.lines().enumerate() {
         if number == LINES {
@@ -160,7 +160,7 @@ pub(crate) fn read(yaml: &str) -> Aria {
                 "",
                 indent = line.indent
             ));
-            refs.push(Listed {
+            refs.push(ListedElement {
                 shown: SnapshotRef {
                     name,
                     node: Some(node),
@@ -193,7 +193,7 @@ impl Line {
     }
 
     /// Its place among those before it, which it joins.
-    fn place(&self, seen: &mut HashMap<String, u32>) -> Place {
+    fn place(&self, seen: &mut HashMap<String, u32>) -> Occurrence {
         let mut next = |key: String| {
             let count = seen.entry(key).or_default();
             *count += 1;
@@ -202,9 +202,9 @@ impl Line {
         let of_role = next(self.role.clone());
         match self.label() {
             Some(label) if self.name.is_some() || self.role == "text" => {
-                Place::Named(next(format!("{} {label}", self.role)))
+                Occurrence::Named(next(format!("{} {label}", self.role)))
             }
-            _ => Place::OfRole(of_role),
+            _ => Occurrence::OfRole(of_role),
         }
     }
 

@@ -62,12 +62,12 @@ impl BrowserHandle {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key(BrowserLaunch, Option<u64>);
 
-type Cell = Arc<OnceCell<Arc<RunningBrowser>>>;
+type BrowserCell = Arc<OnceCell<Arc<RunningBrowser>>>;
 
 /// The browsers of one driver process.
 #[derive(Default)]
 pub(crate) struct Browsers {
-    running: Mutex<HashMap<Key, Cell>>,
+    running: Mutex<HashMap<Key, BrowserCell>>,
     numbers: AtomicU64,
 }
 

@@ -8,7 +8,7 @@ use packtrain_drivers::{
 use playwright_rs::Error;
 use serde_json::json;
 
-use crate::find::{self, APPEAR_TIMEOUT, Found, Purpose};
+use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::locate;
 use crate::session::Session;
 use crate::wire;
@@ -113,7 +113,7 @@ pub(crate) async fn find(
     session: &Session,
     target: &WebTarget,
     ctx: &CommandContext,
-) -> Result<Found> {
+) -> Result<FoundElement> {
     let limit = ctx.remaining_up_to(APPEAR_TIMEOUT);
     find::find(session, target, Purpose::Verification, limit).await
 }
@@ -193,7 +193,7 @@ pub(crate) async fn request(
     }
 }
 
-async fn be_visible(session: &Session, found: &Found, ctx: &CommandContext) -> Result<()> {
+async fn be_visible(session: &Session, found: &FoundElement, ctx: &CommandContext) -> Result<()> {
     let limit = ctx.remaining_up_to(ASSERTION_TIMEOUT);
     match wire::expect(
         &found.frame,

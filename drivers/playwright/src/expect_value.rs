@@ -9,7 +9,7 @@ use playwright_rs::Error;
 use serde_json::{Value, json};
 
 use crate::expect::{self, ASSERTION_TIMEOUT};
-use crate::find::Found;
+use crate::find::FoundElement;
 use crate::session::Session;
 use crate::wire;
 
@@ -22,7 +22,7 @@ const NO_WAIT_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// What an element shows as its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shows {
+enum TextSource {
     /// What is in it.
     Content,
     /// Its value: a text area's content is what it began with.
@@ -75,12 +75,12 @@ pub(crate) async fn value(
 
 /// The text of an element, as a reader of the page would say it.
 async fn text(
-    found: &Found,
+    found: &FoundElement,
     expected: &str,
     matching: TextMatch,
     limit: Duration,
 ) -> std::result::Result<(), Error> {
-    let Found {
+    let FoundElement {
         frame, selector, ..
     } = found;
     // Every text contains nothing, so that nothing means an empty text.
@@ -91,9 +91,9 @@ async fn text(
         "normalizeWhiteSpace": true,
     }] });
     match shows(found).await? {
-        Shows::Content => wire::expect(frame, selector, "to.have.text", params, limit).await,
-        Shows::Value => has_value(found, expected, limit).await,
-        Shows::ChosenOption => {
+        TextSource::Content => wire::expect(frame, selector, "to.have.text", params, limit).await,
+        TextSource::Value => has_value(found, expected, limit).await,
+        TextSource::ChosenOption => {
             if has_value(found, expected, NO_WAIT_TIMEOUT).await.is_ok() {
                 return Ok(());
             }
@@ -103,21 +103,21 @@ async fn text(
     }
 }
 
-async fn shows(found: &Found) -> std::result::Result<Shows, Error> {
+async fn shows(found: &FoundElement) -> std::result::Result<TextSource, Error> {
     let and = |css: &str| format!("{} >> internal:and={}", found.selector, json!(css));
     if wire::count(&found.frame, &and(FIELDS)).await? == 0 {
-        return Ok(Shows::Content);
+        return Ok(TextSource::Content);
     }
     let lists = wire::count(&found.frame, &and("css=select")).await?;
     Ok(if lists == 0 {
-        Shows::Value
+        TextSource::Value
     } else {
-        Shows::ChosenOption
+        TextSource::ChosenOption
     })
 }
 
 async fn has_value(
-    found: &Found,
+    found: &FoundElement,
     expected: &str,
     limit: Duration,
 ) -> std::result::Result<(), Error> {
@@ -136,7 +136,7 @@ fn whole(expected: &str) -> Value {
     json!({ "expectedText": [{ "string": expected }] })
 }
 
-async fn actual(found: &Found, kind: &ValueKind) -> Option<String> {
+async fn actual(found: &FoundElement, kind: &ValueKind) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Answer {
         value: Option<String>,
@@ -144,7 +144,7 @@ async fn actual(found: &Found, kind: &ValueKind) -> Option<String> {
     let is_content = matches!(kind, ValueKind::Text)
         && shows(found)
             .await
-            .is_ok_and(|shows| shows == Shows::Content);
+            .is_ok_and(|shows| shows == TextSource::Content);
     let (method, params) = match kind {
         ValueKind::Text if is_content => ("textContent", json!({ "selector": found.selector })),
         ValueKind::Text | ValueKind::Value => ("inputValue", json!({ "selector": found.selector })),

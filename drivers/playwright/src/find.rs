@@ -20,7 +20,7 @@ pub(crate) const APPEAR_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An element that is there.
-pub(crate) struct Found {
+pub(crate) struct FoundElement {
     pub(crate) frame: Frame,
     /// Matches that element alone.
     pub(crate) selector: String,
@@ -28,7 +28,7 @@ pub(crate) struct Found {
     notes: Vec<String>,
 }
 
-impl Found {
+impl FoundElement {
     /// What reports say about how it was found.
     pub(crate) fn report(self) -> ActionReport {
         ActionReport {
@@ -65,8 +65,8 @@ pub(crate) enum Purpose {
 }
 
 /// What a selector led to.
-enum Selected {
-    Found(Box<Found>),
+enum Selection {
+    Found(Box<FoundElement>),
     /// It matched nothing; so it is called.
     Nothing(String),
     /// It names nothing on a page, or there is none.
@@ -79,15 +79,15 @@ pub(crate) async fn find(
     target: &WebTarget,
     purpose: Purpose,
     limit: Duration,
-) -> Result<Found, DriverError> {
+) -> Result<FoundElement, DriverError> {
     let reference = target.reference.as_deref().and_then(locate::reference);
     let unmatched = match select(session, target.selector.as_ref(), limit).await? {
-        Selected::Found(found) => return Ok(*found),
-        Selected::Nothing(by) if purpose == Purpose::Verification || reference.is_none() => {
+        Selection::Found(found) => return Ok(*found),
+        Selection::Nothing(by) if purpose == Purpose::Verification || reference.is_none() => {
             return Err(absent(session, &by, limit).await);
         }
-        Selected::Nothing(by) => Some(by),
-        Selected::Unusable => None,
+        Selection::Nothing(by) => Some(by),
+        Selection::Unusable => None,
     };
     let Some(reference) = reference else {
         return Err(DriverError::Invalid(
@@ -105,37 +105,37 @@ pub(crate) async fn find(
         )
     });
     let notes = instead.into_iter().collect();
-    Ok(Found::new(frame, candidate, matched, notes))
+    Ok(FoundElement::new(frame, candidate, matched, notes))
 }
 
 async fn select(
     session: &Session,
     selector: Option<&NodeSelector>,
     limit: Duration,
-) -> Result<Selected, DriverError> {
+) -> Result<Selection, DriverError> {
     let Some(selector) = selector else {
-        return Ok(Selected::Unusable);
+        return Ok(Selection::Unusable);
     };
     if related::is_related(selector) {
         if let Some((candidate, matched)) = related::await_related(session, selector, limit).await?
             && let Some((frame, _)) = await_match(session, &candidate, limit).await?
         {
-            let found = Found::new(frame, candidate, matched, Vec::new());
-            return Ok(Selected::Found(Box::new(found)));
+            let found = FoundElement::new(frame, candidate, matched, Vec::new());
+            return Ok(Selection::Found(Box::new(found)));
         }
         let compiled = CompiledSelector::new(selector);
         let by = compiled.map(|selector| selector.description().to_owned());
-        return Ok(Selected::Nothing(by.unwrap_or_default()));
+        return Ok(Selection::Nothing(by.unwrap_or_default()));
     }
     let Some(candidate) = locate::durable(selector) else {
-        return Ok(Selected::Unusable);
+        return Ok(Selection::Unusable);
     };
     Ok(match await_match(session, &candidate, limit).await? {
         Some((frame, matched)) => {
-            let found = Found::new(frame, candidate, matched, Vec::new());
-            Selected::Found(Box::new(found))
+            let found = FoundElement::new(frame, candidate, matched, Vec::new());
+            Selection::Found(Box::new(found))
         }
-        None => Selected::Nothing(candidate.by),
+        None => Selection::Nothing(candidate.by),
     })
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn plain(target: &WebTarget) -> Option<Candidate> {
         (Some(selector), None) if !related::is_related(selector) => locate::durable(selector),
         (None, Some(reference)) => match locate::reference(reference)? {
             Reference::Selector(candidate) => Some(candidate),
-            Reference::Listed(_) | Reference::OneOf(_) => None,
+            Reference::ListedElement(_) | Reference::OneOf(_) => None,
         },
         _ => None,
     }
@@ -220,7 +220,7 @@ async fn resolve(
 ) -> Result<Candidate, DriverError> {
     match reference {
         Reference::Selector(candidate) => Ok(candidate),
-        Reference::Listed(name) => listed(session, &name).await,
+        Reference::ListedElement(name) => listed(session, &name).await,
         Reference::OneOf(tries) => one_of(session, tries, limit).await,
     }
 }

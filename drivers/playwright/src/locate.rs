@@ -19,7 +19,7 @@ pub(crate) enum Reference {
     /// Something that can be looked for at once.
     Selector(Candidate),
     /// A number of the compact list, `e4`.
-    Listed(String),
+    ListedElement(String),
     /// A bare text: the first of these that matches anything.
     OneOf(Vec<Candidate>),
 }
@@ -205,7 +205,7 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
         }));
     }
     if let Some(number) = listed(text) {
-        return Some(Reference::Listed(number.to_owned()));
+        return Some(Reference::ListedElement(number.to_owned()));
     }
     if let Some(found) = descriptor(text) {
         return Some(Reference::Selector(found));
@@ -423,8 +423,11 @@ mod tests {
 
     #[test]
     fn references_are_told_apart() {
-        assert_eq!(reference("[e12]"), Some(Reference::Listed("e12".into())));
-        assert_eq!(reference("e4"), Some(Reference::Listed("e4".into())));
+        assert_eq!(
+            reference("[e12]"),
+            Some(Reference::ListedElement("e12".into()))
+        );
+        assert_eq!(reference("e4"), Some(Reference::ListedElement("e4".into())));
         assert_eq!(reference("  "), None);
         let Some(Reference::Selector(found)) = reference("heading \"All \\ orders\" [level=1]")
         else {

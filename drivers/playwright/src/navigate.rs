@@ -22,8 +22,8 @@ pub(crate) async fn navigate(
 ) -> Result<Observation> {
     match to {
         NavigateTo::Url(url) => open(session, url, ctx).await,
-        NavigateTo::Back => step(session, Step::Back, ctx).await,
-        NavigateTo::Forward => step(session, Step::Forward, ctx).await,
+        NavigateTo::Back => step(session, HistoryStep::Back, ctx).await,
+        NavigateTo::Forward => step(session, HistoryStep::Forward, ctx).await,
     }
 }
 
@@ -50,12 +50,12 @@ async fn open(session: &Session, url: &str, ctx: &CommandContext) -> Result<Obse
 
 /// A way through the history of a tab.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
+pub(crate) enum HistoryStep {
     Back,
     Forward,
 }
 
-impl Step {
+impl HistoryStep {
     const fn word(self) -> &'static str {
         match self {
             Self::Back => "back",
@@ -68,7 +68,7 @@ impl Step {
 /// one page may have the same address, and Playwright answers as it does when there was none.
 pub(crate) async fn step(
     session: &Session,
-    step: Step,
+    step: HistoryStep,
     ctx: &CommandContext,
 ) -> Result<Observation> {
     let page = session.page()?;
@@ -94,22 +94,26 @@ pub(crate) async fn step(
     Ok(Observation::Done(ActionReport::default()))
 }
 
-async fn travel(page: &Page, step: Step, ctx: &CommandContext) -> std::result::Result<(), Error> {
+async fn travel(
+    page: &Page,
+    step: HistoryStep,
+    ctx: &CommandContext,
+) -> std::result::Result<(), Error> {
     let options = GotoOptions::new().timeout(ctx.remaining_up_to(LOAD_TIMEOUT));
     match step {
-        Step::Back => page.go_back(options).await?,
-        Step::Forward => page.go_forward(options).await?,
+        HistoryStep::Back => page.go_back(options).await?,
+        HistoryStep::Forward => page.go_forward(options).await?,
     };
     Ok(())
 }
 
 /// Whether the history has an entry in this direction, by Chromium's own list.
-async fn has_entry(cdp: &CDPSession, step: Step) -> std::result::Result<bool, Error> {
+async fn has_entry(cdp: &CDPSession, step: HistoryStep) -> std::result::Result<bool, Error> {
     let history = cdp.send("Page.getNavigationHistory", None).await?;
     let entries = history["result"]["entries"].as_array().map_or(0, Vec::len);
     let current = history["result"]["currentIndex"].as_u64().unwrap_or(0);
     Ok(match step {
-        Step::Back => current > 0,
-        Step::Forward => usize::try_from(current).is_ok_and(|current| current + 1 < entries),
+        HistoryStep::Back => current > 0,
+        HistoryStep::Forward => usize::try_from(current).is_ok_and(|current| current + 1 < entries),
     })
 }

@@ -74,14 +74,14 @@ impl CompiledSelector {
     /// have no effect.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        self.plan.notes(Place::Searched, &mut notes);
+        self.plan.notes(Usage::Searched, &mut notes);
         notes
     }
 }
 
 /// What a part of a selector is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Usage {
     /// To find elements in the tree.
     Searched,
     /// To check a child or descendant of an element.
@@ -119,13 +119,13 @@ impl Plan {
         }
     }
 
-    fn notes(&self, place: Place, notes: &mut Vec<String>) {
+    fn notes(&self, usage: Usage, notes: &mut Vec<String>) {
         for condition in self.block.iter().flat_map(|block| &block.conditions) {
             if let Check::Pattern(pattern, _) = &condition.check {
                 notes.extend(pattern.note());
             }
         }
-        if place == Place::Contained {
+        if usage == Usage::Contained {
             let ignored = [
                 ("childOf", self.child_of.is_some()),
                 ("index", self.index.is_some()),
@@ -138,10 +138,10 @@ impl Plan {
                 }
             }
         } else if let Some(parent) = &self.child_of {
-            parent.notes(Place::Searched, notes);
+            parent.notes(Usage::Searched, notes);
         }
         for (_, anchor) in &self.spatial {
-            anchor.notes(Place::Searched, notes);
+            anchor.notes(Usage::Searched, notes);
         }
         for contained in self
             .contains_child
@@ -149,7 +149,7 @@ impl Plan {
             .into_iter()
             .chain(&self.contains_descendants)
         {
-            contained.notes(Place::Contained, notes);
+            contained.notes(Usage::Contained, notes);
         }
     }
 }

@@ -122,12 +122,12 @@ pub(super) fn scope(tree: &Tree, plan: &Plan) -> Vec<NodeId> {
         }
         let mut next = range.start;
         while next < range.end {
-            let place = next as usize;
-            if skip[place] > 0 {
-                next = skip[place];
+            let index = next as usize;
+            if skip[index] > 0 {
+                next = skip[index];
                 continue;
             }
-            seen[place] = true;
+            seen[index] = true;
             scope.push(NodeId(next));
             next += 1;
         }
@@ -135,6 +135,10 @@ pub(super) fn scope(tree: &Tree, plan: &Plan) -> Vec<NodeId> {
     }
     scope
 }
+
+/// A part of `containsDescendants`, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DescendantIndex(pub(super) usize);
 
 /// Everything about a part of a selector that can be found out before looking at an element.
 pub(super) struct Filter<'t> {
@@ -211,13 +215,13 @@ impl<'t> Filter<'t> {
     }
 
     fn descendants_hold(&self, id: NodeId) -> bool {
-        (0..self.descendants.len()).all(|place| self.descendant_holds(place, id))
+        (0..self.descendants.len()).all(|index| self.descendant_holds(DescendantIndex(index), id))
     }
 
-    /// Whether some descendant is what the `place`th of `containsDescendants` wants.
-    pub(super) fn descendant_holds(&self, place: usize, id: NodeId) -> bool {
+    /// Whether some descendant is what that part of `containsDescendants` wants.
+    pub(super) fn descendant_holds(&self, index: DescendantIndex, id: NodeId) -> bool {
         let range = self.tree.descendants(id);
-        self.descendants.get(place).is_some_and(|matching| {
+        self.descendants.get(index.0).is_some_and(|matching| {
             let first = matching.partition_point(|&found| found < range.start);
             matching.get(first).is_some_and(|&found| found < range.end)
         })

@@ -4,53 +4,54 @@ use crate::selector::compile::{Plan, Side};
 use crate::selector::condition::{Check, Condition};
 use crate::selector::describe::quote;
 use crate::selector::pattern::Pattern;
-use crate::selector::resolve::Filter;
+use crate::selector::resolve::{DescendantIndex, Filter};
 use crate::tree::{NodeDetail, NodeId, Tree};
 
 /// One part, ready to be asked about any element.
 pub(super) enum Predicate<'p> {
-    Condition(&'p Condition<Pattern>, Asked<'p>),
-    Side(Side, Asked<'p>),
-    Child(&'p Plan, Asked<'p>),
-    Descendant(&'p Plan, Asked<'p>),
+    Condition(&'p Condition<Pattern>, NodeTest<'p>),
+    Side(Side, NodeTest<'p>),
+    Child(&'p Plan, NodeTest<'p>),
+    Descendant(&'p Plan, NodeTest<'p>),
 }
 
-type Asked<'p> = Box<dyn Fn(NodeId) -> bool + 'p>;
+type NodeTest<'p> = Box<dyn Fn(NodeId) -> bool + 'p>;
 
 impl<'p> Predicate<'p> {
     /// All parts of `plan`, whose filter is `filter`.
     pub(super) fn all(tree: &'p Tree, plan: &'p Plan, filter: &'p Filter<'p>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for condition in plan.block.iter().flat_map(|block| &block.conditions) {
-            let asked = move |id| {
+            let holds = move |id| {
                 let node = tree.get(id);
                 node.is_some_and(|node| filter.holds(condition, id, node))
             };
-            all.push(Self::Condition(condition, Box::new(asked)));
+            all.push(Self::Condition(condition, Box::new(holds)));
         }
         for (side, anchor) in &filter.anchors {
-            let asked = move |id| {
+            let holds = move |id| {
                 let bounds = tree.get(id).and_then(|node| node.bounds);
                 bounds.is_some_and(|bounds| side.holds(&bounds, anchor))
             };
-            all.push(Self::Side(*side, Box::new(asked)));
+            all.push(Self::Side(*side, Box::new(holds)));
         }
         if let Some(child) = plan.contains_child.as_deref() {
             all.push(Self::Child(child, Box::new(|id| filter.child_holds(id))));
         }
-        for (place, wanted) in plan.contains_descendants.iter().enumerate() {
-            let asked = move |id| filter.descendant_holds(place, id);
-            all.push(Self::Descendant(wanted, Box::new(asked)));
+        for (index, wanted) in plan.contains_descendants.iter().enumerate() {
+            let index = DescendantIndex(index);
+            let holds = move |id| filter.descendant_holds(index, id);
+            all.push(Self::Descendant(wanted, Box::new(holds)));
         }
         all
     }
 
     pub(super) fn holds(&self, id: NodeId) -> bool {
         match self {
-            Self::Condition(_, asked)
-            | Self::Side(_, asked)
-            | Self::Child(_, asked)
-            | Self::Descendant(_, asked) => asked(id),
+            Self::Condition(_, holds)
+            | Self::Side(_, holds)
+            | Self::Child(_, holds)
+            | Self::Descendant(_, holds) => holds(id),
         }
     }
 

@@ -8,8 +8,8 @@ use super::screen::{android, ios, says, web};
 use crate::selector::{CompiledSelector, Match, resolve, selector_for};
 use crate::tree::{NodeId, Tree};
 
-fn written(tree: &Tree, place: u32) -> serde_json::Value {
-    serde_json::to_value(selector_for(tree, NodeId(place))).unwrap()
+fn written(tree: &Tree, node: u32) -> serde_json::Value {
+    serde_json::to_value(selector_for(tree, NodeId(node))).unwrap()
 }
 
 proptest! {

@@ -175,27 +175,27 @@ impl Builder<'_> {
             key: node.key,
             scrolled: None,
         });
-        let place = self.views.len() - 1;
+        let view_index = self.views.len() - 1;
         if let Some(parent) = parent {
-            self.views[parent].children.push(place);
+            self.views[parent].children.push(view_index);
         }
-        place
+        view_index
     }
 
     /// Adds the children of the node at `node` below the view `parent`.
     fn children(&mut self, node: usize, parent: usize) {
         let window = self.window;
-        for (index, (place, child)) in window.children(node).enumerate() {
+        for (index, (node_index, child)) in window.children(node).enumerate() {
             if !child.is_visible() || child.visible.clip(&self.screen).is_empty() {
                 continue;
             }
-            let view = self.view(child, place, parent, index);
-            self.children(place, view);
+            let view = self.view(child, node_index, parent, index);
+            self.children(node_index, view);
         }
     }
 
-    fn view(&mut self, node: &Node, place: usize, parent: usize, index: usize) -> usize {
-        let childless = self.window.children(place).next().is_none();
+    fn view(&mut self, node: &Node, node_index: usize, parent: usize, index: usize) -> usize {
+        let childless = self.window.children(node_index).next().is_none();
         let class = class_of(node, childless);
         let resource = self.resource_of(node);
         let view = self.wrap(class, &resource, node, Some(parent), index);

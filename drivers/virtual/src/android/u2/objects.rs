@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::android::Android;
-use crate::android::tree::{Pixels, Tree, View};
-use crate::android::u2::selector::Place;
+use crate::android::tree::{Pixels, Tree};
+use crate::android::u2::selector::ViewIndex;
 use crate::world::Display;
 
 fn rect(bounds: &Pixels) -> Value {
@@ -17,8 +17,8 @@ fn rect(bounds: &Pixels) -> Value {
 }
 
 /// `ObjInfo`.
-pub(super) fn object(trees: &[Tree], (tree, place): Place) -> Value {
-    let view: &View = &trees[tree].0[place];
+pub(super) fn object(trees: &[Tree], index: ViewIndex) -> Value {
+    let view = index.of(trees);
     let flags = &view.flags;
     let resource = (!view.resource.is_empty()).then_some(&view.resource);
     json!({

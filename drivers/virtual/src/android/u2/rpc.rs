@@ -10,7 +10,7 @@ use crate::android::lock;
 use crate::android::tree::{Style, Tree, trees, write_xml};
 use crate::android::u2::Server;
 use crate::android::u2::objects::{device_info, object};
-use crate::android::u2::selector::{Place, Selector};
+use crate::android::u2::selector::{Selector, ViewIndex};
 use crate::faults::{Event, Fault};
 use crate::world::{Key, NodeKey, Rotation, World};
 
@@ -124,19 +124,16 @@ impl Server {
             ("exist", [selector]) => Ok((!self.find(selector)?.1.is_empty()).into()),
             ("count", [selector]) => Ok(self.find(selector)?.1.len().into()),
             ("objInfo", [selector]) => {
-                let (all, place) = self.one(selector)?;
-                Ok(object(&all, place))
+                let (all, index) = self.one(selector)?;
+                Ok(object(&all, index))
             }
             ("objInfoOfAllInstances", [selector]) => {
-                let (all, places) = self.find(selector)?;
-                Ok(places
-                    .into_iter()
-                    .map(|place| object(&all, place))
-                    .collect())
+                let (all, found) = self.find(selector)?;
+                Ok(found.into_iter().map(|index| object(&all, index)).collect())
             }
             ("getText", [selector]) => {
-                let (all, (tree, place)) = self.one(selector)?;
-                Ok(all[tree].0[place].text.clone().into())
+                let (all, index) = self.one(selector)?;
+                Ok(index.of(&all).text.clone().into())
             }
             ("setText", [selector, Value::String(text)]) => self.set_text(selector, text),
             ("clearTextField", [selector]) => self.set_text(selector, "").map(|_| Value::Null),
@@ -213,8 +210,8 @@ impl Server {
             }
             ("executeShellCommand", [Value::String(line), ms]) => self.shell(line, ms).await,
             ("getUiObject", [selector]) => {
-                let (all, (tree, place)) = self.one(selector)?;
-                Ok(self.hand_out(all[tree].0[place].key))
+                let (all, index) = self.one(selector)?;
+                Ok(self.hand_out(index.of(&all).key))
             }
             ("getUiObjects", []) => Ok(lock(&self.state)
                 .objects
@@ -237,11 +234,11 @@ impl Server {
                     .as_u64()
                     .and_then(|n| usize::try_from(n).ok())
                     .unwrap_or(0);
-                let (tree, place) = below
+                let index = below
                     .get(number)
                     .copied()
                     .ok_or_else(|| CallError::NotFound(format!("instance {number}")))?;
-                Ok(self.hand_out(all[tree].0[place].key))
+                Ok(self.hand_out(index.of(&all).key))
             }
             ("openNotification" | "openQuickSettings", []) => Ok(true.into()),
             ("freezeRotation", [_])
@@ -271,18 +268,18 @@ impl Server {
         )
     }
 
-    pub(super) fn find(&self, selector: &Value) -> Result<(Vec<Tree>, Vec<Place>), CallError> {
+    pub(super) fn find(&self, selector: &Value) -> Result<(Vec<Tree>, Vec<ViewIndex>), CallError> {
         let selector = Selector::of(selector).ok_or(CallError::NoMethod)?;
         let all = self.trees();
-        let places = selector.find(&all);
-        Ok((all, places))
+        let found = selector.find(&all);
+        Ok((all, found))
     }
 
     /// The first view a selector means.
-    pub(super) fn one(&self, selector: &Value) -> Result<(Vec<Tree>, Place), CallError> {
-        let (all, places) = self.find(selector)?;
-        match places.first() {
-            Some(place) => Ok((all, *place)),
+    pub(super) fn one(&self, selector: &Value) -> Result<(Vec<Tree>, ViewIndex), CallError> {
+        let (all, found) = self.find(selector)?;
+        match found.first() {
+            Some(index) => Ok((all, *index)),
             None => {
                 let shown = Selector::of(selector).map_or_else(String::new, |s| s.shown());
                 Err(CallError::NotFound(shown))
@@ -324,8 +321,8 @@ impl Server {
     }
 
     fn set_text(&self, selector: &Value, text: &str) -> CallResult {
-        let (all, (tree, place)) = self.one(selector)?;
-        let key = all[tree].0[place].key;
+        let (all, index) = self.one(selector)?;
+        let key = index.of(&all).key;
         let device = self.android.device();
         Ok(device
             .world(|world, now| world.set_text(key, text, now))
@@ -411,12 +408,12 @@ impl Server {
         &self,
         container: &Value,
         pattern: &Value,
-    ) -> Result<(Vec<Tree>, Vec<Place>), CallError> {
-        let (all, (tree, root)) = self.one(container)?;
-        let inside = all[tree].below(root);
+    ) -> Result<(Vec<Tree>, Vec<ViewIndex>), CallError> {
+        let (all, root) = self.one(container)?;
+        let inside = all[root.tree].below(root.view);
         let pattern = Selector::of(pattern).ok_or(CallError::NoMethod)?;
         let found = (pattern.find(&all).into_iter())
-            .filter(|(t, place)| *t == tree && *place != root && inside.contains(place))
+            .filter(|at| at.tree == root.tree && *at != root && inside.contains(&at.view))
             .collect();
         Ok((all, found))
     }
@@ -429,9 +426,9 @@ impl Server {
         by_text: bool,
     ) -> CallResult {
         let (all, found) = self.below(container, pattern)?;
-        let says = |(tree, place): &&Place| {
-            (all[*tree].below(*place).into_iter()).any(|at| {
-                let view = &all[*tree].0[at];
+        let says = |index: &&ViewIndex| {
+            (all[index.tree].below(index.view).into_iter()).any(|at| {
+                let view = &all[index.tree].0[at];
                 if by_text {
                     view.text == text
                 } else {
@@ -440,7 +437,7 @@ impl Server {
             })
         };
         match found.iter().find(says) {
-            Some((tree, place)) => Ok(self.hand_out(all[*tree].0[*place].key)),
+            Some(index) => Ok(self.hand_out(index.of(&all).key)),
             None => Err(CallError::NotFound(format!("text={text}"))),
         }
     }

@@ -13,7 +13,7 @@ const MAX_CHAIN: usize = 16;
 #[derive(Debug, Clone)]
 pub(super) enum Selector {
     Found(NodeKey),
-    ViewMatcher(Box<ViewMatcher>),
+    Matching(Box<ViewMatcher>),
 }
 
 /// What a view must be like. The fields are those of the client's `Selector`.
@@ -52,7 +52,18 @@ enum Field {
 }
 
 /// A view of one of several trees.
-pub(super) type Place = (usize, usize);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ViewIndex {
+    pub tree: usize,
+    pub view: usize,
+}
+
+impl ViewIndex {
+    /// The view.
+    pub fn of(self, trees: &[Tree]) -> &View {
+        &trees[self.tree].0[self.view]
+    }
+}
 
 const FLAGS: [&str; 9] = [
     "checkable",
@@ -100,26 +111,31 @@ impl Selector {
     pub fn of(value: &Value) -> Option<Self> {
         match value {
             Value::String(id) => id.parse().ok().map(|key| Self::Found(NodeKey(key))),
-            _ => Some(Self::ViewMatcher(Box::new(ViewMatcher::of(value, 0)?))),
+            _ => Some(Self::Matching(Box::new(ViewMatcher::of(value, 0)?))),
         }
     }
 
     /// The views it means, in order, of those that can be seen.
-    pub fn find(&self, trees: &[Tree]) -> Vec<Place> {
+    pub fn find(&self, trees: &[Tree]) -> Vec<ViewIndex> {
         match self {
             Self::Found(key) => {
-                let hit = |(t, tree): (usize, &Tree)| {
-                    let place = tree.0.iter().rposition(|view| view.key == *key)?;
-                    Some((t, place))
+                let hit = |(tree_index, tree): (usize, &Tree)| {
+                    let view = tree.0.iter().rposition(|view| view.key == *key)?;
+                    Some(ViewIndex {
+                        tree: tree_index,
+                        view,
+                    })
                 };
                 trees.iter().enumerate().find_map(hit).into_iter().collect()
             }
-            Self::ViewMatcher(like) => {
-                let everything = |(t, tree): (usize, &Tree)| -> Vec<Place> {
-                    (0..tree.0.len()).map(|place| (t, place)).collect()
+            Self::Matching(matcher) => {
+                let everything = |(index, tree): (usize, &Tree)| -> Vec<ViewIndex> {
+                    (0..tree.0.len())
+                        .map(|view| ViewIndex { tree: index, view })
+                        .collect()
                 };
-                let all: Vec<Place> = trees.iter().enumerate().flat_map(everything).collect();
-                like.find(trees, &all)
+                let all: Vec<ViewIndex> = trees.iter().enumerate().flat_map(everything).collect();
+                matcher.find(trees, &all)
             }
         }
     }
@@ -128,7 +144,7 @@ impl Selector {
     pub fn shown(&self) -> String {
         match self {
             Self::Found(key) => format!("UiObject {}", key.0),
-            Self::ViewMatcher(like) => format!("UiSelector[{}]", like.shown.join(", ")),
+            Self::Matching(matcher) => format!("UiSelector[{}]", matcher.shown.join(", ")),
         }
     }
 }
@@ -137,16 +153,17 @@ impl ViewMatcher {
     fn of(value: &Value, depth: usize) -> Option<Self> {
         let fields = value.as_object()?;
         let mask = fields.get("mask").and_then(Value::as_u64);
-        let mut like = Self::default();
+        let mut matcher = Self::default();
         for (bit, name) in MASK.iter().enumerate() {
             // Without a mask, what is there counts.
             let wanted = mask.is_none_or(|mask| mask & (1 << bit) != 0);
             let Some(value) = fields.get(*name).filter(|v| wanted && !v.is_null()) else {
                 continue;
             };
-            like.shown
+            matcher
+                .shown
                 .push(format!("{}={}", name.to_uppercase(), bare(value)));
-            like.field(name, value)?;
+            matcher.field(name, value)?;
         }
         let list = |name: &str| {
             fields
@@ -157,7 +174,7 @@ impl ViewMatcher {
         };
         let steps = list("childOrSibling");
         for (step, selector) in steps.iter().zip(list("childOrSiblingSelector")) {
-            if depth >= MAX_CHAIN || like.chain.len() >= MAX_CHAIN {
+            if depth >= MAX_CHAIN || matcher.chain.len() >= MAX_CHAIN {
                 return None;
             }
             let step = match step.as_str()? {
@@ -165,11 +182,12 @@ impl ViewMatcher {
                 _ => Axis::Sibling,
             };
             let next = Self::of(&selector, depth + 1)?;
-            like.shown
+            matcher
+                .shown
                 .push(format!("{step:?}[{}]", next.shown.join(", ")));
-            like.chain.push((step, next));
+            matcher.chain.push((step, next));
         }
-        Some(like)
+        Some(matcher)
     }
 
     fn field(&mut self, name: &str, value: &Value) -> Option<()> {
@@ -198,33 +216,33 @@ impl ViewMatcher {
         Some(())
     }
 
-    fn find(&self, trees: &[Tree], among: &[Place]) -> Vec<Place> {
-        let fits = |place: &&Place| {
-            let view = &trees[place.0].0[place.1];
+    fn find(&self, trees: &[Tree], among: &[ViewIndex]) -> Vec<ViewIndex> {
+        let fits = |index: &&ViewIndex| {
+            let view = index.of(trees);
             self.index.is_none_or(|index| view.index == index)
                 && self.tests.iter().all(|test| test.holds(view))
         };
-        let mut found: Vec<Place> = among.iter().filter(fits).copied().collect();
+        let mut found: Vec<ViewIndex> = among.iter().filter(fits).copied().collect();
         if let Some(instance) = self.instance {
             found = found.get(instance).copied().into_iter().collect();
         }
         for (step, next) in &self.chain {
             let mut among = Vec::new();
-            for (t, place) in &found {
-                let tree = &trees[*t];
+            for at in &found {
+                let tree = &trees[at.tree];
                 let root = match step {
-                    Axis::Child => Some(*place),
-                    Axis::Sibling => tree.0[*place].parent,
+                    Axis::Child => Some(at.view),
+                    Axis::Sibling => tree.0[at.view].parent,
                 };
                 let Some(root) = root else {
                     continue;
                 };
                 // Below it, without itself.
-                let below = tree.below(root).into_iter().filter(|at| *at != root);
-                among.extend(below.map(|at| (*t, at)));
+                let below = tree.below(root).into_iter().filter(|view| *view != root);
+                among.extend(below.map(|view| ViewIndex { view, ..*at }));
             }
             let mut seen = std::collections::HashSet::new();
-            among.retain(|place| seen.insert(*place));
+            among.retain(|index| seen.insert(*index));
             found = next.find(trees, &among);
         }
         found

@@ -52,8 +52,8 @@ impl Server {
             }
             ("dragTo", [selector, target, steps]) => {
                 let to = match self.one(target) {
-                    Ok((all, (tree, place))) => {
-                        let (x, y) = all[tree].0[place].bounds.centre();
+                    Ok((all, index)) => {
+                        let (x, y) = index.of(&all).bounds.centre();
                         self.point(&x.into(), &y.into())
                     }
                     Err(error) => return Some(Err(error)),
@@ -94,8 +94,8 @@ impl Server {
     }
 
     async fn tap_on(&self, selector: &Value, press: Option<Duration>) -> CallResult {
-        let (all, (tree, place)) = self.one(selector)?;
-        let (x, y) = all[tree].0[place].bounds.centre();
+        let (all, index) = self.one(selector)?;
+        let (x, y) = index.of(&all).bounds.centre();
         self.tap(&x.into(), &y.into(), press).await
     }
 
@@ -107,8 +107,8 @@ impl Server {
     }
 
     async fn swipe_on(&self, selector: &Value, direction: &str, steps: u32) -> CallResult {
-        let (all, (tree, place)) = self.one(selector)?;
-        let bounds = all[tree].0[place].bounds;
+        let (all, index) = self.one(selector)?;
+        let bounds = index.of(&all).bounds;
         let (x, y) = bounds.centre();
         let (to_x, to_y) = match direction {
             "up" => (x, bounds.top + 1),
@@ -142,8 +142,8 @@ impl Server {
     }
 
     async fn drag_to(&self, selector: &Value, to: Option<Point>, steps: u32) -> CallResult {
-        let (all, (tree, place)) = self.one(selector)?;
-        let (x, y) = all[tree].0[place].bounds.centre();
+        let (all, index) = self.one(selector)?;
+        let (x, y) = index.of(&all).bounds.centre();
         if let (Some(from), Some(to)) = (self.point(&x.into(), &y.into()), to) {
             self.stroke(from, to, steps).await;
         }
@@ -170,12 +170,12 @@ impl Server {
 
     /// The view a scrolling method means: the one named, or what scrolls inside of it.
     fn scroller(&self, selector: &Value) -> Result<(NodeKey, f64), CallError> {
-        let (all, (tree, place)) = self.one(selector)?;
-        let inside = all[tree].below(place);
+        let (all, index) = self.one(selector)?;
+        let inside = all[index.tree].below(index.view);
         let found = inside
             .into_iter()
-            .find(|at| all[tree].0[*at].scrolled.is_some());
-        let view = &all[tree].0[found.unwrap_or(place)];
+            .find(|at| all[index.tree].0[*at].scrolled.is_some());
+        let view = &all[index.tree].0[found.unwrap_or(index.view)];
         let scale = self.android.device().shape().scale;
         Ok((
             view.key,

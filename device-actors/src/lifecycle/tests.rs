@@ -33,7 +33,7 @@ enum Driver {
 
 /// Everything around the state machine.
 struct World {
-    life: DeviceLife,
+    lifecycle: DeviceLifecycle,
     now: Instant,
     lease_used: Instant,
     driver: Option<Driver>,
@@ -49,7 +49,7 @@ impl World {
     fn new() -> Self {
         let now = Instant::now();
         Self {
-            life: device(),
+            lifecycle: device(),
             now,
             lease_used: now,
             driver: None,
@@ -67,12 +67,12 @@ impl World {
             now: self.now,
             lease_used: self.lease_used,
         };
-        for effect in self.life.handle(event, at).0 {
+        for effect in self.lifecycle.handle(event, at).0 {
             self.carry_out(effect);
         }
-        let leased = matches!(self.life.state(), DeviceState::Leased(_));
+        let leased = matches!(self.lifecycle.state(), DeviceState::Leased(_));
         assert!(!leased || matches!(self.driver, Some(Driver::Serving(_))));
-        let ready = *self.life.state() == DeviceState::Ready;
+        let ready = *self.lifecycle.state() == DeviceState::Ready;
         assert!(!ready || self.driver == Some(Driver::Idle) && self.unanswered.is_empty());
     }
 
@@ -147,7 +147,7 @@ impl World {
                 self.now += Duration::from_secs(u64::from(seconds % 1200));
             }
             (Action::Wake, _) => {
-                if let Some(at) = self.life.wake_at(self.lease_used) {
+                if let Some(at) = self.lifecycle.wake_at(self.lease_used) {
                     self.now = self.now.max(at);
                     self.tell(Event::Woken);
                 }
@@ -208,7 +208,7 @@ impl World {
             self.unanswered,
             [],
             "somebody waits for ever: {:?}",
-            self.life
+            self.lifecycle
         );
         assert_eq!(self.finished, self.shut_down);
         assert!(!self.finished || self.driver.is_none(), "a driver is left");
@@ -226,8 +226,8 @@ fn info() -> DeviceInfo {
     }
 }
 
-fn device() -> DeviceLife {
-    DeviceLife::new(info(), Backoff { seed: 7 })
+fn device() -> DeviceLifecycle {
+    DeviceLifecycle::new(info(), Backoff { seed: 7 })
 }
 
 fn action() -> impl Strategy<Value = Action> {
@@ -278,7 +278,7 @@ proptest! {
 #[test]
 fn deaths_in_a_row_wait_longer_and_a_session_in_between_forgives_them() {
     let mut world = World::new();
-    let failures = |world: &World| match world.life.state() {
+    let failures = |world: &World| match world.lifecycle.state() {
         DeviceState::Dead { failures, .. } => *failures,
         other => panic!("{other:?}"),
     };
@@ -321,7 +321,7 @@ fn who_comes_while_an_attempt_fails_is_not_blamed_with_it() {
         [Ticket(2)],
         "the first was told, the second waits on"
     );
-    let (_, reason) = world.life.waiting().next().expect("the second");
+    let (_, reason) = world.lifecycle.waiting().next().expect("the second");
     assert_eq!(
         reason.to_string(),
         "restarting after: lost the device: unplugged"

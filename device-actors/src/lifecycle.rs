@@ -93,7 +93,7 @@ struct Request {
 
 /// The state machine.
 #[derive(Debug)]
-pub(crate) struct DeviceLife {
+pub(crate) struct DeviceLifecycle {
     info: DeviceInfo,
     state: DeviceState,
     queue: VecDeque<Request>,
@@ -110,7 +110,7 @@ pub(crate) struct DeviceLife {
     shut_down: Option<LeaseError>,
 }
 
-impl DeviceLife {
+impl DeviceLifecycle {
     pub(crate) const fn new(info: DeviceInfo, backoff: Backoff) -> Self {
         Self {
             info,
