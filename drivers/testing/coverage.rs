@@ -1,4 +1,4 @@
-//! Where each fault that a virtual phone has is met by a test of a driver. Included by path.
+//! Where each fault that a virtual phone has is met by a test of a driver.
 
 use std::path::Path;
 

@@ -3,10 +3,8 @@
 //!
 //! Prints ratios within one run and what they are meant to stay below. Needs Android's `adb` on
 //! PATH, and Linux for `memory`, `links` and `trail`.
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
+#![expect(clippy::print_stdout, reason = "a benchmark")]
 
-#[path = "../tests/server.rs"]
-mod server;
 mod trail;
 
 use std::io::Write as _;
@@ -21,11 +19,10 @@ use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, CommandContext, Connector, Driver, InputCommand,
     LaunchMode, Point, SessionOptions, Size, SnapshotDetail, event_channel,
 };
+use packtrain_testing::{AdbServer, SHOP, adb, secluded, shop};
 use packtrain_virtual::android::Address;
-use packtrain_virtual::app::App;
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
-use packtrain_virtual::latency::{Lasting, Latency};
-use server::{AdbServer, adb, secluded};
+use packtrain_virtual::latency::{Latency, VariableDuration};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
@@ -34,8 +31,6 @@ use tokio_util::sync::CancellationToken;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const APP: &str = include_str!("../../../examples/shop/app.yaml");
-const SHOP: &str = "com.example.shop";
 /// Anything that takes longer has hung.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 /// Rounds of a command, each way in turn.
@@ -106,7 +101,7 @@ fn tell(what: &str, figure: f64, target: f64, unit: &str) {
 
 async fn phones(count: usize, latency: Latency, listen: Listen) -> Fleet {
     let options = FleetOptions {
-        apps: vec![App::parse(APP, "app.yaml").expect("the example is valid")],
+        apps: vec![shop()],
         android: count,
         latency,
         listen,
@@ -307,7 +302,7 @@ async fn open_shop(driver: &mut dyn Driver) {
 /// Many devices that act at once against one that acts alone.
 async fn fleet() {
     let latency = Latency {
-        input: Lasting::ms(ACTION),
+        input: VariableDuration::ms(ACTION),
         ..Latency::fast()
     };
     let mut walls = Vec::new();

@@ -7,7 +7,8 @@ use packtrain_drivers::{
 };
 use packtrain_virtual::world::AppState;
 
-use super::lab::{Device, Hand as _, SHOP, WELL, all_ways, within};
+use super::lab::{Device, all_ways};
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _, context_within};
 
 async fn launch(device: &mut Device, mode: LaunchMode) -> Vec<String> {
     let id = SHOP.to_owned();
@@ -22,7 +23,7 @@ fn state(device: &Device) -> AppState {
 
 #[tokio::test]
 async fn launch_modes_differ_in_what_they_keep() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         assert_eq!(launch(device, LaunchMode::Reinstall).await, [""; 0]);
         device.fill("email", "ann").await;
         device
@@ -41,7 +42,7 @@ async fn launch_modes_differ_in_what_they_keep() {
 
 #[tokio::test]
 async fn an_app_is_stopped_cleared_and_in_front_or_not() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let front = device.json(Command::App(AppCommand::Foreground)).await;
         assert_eq!(front["id"], SHOP);
@@ -58,7 +59,7 @@ async fn an_app_is_stopped_cleared_and_in_front_or_not() {
 
 #[tokio::test]
 async fn a_stopped_app_may_take_a_moment_to_be_gone() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let there = "answer: { stdout: \"4711\\n\", exit: 0 }";
         device.inject(&format!(
@@ -70,7 +71,7 @@ async fn a_stopped_app_may_take_a_moment_to_be_gone() {
             "{{ match: {{ command: ^pidof }}, do: {{ {there} }} }}"
         ));
         let stop = Command::App(AppCommand::Stop(SHOP.into()));
-        let short = within(Duration::from_millis(500));
+        let short = context_within(Duration::from_millis(500));
         let error = device.execute_in(stop, &short).await.unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -82,7 +83,7 @@ async fn a_stopped_app_may_take_a_moment_to_be_gone() {
 
 #[tokio::test]
 async fn an_app_that_is_not_there_is_named_with_those_that_are() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let id = "com.example.store".to_owned();
         let mode = LaunchMode::Resume;
         for command in [
@@ -109,7 +110,7 @@ async fn an_app_that_is_not_there_is_named_with_those_that_are() {
 
 #[tokio::test]
 async fn apps_are_listed_with_or_without_the_systems_own() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let ids = |apps: serde_json::Value| -> Vec<String> {
             let apps = apps.as_array().unwrap().clone();
             apps.iter()
@@ -126,7 +127,7 @@ async fn apps_are_listed_with_or_without_the_systems_own() {
 
 #[tokio::test]
 async fn a_granted_permission_is_not_asked_for() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let grant = |name: &str| AppCommand::Grant {
             id: SHOP.into(),
             permissions: vec![name.into()],
@@ -150,7 +151,7 @@ async fn a_granted_permission_is_not_asked_for() {
 
 #[tokio::test]
 async fn a_dialog_of_the_system_is_read_and_answered() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         assert_eq!(
             device.json(Command::App(AppCommand::Alert)).await,
             serde_json::Value::Null
@@ -181,7 +182,7 @@ async fn a_dialog_of_the_system_is_read_and_answered() {
 
 #[tokio::test]
 async fn an_address_opens_the_app_that_claims_it() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.app(AppCommand::OpenUrl("shop://cart".into())).await;
         assert!(device.shows("Your cart is empty").await);
         let nobodys = Command::App(AppCommand::OpenUrl("nobody://x".into()));
@@ -197,7 +198,7 @@ async fn an_address_opens_the_app_that_claims_it() {
 
 #[tokio::test]
 async fn an_app_is_removed_and_what_is_no_app_is_refused() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.app(AppCommand::Uninstall(SHOP.into())).await;
         assert_eq!(state(device), AppState::NotInstalled);
         let path = device.folder.path().join("broken.apk");
@@ -214,7 +215,7 @@ async fn an_app_is_removed_and_what_is_no_app_is_refused() {
 
 #[tokio::test]
 async fn a_shell_command_answers_with_both_outputs_and_its_exit_code() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let shell = |argv: &[&str]| {
             Command::Android(AndroidCommand::Shell {
                 argv: argv.iter().map(|word| (*word).to_owned()).collect(),
@@ -234,7 +235,7 @@ async fn a_shell_command_answers_with_both_outputs_and_its_exit_code() {
 
 #[tokio::test]
 async fn a_file_arrives_whole_and_a_medium_lies_where_the_gallery_looks() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let bytes: Vec<u8> = (0..200_000_u32).map(|n| (n % 251) as u8).collect();
         let path = "/sdcard/Download/data.bin".to_owned();
         let write = AndroidCommand::WriteFile { path, bytes };

@@ -3,8 +3,9 @@
 use packtrain_driver_adb::{AdbOptions, AdbPool};
 use packtrain_virtual::fleet::Fleet;
 
-use super::lab::{self, Agent, WELL, Way, Wire, options, socket};
-use super::server::{AdbServer, adb, secluded};
+use super::lab::{self, Agent, Way, Wire, options, socket};
+use packtrain_testing::NO_FAULTS;
+use packtrain_testing::{AdbServer, adb, secluded};
 
 /// Has the server connect to a phone under a name of its own.
 async fn connect(server: &AdbServer, name: &str) {
@@ -22,7 +23,7 @@ async fn connect(server: &AdbServer, name: &str) {
 #[tokio::test]
 async fn a_phone_to_which_several_ways_lead_is_one_device() {
     let way = Way::new(Wire::Direct, Agent::U2);
-    let mut two = options(WELL);
+    let mut two = options(NO_FAULTS);
     two.android = 2;
     let fleet = Fleet::start(two).await.unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,8 @@ use packtrain_drivers::{
 };
 use packtrain_virtual::world::Display;
 
-use super::lab::{Agent, Device, Hand as _, WELL, all_ways};
+use super::lab::{Agent, Device, all_ways};
+use packtrain_testing::{NO_FAULTS, TestDevice as _, VirtualPhone as _};
 
 async fn press(device: &mut Device, key: Key) {
     device.input(InputCommand::Key(key)).await;
@@ -15,7 +16,7 @@ async fn press(device: &mut Device, key: Key) {
 
 #[tokio::test]
 async fn typing_and_tapping_leads_to_the_next_screen() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.sign_in().await;
         assert_eq!(device.variable("email"), "ann@example.com");
         assert_eq!(device.variable("password"), "secret");
@@ -31,7 +32,7 @@ async fn typing_and_tapping_leads_to_the_next_screen() {
 
 #[tokio::test]
 async fn any_text_arrives_as_it_is_or_is_refused_with_the_way_out() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let plain = "O'Neil \"$HOME\" `id` %s; \\n &&";
         device.fill("email", plain).await;
@@ -61,7 +62,7 @@ async fn any_text_arrives_as_it_is_or_is_refused_with_the_way_out() {
 
 #[tokio::test]
 async fn a_password_takes_any_text_too() {
-    super::lab::both_wires(Agent::U2, WELL, async |device| {
+    super::lab::both_wires(Agent::U2, NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("password", "gehe").await;
         device.input(InputCommand::Text("imß".to_owned())).await;
@@ -72,7 +73,7 @@ async fn a_password_takes_any_text_too() {
 
 #[tokio::test]
 async fn text_is_erased_in_part_or_as_a_whole() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann@example.com").await;
         device.input(InputCommand::Erase(Some(4))).await;
@@ -87,7 +88,7 @@ async fn text_is_erased_in_part_or_as_a_whole() {
 
 #[tokio::test]
 async fn erasing_without_a_field_is_a_failed_step() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let error = device.err(Command::Input(InputCommand::Erase(None))).await;
         assert_eq!(error.fault(), Fault::App);
@@ -99,7 +100,7 @@ async fn erasing_without_a_field_is_a_failed_step() {
 
 #[tokio::test]
 async fn keys_do_what_they_do_on_a_phone() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "anna").await;
         press(device, Key::Backspace).await;
@@ -123,7 +124,7 @@ async fn keys_do_what_they_do_on_a_phone() {
 
 #[tokio::test]
 async fn swipes_and_drags_scroll_what_is_under_them() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let url = "https://shop.example.com/".to_owned();
         device.app(AppCommand::OpenUrl(url)).await;
@@ -133,28 +134,28 @@ async fn swipes_and_drags_scroll_what_is_under_them() {
             button: None,
         };
         device.app(answer).await;
-        let first = device.place("Cappuccino 2").await;
+        let first = device.center("Cappuccino 2").await;
         let (from, to) = (Point::new(500.0, 1800.0), Point::new(500.0, 1700.0));
         let duration = Duration::from_millis(300);
         device
             .input(InputCommand::Swipe { from, to, duration })
             .await;
-        assert_ne!(device.place("Cappuccino 2").await, first);
+        assert_ne!(device.center("Cappuccino 2").await, first);
         let (from, to) = (to, Point::new(500.0, 2200.0));
         device
             .input(InputCommand::Drag { from, to, duration })
             .await;
-        assert_eq!(device.place("Cappuccino 2").await, first);
+        assert_eq!(device.center("Cappuccino 2").await, first);
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_press_is_held_as_long_as_told() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { touch: ^long_press email$ }, do: { dialog: { text: Held } } }");
-        let at = device.place("email").await;
+        let at = device.center("email").await;
         device.input(InputCommand::Tap { at }).await;
         assert!(device.world(|world| world.dialog()).is_none());
         let hold = Duration::from_millis(900);
@@ -168,7 +169,7 @@ async fn a_press_is_held_as_long_as_told() {
 
 #[tokio::test]
 async fn a_place_that_is_none_is_the_callers_mistake() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         for at in [Point::new(f64::NAN, 0.0), Point::new(5.0, 1e9)] {
             let error = device.err(Command::Input(InputCommand::Tap { at })).await;
             assert!(matches!(error, DriverError::Invalid(_)), "{error}");
@@ -179,7 +180,7 @@ async fn a_place_that_is_none_is_the_callers_mistake() {
 
 #[tokio::test]
 async fn what_was_copied_is_pasted() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let copy = Command::Input(InputCommand::SetClipboard("grüße".into()));
         match device.way.agent {
@@ -202,7 +203,7 @@ async fn what_was_copied_is_pasted() {
 
 #[tokio::test]
 async fn hiding_a_keyboard_leaves_the_app_where_it_is() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.input(InputCommand::HideKeyboard).await;
         assert!(device.shows("sign_in").await, "there was none to hide");
@@ -217,7 +218,7 @@ async fn hiding_a_keyboard_leaves_the_app_where_it_is() {
 
 #[tokio::test]
 async fn a_phone_whose_screen_is_off_is_woken_when_a_session_begins() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         press(device, Key::Lock).await;
         assert_eq!(device.world(|world| world.display()), Display::Off);

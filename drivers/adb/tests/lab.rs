@@ -11,22 +11,10 @@ use packtrain_drivers::{
     AndroidCommand, Command, CommandContext, Connector, DeviceEvent, Driver, DriverError,
     EventStream, InputCommand, SessionOptions, event_channel,
 };
+use packtrain_testing::{AdbServer, TestDevice, VirtualPhone, context, fleet_options};
 use packtrain_virtual::android::Address;
-use packtrain_virtual::app::{App, AppId};
-use packtrain_virtual::faults::Faults;
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions};
-use packtrain_virtual::latency::Latency;
-use packtrain_virtual::world::World;
 use tempfile::TempDir;
-
-use crate::server::AdbServer;
-
-pub use super::hand::{Hand, PATIENCE, SHOP, SNAPSHOT, patience, within};
-
-/// Nothing goes wrong.
-pub const WELL: &str = "rules: []";
-
-const APP: &str = include_str!("../../../examples/shop/app.yaml");
 
 /// How a driver gets to a phone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,12 +90,8 @@ pub struct Device {
 /// One phone that does not wait, on which these things go wrong.
 pub fn options(faults: &str) -> FleetOptions {
     FleetOptions {
-        apps: vec![App::parse(APP, "app.yaml").unwrap()],
         android: 1,
-        latency: Latency::fast(),
-        faults: Faults::parse(faults, "faults.yaml").unwrap_or_else(|error| panic!("{error}")),
-        seed: 7,
-        ..FleetOptions::default()
+        ..fleet_options(faults)
     }
 }
 
@@ -142,13 +126,19 @@ pub fn settings(way: Way, server: Option<&AdbServer>, folder: &TempDir) -> AdbOp
     }
 }
 
-impl Hand for Device {
+impl TestDevice for Device {
     fn driver_mut(&mut self) -> &mut dyn Driver {
         self.driver.as_deref_mut().unwrap()
     }
 
     fn label(&self) -> String {
         format!("{:?}", self.way)
+    }
+}
+
+impl VirtualPhone for Device {
+    fn device(&self) -> &packtrain_virtual::device::Device {
+        self.phone().device()
     }
 }
 
@@ -231,7 +221,7 @@ impl Device {
 
     /// Connects anew.
     pub async fn reconnect(&mut self) -> Result<(), DriverError> {
-        self.reconnect_in(&patience()).await
+        self.reconnect_in(&context()).await
     }
 
     pub async fn reconnect_in(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
@@ -249,17 +239,6 @@ impl Device {
         self.driver.as_deref().unwrap()
     }
 
-    /// Looks at what the phone really shows or holds.
-    pub fn world<R>(&self, look: impl FnOnce(&mut World) -> R) -> R {
-        self.phone().device().world(|world, _| look(world))
-    }
-
-    /// A variable of the shop.
-    pub fn variable(&self, name: &str) -> String {
-        let found = self.world(|world| world.variable(&AppId::from(SHOP), name).cloned());
-        found.map(|value| value.to_string()).unwrap_or_default()
-    }
-
     /// The processes of u2.jar's server on the phone.
     pub async fn agent_processes(&mut self) -> Vec<String> {
         let ps = Command::Android(AndroidCommand::Shell {
@@ -271,27 +250,6 @@ impl Device {
         let said = self.json(ps).await;
         let pids = said["stdout"].as_str().unwrap().split_whitespace();
         pids.map(str::to_owned).collect()
-    }
-
-    /// One more thing that goes wrong from now on.
-    pub fn inject(&self, rule: &str) {
-        let rules = format!("rules: [{rule}]");
-        for rule in Faults::parse(&rules, "injected.yaml")
-            .unwrap_or_else(|error| panic!("{error}"))
-            .rules
-        {
-            self.phone().inject((*rule).clone());
-        }
-    }
-
-    /// Waits until the phone is so.
-    pub async fn until(&self, mut is: impl FnMut(&mut World) -> bool) {
-        let device = self.phone().device();
-        let deadline = device.now() + PATIENCE;
-        let seen = device
-            .wait_for(deadline, |world, _| is(world).then_some(()))
-            .await;
-        assert!(seen.is_some(), "{:?}: it did not become so", self.way);
     }
 
     /// Signs in; the shop asks for a permission then.

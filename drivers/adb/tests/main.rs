@@ -7,12 +7,7 @@
 mod apps;
 mod discovery;
 mod faults;
-#[path = "../../testing/hand.rs"]
-mod hand;
 mod input;
 mod lab;
-#[path = "../../testing/coverage.rs"]
-mod coverage;
 mod screen;
-mod server;
 mod session;

@@ -7,7 +7,8 @@ use packtrain_drivers::{
     SnapshotDetail,
 };
 
-use super::lab::{Agent, Device, Hand as _, SHOP, WELL, Way, all_ways};
+use super::lab::{Agent, Device, Way, all_ways};
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 const UPRIGHT: Size = Size::new(1080.0, 2424.0);
 const TURNED: Size = Size::new(2424.0, 1080.0);
@@ -37,7 +38,7 @@ async fn in_detail(device: &mut Device) -> Box<Snapshot> {
 
 #[tokio::test]
 async fn a_connected_device_says_what_it_is() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let info = device.driver().info().clone();
         let name = match device.way.wire {
             super::lab::Wire::Server => device.phone().address().to_string(),
@@ -55,7 +56,7 @@ async fn a_connected_device_says_what_it_is() {
 
 #[tokio::test]
 async fn a_snapshot_shows_the_app_in_pixels_with_its_id() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let snapshot = in_detail(device).await;
         assert_eq!(snapshot.location.as_deref(), Some(SHOP));
@@ -123,7 +124,7 @@ async fn screens(device: &mut Device) -> Screens {
 async fn the_same_screen_reads_the_same_whatever_the_way() {
     let mut all = Vec::new();
     for way in Way::ALL {
-        let mut device = Device::connect(way, WELL).await;
+        let mut device = Device::connect(way, NO_FAULTS).await;
         all.push((way, screens(&mut device).await));
         device.end().await;
     }
@@ -147,7 +148,7 @@ async fn the_same_screen_reads_the_same_whatever_the_way() {
 
 #[tokio::test]
 async fn the_keyboard_is_no_part_of_a_snapshot() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.tap("email").await;
         device.until(|world| world.keyboard_shown()).await;
@@ -163,7 +164,7 @@ async fn the_keyboard_is_no_part_of_a_snapshot() {
 
 #[tokio::test]
 async fn a_screenshot_has_pixels_and_knows_the_screen() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         assert_eq!(screenshot(device).await, (UPRIGHT, UPRIGHT));
     })
     .await;
@@ -171,7 +172,7 @@ async fn a_screenshot_has_pixels_and_knows_the_screen() {
 
 #[tokio::test]
 async fn a_turned_device_has_a_wide_screen_and_stands_again_when_the_session_ends() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.app(AppCommand::Rotate { landscape: true }).await;
         assert_eq!(device.snapshot().await.screen, TURNED);
@@ -189,9 +190,9 @@ async fn a_turned_device_has_a_wide_screen_and_stands_again_when_the_session_end
 
 #[tokio::test]
 async fn a_change_since_a_snapshot_is_noticed() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let (now, soon) = (Duration::from_millis(50), super::lab::PATIENCE);
+        let (now, soon) = (Duration::from_millis(50), packtrain_testing::TEST_TIMEOUT);
         let before = device.snapshot().await.mark;
         assert_eq!(device.change_since(before, now).await, None);
         device.tap("sign_in").await;
@@ -204,7 +205,7 @@ async fn a_change_since_a_snapshot_is_noticed() {
 
 #[tokio::test]
 async fn a_screen_that_cannot_be_read_at_once_is_read_again() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let (tree, said) = match device.way.agent {
             Agent::U2 => ("u2", "null root node"),
@@ -215,9 +216,9 @@ async fn a_screen_that_cannot_be_read_at_once_is_read_again() {
         ));
         assert!(device.shows("sign_in").await);
         device.inject(&format!("{{ match: {{ tree: {tree} }}, do: null_root }}"));
-        let ctx = super::lab::within(Duration::from_secs(2));
+        let ctx = packtrain_testing::context_within(Duration::from_secs(2));
         let error = device
-            .execute_in(super::lab::SNAPSHOT, &ctx)
+            .execute_in(packtrain_testing::SNAPSHOT, &ctx)
             .await
             .unwrap_err();
         assert!(

@@ -8,9 +8,8 @@ use packtrain_drivers::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::lab::{
-    Agent, Device, Hand as _, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options, within,
-};
+use super::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 
 fn sleep(seconds: u32) -> Command {
     Command::Android(AndroidCommand::Shell {
@@ -21,7 +20,7 @@ fn sleep(seconds: u32) -> Command {
 
 #[tokio::test]
 async fn a_session_begins_on_the_home_screen() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let notes = device
             .notes(Command::Begin(SessionOptions::default()))
@@ -35,7 +34,7 @@ async fn a_session_begins_on_the_home_screen() {
 
 #[tokio::test]
 async fn without_a_session_there_is_nothing_to_do() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.ok(Command::End).await;
         let error = device.err(SNAPSHOT).await;
         assert_eq!(error.to_string(), "no session was begun on this device");
@@ -47,11 +46,11 @@ async fn without_a_session_there_is_nothing_to_do() {
 
 #[tokio::test]
 async fn a_command_that_does_not_end_is_given_up_at_its_deadline() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let time = Duration::from_millis(300);
         let start = Instant::now();
         let error = device
-            .execute_in(sleep(1000), &within(time))
+            .execute_in(sleep(1000), &context_within(time))
             .await
             .unwrap_err();
         assert!(start.elapsed() < Duration::from_secs(10));
@@ -72,10 +71,10 @@ async fn a_command_that_does_not_end_is_given_up_at_its_deadline() {
 
 #[tokio::test]
 async fn a_cancelled_command_answers_at_once_and_leaves_the_device_well() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let cancel = CancellationToken::new();
         let ctx = CommandContext {
-            deadline: Instant::now() + super::lab::PATIENCE,
+            deadline: Instant::now() + packtrain_testing::TEST_TIMEOUT,
             cancel: cancel.clone(),
         };
         let phone = device.phone().clone();
@@ -84,7 +83,7 @@ async fn a_cancelled_command_answers_at_once_and_leaves_the_device_well() {
             // Something the device does when the command has reached it.
             let reached = phone
                 .device()
-                .wait_for(device_time + super::lab::PATIENCE, |world, _| {
+                .wait_for(device_time + packtrain_testing::TEST_TIMEOUT, |world, _| {
                     world.dialog()
                 })
                 .await;
@@ -103,7 +102,7 @@ async fn a_cancelled_command_answers_at_once_and_leaves_the_device_well() {
 
 #[tokio::test]
 async fn a_phone_without_u2_jar_is_driven_by_shell_and_the_reader_is_told() {
-    let mut device = Device::found(Way::new(Wire::Direct, Agent::U2), options(WELL)).await;
+    let mut device = Device::found(Way::new(Wire::Direct, Agent::U2), options(NO_FAULTS)).await;
     let settings = packtrain_driver_adb::AdbOptions {
         server: None,
         ..packtrain_driver_adb::AdbOptions::default()
@@ -129,7 +128,7 @@ async fn a_phone_without_u2_jar_is_driven_by_shell_and_the_reader_is_told() {
 
 #[tokio::test]
 async fn the_devices_log_of_a_session_is_kept_and_crashes_in_it_are_told() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let path = device.folder.path().join("logs/device.log");
         let options = SessionOptions {
             device_log: Some(path.clone()),
@@ -158,10 +157,10 @@ async fn the_devices_log_of_a_session_is_kept_and_crashes_in_it_are_told() {
 
 #[tokio::test]
 async fn many_commands_leave_nothing_behind_on_the_device() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         for _ in 0..20 {
-            let at = device.place("email").await;
+            let at = device.center("email").await;
             device.input(InputCommand::Tap { at }).await;
         }
         device.let_go().await;
@@ -174,7 +173,7 @@ async fn many_commands_leave_nothing_behind_on_the_device() {
 
 #[tokio::test]
 async fn u2_jar_is_read_once_for_all_devices() {
-    let mut both = options(WELL);
+    let mut both = options(NO_FAULTS);
     both.android = 2;
     let mut device = Device::found(Way::new(Wire::Direct, Agent::U2), both).await;
     let other = super::lab::address(&device.fleet.android()[1]);
@@ -210,10 +209,10 @@ async fn change_settings(device: &mut Device) {
 
 #[tokio::test]
 async fn a_session_that_was_cancelled_ends_and_undoes_what_it_changed() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         let before = settings(device).await;
         change_settings(device).await;
-        let ctx = super::lab::patience();
+        let ctx = packtrain_testing::context();
         ctx.cancel.cancel();
         device.execute_in(Command::End, &ctx).await.unwrap();
         assert_eq!(settings(device).await, before);
@@ -223,10 +222,10 @@ async fn a_session_that_was_cancelled_ends_and_undoes_what_it_changed() {
 
 #[tokio::test]
 async fn what_an_end_had_no_time_to_undo_is_undone_before_the_next_session() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         let before = settings(device).await;
         change_settings(device).await;
-        let none = within(Duration::ZERO);
+        let none = context_within(Duration::ZERO);
         let error = device.execute_in(Command::End, &none).await.unwrap_err();
         assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         assert_eq!(settings(device).await, before);
@@ -236,7 +235,7 @@ async fn what_an_end_had_no_time_to_undo_is_undone_before_the_next_session() {
 
 #[tokio::test]
 async fn what_cannot_be_undone_is_told_and_keeps_nothing_else_from_being_undone() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         let before = settings(device).await;
         change_settings(device).await;
         device.inject("{ match: { command: '^(cmd connectivity|svc)' }, do: { fail: no } }");

@@ -1,40 +1,26 @@
 //! A fleet and an adb server of its own, both gone with the test.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::OnceLock;
-use std::time::Duration;
 
-use packtrain_virtual::app::App;
-use packtrain_virtual::faults::Faults;
+use packtrain_testing::{
+    NO_FAULTS, ProcessGroup, TEST_TIMEOUT, adb, fleet_options, secluded, start_adb_server,
+};
 use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions};
-use packtrain_virtual::latency::Latency;
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
-
-/// The id of the example app.
-pub const SHOP: &str = "com.example.shop";
-/// A command of a client that takes longer than this has hung.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The example app, without waiting and with one phone.
 pub fn one_phone() -> FleetOptions {
-    let text = include_str!("../../../examples/shop/app.yaml");
-    FleetOptions {
-        apps: App::parse_all(text, "examples/shop/app.yaml").expect("valid"),
-        android: 1,
-        latency: Latency::fast(),
-        ..FleetOptions::default()
-    }
+    with_faults(NO_FAULTS)
 }
 
 /// As [`one_phone`], with these faults.
 pub fn with_faults(rules: &str) -> FleetOptions {
     FleetOptions {
-        faults: Faults::parse(rules, "faults").unwrap_or_else(|error| panic!("{error}")),
-        ..one_phone()
+        android: 1,
+        ..fleet_options(rules)
     }
 }
 
@@ -54,22 +40,13 @@ impl Adb {
     /// Where it is.
     fn path(self) -> PathBuf {
         match self {
-            Self::Old => find_on_path("adb").expect(
-                "these tests need Android's `adb` on PATH: `apt install adb`, or Android's platform-tools",
-            ),
+            Self::Old => adb(),
             Self::New => {
                 static FOUND: OnceLock<PathBuf> = OnceLock::new();
                 FOUND.get_or_init(adb_of_adbutils).clone()
             }
         }
     }
-}
-
-fn find_on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|dir| dir.join(name))
-        .find(|file| file.is_file())
 }
 
 /// The Python to run scripts with.
@@ -123,7 +100,7 @@ pub struct Lab {
     adb: PathBuf,
     server: Option<Child>,
     /// The server's process, which leads its own group.
-    group: Option<Group>,
+    group: Option<ProcessGroup>,
     socket: String,
     fleet: Option<Fleet>,
     dir: TempDir,
@@ -164,21 +141,8 @@ impl Lab {
         lab
     }
 
-    fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env("HOME", self.dir.path())
-            .env("TMPDIR", self.dir.path())
-            .env("ANDROID_USER_HOME", self.dir.path().join(".android"))
-            .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553")
-            .env("ADB_MDNS_AUTO_CONNECT", "0")
-            // No phone of the machine shall be seen, nor three seconds spent looking for one.
-            .env("ADB_USB", "0")
-            .env_remove("ANDROID_SERIAL")
-            .env_remove("ADB_SERVER_SOCKET")
-            .env_remove("ANDROID_ADB_SERVER_PORT")
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
+    fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = secluded(program.as_ref(), self.dir.path());
         if self.burst {
             command.env("ADB_BURST_MODE", "1");
         }
@@ -188,7 +152,7 @@ impl Lab {
     async fn start_server(&mut self) {
         let socket = self.socket.clone();
         let mut command = self.command("sh");
-        let (server, group) = start_server(&mut command, &self.adb, &["-L", &socket]).await;
+        let (server, group) = start_adb_server(&mut command, &self.adb, &["-L", &socket]).await;
         self.group = Some(group);
         self.server = Some(server);
     }
@@ -281,7 +245,7 @@ impl Lab {
                 let _ = stdin.write_all(&input).await;
             });
         }
-        let output = tokio::time::timeout(PATIENCE, child.wait_with_output())
+        let output = tokio::time::timeout(TEST_TIMEOUT, child.wait_with_output())
             .await
             .unwrap_or_else(|_| panic!("{command:?} hangs"))
             .expect("the client ran");
@@ -297,7 +261,7 @@ impl Lab {
     pub async fn end(mut self) {
         self.end_server();
         let fleet = self.fleet.take().expect("until the end");
-        tokio::time::timeout(PATIENCE, fleet.shutdown())
+        tokio::time::timeout(TEST_TIMEOUT, fleet.shutdown())
             .await
             .expect("the fleet ends");
     }
@@ -308,47 +272,6 @@ impl Lab {
             // Reaped by the runtime if it is not dead yet.
             let _ = server.try_wait();
         }
-    }
-}
-
-/// Starts an adb server as `adb` itself does, and waits until it listens. `command` is a `sh`
-/// with the environment it shall have.
-pub async fn start_server(command: &mut Command, adb: &Path, args: &[&str]) -> (Child, Group) {
-    // The server says OK where it is told to, but never on its standard output.
-    let line = "exec \"$@\" fork-server server --reply-fd 3 3>&1 1>/dev/null";
-    let mut server = command
-        .args(["-c", line, "sh"])
-        .arg(adb)
-        .args(args)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .expect("sh can be run");
-    let group = Group(server.id().expect("it runs"));
-    let mut line = String::new();
-    let out = server.stdout.take().expect("piped");
-    BufReader::new(out)
-        .read_line(&mut line)
-        .await
-        .expect("readable");
-    assert_eq!(line, "OK\n", "the adb server starts");
-    (server, group)
-}
-
-/// A group of processes, killed as a whole when this is dropped.
-pub struct Group(pub u32);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // The whole group: adb may have children of its own.
-        let killed = std::process::Command::new("kill")
-            .args(["-KILL", "--", &format!("-{}", self.0)])
-            .stderr(Stdio::null())
-            .status();
-        assert!(killed.is_ok(), "`kill` can be run");
     }
 }
 

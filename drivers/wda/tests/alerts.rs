@@ -5,7 +5,8 @@ use packtrain_drivers::{
 };
 use serde_json::{Value, json};
 
-use super::lab::{Device, Hand as _, SHOP, WELL, both_ways};
+use super::lab::{Device, both_ways};
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 /// An update that is offered when somebody taps the title.
 const UPDATE: &str = "
@@ -103,7 +104,7 @@ async fn an_alert_that_opens_again_is_reported_again() {
 
 #[tokio::test]
 async fn a_granted_permission_is_agreed_to_when_the_app_asks() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let permissions = vec!["notifications".to_owned()];
         let id = SHOP.to_owned();
@@ -125,7 +126,7 @@ async fn a_granted_permission_is_agreed_to_when_the_app_asks() {
 
 #[tokio::test]
 async fn a_permission_nobody_granted_is_left_to_the_trail() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         let permissions = vec!["camera".to_owned()];
         let id = SHOP.to_owned();
         device.app(AppCommand::Grant { id, permissions }).await;
@@ -140,7 +141,7 @@ async fn a_permission_nobody_granted_is_left_to_the_trail() {
 
 #[tokio::test]
 async fn a_permission_ios_does_not_have_is_the_callers_mistake() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         let (id, permissions) = (
             SHOP.to_owned(),
             vec!["android.permission.CAMERA".to_owned()],
@@ -156,7 +157,7 @@ async fn a_permission_ios_does_not_have_is_the_callers_mistake() {
 
 #[tokio::test]
 async fn alerts_of_the_session_before_are_refused() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.sign_in().await;
         device.ok(Command::End).await;
         device.ok(Command::Begin(SessionOptions::default())).await;
@@ -170,7 +171,7 @@ async fn alerts_of_the_session_before_are_refused() {
 
 #[tokio::test]
 async fn an_alert_of_the_app_itself_is_reported_too() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device
             .app(AppCommand::OpenUrl("https://shop.example.com/".into()))

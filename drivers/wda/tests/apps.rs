@@ -7,7 +7,8 @@ use packtrain_drivers::{
 use packtrain_virtual::world::AppState;
 use serde_json::json;
 
-use super::lab::{Device, Hand as _, SHOP, WELL, Way, both_ways};
+use super::lab::{Device, Way, both_ways};
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 fn launch(id: &str, mode: LaunchMode) -> Command {
     let id = id.to_owned();
@@ -24,7 +25,7 @@ fn state(device: &Device) -> AppState {
 
 #[tokio::test]
 async fn an_app_is_resumed_restarted_or_told_that_it_cannot_be_cleared() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann").await;
         let none = Vec::<String>::new();
@@ -62,7 +63,7 @@ async fn an_app_is_resumed_restarted_or_told_that_it_cannot_be_cleared() {
 
 #[tokio::test]
 async fn a_reinstalled_app_asks_again_for_what_it_was_refused() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         for _ in 0..2 {
             device.ok(Command::Begin(SessionOptions::default())).await;
             device.ok(launch(SHOP, LaunchMode::Reinstall)).await;
@@ -77,7 +78,7 @@ async fn a_reinstalled_app_asks_again_for_what_it_was_refused() {
 
 #[tokio::test]
 async fn an_app_that_is_not_there_is_named() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         let error = device
             .err(launch("com.example.none", LaunchMode::Resume))
             .await;
@@ -111,7 +112,7 @@ async fn an_app_that_does_not_start_is_a_failed_step() {
 
 #[tokio::test]
 async fn a_stopped_app_is_not_taken_for_a_crashed_one() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.app(AppCommand::Stop(SHOP.into())).await;
         assert_eq!(state(device), AppState::NotRunning);
@@ -125,7 +126,7 @@ async fn a_stopped_app_is_not_taken_for_a_crashed_one() {
 
 #[tokio::test]
 async fn a_crash_is_reported_and_the_home_screen_is_what_is_left() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { touch: tap sign_in }, do: crash }");
         device.tap("sign_in").await;
@@ -144,7 +145,7 @@ async fn a_crash_is_reported_and_the_home_screen_is_what_is_left() {
 
 #[tokio::test]
 async fn an_app_that_another_one_opened_is_followed() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device
             .app(AppCommand::OpenUrl("https://example.com".into()))
@@ -164,7 +165,7 @@ async fn an_app_that_another_one_opened_is_followed() {
 
 #[tokio::test]
 async fn installed_apps_are_listed_through_the_cable() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         let list = |system| Command::App(AppCommand::List { system });
         if device.way == Way::Address {
             let error = device.err(list(false)).await;
@@ -186,7 +187,7 @@ async fn installed_apps_are_listed_through_the_cable() {
 
 #[tokio::test]
 async fn a_phone_that_does_not_trust_this_computer_says_so() {
-    let device = Device::connect(Way::Cable, WELL).await;
+    let device = Device::connect(Way::Cable, NO_FAULTS).await;
     let mut device = device;
     device.inject("{ match: { connect: lockdown }, do: invalid_host_id }");
     let error = device
@@ -202,7 +203,7 @@ async fn a_phone_that_does_not_trust_this_computer_says_so() {
 
 #[tokio::test]
 async fn what_no_iphone_can_do_is_refused_by_name() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         let missing = std::path::PathBuf::from("shop.ipa");
         for (command, name) in [
             (

@@ -3,7 +3,8 @@
 use packtrain_driver_wda::{MuxAddress, WdaEndpoint, WdaError, WdaOptions, WdaPool, WdaStart};
 use packtrain_drivers::{Classifier, Command, Connector, SessionOptions, Size, event_channel};
 
-use super::lab::{WELL, muxer, patience, phones, url};
+use super::lab::{muxer, phones, url};
+use packtrain_testing::{NO_FAULTS, context};
 
 fn classifiers(connector: &dyn Connector) -> Vec<String> {
     let info = connector.describe();
@@ -15,7 +16,7 @@ fn classifiers(connector: &dyn Connector) -> Vec<String> {
 
 #[tokio::test]
 async fn what_is_plugged_in_is_found_and_says_what_it_is() {
-    let fleet = phones(3, WELL).await;
+    let fleet = phones(3, NO_FAULTS).await;
     let pool = WdaPool::new(WdaOptions {
         usbmuxd: Some(muxer(&fleet)),
         ..WdaOptions::default()
@@ -50,9 +51,9 @@ async fn what_is_plugged_in_is_found_and_says_what_it_is() {
     for connector in &found {
         assert_eq!(classifiers(connector.as_ref()), ["ios", "iphone"]);
         let (sink, _events) = event_channel();
-        let mut driver = connector.connect(sink, &patience()).await.unwrap();
+        let mut driver = connector.connect(sink, &context()).await.unwrap();
         let begin = Command::Begin(SessionOptions::default());
-        driver.execute(begin, &patience()).await.unwrap();
+        driver.execute(begin, &context()).await.unwrap();
         assert_eq!(driver.info(), &connector.describe());
         driver.close().await;
     }
@@ -62,7 +63,7 @@ async fn what_is_plugged_in_is_found_and_says_what_it_is() {
 
 #[tokio::test]
 async fn what_is_configured_comes_first_and_once() {
-    let fleet = phones(2, WELL).await;
+    let fleet = phones(2, NO_FAULTS).await;
     let udid = fleet.ios()[1].udid().to_string();
     let mut desk = WdaEndpoint::device(&udid);
     desk.name = "desk".to_owned();
@@ -163,14 +164,14 @@ async fn an_address_that_cannot_be_one_is_told_at_once() {
 
 #[tokio::test]
 async fn an_embedded_phone_is_a_device_by_its_address() {
-    let fleet = phones(1, WELL).await;
+    let fleet = phones(1, NO_FAULTS).await;
     let pool = WdaPool::new(WdaOptions::default());
     let endpoint = WdaEndpoint::url("virtual", url(&fleet.ios()[0]));
     let connector = pool.connector(&endpoint).unwrap();
     assert_eq!(connector.id().to_string(), "ios/virtual");
     assert_eq!(classifiers(connector.as_ref()), ["ios", "iphone"]);
     let (sink, _events) = event_channel();
-    let driver = connector.connect(sink, &patience()).await.unwrap();
+    let driver = connector.connect(sink, &context()).await.unwrap();
     assert_eq!(driver.info().system, "iOS 16.7.8");
     driver.close().await;
     pool.shutdown().await;

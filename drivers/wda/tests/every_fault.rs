@@ -8,8 +8,11 @@ use packtrain_drivers::{
 };
 use packtrain_virtual::faults::Fault;
 
-use super::lab::{Device, Hand as _, SHOP, SNAPSHOT, WELL, Way, both_ways, within};
-use super::coverage::{Coverage, names_tests_that_exist};
+use super::lab::{Device, Way, both_ways};
+use packtrain_testing::{
+    Coverage, NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
+    names_tests_that_exist,
+};
 
 const SOURCE: &str = "match: { route: 'GET .*/source' }";
 
@@ -108,7 +111,7 @@ fn every_fault_is_met_by_a_test_that_exists() {
 #[tokio::test]
 async fn connections_that_end_at_once_are_told() {
     for fault in ["refuse", "reset"] {
-        both_ways(WELL, async |device| {
+        both_ways(NO_FAULTS, async |device| {
             device.open_shop().await;
             device.inject(&format!("{{ {SOURCE}, do: {fault} }}"));
             let error = device.err(SNAPSHOT).await;
@@ -122,7 +125,7 @@ async fn connections_that_end_at_once_are_told() {
 
 #[tokio::test]
 async fn a_question_whose_connection_is_cut_is_asked_again() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject(&format!("{{ {SOURCE}, when: {{ times: 1 }}, do: drop }}"));
         assert!(device.shows("sign_in").await);
@@ -136,7 +139,7 @@ async fn a_slow_wire_is_waited_for_up_to_the_deadline() {
     both_ways(slow, async |device| {
         device.open_shop().await;
         assert!(device.shows("sign_in").await);
-        let ctx = within(Duration::from_millis(30));
+        let ctx = context_within(Duration::from_millis(30));
         let error = device.execute_in(SNAPSHOT, &ctx).await.unwrap_err();
         assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         assert!(device.shows("sign_in").await, "it is driven on");
@@ -158,7 +161,7 @@ async fn a_flapping_wire_is_driven_on() {
 
 #[tokio::test]
 async fn an_iphones_udid_stays_whatever_happens_to_its_serial() {
-    let mut device = Device::connect(Way::Cable, WELL).await;
+    let mut device = Device::connect(Way::Cable, NO_FAULTS).await;
     device.open_shop().await;
     let serial = "{ serial: 00008110-000000000000BEEF }";
     device.inject(&format!(
@@ -195,7 +198,7 @@ async fn an_app_that_never_rests_is_read_all_the_same() {
 
 #[tokio::test]
 async fn a_screen_without_elements_is_shown_as_it_is() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { tree: wda }, when: { times: 1 }, do: empty_tree }");
         assert_eq!(
@@ -210,14 +213,16 @@ async fn a_screen_without_elements_is_shown_as_it_is() {
 
 #[tokio::test]
 async fn what_was_on_the_screen_before_gives_way_to_what_is() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { tree: wda }, do: { stale: 1 } }");
         device.tap("email").await;
         assert!(device.world(|world| world.keyboard_shown()));
         let stale = device.snapshot().await;
         assert!(!stale.text.contains("return"), "that was before");
-        let after = device.change_since(stale.mark, super::lab::PATIENCE).await;
+        let after = device
+            .change_since(stale.mark, packtrain_testing::TEST_TIMEOUT)
+            .await;
         assert!(after.unwrap().text.contains("return"), "the keyboard is up");
     })
     .await;
@@ -225,7 +230,7 @@ async fn what_was_on_the_screen_before_gives_way_to_what_is() {
 
 #[tokio::test]
 async fn a_dialog_out_of_nowhere_is_reported() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject(&format!(
             "{{ {SOURCE}, when: {{ times: 1 }}, do: {{ dialog: {{ title: Storage Almost Full, \
@@ -248,7 +253,7 @@ async fn a_dialog_out_of_nowhere_is_reported() {
 
 #[tokio::test]
 async fn a_keyboard_out_of_nowhere_is_seen() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject(&format!(
             "{{ {SOURCE}, when: {{ times: 1 }}, do: keyboard }}"
@@ -261,9 +266,9 @@ async fn a_keyboard_out_of_nowhere_is_seen() {
 
 #[tokio::test]
 async fn an_app_that_crashes_under_a_touch_is_reported() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let at = device.place("sign_in").await;
+        let at = device.center("sign_in").await;
         device.inject("{ match: { touch: tap }, when: { times: 1 }, do: crash }");
         device.input(InputCommand::Tap { at }).await;
         assert!(!device.shows("sign_in").await);
@@ -277,13 +282,13 @@ async fn an_app_that_crashes_under_a_touch_is_reported() {
 
 #[tokio::test]
 async fn an_app_that_hangs_takes_no_touch_and_costs_no_device() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let at = device.place("sign_in").await;
+        let at = device.center("sign_in").await;
         device.inject("{ match: { touch: tap }, when: { times: 1 }, do: anr }");
         let tap = Command::Input(InputCommand::Tap { at });
         let answer = device
-            .execute_in(tap, &within(Duration::from_secs(5)))
+            .execute_in(tap, &context_within(Duration::from_secs(5)))
             .await;
         assert!(!answer.is_err_and(|error| error.ends_driver()));
         let (id, mode) = (SHOP.to_owned(), LaunchMode::ForceRestart);
@@ -296,9 +301,9 @@ async fn an_app_that_hangs_takes_no_touch_and_costs_no_device() {
 
 #[tokio::test]
 async fn a_touch_without_effect_is_no_error_of_the_device() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let at = device.place("sign_in").await;
+        let at = device.center("sign_in").await;
         device.inject("{ match: { touch: tap }, when: { times: 1 }, do: swallow }");
         device.input(InputCommand::Tap { at }).await;
         assert_eq!(device.variable("error"), "");
@@ -318,7 +323,7 @@ async fn a_phone_that_trusts_nobody_says_what_to_do_on_it() {
         ),
         ("invalid_host_id", "InvalidHostID", "tap Trust"),
     ] {
-        let mut device = Device::connect(Way::Cable, WELL).await;
+        let mut device = Device::connect(Way::Cable, NO_FAULTS).await;
         device.open_shop().await;
         device.inject(&format!(
             "{{ match: {{ connect: lockdown }}, do: {fault} }}"

@@ -7,7 +7,8 @@ use packtrain_drivers::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::lab::{Device, Hand as _, SNAPSHOT, WELL, Way, both_ways, within};
+use super::lab::{Device, Way, both_ways};
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 
 fn mended(events: &[DeviceEvent]) -> usize {
     let is = |event: &&DeviceEvent| matches!(event, DeviceEvent::Reconnected { .. });
@@ -31,7 +32,7 @@ fn gone(device: &Device) -> &'static str {
 
 #[tokio::test]
 async fn a_session_another_client_took_is_made_anew() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann").await;
         device.inject(
@@ -50,10 +51,10 @@ async fn a_session_another_client_took_is_made_anew() {
 
 #[tokio::test]
 async fn a_tap_that_found_the_session_gone_is_done_once() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann").await;
-        let at = device.place("sign_in").await;
+        let at = device.center("sign_in").await;
         device.inject(
             "{ match: { route: 'POST .*/actions' }, when: { times: 1 }, do: session_killed }",
         );
@@ -66,7 +67,7 @@ async fn a_tap_that_found_the_session_gone_is_done_once() {
 
 #[tokio::test]
 async fn a_client_that_keeps_taking_the_session_is_blamed() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { route: 'GET .*/source' }, do: session_killed }");
         let error = device.err(SNAPSHOT).await;
         let (cause, hint) = lost(&error);
@@ -78,7 +79,7 @@ async fn a_client_that_keeps_taking_the_session_is_blamed() {
 
 #[tokio::test]
 async fn an_element_that_went_stale_is_found_again() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann").await;
         device.inject("{ match: { route: /clear$ }, when: { times: 2 }, do: stale_element }");
@@ -96,7 +97,7 @@ async fn an_element_that_went_stale_is_found_again() {
 
 #[tokio::test]
 async fn a_webdriveragent_that_crashed_means_the_device_is_lost() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.phone().stop_wda().await;
         let error = device.err(SNAPSHOT).await;
@@ -118,9 +119,9 @@ async fn a_webdriveragent_that_crashed_means_the_device_is_lost() {
 #[tokio::test]
 async fn a_crash_in_the_middle_of_a_command_is_noticed_at_once() {
     for route in ["GET .*/source", "POST .*/actions"] {
-        both_ways(WELL, async |device| {
+        both_ways(NO_FAULTS, async |device| {
             device.open_shop().await;
-            let at = device.place("sign_in").await;
+            let at = device.center("sign_in").await;
             device.inject(&format!(
                 "{{ match: {{ route: '{route}' }}, do: {{ wda_crash: 60m }} }}"
             ));
@@ -139,7 +140,7 @@ async fn a_crash_in_the_middle_of_a_command_is_noticed_at_once() {
 
 #[tokio::test]
 async fn a_pulled_cable_loses_the_device_until_it_is_plugged_in_again() {
-    let mut device = Device::connect(Way::Cable, WELL).await;
+    let mut device = Device::connect(Way::Cable, NO_FAULTS).await;
     device.open_shop().await;
     device.phone().unplug();
     let error = device.err(SNAPSHOT).await;
@@ -162,7 +163,7 @@ async fn a_pulled_cable_loses_the_device_until_it_is_plugged_in_again() {
 
 #[tokio::test]
 async fn a_cable_pulled_in_the_middle_of_a_command_is_noticed_at_once() {
-    let mut device = Device::connect(Way::Cable, WELL).await;
+    let mut device = Device::connect(Way::Cable, NO_FAULTS).await;
     device.open_shop().await;
     device.inject("{ match: { route: 'GET .*/source' }, do: { detach: 60m } }");
     let error = device.err(SNAPSHOT).await;
@@ -172,7 +173,7 @@ async fn a_cable_pulled_in_the_middle_of_a_command_is_noticed_at_once() {
 
 #[tokio::test]
 async fn questions_that_broke_off_are_asked_again() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         for fault in ["reset", "garbage", "{ drop_after: { bytes: 700 } }"] {
             device.inject(&format!(
@@ -187,7 +188,7 @@ async fn questions_that_broke_off_are_asked_again() {
 
 #[tokio::test]
 async fn rubbish_without_end_is_not_webdriveragent() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { route: 'GET .*/source' }, do: garbage }");
         let error = device.err(SNAPSHOT).await;
         let (_, hint) = lost(&error);
@@ -198,9 +199,9 @@ async fn rubbish_without_end_is_not_webdriveragent() {
 
 #[tokio::test]
 async fn a_tap_whose_answer_is_lost_is_not_repeated() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let at = device.place("email").await;
+        let at = device.center("email").await;
         device.inject("{ match: { route: 'POST .*/actions' }, do: { drop_after: { bytes: 20 } } }");
         let error = device.err(Command::Input(InputCommand::Tap { at })).await;
         let DriverError::Timeout { doing, log, .. } = &error else {
@@ -221,12 +222,12 @@ async fn a_tap_whose_answer_is_lost_is_not_repeated() {
 
 #[tokio::test]
 async fn a_command_without_an_answer_ends_at_its_deadline() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { route: 'GET .*/source' }, when: { times: 1 }, do: no_answer }");
         let began = Instant::now();
         let error = device
-            .execute_in(SNAPSHOT, &within(Duration::from_millis(200)))
+            .execute_in(SNAPSHOT, &context_within(Duration::from_millis(200)))
             .await;
         let error = error.unwrap_err();
         assert!(
@@ -244,13 +245,13 @@ async fn a_command_without_an_answer_ends_at_its_deadline() {
 
 #[tokio::test]
 async fn a_cancelled_command_ends_at_once() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { route: 'GET .*/source' }, when: { times: 1 }, do: no_answer }");
         let cancel = CancellationToken::new();
         let ctx = CommandContext {
             cancel: cancel.clone(),
-            ..within(Duration::from_secs(3600))
+            ..context_within(Duration::from_secs(3600))
         };
         let stopped = tokio::spawn(async move {
             tokio::task::yield_now().await;
@@ -277,7 +278,7 @@ async fn a_slow_phone_is_waited_for() {
 
 #[tokio::test]
 async fn a_refusal_is_told_in_webdriveragents_words() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { route: /screenshot$ }, do: { fail: the camera is wet } }");
         let error = device.err(Command::Screenshot).await;
         assert_eq!(
@@ -291,7 +292,7 @@ async fn a_refusal_is_told_in_webdriveragents_words() {
 #[tokio::test]
 async fn a_phone_that_restarts_is_lost() {
     for fault in ["{ reboot: 60m }", "{ boot_loop: 60m }"] {
-        both_ways(WELL, async |device| {
+        both_ways(NO_FAULTS, async |device| {
             device.open_shop().await;
             device.inject(&format!("{{ match: {{ route: source }}, do: {fault} }}"));
             let error = device.err(SNAPSHOT).await;

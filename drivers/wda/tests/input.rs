@@ -7,7 +7,8 @@ use packtrain_drivers::{
 };
 use packtrain_virtual::world::Display;
 
-use super::lab::{Device, Hand as _, SHOP, WELL, both_ways};
+use super::lab::{Device, both_ways};
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 async fn press(device: &mut Device, key: Key) {
     device.input(InputCommand::Key(key)).await;
@@ -15,7 +16,7 @@ async fn press(device: &mut Device, key: Key) {
 
 #[tokio::test]
 async fn typing_and_tapping_leads_to_the_next_screen() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.sign_in().await;
         assert_eq!(device.variable("email"), "ann@example.com");
         let shown = device.snapshot().await;
@@ -30,7 +31,7 @@ async fn typing_and_tapping_leads_to_the_next_screen() {
 
 #[tokio::test]
 async fn any_text_arrives_as_it_is() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let text = "Jörg \"O'Neil\" 東京 👩‍👩‍👧 \\n $HOME";
         device.fill("email", text).await;
@@ -41,7 +42,7 @@ async fn any_text_arrives_as_it_is() {
 
 #[tokio::test]
 async fn text_is_erased_in_part_or_as_a_whole() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann@example.com").await;
         device.input(InputCommand::Erase(Some(4))).await;
@@ -55,7 +56,7 @@ async fn text_is_erased_in_part_or_as_a_whole() {
 
 #[tokio::test]
 async fn text_that_nobody_takes_is_a_failed_step() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         for command in [InputCommand::Text("x".into()), InputCommand::Erase(None)] {
             let error = device.err(Command::Input(command)).await;
@@ -74,7 +75,7 @@ async fn text_that_nobody_takes_is_a_failed_step() {
 
 #[tokio::test]
 async fn keys_do_what_they_do_on_a_phone() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "anna").await;
         press(device, Key::Backspace).await;
@@ -98,7 +99,7 @@ async fn keys_do_what_they_do_on_a_phone() {
 
 #[tokio::test]
 async fn back_is_a_swipe_from_the_left_edge() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.app(AppCommand::OpenUrl("shop://cart".into())).await;
         assert!(device.shows("empty").await);
@@ -113,7 +114,7 @@ async fn back_is_a_swipe_from_the_left_edge() {
 
 #[tokio::test]
 async fn swipes_and_drags_scroll_what_is_under_them() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device
             .app(AppCommand::OpenUrl("https://shop.example.com/".into()))
@@ -123,30 +124,30 @@ async fn swipes_and_drags_scroll_what_is_under_them() {
             button: None,
         };
         device.app(answer).await;
-        let first = device.place("product_name").await;
+        let first = device.center("product_name").await;
         let (from, to) = (Point::new(180.0, 700.0), Point::new(180.0, 300.0));
         let duration = Duration::from_millis(300);
         device
             .input(InputCommand::Swipe { from, to, duration })
             .await;
-        assert_ne!(device.place("product_name").await, first);
+        assert_ne!(device.center("product_name").await, first);
         let (from, to) = (to, from);
         device
             .input(InputCommand::Drag { from, to, duration })
             .await;
-        assert_eq!(device.place("product_name").await, first);
+        assert_eq!(device.center("product_name").await, first);
     })
     .await;
 }
 
 #[tokio::test]
 async fn a_press_is_held_as_long_as_told() {
-    let device = Device::connect(super::lab::Way::Address, WELL).await;
+    let device = Device::connect(super::lab::Way::Address, NO_FAULTS).await;
     let mut device = device;
     device.open_shop().await;
     // Only a press that was held counts as one.
     device.inject("{ match: { touch: ^long_press email$ }, do: { dialog: { text: Held } } }");
-    let at = device.place("email").await;
+    let at = device.center("email").await;
     device.input(InputCommand::Tap { at }).await;
     assert!(device.world(|world| world.dialog()).is_none());
     let hold = Duration::from_millis(900);
@@ -157,7 +158,7 @@ async fn a_press_is_held_as_long_as_told() {
 
 #[tokio::test]
 async fn places_outside_of_the_screen_are_the_callers_mistake() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         for at in [
             Point::new(-1.0, 5.0),
             Point::new(5.0, 900.0),
@@ -172,7 +173,7 @@ async fn places_outside_of_the_screen_are_the_callers_mistake() {
 
 #[tokio::test]
 async fn what_was_copied_is_pasted() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device
             .input(InputCommand::SetClipboard("grüße".into()))
@@ -208,7 +209,7 @@ async fn a_clipboard_the_phone_keeps_to_itself_is_remembered() {
 
 #[tokio::test]
 async fn hiding_a_keyboard_that_is_not_up_does_nothing() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let notes = device
             .notes(Command::Input(InputCommand::HideKeyboard))
@@ -220,7 +221,7 @@ async fn hiding_a_keyboard_that_is_not_up_does_nothing() {
 
 #[tokio::test]
 async fn a_keyboard_that_cannot_be_hidden_is_a_note_and_costs_no_text() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann").await;
         let notes = device
@@ -237,7 +238,7 @@ async fn a_keyboard_that_cannot_be_hidden_is_a_note_and_costs_no_text() {
 
 #[tokio::test]
 async fn a_screen_whose_keyboard_stayed_is_not_dragged_again() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann").await;
         let hide = || Command::Input(InputCommand::HideKeyboard);
@@ -263,7 +264,7 @@ async fn a_screen_whose_keyboard_stayed_is_not_dragged_again() {
 
 #[tokio::test]
 async fn a_locked_phone_is_unlocked_when_a_session_begins() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         press(device, Key::Lock).await;
         assert_eq!(device.world(|world| world.display()), Display::Off);

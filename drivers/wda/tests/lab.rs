@@ -7,19 +7,9 @@ use packtrain_drivers::{
     Command, Connector, DeviceEvent, Driver, DriverError, EventStream, SessionOptions,
     event_channel,
 };
-use packtrain_virtual::app::{App, AppId};
-use packtrain_virtual::faults::Faults;
+use packtrain_testing::{TestDevice, VirtualPhone, context, fleet_options};
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::ios::Iphone;
-use packtrain_virtual::latency::Latency;
-use packtrain_virtual::world::World;
-
-pub use super::hand::{Hand, PATIENCE, SHOP, SNAPSHOT, patience, within};
-
-/// Nothing goes wrong.
-pub const WELL: &str = "rules: []";
-
-const APP: &str = include_str!("../../../examples/shop/app.yaml");
 
 /// How a driver gets to its WebDriverAgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +42,8 @@ pub struct Device {
 /// A virtual iPhone on which these things go wrong.
 pub async fn phones(count: usize, faults: &str) -> Fleet {
     let options = FleetOptions {
-        apps: vec![App::parse(APP, "app.yaml").unwrap()],
         ios: count,
-        latency: Latency::fast(),
-        faults: Faults::parse(faults, "faults.yaml").unwrap(),
-        seed: 7,
-        ..FleetOptions::default()
+        ..fleet_options(faults)
     };
     Fleet::start(options).await.unwrap()
 }
@@ -87,13 +73,19 @@ pub fn muxer(fleet: &Fleet) -> MuxAddress {
     MuxAddress::Tcp(fleet.usbmuxd_address().unwrap())
 }
 
-impl Hand for Device {
+impl TestDevice for Device {
     fn driver_mut(&mut self) -> &mut dyn Driver {
         self.driver.as_deref_mut().unwrap()
     }
 
     fn label(&self) -> String {
         format!("{:?}", self.way)
+    }
+}
+
+impl VirtualPhone for Device {
+    fn device(&self) -> &packtrain_virtual::device::Device {
+        self.phone().device()
     }
 }
 
@@ -110,7 +102,7 @@ impl Device {
         let pool = WdaPool::new(WdaOptions::default());
         let connector = pool.connector(&endpoint).unwrap();
         let (sink, events) = event_channel();
-        let driver = connector.connect(sink, &patience()).await.unwrap();
+        let driver = connector.connect(sink, &context()).await.unwrap();
         let mut device = Self {
             way,
             fleet,
@@ -139,35 +131,6 @@ impl Device {
         self.driver.as_deref().unwrap()
     }
 
-    /// Looks at what the phone really shows or holds.
-    pub fn world<R>(&self, look: impl FnOnce(&mut World) -> R) -> R {
-        self.phone().device().world(|world, _| look(world))
-    }
-
-    /// A variable of the shop.
-    pub fn variable(&self, name: &str) -> String {
-        let found = self.world(|world| world.variable(&AppId::from(SHOP), name).cloned());
-        found.map(|value| value.to_string()).unwrap_or_default()
-    }
-
-    /// One more thing that goes wrong from now on.
-    pub fn inject(&self, rule: &str) {
-        let rules = format!("rules: [{rule}]");
-        for rule in Faults::parse(&rules, "injected.yaml").unwrap().rules {
-            self.phone().device().inject((*rule).clone());
-        }
-    }
-
-    /// Waits until the phone is so.
-    pub async fn until(&self, mut is: impl FnMut(&mut World) -> bool) {
-        let device = self.phone().device();
-        let deadline = device.now() + PATIENCE;
-        let seen = device
-            .wait_for(deadline, |world, _| is(world).then_some(()))
-            .await;
-        assert!(seen.is_some(), "it did not become so");
-    }
-
     /// Signs in; the shop asks for a permission then.
     pub async fn sign_in(&mut self) {
         self.open_shop().await;
@@ -190,7 +153,7 @@ impl Device {
     /// Connects anew.
     pub async fn reconnect(&mut self) -> Result<(), DriverError> {
         let (sink, events) = event_channel();
-        self.driver = Some(self.connector.connect(sink, &patience()).await?);
+        self.driver = Some(self.connector.connect(sink, &context()).await?);
         self.events = events;
         Ok(())
     }

@@ -6,12 +6,8 @@ mod apps;
 mod discovery;
 mod every_fault;
 mod faults;
-#[path = "../../testing/hand.rs"]
-mod hand;
 mod input;
 mod lab;
-#[path = "../../testing/coverage.rs"]
-mod coverage;
 mod restart;
 mod screen;
 mod simulator;

@@ -5,7 +5,8 @@ use packtrain_drivers::{Command, DeviceEvent, DriverError, InputCommand, event_c
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::lab::{Device, Hand as _, PATIENCE, WELL, Way, endpoint, patience, phones};
+use super::lab::{Device, Way, endpoint, phones};
+use packtrain_testing::{NO_FAULTS, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context};
 
 /// A program that tells the test that it was started and runs until it is killed. It leaves
 /// another one running that would outlive it, were it not of the same process group.
@@ -27,18 +28,18 @@ impl Program {
 
     /// Waits until it was started; the connection lasts as long as any of its processes.
     async fn started(&self) -> TcpStream {
-        let accepted = tokio::time::timeout(PATIENCE, self.listener.accept()).await;
+        let accepted = tokio::time::timeout(TEST_TIMEOUT, self.listener.accept()).await;
         accepted.expect("it was not started").unwrap().0
     }
 }
 
 async fn killed(mut stream: TcpStream) {
-    let ended = tokio::time::timeout(PATIENCE, stream.read(&mut [0; 1])).await;
+    let ended = tokio::time::timeout(TEST_TIMEOUT, stream.read(&mut [0; 1])).await;
     assert_eq!(ended.expect("it still runs").unwrap(), 0);
 }
 
 async fn device(way: Way, program: &Program) -> (Device, TcpStream) {
-    let fleet = phones(1, WELL).await;
+    let fleet = phones(1, NO_FAULTS).await;
     let mut endpoint = endpoint(&fleet, way);
     endpoint.start = program.start();
     let phone = fleet.ios()[0].clone();
@@ -95,7 +96,7 @@ async fn a_tap_in_which_it_crashed_is_not_repeated_after_the_start() {
     let program = Program::new().await;
     let (mut device, _first) = device(Way::Cable, &program).await;
     device.open_shop().await;
-    let at = device.place("email").await;
+    let at = device.center("email").await;
     device.inject("{ match: { route: 'POST .*/actions' }, when: { times: 1 }, do: agent_dies }");
     let phone = device.phone().clone();
     let tap = Command::Input(InputCommand::Tap { at });
@@ -125,14 +126,14 @@ async fn a_command_that_ends_is_quoted() {
         ),
         ("exit 0", "exit status: 0"),
     ] {
-        let fleet = phones(1, WELL).await;
+        let fleet = phones(1, NO_FAULTS).await;
         let mut endpoint = endpoint(&fleet, Way::Address);
         endpoint.start = WdaStart::Command(["bash", "-c", script].map(str::to_owned).to_vec());
         fleet.ios()[0].stop_wda().await;
         let pool = packtrain_driver_wda::WdaPool::new(Default::default());
         let connector = pool.connector(&endpoint).unwrap();
         let (sink, _events) = event_channel();
-        let Err(DriverError::Lost { cause, hint }) = connector.connect(sink, &patience()).await
+        let Err(DriverError::Lost { cause, hint }) = connector.connect(sink, &context()).await
         else {
             panic!("it connected");
         };
@@ -159,15 +160,14 @@ async fn a_command_that_is_not_there_is_named() {
             "run /no/such: No such file or directory",
         ),
     ] {
-        let fleet = phones(1, WELL).await;
+        let fleet = phones(1, NO_FAULTS).await;
         let mut endpoint = endpoint(&fleet, Way::Cable);
         endpoint.start = WdaStart::Command(command);
         fleet.ios()[0].stop_wda().await;
         let pool = packtrain_driver_wda::WdaPool::new(Default::default());
         let (sink, _events) = event_channel();
         let connector = pool.connector(&endpoint).unwrap();
-        let Err(DriverError::Lost { cause, .. }) = connector.connect(sink, &patience()).await
-        else {
+        let Err(DriverError::Lost { cause, .. }) = connector.connect(sink, &context()).await else {
             panic!("it connected");
         };
         let is_named =

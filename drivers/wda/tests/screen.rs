@@ -6,7 +6,10 @@ use packtrain_drivers::{AppCommand, Classifier, Command, Observation, Size, Snap
 
 use packtrain_virtual::world::Rotation;
 
-use super::lab::{Device, Hand as _, PATIENCE, SHOP, WELL, both_ways, within};
+use super::lab::{Device, both_ways};
+use packtrain_testing::{
+    NO_FAULTS, SHOP, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context_within,
+};
 
 const UPRIGHT: Size = Size::new(393.0, 852.0);
 const TURNED: Size = Size::new(852.0, 393.0);
@@ -24,7 +27,7 @@ async fn screenshot(device: &mut Device) -> (Size, Size) {
 
 #[tokio::test]
 async fn a_connected_device_says_what_it_is() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         let info = device.driver().info().clone();
         assert_eq!(info.id.to_string(), "ios/bench");
         assert_eq!(info.driver, "ios-host");
@@ -37,7 +40,7 @@ async fn a_connected_device_says_what_it_is() {
 
 #[tokio::test]
 async fn a_snapshot_shows_the_app_in_points_with_its_id() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let detail = SnapshotDetail {
             bounds: true,
@@ -70,7 +73,7 @@ async fn a_snapshot_shows_the_app_in_points_with_its_id() {
 
 #[tokio::test]
 async fn a_screenshot_has_pixels_and_knows_the_screen_in_points() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         let pixels = Size::new(1179.0, 2556.0);
         assert_eq!(screenshot(device).await, (pixels, UPRIGHT));
     })
@@ -79,7 +82,7 @@ async fn a_screenshot_has_pixels_and_knows_the_screen_in_points() {
 
 #[tokio::test]
 async fn a_turned_device_has_a_wide_screen() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.app(AppCommand::Rotate { landscape: true }).await;
         assert_eq!(device.snapshot().await.screen, TURNED);
@@ -98,9 +101,9 @@ async fn a_turned_device_has_a_wide_screen() {
 
 #[tokio::test]
 async fn a_change_since_a_snapshot_is_noticed() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let (now, soon) = (Duration::from_millis(50), PATIENCE);
+        let (now, soon) = (Duration::from_millis(50), TEST_TIMEOUT);
         let before = device.snapshot().await.mark;
         assert_eq!(device.change_since(before, now).await, None);
         device.tap("email").await;
@@ -113,7 +116,7 @@ async fn a_change_since_a_snapshot_is_noticed() {
 
 #[tokio::test]
 async fn a_screen_that_cannot_be_read_at_once_is_read_again() {
-    both_ways(WELL, async |device| {
+    both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { tree: wda }, when: { times: 2 }, do: null_root }");
         assert!(device.shows("sign_in").await);
@@ -133,12 +136,12 @@ async fn a_screen_that_cannot_be_read_at_once_is_read_again() {
 #[tokio::test]
 async fn a_device_is_held_as_before_once_its_session_ends_whatever_happened() {
     for ending in ["end", "a lost session", "a cancelled turn", "close"] {
-        both_ways(WELL, async |device| {
+        both_ways(NO_FAULTS, async |device| {
             device.open_shop().await;
             let turn = AppCommand::Rotate { landscape: true };
             if ending == "a cancelled turn" {
                 device.inject("{ match: { route: 'POST .*/orientation' }, when: { times: 1 }, do: { delay: 200ms } }");
-                let ctx = within(Duration::from_millis(100));
+                let ctx = context_within(Duration::from_millis(100));
                 let late = device.execute_in(Command::App(turn), &ctx).await;
                 assert!(late.is_err(), "{late:?}");
                 device.until(|world| world.rotation() != Rotation::Upright).await;

@@ -14,7 +14,8 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::lab::{SHOP, WELL, patience, phones};
+use super::lab::phones;
+use packtrain_testing::{NO_FAULTS, SHOP, context};
 
 /// What `simctl list -j` prints.
 const LIST: &str = r#"{"devices": {
@@ -67,7 +68,7 @@ struct Mac {
 
 impl Mac {
     async fn new(endpoints: Vec<WdaEndpoint>) -> Self {
-        let fleet = phones(1, WELL).await;
+        let fleet = phones(1, NO_FAULTS).await;
         let control = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
@@ -128,12 +129,12 @@ impl Mac {
     async fn driver(&self) -> (Box<dyn Driver>, AbortOnDropHandle<()>) {
         let found = self.pool.discover().await.unwrap();
         let (sink, _events) = event_channel();
-        let ctx = patience();
+        let ctx = context();
         let connected = found[0].connect(sink, &ctx);
         let (driver, relay) = tokio::join!(connected, self.launched());
         let mut driver = driver.unwrap();
         let begin = Command::Begin(SessionOptions::default());
-        driver.execute(begin, &patience()).await.unwrap();
+        driver.execute(begin, &context()).await.unwrap();
         (driver, relay)
     }
 
@@ -144,7 +145,7 @@ impl Mac {
 }
 
 async fn app(driver: &mut dyn Driver, command: AppCommand) -> Result<Observation, DriverError> {
-    driver.execute(Command::App(command), &patience()).await
+    driver.execute(Command::App(command), &context()).await
 }
 
 #[tokio::test]
@@ -226,7 +227,7 @@ async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_installed_fir
     );
     let connector = mac.pool.connector(&desk).unwrap();
     let (sink, _events) = event_channel();
-    let ctx = patience();
+    let ctx = context();
     let (driver, _relay) = tokio::join!(connector.connect(sink, &ctx), mac.launched());
     driver.unwrap().close().await;
     assert_eq!(

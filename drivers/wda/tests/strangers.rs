@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::lab::patience;
+use packtrain_testing::context;
 
 /// Answers a request line with a status and a `value`; `None` ends the connection.
 type Script = dyn FnMut(&str) -> Option<(u16, Value)> + Send;
@@ -49,7 +49,7 @@ impl Stranger {
         let endpoint = WdaEndpoint::url("stranger", &self.url);
         let connector = pool.connector(&endpoint).unwrap();
         let (sink, events) = event_channel();
-        Ok((connector.connect(sink, &patience()).await?, events))
+        Ok((connector.connect(sink, &context()).await?, events))
     }
 
     fn asked(&self) -> Vec<String> {
@@ -151,7 +151,7 @@ async fn an_alert_that_older_versions_stop_at_is_reported_and_named() {
     })
     .await;
     let (mut driver, mut events) = stranger.connect().await.unwrap();
-    let error = driver.execute(tap(), &patience()).await.unwrap_err();
+    let error = driver.execute(tap(), &context()).await.unwrap_err();
     assert_eq!(error.to_string(), "tap: an alert is open");
     assert_eq!(error.log(), ["the alert \"Update?\" [Later] [Now]"]);
     let opened = DeviceEvent::DialogOpened {
@@ -173,7 +173,7 @@ async fn an_alert_that_is_gone_when_it_is_looked_at_is_no_obstacle() {
     })
     .await;
     let (mut driver, _events) = stranger.connect().await.unwrap();
-    driver.execute(tap(), &patience()).await.unwrap();
+    driver.execute(tap(), &context()).await.unwrap();
     driver.close().await;
 }
 
@@ -188,9 +188,9 @@ async fn a_version_without_a_setting_or_a_lock_still_works() {
     .await;
     let (mut driver, _events) = stranger.connect().await.unwrap();
     let begin = Command::Begin(Default::default());
-    driver.execute(begin, &patience()).await.unwrap();
+    driver.execute(begin, &context()).await.unwrap();
     let snapshot = Command::Snapshot(SnapshotDetail::default());
-    driver.execute(snapshot, &patience()).await.unwrap();
+    driver.execute(snapshot, &context()).await.unwrap();
     assert_eq!(driver.info().system, "iOS 15.0");
     driver.close().await;
     assert_eq!(stranger.asked().last().unwrap(), "DELETE /session/S-1");
@@ -225,7 +225,7 @@ async fn a_session_whose_name_would_lead_elsewhere_is_refused() {
         })
         .await;
         let (mut driver, _events) = stranger.connect().await.unwrap();
-        let error = driver.execute(tap(), &patience()).await.unwrap_err();
+        let error = driver.execute(tap(), &context()).await.unwrap_err();
         assert!(lost(error).contains("no sensible way"));
         assert_eq!(stranger.asked().last().unwrap(), "POST /session");
     }
@@ -260,7 +260,7 @@ async fn a_screen_that_is_no_tree_is_a_failed_step() {
         .await;
         let (mut driver, _events) = stranger.connect().await.unwrap();
         let snapshot = Command::Snapshot(SnapshotDetail::default());
-        let error = driver.execute(snapshot, &patience()).await.unwrap_err();
+        let error = driver.execute(snapshot, &context()).await.unwrap_err();
         assert!(
             matches!(error, DriverError::Unmet { .. }),
             "{source}: {error}"
@@ -283,7 +283,7 @@ async fn a_picture_that_is_none_is_a_failed_step() {
         .await;
         let (mut driver, _events) = stranger.connect().await.unwrap();
         let error = driver
-            .execute(Command::Screenshot, &patience())
+            .execute(Command::Screenshot, &context())
             .await
             .unwrap_err();
         assert!(
@@ -303,7 +303,7 @@ async fn a_device_that_cannot_clear_an_apps_data_says_that_it_was_kept() {
         Command::App(AppCommand::Launch { id, mode })
     };
     for (mode, notes) in [(LaunchMode::Reinstall, 1), (LaunchMode::ForceRestart, 0)] {
-        let done = driver.execute(launch(mode), &patience()).await.unwrap();
+        let done = driver.execute(launch(mode), &context()).await.unwrap();
         let Observation::Done(report) = done else {
             panic!("{done:?}");
         };

@@ -5,13 +5,12 @@ use std::time::Duration;
 use packtrain_drivers::{Command, DriverError, InputCommand, SessionOptions};
 
 use super::{lost, mended};
-use crate::lab::{
-    Agent, Device, Hand as _, SNAPSHOT, WELL, Way, Wire, both_wires, options, within,
-};
+use crate::lab::{Agent, Device, Way, Wire, both_wires, options};
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 
 /// A phone whose driver is connected but has begun no session.
 async fn before_a_session(wire: Wire, rule: &str) -> Device {
-    let mut device = Device::found(Way::new(wire, Agent::U2), options(WELL)).await;
+    let mut device = Device::found(Way::new(wire, Agent::U2), options(NO_FAULTS)).await;
     device.inject(rule);
     device.reconnect().await.unwrap();
     device
@@ -19,7 +18,7 @@ async fn before_a_session(wire: Wire, rule: &str) -> Device {
 
 #[tokio::test]
 async fn an_agent_that_dies_while_reading_is_started_again() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         device.open_shop().await;
         device.events();
         device.inject("{ match: { route: dumpWindow }, when: { times: 1 }, do: agent_dies }");
@@ -31,7 +30,7 @@ async fn an_agent_that_dies_while_reading_is_started_again() {
 
 #[tokio::test]
 async fn an_agent_that_keeps_dying_is_told() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         device.inject("{ match: { route: dumpWindow }, do: agent_dies }");
         let error = device.err(SNAPSHOT).await;
         let (cause, _) = lost(&error);
@@ -93,11 +92,11 @@ async fn another_client_that_has_the_automation_is_named() {
 
 #[tokio::test]
 async fn a_plain_dump_that_is_killed_names_the_other_client() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { tree: uiautomator }, do: ui_automation_taken }");
         let time = Duration::from_millis(700);
         let error = device
-            .execute_in(SNAPSHOT, &within(time))
+            .execute_in(SNAPSHOT, &context_within(time))
             .await
             .unwrap_err();
         assert_eq!(
@@ -110,13 +109,16 @@ async fn a_plain_dump_that_is_killed_names_the_other_client() {
 
 #[tokio::test]
 async fn an_agent_that_does_not_answer_is_given_up_and_the_next_call_finds_another() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         device.open_shop().await;
-        let at = device.place("sign_in").await;
+        let at = device.center("sign_in").await;
         device.inject("{ match: { route: click }, when: { times: 1 }, do: no_answer }");
         let tap = Command::Input(InputCommand::Tap { at });
         let time = Duration::from_millis(500);
-        let error = device.execute_in(tap, &within(time)).await.unwrap_err();
+        let error = device
+            .execute_in(tap, &context_within(time))
+            .await
+            .unwrap_err();
         assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         assert!(error.to_string().contains("`click`"), "{error}");
         assert!(device.shows("sign_in").await);
@@ -126,9 +128,9 @@ async fn an_agent_that_does_not_answer_is_given_up_and_the_next_call_finds_anoth
 
 #[tokio::test]
 async fn a_call_that_throws_is_told_in_its_words() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         device.open_shop().await;
-        let at = device.place("sign_in").await;
+        let at = device.center("sign_in").await;
         device.inject("{ match: { route: click }, do: { fail: 'java.lang.SecurityException: not allowed to inject' } }");
         let error = device.err(Command::Input(InputCommand::Tap { at })).await;
         assert_eq!(
@@ -142,7 +144,7 @@ async fn a_call_that_throws_is_told_in_its_words() {
 #[tokio::test]
 async fn an_agent_whose_client_is_gone_is_not_relied_on() {
     for wire in [Wire::Server, Wire::Direct] {
-        let mut device = Device::connect(Way::new(wire, Agent::U2), WELL).await;
+        let mut device = Device::connect(Way::new(wire, Agent::U2), NO_FAULTS).await;
         let before = device.agent_processes().await;
         // Cut off without a word, as by a power failure: it ends when it notices.
         device.phone().device().cut();

@@ -8,9 +8,9 @@ use packtrain_drivers::{
 };
 
 use super::{lost, mended};
-use crate::lab::{
-    Agent, Device, Hand as _, SHOP, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options,
-    within,
+use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
+use packtrain_testing::{
+    NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
 };
 
 const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ fn shell(line: &str) -> Command {
 
 #[tokio::test]
 async fn a_phone_that_reboots_within_a_command_is_lost_for_that_command() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { command: ^id }, when: { times: 1 }, do: { reboot: 500ms } }");
         let error = device.err(shell("id")).await;
@@ -41,7 +41,7 @@ async fn a_phone_that_reboots_within_a_command_is_lost_for_that_command() {
 
 #[tokio::test]
 async fn a_phone_that_rebooted_between_two_commands_is_found_again_with_its_agent() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.phone().device().reboot(Duration::from_millis(400));
         device.open_shop().await;
         assert!(device.shows("sign_in").await);
@@ -52,11 +52,13 @@ async fn a_phone_that_rebooted_between_two_commands_is_found_again_with_its_agen
 
 #[tokio::test]
 async fn a_phone_that_boots_for_ever_is_lost() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { command: ^id }, do: { boot_loop: 60s } }");
-        let _ = device.execute_in(shell("id"), &within(SHORT_TIMEOUT)).await;
+        let _ = device
+            .execute_in(shell("id"), &context_within(SHORT_TIMEOUT))
+            .await;
         let error = device
-            .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
+            .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, _) = lost(&error);
@@ -67,7 +69,7 @@ async fn a_phone_that_boots_for_ever_is_lost() {
 
 #[tokio::test]
 async fn a_full_phone_says_so_when_files_or_apps_are_put_on_it() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { push: sdcard }, do: storage_full }");
         let write = AndroidCommand::WriteFile {
             path: "/sdcard/big".to_owned(),
@@ -87,7 +89,7 @@ async fn a_full_phone_says_so_when_files_or_apps_are_put_on_it() {
 #[tokio::test]
 async fn an_agent_that_has_no_room_on_the_phone_gives_way_to_the_shell_unless_it_was_asked_for() {
     for wire in [Wire::Server, Wire::Direct] {
-        let mut device = Device::found(Way::new(wire, Agent::U2), options(WELL)).await;
+        let mut device = Device::found(Way::new(wire, Agent::U2), options(NO_FAULTS)).await;
         device.inject("{ match: { push: u2.jar }, do: storage_full }");
         device.reconnect().await.unwrap();
         let error = device.err(Command::Begin(SessionOptions::default())).await;
@@ -116,7 +118,7 @@ async fn an_agent_that_has_no_room_on_the_phone_gives_way_to_the_shell_unless_it
 
 #[tokio::test]
 async fn a_low_battery_and_a_wrong_clock_stop_nobody() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { command: ^input }, do: { battery: 1 } }");
         device.inject("{ match: { command: ^input }, do: { clock_skew: -864000000 } }");
         device.ok(Command::Begin(SessionOptions::default())).await;
@@ -128,7 +130,7 @@ async fn a_low_battery_and_a_wrong_clock_stop_nobody() {
 
 #[tokio::test]
 async fn a_serial_that_changes_is_still_the_same_phone_at_its_address() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device
             .inject("{ match: { command: ^dumpsys }, when: { times: 1 }, do: { serial: OTHER } }");
         device.ok(Command::Begin(SessionOptions::default())).await;
@@ -140,7 +142,7 @@ async fn a_serial_that_changes_is_still_the_same_phone_at_its_address() {
 
 #[tokio::test]
 async fn commands_that_fail_and_say_they_did_not_are_not_believed() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         for (rule, command, told) in [
             (
@@ -170,7 +172,7 @@ async fn commands_that_fail_and_say_they_did_not_are_not_believed() {
 
 #[tokio::test]
 async fn a_command_that_fails_is_told_in_the_phones_words() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject(
             "{ match: { command: ^am force-stop }, do: { fail: 'Error: system is busy' } }",
@@ -194,10 +196,10 @@ async fn a_command_that_fails_is_told_in_the_phones_words() {
 
 #[tokio::test]
 async fn a_phone_that_hangs_is_given_up_at_the_deadline() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { command: ^id }, do: { delay: 60m } }");
         let error = device
-            .execute_in(shell("id"), &within(Duration::from_millis(500)))
+            .execute_in(shell("id"), &context_within(Duration::from_millis(500)))
             .await
             .unwrap_err();
         assert_eq!(error.fault(), Fault::Device);

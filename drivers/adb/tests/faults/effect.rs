@@ -3,7 +3,8 @@
 use packtrain_drivers::{Command, InputCommand, Point};
 
 use super::lost;
-use crate::lab::{Agent, Device, Hand as _, WELL, all_ways, both_wires};
+use crate::lab::{Agent, Device, all_ways, both_wires};
+use packtrain_testing::{NO_FAULTS, TestDevice as _, VirtualPhone as _};
 
 /// The way breaks when a command was asked for, and when it was carried out.
 const ASKED: &str = "{ match: { service: 'input ' }, when: { times: 1 }, do: drop }";
@@ -30,7 +31,7 @@ const fn tap_done(agent: Agent) -> &'static str {
 async fn add_button(device: &mut Device) -> Point {
     device.sign_in().await;
     device.tap("Don\u{2019}t allow").await;
-    device.place("add").await
+    device.center("add").await
 }
 
 async fn tap(device: &mut Device, at: Point) -> Vec<String> {
@@ -39,7 +40,7 @@ async fn tap(device: &mut Device, at: Point) -> Vec<String> {
 
 #[tokio::test]
 async fn a_tap_that_took_effect_is_not_done_twice() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let at = add_button(device).await;
         device.inject(tap_done(device.way.agent));
         let notes = tap(device, at).await;
@@ -52,7 +53,7 @@ async fn a_tap_that_took_effect_is_not_done_twice() {
 
 #[tokio::test]
 async fn a_tap_that_the_screen_shows_was_not_done_is_repeated() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let at = add_button(device).await;
         device.inject(tap_asked(device.way.agent));
         let notes = tap(device, at).await;
@@ -64,7 +65,7 @@ async fn a_tap_that_the_screen_shows_was_not_done_is_repeated() {
 
 #[tokio::test]
 async fn a_tap_during_which_the_agent_dies_is_repeated_if_the_screen_shows_that_it_was_not_done() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         let at = add_button(device).await;
         device.inject("{ match: { route: click }, when: { times: 1 }, do: agent_dies }");
         let notes = tap(device, at).await;
@@ -76,7 +77,7 @@ async fn a_tap_during_which_the_agent_dies_is_repeated_if_the_screen_shows_that_
 
 #[tokio::test]
 async fn a_tap_that_was_not_sent_is_sent_again() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         let at = add_button(device).await;
         // Nobody has looked since the first one, so that nothing could be told from the screen.
         tap(device, at).await;
@@ -89,7 +90,7 @@ async fn a_tap_that_was_not_sent_is_sent_again() {
 
 #[tokio::test]
 async fn a_tap_of_which_nobody_can_tell_is_a_lost_device() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         let at = add_button(device).await;
         tap(device, at).await;
         device.inject(tap_done(device.way.agent));
@@ -102,7 +103,7 @@ async fn a_tap_of_which_nobody_can_tell_is_a_lost_device() {
 
 #[tokio::test]
 async fn a_phone_that_restarts_within_a_tap_is_lost() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         let at = add_button(device).await;
         device.inject("{ match: { touch: '' }, when: { times: 1 }, do: { reboot: 100ms } }");
         let error = device.err(Command::Input(InputCommand::Tap { at })).await;
@@ -113,7 +114,7 @@ async fn a_phone_that_restarts_within_a_tap_is_lost() {
 
 #[tokio::test]
 async fn text_is_typed_once() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.tap("email").await;
         for rule in [DONE, ASKED] {

@@ -1,9 +1,8 @@
 //! Every fault a virtual Android has: the test that meets it with the driver. A new fault does not
 //! compile before it is said here where it is met.
-
 use packtrain_virtual::faults::Fault;
 
-use crate::coverage::{Coverage, names_tests_that_exist};
+use packtrain_testing::{Coverage, names_tests_that_exist};
 
 fn coverage(fault: &Fault) -> Coverage {
     match fault {

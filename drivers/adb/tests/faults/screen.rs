@@ -6,7 +6,10 @@ use packtrain_drivers::{
     AppCommand, Command, DeviceEvent, DriverError, Fault, InputCommand, LaunchMode, SessionOptions,
 };
 
-use crate::lab::{Agent, Device, Hand as _, SHOP, SNAPSHOT, WELL, all_ways, both_wires, within};
+use crate::lab::{Agent, Device, all_ways, both_wires};
+use packtrain_testing::{
+    NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
+};
 
 fn tree(device: &Device) -> &'static str {
     match device.way.agent {
@@ -19,7 +22,7 @@ fn tree(device: &Device) -> &'static str {
 async fn unreadable(device: &mut Device) -> Vec<String> {
     let time = Duration::from_millis(900);
     let error = device
-        .execute_in(SNAPSHOT, &within(time))
+        .execute_in(SNAPSHOT, &context_within(time))
         .await
         .unwrap_err();
     assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
@@ -29,7 +32,7 @@ async fn unreadable(device: &mut Device) -> Vec<String> {
 
 #[tokio::test]
 async fn a_screen_that_never_rests_names_the_agent_that_does_not_mind() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { tree: '' }, do: not_idle }");
         let log = unreadable(device).await;
@@ -44,7 +47,7 @@ async fn a_screen_that_never_rests_names_the_agent_that_does_not_mind() {
 
 #[tokio::test]
 async fn trees_that_are_empty_or_break_off_are_read_again() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let tree = tree(device);
         for fault in ["empty_tree", "{ truncate: 300 }", "null_root"] {
@@ -68,7 +71,7 @@ async fn trees_that_are_empty_or_break_off_are_read_again() {
 
 #[tokio::test]
 async fn a_tree_that_is_told_late_is_waited_out() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let tree = tree(device);
         device.inject(&format!(
@@ -86,7 +89,7 @@ async fn a_tree_that_is_told_late_is_waited_out() {
 
 #[tokio::test]
 async fn a_sudden_dialog_is_seen_and_can_be_answered() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject(
             "{ match: { touch: tap email }, when: { times: 1 }, do: { dialog: { title: Update, text: Install now?, buttons: [Later, Now] } } }",
@@ -107,7 +110,7 @@ async fn a_sudden_dialog_is_seen_and_can_be_answered() {
 
 #[tokio::test]
 async fn a_keyboard_that_came_up_unasked_is_sent_away() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { touch: tap email }, when: { times: 1 }, do: keyboard }");
         device.tap("email").await;
@@ -132,7 +135,7 @@ async fn an_app_that_crashes_or_hangs_shows_a_dialog_and_is_told() {
             "isn't responding",
         ),
     ] {
-        all_ways(WELL, async |device| {
+        all_ways(NO_FAULTS, async |device| {
             let log = device.folder.path().join("device.log");
             let options = SessionOptions {
                 device_log: Some(log),
@@ -158,7 +161,7 @@ async fn an_app_that_crashes_or_hangs_shows_a_dialog_and_is_told() {
 
 #[tokio::test]
 async fn a_launch_that_does_nothing_is_a_failed_step() {
-    both_wires(Agent::U2, WELL, async |device| {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
         device.inject("{ match: { launch: shop }, do: ignore_launch }");
         let (id, mode) = (SHOP.to_owned(), LaunchMode::Resume);
         let error = device
@@ -175,10 +178,10 @@ async fn a_launch_that_does_nothing_is_a_failed_step() {
 
 #[tokio::test]
 async fn a_touch_without_effect_shows_in_what_is_seen_next() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { touch: tap sign_in }, when: { times: 1 }, do: swallow }");
-        let at = device.place("sign_in").await;
+        let at = device.center("sign_in").await;
         let before = device.snapshot().await.mark;
         device.input(InputCommand::Tap { at }).await;
         let soon = Duration::from_millis(100);
@@ -191,7 +194,7 @@ async fn a_touch_without_effect_shows_in_what_is_seen_next() {
 
 #[tokio::test]
 async fn a_launch_is_recognised_though_no_window_has_the_focus_for_a_while() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { command: ^am start }, do: { no_focus: 600ms } }");
         device.open_shop().await;
         let front = device.json(Command::App(AppCommand::Foreground)).await;

@@ -16,11 +16,11 @@ use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{lost, mended};
-use crate::lab::{
-    Agent, Device, Hand as _, PATIENCE, SNAPSHOT, WELL, Way, Wire, all_ways, both_wires, options,
-    settings, socket, within,
+use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options, settings, socket};
+use packtrain_testing::AdbServer;
+use packtrain_testing::{
+    NO_FAULTS, SNAPSHOT, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context_within,
 };
-use crate::server::AdbServer;
 
 /// Long enough to notice, short enough for a test.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ fn getprop() -> Command {
 
 #[tokio::test]
 async fn a_link_that_was_cut_is_mended_and_told() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.fill("email", "ann").await;
         device.events();
@@ -52,14 +52,14 @@ async fn a_link_that_was_cut_is_mended_and_told() {
 
 #[tokio::test]
 async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_agent() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let agent = device.agent_processes().await;
         assert_eq!(agent.is_empty(), device.way.agent == Agent::Shell);
         device.events();
         // As whoever waits looks once more when its time is over.
         for _ in 0..3 {
-            let none = within(Duration::ZERO);
+            let none = context_within(Duration::ZERO);
             let error = device.execute_in(SNAPSHOT, &none).await.unwrap_err();
             assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         }
@@ -72,7 +72,7 @@ async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_ag
 
 #[tokio::test]
 async fn a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repeated() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { command: ^getprop }, when: { times: 1 }, do: drop }");
         let error = device.err(getprop()).await;
         let (cause, _) = lost(&error);
@@ -89,7 +89,7 @@ async fn a_link_that_drops_within_a_command_is_told_and_the_command_is_not_repea
 
 #[tokio::test]
 async fn reading_is_repeated_when_the_link_drops_within_it() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         let rule = match device.way.agent {
             Agent::U2 => "{ match: { route: dumpWindow }, when: { times: 1 }, do: drop }",
@@ -109,11 +109,11 @@ fn is_offline(cause: &str) -> bool {
 #[tokio::test]
 async fn a_phone_that_closes_every_connection_is_lost() {
     for fault in ["refuse", "reset"] {
-        both_wires(Agent::Shell, WELL, async |device| {
+        both_wires(Agent::Shell, NO_FAULTS, async |device| {
             device.inject(&format!("{{ match: {{ connect: '' }}, do: {fault} }}"));
             device.phone().device().cut();
             let error = device
-                .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
+                .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
                 .await
                 .unwrap_err();
             let (cause, hint) = lost(&error);
@@ -126,11 +126,11 @@ async fn a_phone_that_closes_every_connection_is_lost() {
 
 #[tokio::test]
 async fn a_phone_that_never_greets_is_offline() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { connect: '' }, do: never_cnxn }");
         device.phone().device().cut();
         let error = device
-            .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
+            .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, hint) = lost(&error);
@@ -142,7 +142,7 @@ async fn a_phone_that_never_greets_is_offline() {
 
 #[tokio::test]
 async fn a_phone_that_does_not_trust_this_computer_says_where_to_look() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { connect: '' }, do: unauthorized }");
         device.phone().device().cut();
         device.let_go().await;
@@ -156,7 +156,7 @@ async fn a_phone_that_does_not_trust_this_computer_says_where_to_look() {
 
 #[tokio::test]
 async fn a_key_that_the_user_accepts_in_time_is_waited_for() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { connect: '' }, do: { accept_after: 400ms } }");
         device.phone().device().cut();
         device.let_go().await;
@@ -169,7 +169,7 @@ async fn a_key_that_the_user_accepts_in_time_is_waited_for() {
 
 #[tokio::test]
 async fn an_answer_that_breaks_off_is_no_answer() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { service: screencap }, when: { times: 1 }, do: { drop_after: { bytes: 5000 } } }");
         // The picture is taken again over the next connection.
@@ -185,7 +185,7 @@ async fn an_answer_that_breaks_off_is_no_answer() {
 
 #[tokio::test]
 async fn a_phone_that_takes_nothing_in_is_given_up_at_the_deadline() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { service: 'sync:' }, do: half_open }");
         let write = AndroidCommand::WriteFile {
             path: "/sdcard/x".to_owned(),
@@ -193,7 +193,7 @@ async fn a_phone_that_takes_nothing_in_is_given_up_at_the_deadline() {
         };
         let time = Duration::from_millis(700);
         let error = device
-            .execute_in(Command::Android(write), &within(time))
+            .execute_in(Command::Android(write), &context_within(time))
             .await
             .unwrap_err();
         assert_eq!(error.fault(), Fault::Device);
@@ -206,7 +206,7 @@ async fn a_phone_that_takes_nothing_in_is_given_up_at_the_deadline() {
 
 #[tokio::test]
 async fn a_slow_phone_is_only_slow() {
-    both_wires(Agent::Shell, WELL, async |device| {
+    both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { connect: '' }, do: { slow: { bytes_per_second: 40000 } } }");
         device.phone().device().cut();
         device.open_shop().await;
@@ -217,7 +217,7 @@ async fn a_slow_phone_is_only_slow() {
 
 #[tokio::test]
 async fn a_phone_whose_link_flaps_is_driven_through_all_of_it() {
-    all_ways(WELL, async |device| {
+    all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { connect: '' }, when: { times: 5 }, do: { flap: 300ms } }");
         device.phone().device().cut();
@@ -272,7 +272,7 @@ impl Bridge {
 
 #[tokio::test]
 async fn a_phone_whose_network_was_gone_is_called_before_the_server_tries_again() {
-    let fleet = Fleet::start(options(WELL)).await.unwrap();
+    let fleet = Fleet::start(options(NO_FAULTS)).await.unwrap();
     let server = AdbServer::start().await;
     let folder = tempfile::tempdir().unwrap();
     let way = Way::new(Wire::Server, Agent::Shell);
@@ -284,13 +284,21 @@ async fn a_phone_whose_network_was_gone_is_called_before_the_server_tries_again(
     pool.connect(near).await.unwrap();
     let connector = pool.discover().await.unwrap().remove(0);
     let (sink, _events) = event_channel();
-    let mut driver = connector.connect(sink, &within(PATIENCE)).await.unwrap();
+    let mut driver = connector
+        .connect(sink, &context_within(TEST_TIMEOUT))
+        .await
+        .unwrap();
     let begin = Command::Begin(SessionOptions::default());
-    driver.execute(begin, &within(PATIENCE)).await.unwrap();
+    driver
+        .execute(begin, &context_within(TEST_TIMEOUT))
+        .await
+        .unwrap();
     // The server tries again after a quarter of a second, and then not for ten.
     let phone = Arc::clone(fleet.android()[0].device());
     bridge.close_until(async move { phone.sleep(Duration::from_millis(600)).await });
-    let read = driver.execute(SNAPSHOT, &within(PATIENCE)).await;
+    let read = driver
+        .execute(SNAPSHOT, &context_within(TEST_TIMEOUT))
+        .await;
     assert!(read.is_ok(), "{read:?}");
     driver.close().await;
     drop(server);
@@ -299,10 +307,10 @@ async fn a_phone_whose_network_was_gone_is_called_before_the_server_tries_again(
 
 #[tokio::test]
 async fn a_server_that_dies_is_named_with_what_to_do() {
-    let mut device = Device::connect(Way::new(Wire::Server, Agent::Shell), WELL).await;
+    let mut device = Device::connect(Way::new(Wire::Server, Agent::Shell), NO_FAULTS).await;
     let address = device.server.take().unwrap().address;
     let error = device
-        .execute_in(SNAPSHOT, &within(PATIENCE))
+        .execute_in(SNAPSHOT, &context_within(TEST_TIMEOUT))
         .await
         .unwrap_err();
     let (cause, hint) = lost(&error);
@@ -317,12 +325,12 @@ async fn a_server_that_dies_is_named_with_what_to_do() {
 #[tokio::test]
 async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
     for wire in [Wire::Server, Wire::Direct] {
-        let mut device = Device::connect(Way::new(wire, Agent::Shell), WELL).await;
-        let other = Fleet::start(options(WELL)).await.unwrap();
+        let mut device = Device::connect(Way::new(wire, Agent::Shell), NO_FAULTS).await;
+        let other = Fleet::start(options(NO_FAULTS)).await.unwrap();
         let gone = std::mem::replace(&mut device.fleet, other);
         gone.shutdown().await;
         let error = device
-            .execute_in(SNAPSHOT, &within(SHORT_TIMEOUT))
+            .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, hint) = lost(&error);
@@ -340,12 +348,12 @@ async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
 
 #[tokio::test]
 async fn one_phone_that_drops_leaves_the_other_alone() {
-    both_wires(Agent::U2, WELL, async |device| {
-        let mut other = Device::connect(device.way, WELL).await;
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
+        let mut other = Device::connect(device.way, NO_FAULTS).await;
         device.inject("{ match: { connect: '' }, do: refuse }");
         device.phone().device().cut();
         other.open_shop().await;
-        let short = within(SHORT_TIMEOUT);
+        let short = context_within(SHORT_TIMEOUT);
         let (lost_one, well) =
             tokio::join!(device.execute_in(SNAPSHOT, &short), other.shows("sign_in"));
         lost(&lost_one.unwrap_err());

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crate::lab::{Adb, Lab, SHOP, one_phone};
+use crate::lab::{Adb, Lab, one_phone};
+use packtrain_testing::SHOP;
 
 /// An APK whose manifest is plain XML, as simple tools write it.
 fn apk(lab: &Lab, name: &str, package: &str, version: u32) -> PathBuf {

@@ -1,12 +1,14 @@
 //! `adbutils`, `uiautomator2` and `adb-shell`, unmodified.
 
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::Stdio;
 
 use packtrain_virtual::fleet::Fleet;
 use tokio::process::Command;
 
-use crate::lab::{adb_of_adbutils, one_phone, python, start_server};
+use crate::lab::{adb_of_adbutils, one_phone, python};
+use packtrain_testing::{secluded, start_adb_server};
 
 /// Runs a script against one phone, with an adb server of its own on a port, which is the only
 /// thing these clients can talk to.
@@ -17,15 +19,9 @@ async fn run(name: &str, script: &str) {
         let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
         free.local_addr().expect("an address").port().to_string()
     };
-    let mut command = Command::new("sh");
-    command
-        .env("HOME", dir.path())
-        .env("TMPDIR", dir.path())
-        .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553")
-        .env("ADB_MDNS_AUTO_CONNECT", "0")
-        .env("ADB_USB", "0");
+    let mut command = secluded(Path::new("sh"), dir.path());
     let adb = adb_of_adbutils();
-    let (mut server, group) = start_server(&mut command, &adb, &["-P", &port]).await;
+    let (mut server, group) = start_adb_server(&mut command, &adb, &["-P", &port]).await;
     let output = Command::new(python())
         .args(["-c", script, &fleet.android()[0].address().to_string()])
         .env("HOME", dir.path())

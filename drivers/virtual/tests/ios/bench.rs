@@ -2,24 +2,15 @@
 
 use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
+use packtrain_testing::{NO_FAULTS, SHOP, TEST_TIMEOUT, VirtualPhone as _, fleet_options, shop};
 use packtrain_virtual::app::App;
-use packtrain_virtual::faults::Faults;
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::ios::{Iphone, Iphones};
-use packtrain_virtual::latency::Latency;
 use packtrain_virtual::world::World;
 use tokio::process::Command;
 
 use super::http::Client;
-
-/// The bundle id of the example shop.
-pub const SHOP: &str = "com.example.shop";
-
-const APP: &str = include_str!("../../../../examples/shop/app.yaml");
-/// How long a real program may take.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Some virtual iPhones.
 pub struct Bench {
@@ -29,23 +20,25 @@ pub struct Bench {
 impl Bench {
     /// One phone on which nothing goes wrong and nothing takes time.
     pub async fn new() -> Self {
-        Self::with(1, "rules: []").await
+        Self::with(1, NO_FAULTS).await
     }
 
     /// As many phones, on which these things go wrong.
     pub async fn with(count: usize, faults: &str) -> Self {
-        Self::of(APP, count, faults).await
+        Self::start(shop(), count, faults).await
     }
 
     /// As many phones with another app, on which these things go wrong.
     pub async fn of(app: &str, count: usize, faults: &str) -> Self {
+        let app = App::parse(app, "app.yaml").expect("a valid app");
+        Self::start(app, count, faults).await
+    }
+
+    async fn start(app: App, count: usize, faults: &str) -> Self {
         let options = FleetOptions {
-            apps: vec![App::parse(app, "app.yaml").expect("a valid app")],
+            apps: vec![app],
             ios: count,
-            latency: Latency::fast(),
-            faults: Faults::parse(faults, "faults.yaml").expect("valid rules"),
-            seed: 7,
-            ..FleetOptions::default()
+            ..fleet_options(faults)
         };
         let fleet = Fleet::start(options).await.expect("free ports");
         Self { fleet }
@@ -96,10 +89,7 @@ impl Bench {
 
     /// Waits until the first phone's world is as `wanted`.
     pub async fn until(&self, wanted: impl Fn(&World) -> bool) {
-        let device = self.phone().device();
-        let deadline = device.now() + PATIENCE;
-        let reached = device.wait_for(deadline, |world, _| wanted(world).then_some(()));
-        assert!(reached.await.is_some(), "the phone never got there");
+        self.phone().device().until(|world| wanted(world)).await;
     }
 
     /// Runs a real program against these phones and answers what it printed. Fails the test when
@@ -112,7 +102,8 @@ impl Bench {
 
     /// As [`Bench::run`], for a program that may fail.
     pub async fn try_run(&self, program: &str, arguments: &[&str]) -> (bool, String) {
-        let ran = tokio::time::timeout(PATIENCE, self.command(program).args(arguments).output());
+        let ran =
+            tokio::time::timeout(TEST_TIMEOUT, self.command(program).args(arguments).output());
         let ran = ran
             .await
             .unwrap_or_else(|_| panic!("{program} {arguments:?} hangs"));

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::bench::{Bench, SHOP};
+use super::bench::Bench;
+use packtrain_testing::SHOP;
 
 #[tokio::test]
 async fn every_strategy_finds_the_same_element() {

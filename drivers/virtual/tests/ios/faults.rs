@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
-use super::bench::{Bench, SHOP};
+use super::bench::Bench;
 use super::http::Client;
+use packtrain_testing::SHOP;
 
 async fn status(client: &mut Client) -> bool {
     client.send("GET", "/status", Value::Null).await.is_some()

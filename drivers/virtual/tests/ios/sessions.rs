@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::bench::{Bench, SHOP};
+use super::bench::Bench;
+use packtrain_testing::SHOP;
 
 #[tokio::test]
 async fn an_answer_is_a_value_in_an_envelope_with_the_session() {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::bench::{Bench, SHOP};
+use super::bench::Bench;
+use packtrain_testing::SHOP;
 
 fn touch(actions: serde_json::Value) -> serde_json::Value {
     json!({"actions": [{

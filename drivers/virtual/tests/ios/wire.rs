@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::bench::{Bench, SHOP};
+use super::bench::Bench;
+use packtrain_testing::SHOP;
 
 /// Sends bytes on a connection of their own; answers what comes back until the phone hangs up.
 async fn exchange(bench: &Bench, bytes: &str) -> String {

@@ -1,5 +1,4 @@
-//! What every test of a driver does with a device, whatever the wire. Included by path: it is no
-//! crate, so that nothing of it is built for users.
+//! What every test of a driver does with a device, whatever the wire.
 
 use std::time::{Duration, Instant};
 
@@ -9,10 +8,10 @@ use packtrain_drivers::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The app id of the example shop.
-pub const SHOP: &str = "com.example.shop";
+use crate::phone::SHOP;
+
 /// How long anything may take before a test fails.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// What is on the screen.
 pub const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
     bounds: false,
@@ -21,7 +20,7 @@ pub const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
 });
 
 /// A context with so much time.
-pub fn within(time: Duration) -> CommandContext {
+pub fn context_within(time: Duration) -> CommandContext {
     CommandContext {
         deadline: Instant::now() + time,
         cancel: CancellationToken::new(),
@@ -29,18 +28,20 @@ pub fn within(time: Duration) -> CommandContext {
 }
 
 /// A context with all the time a test has.
-pub fn patience() -> CommandContext {
-    within(PATIENCE)
+pub fn context() -> CommandContext {
+    context_within(TEST_TIMEOUT)
 }
 
-/// A device in the hand of a test.
-pub trait Hand {
+/// A device that a test drives.
+#[expect(async_fn_in_trait, reason = "tests need no `Send`")]
+pub trait TestDevice {
     /// What drives it.
     fn driver_mut(&mut self) -> &mut dyn Driver;
 
     /// What a failed test calls it.
     fn label(&self) -> String;
 
+    /// Runs a command in a context of its own.
     async fn execute_in(
         &mut self,
         command: Command,
@@ -49,16 +50,19 @@ pub trait Hand {
         self.driver_mut().execute(command, ctx).await
     }
 
+    /// Runs a command.
     async fn execute(&mut self, command: Command) -> Result<Observation, DriverError> {
-        self.execute_in(command, &patience()).await
+        self.execute_in(command, &context()).await
     }
 
+    /// The answer to a command that must succeed.
     async fn ok(&mut self, command: Command) -> Observation {
         let (label, name) = (self.label(), command.name());
         let done = self.execute(command).await;
         done.unwrap_or_else(|error| panic!("{label} {name}: {error}\n{:#?}", error.log()))
     }
 
+    /// Why a command failed that must fail.
     async fn err(&mut self, command: Command) -> DriverError {
         let (label, name) = (self.label(), command.name());
         match self.execute(command).await {
@@ -75,14 +79,17 @@ pub trait Hand {
         }
     }
 
+    /// Runs an input command that must succeed.
     async fn input(&mut self, command: InputCommand) {
         self.ok(Command::Input(command)).await;
     }
 
+    /// The answer to a command about apps that must succeed.
     async fn app(&mut self, command: AppCommand) -> Observation {
         self.ok(Command::App(command)).await
     }
 
+    /// The JSON that a command answers.
     async fn json(&mut self, command: Command) -> serde_json::Value {
         match self.ok(command).await {
             Observation::Json(value) => value,
@@ -90,6 +97,7 @@ pub trait Hand {
         }
     }
 
+    /// What is on the screen.
     async fn snapshot(&mut self) -> Box<Snapshot> {
         match self.ok(SNAPSHOT).await {
             Observation::Snapshot(snapshot) => snapshot,
@@ -113,7 +121,7 @@ pub trait Hand {
     }
 
     /// The middle of an element.
-    async fn place(&mut self, name: &str) -> Point {
+    async fn center(&mut self, name: &str) -> Point {
         let snapshot = self.snapshot().await;
         let mut nodes = snapshot.tree.nodes().iter();
         let found = nodes.find_map(|node| node.bounds.filter(|_| is_named(&node.detail, name)));
@@ -123,11 +131,13 @@ pub trait Hand {
         bounds.center()
     }
 
+    /// Taps an element.
     async fn tap(&mut self, name: &str) {
-        let at = self.place(name).await;
+        let at = self.center(name).await;
         self.input(InputCommand::Tap { at }).await;
     }
 
+    /// Types into an element.
     async fn fill(&mut self, name: &str, text: &str) {
         self.tap(name).await;
         self.input(InputCommand::Text(text.to_owned())).await;

@@ -10,9 +10,10 @@ use tokio::process::{Child, Command};
 
 /// A server that runs. Dropping it kills it and all it started.
 pub struct AdbServer {
+    /// Where it listens.
     pub address: SocketAddr,
     child: Child,
-    group: u32,
+    group: Option<ProcessGroup>,
     _home: TempDir,
 }
 
@@ -40,6 +41,7 @@ pub fn secluded(program: &Path, home: &Path) -> Command {
         .env("ANDROID_USER_HOME", home.join(".android"))
         .env("ADB_LOCAL_TRANSPORT_MAX_PORT", "5553")
         .env("ADB_MDNS_AUTO_CONNECT", "0")
+        // No phone of the machine shall be seen, nor three seconds spent looking for one.
         .env("ADB_USB", "0")
         .env_remove("ANDROID_SERIAL")
         .env_remove("ADB_SERVER_SOCKET")
@@ -49,31 +51,60 @@ pub fn secluded(program: &Path, home: &Path) -> Command {
     command
 }
 
+/// Starts an adb server as `adb` itself does, and waits until it listens. `command` is a `sh`
+/// with the environment it shall have.
+pub async fn start_adb_server(
+    command: &mut Command,
+    adb: &Path,
+    args: &[&str],
+) -> (Child, ProcessGroup) {
+    // The server says OK where it is told to, but never on its standard output.
+    let line = "exec \"$@\" fork-server server --reply-fd 3 3>&1 1>/dev/null";
+    let mut server = command
+        .args(["-c", line, "sh"])
+        .arg(adb)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let group = ProcessGroup(server.id().unwrap());
+    let mut said = String::new();
+    let out = server.stdout.take().unwrap();
+    BufReader::new(out).read_line(&mut said).await.unwrap();
+    assert_eq!(said, "OK\n", "the adb server starts");
+    (server, group)
+}
+
+/// A group of processes, killed as a whole when this is dropped.
+pub struct ProcessGroup(pub u32);
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        // The whole group: adb may have children of its own.
+        let killed = std::process::Command::new("kill")
+            .args(["-KILL", "--", &format!("-{}", self.0)])
+            .stderr(Stdio::null())
+            .status();
+        assert!(killed.is_ok(), "`kill` can be run");
+    }
+}
+
 impl AdbServer {
     /// Starts a server; it listens when this returns.
     pub async fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
         let port = free_port();
-        // The server says OK where it is told to, but never on its standard output.
-        let line = "exec \"$@\" fork-server server --reply-fd 3 3>&1 1>/dev/null";
-        let mut child = secluded(Path::new("sh"), home.path())
-            .args(["-c", line, "sh"])
-            .arg(adb())
-            .args(["-L", &format!("tcp:localhost:{port}")])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .unwrap();
-        let group = child.id().unwrap();
-        let mut said = String::new();
-        let out = child.stdout.take().unwrap();
-        BufReader::new(out).read_line(&mut said).await.unwrap();
-        assert_eq!(said, "OK\n", "the adb server starts");
+        let mut command = secluded(Path::new("sh"), home.path());
+        let socket = format!("tcp:localhost:{port}");
+        let (child, group) = start_adb_server(&mut command, &adb(), &["-L", &socket]).await;
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
             child,
-            group,
+            group: Some(group),
             _home: home,
         }
     }
@@ -81,12 +112,7 @@ impl AdbServer {
 
 impl Drop for AdbServer {
     fn drop(&mut self) {
-        // The whole group: adb may have children of its own.
-        let killed = std::process::Command::new("kill")
-            .args(["-KILL", "--", &format!("-{}", self.group)])
-            .stderr(Stdio::null())
-            .status();
-        assert!(killed.is_ok(), "`kill` can be run");
+        self.group = None;
         // Reaped by the runtime if it is not dead yet.
         let _ = self.child.try_wait();
     }

@@ -1,0 +1,13 @@
+//! What tests of several drivers share: commands to a device, a virtual phone with the example
+//! shop, an adb server, the faults they meet. Only tests and benchmarks depend on it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod adb_server;
+mod coverage;
+mod device;
+mod phone;
+
+pub use adb_server::{AdbServer, ProcessGroup, adb, secluded, start_adb_server};
+pub use coverage::{Coverage, names_tests_that_exist};
+pub use device::{SNAPSHOT, TEST_TIMEOUT, TestDevice, context, context_within};
+pub use phone::{NO_FAULTS, SHOP, VirtualPhone, faults, fleet_options, shop};
