@@ -2,6 +2,7 @@
 
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Direction, NavigateTo, Observation, ValueKind, WebCommand};
+use packtrain_testing::{TestDevice as _, context_within};
 
 use crate::browser::run;
 use crate::commands::{by_css, by_ref, click, expect_text, expect_value, located, open, unmet};
@@ -89,7 +90,12 @@ fn an_element_that_never_becomes_ready_fails_with_what_it_lacked() {
             .await;
         let limit = std::time::Duration::from_secs(2);
         let command = click(by_ref("button \"More\""));
-        let (_, log) = unmet(device.execute_within(command, limit).await.unwrap_err());
+        let (_, log) = unmet(
+            device
+                .execute_in(command, &context_within(limit))
+                .await
+                .unwrap_err(),
+        );
         assert!(
             log.iter().any(|line| line.contains("not enabled")),
             "{log:?}"

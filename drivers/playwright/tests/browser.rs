@@ -2,14 +2,14 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_drivers::{
-    Command, CommandContext, DeviceEvent, Driver, DriverError, EventStream, NavigateTo,
-    Observation, SessionOptions, WebCommand, event_channel,
+    Command, DeviceEvent, Driver, DriverError, EventStream, NavigateTo, SessionOptions, WebCommand,
+    event_channel,
 };
-use tokio_util::sync::CancellationToken;
+use packtrain_testing::{TestDevice, context};
 
 /// A device with its own driver process.
 pub(crate) struct Device {
@@ -18,13 +18,6 @@ pub(crate) struct Device {
     events: EventStream,
     /// What was reported and not asked for yet.
     unread: Vec<DeviceEvent>,
-}
-
-fn context(cancel: CancellationToken) -> CommandContext {
-    CommandContext {
-        deadline: Instant::now() + Duration::from_secs(60),
-        cancel,
-    }
 }
 
 /// A driver process with no browser yet.
@@ -39,6 +32,16 @@ pub(crate) fn pool() -> Arc<WebPool> {
     WebPool::new(found.installation(), found.browser)
 }
 
+impl TestDevice for Device {
+    fn driver_mut(&mut self) -> &mut dyn Driver {
+        self.driver.as_deref_mut().unwrap()
+    }
+
+    fn label(&self) -> String {
+        "web".to_owned()
+    }
+}
+
 impl Device {
     pub(crate) async fn connect(slot: WebSlot) -> Self {
         Self::connect_in(&pool(), slot).await
@@ -51,10 +54,7 @@ impl Device {
             name: "test".into(),
             ..slot
         });
-        let driver = connector
-            .connect(sink, &context(CancellationToken::new()))
-            .await
-            .unwrap();
+        let driver = connector.connect(sink, &context()).await.unwrap();
         Self {
             pool: Arc::clone(pool),
             driver: Some(driver),
@@ -65,34 +65,6 @@ impl Device {
 
     pub(crate) async fn begin(&mut self, options: SessionOptions) {
         self.ok(Command::Begin(options)).await;
-    }
-
-    pub(crate) async fn execute(&mut self, command: Command) -> Result<Observation, DriverError> {
-        let driver = self.driver.as_mut().unwrap();
-        driver
-            .execute(command, &context(CancellationToken::new()))
-            .await
-    }
-
-    /// Runs a command that has less time than the others.
-    pub(crate) async fn execute_within(
-        &mut self,
-        command: Command,
-        limit: Duration,
-    ) -> Result<Observation, DriverError> {
-        let context = CommandContext {
-            deadline: Instant::now() + limit,
-            cancel: CancellationToken::new(),
-        };
-        let driver = self.driver.as_mut().unwrap();
-        driver.execute(command, &context).await
-    }
-
-    pub(crate) async fn ok(&mut self, command: Command) -> Observation {
-        let name = command.name();
-        self.execute(command)
-            .await
-            .unwrap_or_else(|error| panic!("{name}: {error}\n{:#?}", error.log()))
     }
 
     /// What has been reported by now.
@@ -110,27 +82,19 @@ impl Device {
 
     /// What a script answers.
     pub(crate) async fn script(&mut self, script: &str) -> serde_json::Value {
-        let script = Command::Web(WebCommand::Evaluate(script.to_owned()));
-        match self.ok(script).await {
-            Observation::Json(value) => value,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    pub(crate) async fn err(&mut self, command: Command) -> DriverError {
-        self.execute(command).await.unwrap_err()
+        self.json(Command::Web(WebCommand::Evaluate(script.to_owned())))
+            .await
     }
 
     /// Runs a command and cancels it once it waits.
     pub(crate) async fn cancelled(&mut self, command: Command) -> DriverError {
-        let cancel = CancellationToken::new();
-        let ctx = context(cancel.clone());
+        let ctx = context();
         let driver = self.driver.as_mut().unwrap();
         let mut running = driver.execute(command, &ctx);
         tokio::select! {
             biased;
             _ = &mut running => panic!("it did not wait"),
-            () = tokio::task::yield_now() => cancel.cancel(),
+            () = tokio::task::yield_now() => ctx.cancel.cancel(),
         }
         running.await.unwrap_err()
     }

@@ -6,6 +6,7 @@ use packtrain_drivers::{
     Command, DriverError, NavigateTo, Observation, SessionOptions, TextMatch, ValueKind,
     WebCommand, WebTarget,
 };
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::Device;
 use crate::site::Site;

@@ -3,6 +3,7 @@
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::selector::{NodeSelector, WebMatch};
 use packtrain_drivers::{Command, Observation, SnapshotDetail, WebCommand, WebTarget};
+use packtrain_testing::{TestDevice as _, context_within};
 
 use crate::browser::run;
 use crate::commands::{by_css, by_ref, by_role, click, located, open, unmet};
@@ -135,7 +136,12 @@ fn an_element_that_never_comes_fails_with_how_long_and_what_came_near() {
         let (_site, mut device) = open(WebSlot::default()).await;
         let limit = std::time::Duration::from_secs(3);
         let command = click(by_ref("button \"More or less\""));
-        let (what, log) = unmet(device.execute_within(command, limit).await.unwrap_err());
+        let (what, log) = unmet(
+            device
+                .execute_in(command, &context_within(limit))
+                .await
+                .unwrap_err(),
+        );
         assert!(what.starts_with("no element matches"), "{what}");
         assert!(
             log[0].starts_with("waited ") && log[0] != "waited 0.0 s",

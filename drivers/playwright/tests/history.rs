@@ -2,6 +2,7 @@
 
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, InputCommand, Key, NavigateTo, WebCommand};
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::run;
 use crate::commands::{by_ref, click, expect_text, open, unmet};

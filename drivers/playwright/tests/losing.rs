@@ -9,6 +9,7 @@ use packtrain_driver_playwright::{Isolation, WebPool, WebSlot};
 use packtrain_drivers::{
     Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand,
 };
+use packtrain_testing::{TestDevice as _, context_within};
 
 use crate::browser::{Device, pool, run};
 use crate::commands::{
@@ -193,7 +194,7 @@ fn what_a_page_says_makes_no_lost_device() {
         for id in ["#a", "#b", "#c"] {
             let expected = expect_value(by_css(id), ValueKind::Text, "fine");
             let error = device
-                .execute_within(expected, Duration::from_millis(700))
+                .execute_in(expected, &context_within(Duration::from_millis(700)))
                 .await
                 .unwrap_err();
             assert_eq!(error.fault(), Fault::App, "{error:?}");
@@ -214,7 +215,9 @@ fn a_browser_that_does_not_answer_is_no_failure_of_the_app() {
         };
         signal("-STOP");
         let limit = Duration::from_secs(1);
-        let answer = device.execute_within(expect_text("Shop"), limit).await;
+        let answer = device
+            .execute_in(expect_text("Shop"), &context_within(limit))
+            .await;
         let error = answer.unwrap_err();
         assert_eq!(error.fault(), Fault::Device, "{error:?}");
         signal("-CONT");

@@ -2,6 +2,7 @@
 
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{Command, Observation, SnapshotDetail, TextMatch, ValueKind, WebCommand};
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::run;
 use crate::commands::{by_ref, expect_list, expect_value, expect_value_as, expect_visible, open};

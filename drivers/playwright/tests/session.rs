@@ -4,6 +4,7 @@ use packtrain_driver_playwright::{ColorScheme, DialogAnswer, WebSlot};
 use packtrain_drivers::{
     Command, DeviceEvent, NavigateTo, Observation, SessionOptions, WebCommand,
 };
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::{Device, reported, run};
 use crate::commands::{by_ref, click, expect_text, open};
