@@ -10,4 +10,4 @@ mod phone;
 pub use adb_server::{AdbServer, ProcessGroup, adb, secluded, start_adb_server};
 pub use coverage::{Coverage, names_tests_that_exist};
 pub use device::{SNAPSHOT, TEST_TIMEOUT, TestDevice, context, context_within};
-pub use phone::{NO_FAULTS, SHOP, VirtualPhone, faults, fleet_options, shop};
+pub use phone::{NO_FAULTS, SHOP, VirtualPhone, fleet_options, inject, shop};

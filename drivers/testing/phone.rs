@@ -20,8 +20,7 @@ pub fn shop() -> App {
     App::parse(text, "examples/shop/app.yaml").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The faults of these rules.
-pub fn faults(rules: &str) -> Faults {
+fn faults(rules: &str) -> Faults {
     Faults::parse(rules, "faults.yaml").unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -34,6 +33,13 @@ pub fn fleet_options(rules: &str) -> FleetOptions {
         faults: faults(rules),
         seed: 7,
         ..FleetOptions::default()
+    }
+}
+
+/// One more thing that goes wrong on a device from now on.
+pub fn inject(device: &Device, rule: &str) {
+    for rule in faults(&format!("rules: [{rule}]")).rules {
+        device.inject((*rule).clone());
     }
 }
 
@@ -56,9 +62,7 @@ pub trait VirtualPhone {
 
     /// One more thing that goes wrong from now on.
     fn inject(&self, rule: &str) {
-        for rule in faults(&format!("rules: [{rule}]")).rules {
-            self.device().inject((*rule).clone());
-        }
+        inject(self.device(), rule);
     }
 
     /// Waits until the phone is so.
@@ -69,11 +73,5 @@ pub trait VirtualPhone {
             .wait_for(deadline, |world, _| is(world).then_some(()))
             .await;
         assert!(seen.is_some(), "it did not become so");
-    }
-}
-
-impl VirtualPhone for Device {
-    fn device(&self) -> &Device {
-        self
     }
 }

@@ -8,11 +8,15 @@ use packtrain_tests::repository;
 use serde_json::Value;
 
 /// What each crate may use of ours, development aside. See ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("packtrain-config", &[]),
     ("packtrain-drivers", &[]),
     ("packtrain-program", &[]),
     ("packtrain-virtual", &[]),
+    (
+        "packtrain-testing",
+        &["packtrain-drivers", "packtrain-virtual"],
+    ),
     (
         "packtrain-driver-adb",
         &["packtrain-drivers", "packtrain-program"],

@@ -9,24 +9,20 @@ use packtrain_driver_adb::{AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectA
 use packtrain_driver_wda::{MuxAddress, WdaEndpoint, WdaOptions, WdaPool, WdaTarget};
 use packtrain_drivers::{
     AndroidCommand, AppCommand, BoxFuture, Command, Connector, LaunchMode, Observation,
-    SessionOptions, SnapshotDetail, event_channel,
+    SessionOptions, event_channel,
 };
-use packtrain_tests::repository;
+use packtrain_testing::{NO_FAULTS, SHOP, SNAPSHOT, context, fleet_options, inject};
 use packtrain_virtual::android::Address;
-use packtrain_virtual::app::App;
 use packtrain_virtual::device::Device;
-use packtrain_virtual::faults::Faults;
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::ios::Iphone;
-use packtrain_virtual::latency::Latency;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::rig::{PATIENCE, Rig, within};
+use super::rig::Rig;
 use crate::adb_server::AdbServer;
 
-const SHOP: &str = "com.example.shop";
 /// How long a phone is away that does not come back.
 const FOR_GOOD: Duration = Duration::from_secs(24 * 3600);
 
@@ -52,14 +48,10 @@ pub(super) enum Cable {
 }
 
 async fn fleet(android: usize, ios: usize) -> Fleet {
-    let file = repository().join("examples/shop/app.yaml");
-    let app = App::parse(&std::fs::read_to_string(file).unwrap(), "app.yaml").unwrap();
     let options = FleetOptions {
-        apps: vec![app],
         android,
         ios,
-        latency: Latency::fast(),
-        ..FleetOptions::default()
+        ..fleet_options(NO_FAULTS)
     };
     Fleet::start(options).await.unwrap()
 }
@@ -70,19 +62,6 @@ fn launch() -> Command {
         mode: LaunchMode::ForceRestart,
     })
 }
-
-fn inject(device: &Device, rule: &str) {
-    let rules = Faults::parse(&format!("rules: [{rule}]"), "rules.yaml").unwrap();
-    for rule in rules.rules {
-        device.inject((*rule).clone());
-    }
-}
-
-const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
-    bounds: false,
-    css_selectors: false,
-    offscreen: false,
-});
 
 struct Android {
     fleet: Fleet,
@@ -193,7 +172,7 @@ impl Rig for Android {
     fn running(&self) -> BoxFuture<'_, Vec<String>> {
         Box::pin(async {
             let (sink, _events) = event_channel();
-            let ctx = within(PATIENCE);
+            let ctx = context();
             let mut driver = self.aside.connect(sink, &ctx).await.unwrap();
             let begin = Command::Begin(SessionOptions::default());
             driver.execute(begin, &ctx).await.unwrap();

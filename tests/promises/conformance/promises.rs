@@ -6,8 +6,9 @@ use packtrain_drivers::{
     AndroidCommand, Command, DriverError, Fault, InputCommand, Observation, Platform, Point, Rect,
     SessionOptions, Size, Snapshot, SnapshotDetail, WebCommand,
 };
+use packtrain_testing::{TEST_TIMEOUT, TestDevice as _, context_within};
 
-use super::rig::{Hand, PATIENCE, within};
+use super::rig::Hand;
 
 /// How soon something must end that is told to end at once: generous to a busy computer, and far
 /// below what it would take otherwise.
@@ -35,7 +36,7 @@ fn pixels(png: &[u8]) -> (f64, f64) {
 pub(super) async fn it_opens_a_session_and_says_what_it_is(hand: &mut Hand) {
     let connector = hand.rig.connector();
     let (known, id) = (connector.describe(), connector.id().clone());
-    let info = hand.driver().info().clone();
+    let info = hand.driver_mut().info().clone();
     assert_eq!((&info.id, &known.id), (&id, &id));
     assert_eq!(
         info.classifiers, known.classifiers,
@@ -53,7 +54,7 @@ pub(super) async fn it_reads_the_screen_as_a_tree_with_bounds_in_the_units_it_de
     hand: &mut Hand,
 ) {
     hand.shop().await;
-    let declared = hand.driver().info().screen;
+    let declared = hand.driver_mut().info().screen;
     let snapshot = hand.snapshot().await;
     assert_eq!(snapshot.screen, declared);
     assert!(!snapshot.tree.is_empty());
@@ -76,7 +77,7 @@ pub(super) async fn it_reads_the_screen_as_a_tree_with_bounds_in_the_units_it_de
 
 pub(super) async fn it_takes_a_png_of_the_size_it_declared(hand: &mut Hand) {
     hand.shop().await;
-    let declared = hand.driver().info().screen;
+    let declared = hand.driver_mut().info().screen;
     let Observation::Screenshot(picture) = hand.ok(Command::Screenshot).await else {
         panic!("no screenshot");
     };
@@ -100,7 +101,7 @@ pub(super) async fn a_tap_changes_the_screen_and_the_change_is_noticed(hand: &mu
     let soon = Duration::from_millis(200);
     assert_eq!(hand.change_since(before.mark, soon).await, None);
     tap(hand, place(&before, "Sign in").center()).await;
-    let after = hand.change_since(before.mark, PATIENCE).await.unwrap();
+    let after = hand.change_since(before.mark, TEST_TIMEOUT).await.unwrap();
     assert_ne!(after.mark, before.mark);
     assert_eq!(after.location, before.location, "a whole snapshot");
     hand.showing("Enter your email").await;
@@ -170,7 +171,10 @@ pub(super) async fn a_deadline_ends_in_a_timeout_and_not_in_a_hang(hand: &mut Ha
     hand.shop().await;
     let hangs = hand.rig.hang();
     let (began, time) = (Instant::now(), Duration::from_millis(700));
-    let answer = hand.driver().execute(hangs, &within(time)).await;
+    let answer = hand
+        .driver_mut()
+        .execute(hangs, &context_within(time))
+        .await;
     let error = answer.expect_err("it hung");
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
     let DriverError::Timeout { doing, .. } = &error else {
@@ -185,7 +189,7 @@ pub(super) async fn a_deadline_ends_in_a_timeout_and_not_in_a_hang(hand: &mut Ha
 pub(super) async fn cancelling_frees_the_device_at_once(hand: &mut Hand) {
     hand.shop().await;
     let hangs = hand.rig.hang();
-    let ctx = within(Duration::from_secs(3600));
+    let ctx = context_within(Duration::from_secs(3600));
     let cancel = ctx.cancel.clone();
     let began = Instant::now();
     let cancelling = tokio::spawn(async move {
@@ -193,7 +197,7 @@ pub(super) async fn cancelling_frees_the_device_at_once(hand: &mut Hand) {
         tokio::task::yield_now().await;
         cancel.cancel();
     });
-    let answer = hand.driver().execute(hangs, &ctx).await;
+    let answer = hand.driver_mut().execute(hangs, &ctx).await;
     assert_eq!(answer, Err(DriverError::Cancelled));
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
     cancelling.await.unwrap();

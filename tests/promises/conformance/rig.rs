@@ -2,16 +2,13 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use packtrain_drivers::{
-    BoxFuture, Command, CommandContext, Connector, Driver, DriverError, EventStream, Observation,
-    Platform, ScreenMark, SessionOptions, Snapshot, SnapshotDetail, event_channel,
+    BoxFuture, Command, Connector, Driver, EventStream, Observation, Platform, SessionOptions,
+    Snapshot, SnapshotDetail, event_channel,
 };
-use tokio_util::sync::CancellationToken;
-
-/// How long anything may take before a test fails.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+use packtrain_testing::{TEST_TIMEOUT, TestDevice, context};
 
 /// A device that shows the example shop, and how to reach it.
 pub(super) trait Rig: Send {
@@ -69,18 +66,31 @@ pub(super) fn keeps<P: AsyncFnOnce(&mut Hand)>(
     });
 }
 
-/// A context with so much time.
-pub(super) fn within(time: Duration) -> CommandContext {
-    CommandContext {
-        deadline: Instant::now() + time,
-        cancel: CancellationToken::new(),
+impl TestDevice for Hand {
+    fn driver_mut(&mut self) -> &mut dyn Driver {
+        self.driver.as_deref_mut().unwrap()
+    }
+
+    fn label(&self) -> String {
+        self.rig.connector().id().to_string()
+    }
+
+    async fn snapshot(&mut self) -> Box<Snapshot> {
+        let detail = SnapshotDetail {
+            bounds: true,
+            ..SnapshotDetail::default()
+        };
+        match self.ok(Command::Snapshot(detail)).await {
+            Observation::Snapshot(snapshot) => snapshot,
+            other => panic!("{other:?}"),
+        }
     }
 }
 
 impl Hand {
     async fn take(rig: Box<dyn Rig>) -> Self {
         let (sink, events) = event_channel();
-        let driver = rig.connector().connect(sink, &within(PATIENCE)).await;
+        let driver = rig.connector().connect(sink, &context()).await;
         Self {
             rig,
             driver: Some(driver.unwrap()),
@@ -88,12 +98,8 @@ impl Hand {
         }
     }
 
-    pub(super) fn driver(&mut self) -> &mut dyn Driver {
-        self.driver.as_deref_mut().unwrap()
-    }
-
     pub(super) fn platform(&mut self) -> Platform {
-        self.driver().info().id.platform()
+        self.driver_mut().info().id.platform()
     }
 
     pub(super) async fn close(&mut self) {
@@ -102,19 +108,8 @@ impl Hand {
 
     pub(super) async fn connect(&mut self) {
         let (sink, events) = event_channel();
-        let driver = self.rig.connector().connect(sink, &within(PATIENCE)).await;
+        let driver = self.rig.connector().connect(sink, &context()).await;
         (self.driver, self._events) = (Some(driver.unwrap()), events);
-    }
-
-    pub(super) async fn ok(&mut self, command: Command) -> Observation {
-        let name = command.name();
-        let answer = self.driver().execute(command, &within(PATIENCE)).await;
-        answer.unwrap_or_else(|error| panic!("{name}: {error}\n{:#?}", error.log()))
-    }
-
-    pub(super) async fn err(&mut self, command: Command) -> DriverError {
-        let answer = self.driver().execute(command, &within(PATIENCE)).await;
-        answer.expect_err("it was refused")
     }
 
     /// Begins a session and opens the shop.
@@ -125,33 +120,9 @@ impl Hand {
         self.showing("Sign in").await;
     }
 
-    pub(super) async fn snapshot(&mut self) -> Box<Snapshot> {
-        let detail = SnapshotDetail {
-            bounds: true,
-            ..SnapshotDetail::default()
-        };
-        match self.ok(Command::Snapshot(detail)).await {
-            Observation::Snapshot(snapshot) => snapshot,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// What the screen shows once it shows something else than that snapshot, if it comes to that.
-    pub(super) async fn change_since(
-        &mut self,
-        since: ScreenMark,
-        limit: Duration,
-    ) -> Option<Box<Snapshot>> {
-        match self.ok(Command::AwaitChange { since, limit }).await {
-            Observation::Snapshot(snapshot) => Some(snapshot),
-            Observation::Unchanged => None,
-            other => panic!("{other:?}"),
-        }
-    }
-
     /// Waits until a text is on the screen.
     pub(super) async fn showing(&mut self, text: &str) -> Box<Snapshot> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TEST_TIMEOUT;
         loop {
             let snapshot = self.snapshot().await;
             if snapshot.text.contains(text) {

@@ -1,5 +1,6 @@
 //! Alerts, over the app and everything else.
 
+use packtrain_testing::VirtualPhone as _;
 use serde_json::{Value, json};
 
 use super::bench::Bench;

@@ -3,11 +3,11 @@
 use std::process::Stdio;
 use std::sync::Arc;
 
-use packtrain_testing::{NO_FAULTS, SHOP, TEST_TIMEOUT, VirtualPhone as _, fleet_options, shop};
+use packtrain_testing::{NO_FAULTS, SHOP, TEST_TIMEOUT, VirtualPhone, fleet_options, shop};
 use packtrain_virtual::app::App;
+use packtrain_virtual::device::Device;
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::ios::{Iphone, Iphones};
-use packtrain_virtual::world::World;
 use tokio::process::Command;
 
 use super::http::Client;
@@ -15,6 +15,12 @@ use super::http::Client;
 /// Some virtual iPhones.
 pub struct Bench {
     fleet: Fleet,
+}
+
+impl VirtualPhone for Bench {
+    fn device(&self) -> &Device {
+        self.phone().device()
+    }
 }
 
 impl Bench {
@@ -85,11 +91,6 @@ impl Bench {
             .await
             .ok();
         client
-    }
-
-    /// Waits until the first phone's world is as `wanted`.
-    pub async fn until(&self, wanted: impl Fn(&World) -> bool) {
-        self.phone().device().until(|world| wanted(world)).await;
     }
 
     /// Runs a real program against these phones and answers what it printed. Fails the test when

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::bench::Bench;
-use packtrain_testing::SHOP;
+use packtrain_testing::{SHOP, VirtualPhone as _};
 
 #[tokio::test]
 async fn an_answer_is_a_value_in_an_envelope_with_the_session() {
