@@ -206,14 +206,14 @@ impl Device {
 
     /// Ends everything; nothing may have been asked that the phone does not know.
     pub async fn end(mut self) {
-        self.let_go().await;
+        self.disconnect().await;
         assert_eq!(self.phone().unhandled(), [], "{:?}", self.way);
         self.server = None;
         self.fleet.shutdown().await;
     }
 
     /// Lets go of the driver.
-    pub async fn let_go(&mut self) {
+    pub async fn disconnect(&mut self) {
         if let Some(driver) = self.driver.take() {
             driver.close().await;
         }

@@ -163,7 +163,7 @@ async fn many_commands_leave_nothing_behind_on_the_device() {
             let at = device.center("email").await;
             device.input(InputCommand::Tap { at }).await;
         }
-        device.let_go().await;
+        device.disconnect().await;
         device.reconnect().await.unwrap();
         device.ok(Command::Begin(SessionOptions::default())).await;
         device.snapshot().await;

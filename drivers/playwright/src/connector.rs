@@ -56,17 +56,6 @@ impl WebPool {
         })
     }
 
-    /// Names of the devices that `emulate` knows, sorted. Starts Playwright when need be.
-    ///
-    /// # Errors
-    /// [`HostError`] when Playwright cannot be started.
-    pub async fn known_devices(&self) -> Result<Vec<String>, HostError> {
-        let shared = self.shared().await?;
-        let mut names: Vec<_> = shared.host.playwright().devices().keys().cloned().collect();
-        names.sort_unstable();
-        Ok(names)
-    }
-
     /// Closes all browsers and ends the driver process.
     pub async fn shutdown(&self) {
         let shared = self.host.lock().await.take();

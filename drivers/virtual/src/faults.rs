@@ -117,7 +117,7 @@ pub struct FaultState {
 #[derive(Debug)]
 struct Armed {
     rule: Arc<FaultRule>,
-    met: u64,
+    matched: u64,
     fired: u64,
     dice: Dice,
 }
@@ -152,7 +152,7 @@ impl FaultState {
         self.made += 1;
         self.rules.push(Armed {
             rule,
-            met: 0,
+            matched: 0,
             fired: 0,
             dice: Dice::new(
                 self.seed
@@ -175,7 +175,7 @@ impl FaultState {
     pub fn fire(&mut self, event: Event<'_>, now: Duration) -> Vec<Fault> {
         let names = &self.names;
         (self.rules.iter_mut())
-            .filter(|armed| armed.rule.meets(event) && armed.rule.concerns(names))
+            .filter(|armed| armed.rule.matches(event) && armed.rule.concerns(names))
             .filter_map(|armed| armed.fires(now).then(|| armed.rule.fault.value.clone()))
             .collect()
     }
@@ -197,7 +197,7 @@ fn is_chosen(seed: u64, (index, count): (usize, usize), wanted: usize) -> bool {
 
 impl Armed {
     fn fires(&mut self, now: Duration) -> bool {
-        self.met += 1;
+        self.matched += 1;
         let when = &self.rule.when;
         let in_window = when.from.is_none_or(|from| now >= from.0)
             && when.until.is_none_or(|until| now < until.0);
@@ -206,10 +206,10 @@ impl Armed {
         let lucky = when.probability.is_none_or(|p| self.dice.happens(p));
         let fires = in_window
             && lucky
-            && when.nth.is_none_or(|nth| self.met == nth)
+            && when.nth.is_none_or(|nth| self.matched == nth)
             && when
                 .every
-                .is_none_or(|every| self.met.is_multiple_of(every.max(1)))
+                .is_none_or(|every| self.matched.is_multiple_of(every.max(1)))
             && when.times.is_none_or(|times| self.fired < times);
         self.fired += u64::from(fires);
         fires

@@ -12,7 +12,7 @@ mod finger;
 mod icons;
 mod keyboard;
 mod layout;
-mod place;
+mod layout_builder;
 mod running;
 mod scroll;
 mod snapshot;

@@ -107,7 +107,7 @@ async fn a_webdriveragent_that_crashed_means_the_device_is_lost() {
             "{cause}"
         );
         assert!(hint.contains("`start`"), "{hint}");
-        device.let_go().await;
+        device.disconnect().await;
         device.phone().start_wda().await;
         device.reconnect().await.unwrap();
         device.ok(Command::Begin(SessionOptions::default())).await;
@@ -151,7 +151,7 @@ async fn a_pulled_cable_loses_the_device_until_it_is_plugged_in_again() {
         hint,
         format!("plug {udid} in, unlock it and trust this computer")
     );
-    device.let_go().await;
+    device.disconnect().await;
     let error = device.reconnect().await.unwrap_err();
     assert!(lost(&error).0.contains("has no device"), "{error}");
     device.phone().plug_in();

@@ -146,7 +146,7 @@ impl Device {
     }
 
     /// Lets go of the driver.
-    pub async fn let_go(&mut self) {
+    pub async fn disconnect(&mut self) {
         self.driver.take().unwrap().close().await;
     }
 

@@ -154,7 +154,7 @@ async fn a_device_is_held_as_before_once_its_session_ends_whatever_happened() {
             }
             assert_ne!(device.world(|world| world.rotation()), Rotation::Upright);
             if ending == "close" {
-                device.let_go().await;
+                device.disconnect().await;
             } else {
                 device.ok(Command::End).await;
             }

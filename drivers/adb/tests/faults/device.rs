@@ -30,7 +30,7 @@ async fn a_phone_that_reboots_within_a_command_is_lost_for_that_command() {
         let error = device.err(shell("id")).await;
         let (cause, _) = lost(&error);
         assert!(cause.starts_with("the connection ended during"), "{cause}");
-        device.let_go().await;
+        device.disconnect().await;
         device.reconnect().await.unwrap();
         device.ok(Command::Begin(SessionOptions::default())).await;
         device.open_shop().await;
@@ -101,7 +101,7 @@ async fn an_agent_that_has_no_room_on_the_phone_gives_way_to_the_shell_unless_it
             "{cause}"
         );
         assert_eq!(hint, "free some of the device's storage");
-        device.let_go().await;
+        device.disconnect().await;
         device.choose(AgentChoice::Auto).await;
         device.reconnect().await.unwrap();
         let notes = device

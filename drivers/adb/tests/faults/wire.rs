@@ -145,7 +145,7 @@ async fn a_phone_that_does_not_trust_this_computer_says_where_to_look() {
     both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { connect: '' }, do: unauthorized }");
         device.phone().device().cut();
-        device.let_go().await;
+        device.disconnect().await;
         let error = device.reconnect().await.unwrap_err();
         let (cause, hint) = lost(&error);
         assert_eq!(cause, "the device is unauthorized", "{:?}", device.way);
@@ -159,7 +159,7 @@ async fn a_key_that_the_user_accepts_in_time_is_waited_for() {
     both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { connect: '' }, do: { accept_after: 400ms } }");
         device.phone().device().cut();
-        device.let_go().await;
+        device.disconnect().await;
         device.reconnect().await.unwrap();
         device.ok(Command::Begin(SessionOptions::default())).await;
         device.snapshot().await;
@@ -340,7 +340,7 @@ async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
             Wire::Direct => assert!(cause.contains("the device is offline now"), "{cause}"),
         }
         assert!(!hint.is_empty(), "{cause}");
-        device.let_go().await;
+        device.disconnect().await;
         device.server = None;
         device.end().await;
     }

@@ -275,7 +275,7 @@ impl FaultRule {
         device.is_none_or(|device| names.iter().any(|name| device.0.is_match(name)))
     }
 
-    pub(super) fn meets(&self, event: Event<'_>) -> bool {
+    pub(super) fn matches(&self, event: Event<'_>) -> bool {
         let all = &self.matches.value;
         let pattern = match event {
             Event::Connect(_) => &all.connect,

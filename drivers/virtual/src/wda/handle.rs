@@ -29,7 +29,7 @@ use crate::faults::Fault;
 use crate::world::World;
 
 /// The longest a command may make a client wait by its own arguments.
-const MAX_WAIT: Duration = Duration::from_secs(600);
+const MAX_WAIT_TIME: Duration = Duration::from_secs(600);
 
 /// A command's answer.
 #[derive(Debug)]
@@ -199,7 +199,7 @@ impl Handler<'_> {
     /// Lets the time of a gesture pass; a fast phone's fingers take none.
     async fn spend(&self, time: Duration) {
         if !self.inner.hurries() {
-            self.device().sleep(time.min(MAX_WAIT)).await;
+            self.device().sleep(time.min(MAX_WAIT_TIME)).await;
         }
     }
 }

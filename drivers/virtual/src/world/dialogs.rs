@@ -10,7 +10,7 @@ use crate::world::World;
 use crate::world::app_event::AppEvent;
 use crate::world::catalog::SPRINGBOARD;
 use crate::world::layout::{Target, WindowLayout, plain};
-use crate::world::place::{named, step};
+use crate::world::layout_builder::{named, step};
 use crate::world::snapshot::{Node, NodeRole, Window, WindowKind};
 
 /// A dialog that is open.

@@ -5,7 +5,7 @@ use crate::geometry::Rect;
 use crate::shape::Platform;
 use crate::world::catalog::{LAUNCHER, SPRINGBOARD};
 use crate::world::keyboard::Cap;
-use crate::world::place::{LayoutBuilder, Placement, named, step};
+use crate::world::layout_builder::{LayoutBuilder, Placement, named, step};
 use crate::world::running::{Row, RunningApp, Scope};
 use crate::world::snapshot::{Flags, Node, NodeKey, NodeRole, Snapshot, Window, WindowKind};
 use crate::world::{Display, World};
@@ -134,22 +134,22 @@ impl World {
     fn app_window<'a>(&'a self, run: &'a RunningApp) -> WindowLayout<'a> {
         let bounds = self.screen_rect();
         let key = named(run.screen_name());
-        let mut placer = LayoutBuilder {
+        let mut builder = LayoutBuilder {
             scope: self.scope(run),
             stretch: bounds.w / run.app.app.canvas.max(1.0),
             nodes: Vec::new(),
             targets: Vec::new(),
         };
-        placer.add(
+        builder.add(
             plain(NodeRole::Root, key, None, bounds, ""),
             Target::Nothing,
         );
         if let Some(screen) = run.app.screens.get(run.screen_name()) {
             let content = self.content_area(run, screen);
             if screen.title.is_some() || !screen.bar.is_empty() {
-                self.bar(&mut placer, run, screen, key);
+                self.bar(&mut builder, run, screen, key);
             }
-            placer.place(
+            builder.place(
                 &screen.elements,
                 Placement {
                     parent: 0,
@@ -162,8 +162,8 @@ impl World {
             );
         }
         WindowLayout {
-            window: self.window(run, WindowKind::App, placer.nodes),
-            targets: placer.targets,
+            window: self.window(run, WindowKind::App, builder.nodes),
+            targets: builder.targets,
         }
     }
 
@@ -193,18 +193,18 @@ impl World {
 
     fn bar<'a>(
         &self,
-        placer: &mut LayoutBuilder<'a>,
+        builder: &mut LayoutBuilder<'a>,
         run: &'a RunningApp,
         screen: &'a AppScreen,
         key: u64,
     ) {
-        let scope = placer.scope;
+        let scope = builder.scope;
         let (top, tall) = (self.shape.status_bar, self.bar_height());
         let area = Rect::new(0.0, top, self.width(), tall);
         let title = scope.words(screen.title.as_ref());
         let mut bar = plain(NodeRole::Bar, step(key, 2), Some(0), area, &title);
         bar.id = "toolbar".to_owned();
-        let bar = placer.add(bar, Target::Nothing);
+        let bar = builder.add(bar, Target::Nothing);
         let mut left = 16.0;
         if self.back_leads_somewhere(run, screen) {
             let place = Rect::new(0.0, top, 56.0, tall);
@@ -218,7 +218,7 @@ impl World {
             }
             back.flags.clickable = true;
             back.flags.focusable = true;
-            placer.add(back, Target::Back);
+            builder.add(back, Target::Back);
             left = 72.0;
         }
         let widths: Vec<f64> = (screen.bar.iter())
@@ -231,12 +231,12 @@ impl World {
         let mut place = Rect::new(left, top, (right - left).max(0.0), tall);
         if !title.is_empty() {
             let node = plain(NodeRole::BarTitle, step(key, 4), Some(bar), place, &title);
-            placer.add(node, Target::Nothing);
+            builder.add(node, Target::Nothing);
         }
         place.x = right;
         for (i, (element, width)) in screen.bar.iter().zip(widths).enumerate() {
             let slot = Rect::new(place.x, top + (tall - 44.0) / 2.0, width, 44.0);
-            placer.place_one(
+            builder.place_one(
                 element,
                 slot,
                 Placement {

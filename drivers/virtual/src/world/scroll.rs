@@ -10,8 +10,8 @@ use crate::world::touch::TouchOutcome;
 impl World {
     /// Scrolls what lies at `at` by `by`; positive shows what is further down.
     pub(super) fn scroll_at(&mut self, at: Point, by: f64) -> TouchOutcome {
-        let laid = self.lay_out();
-        let window = laid.iter().rev().find(|l| match l.window.kind {
+        let window_layout = self.lay_out();
+        let window = window_layout.iter().rev().find(|l| match l.window.kind {
             WindowKind::Keyboard => l.window.bounds.contains(at),
             _ => true,
         });
@@ -52,8 +52,8 @@ impl World {
     }
 
     pub(super) fn bring_into_view(&mut self, key: NodeKey) -> bool {
-        let laid = self.lay_out();
-        for window in laid.iter().map(|l| &l.window) {
+        let window_layout = self.lay_out();
+        for window in window_layout.iter().map(|l| &l.window) {
             let Some(node) = window.nodes.iter().find(|n| n.key == key) else {
                 continue;
             };

@@ -161,15 +161,15 @@ impl World {
     }
 
     fn find_hit(&self, at: Point, long: bool) -> HitTest {
-        for laid in self.lay_out().iter().rev() {
-            let inside = laid.window.bounds.contains(at);
-            match laid.window.kind {
+        for window_layout in self.lay_out().iter().rev() {
+            let inside = window_layout.window.bounds.contains(at);
+            match window_layout.window.kind {
                 WindowKind::Keyboard if !inside => {}
                 WindowKind::Dialog | WindowKind::SystemDialog if !inside => {
                     return HitTest::OutsideDialog;
                 }
                 WindowKind::Starting => return HitTest::Nothing,
-                _ => return hit_in(laid, at, long).map_or(HitTest::Nothing, HitTest::Hit),
+                _ => return hit_in(window_layout, at, long).map_or(HitTest::Nothing, HitTest::Hit),
             }
         }
         HitTest::Nothing
@@ -206,8 +206,12 @@ enum HitTest {
 }
 
 /// The deepest node at that point which does something.
-fn hit_in(laid: &WindowLayout<'_>, at: Point, long: bool) -> Option<Hit> {
-    let nodes = laid.window.nodes.iter().zip(&laid.targets);
+fn hit_in(window_layout: &WindowLayout<'_>, at: Point, long: bool) -> Option<Hit> {
+    let nodes = window_layout
+        .window
+        .nodes
+        .iter()
+        .zip(&window_layout.targets);
     let mut found = None;
     for (node, target) in nodes {
         if !node.visible.contains(at) {

@@ -212,17 +212,9 @@ impl World {
         }
     }
 
-    /// Back on the screen of the app in front, as its own way back does; no keyboard is hidden.
-    pub fn navigate_up(&mut self, now: Duration) {
-        self.advance(now);
-        if let Some(app) = self.front.clone() {
-            self.go_back(&app);
-        }
-    }
-
     fn next_field(&mut self, field: &Field) {
-        let laid = self.lay_out();
-        let next = laid
+        let window_layout = self.lay_out();
+        let next = window_layout
             .iter()
             .find(|l| l.window.kind == WindowKind::App)
             .and_then(|l| {
@@ -285,8 +277,10 @@ impl World {
 
     fn field_with(&self, wanted: impl Fn(NodeKey) -> bool) -> Option<Field> {
         let app = self.front.clone()?;
-        let laid = self.lay_out();
-        let window = laid.iter().find(|l| l.window.kind == WindowKind::App)?;
+        let window_layout = self.lay_out();
+        let window = window_layout
+            .iter()
+            .find(|l| l.window.kind == WindowKind::App)?;
         let (node, target) =
             (window.window.nodes.iter().zip(&window.targets)).find(|(node, _)| wanted(node.key))?;
         let Target::Element(element, row) = target else {

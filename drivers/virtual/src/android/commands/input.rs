@@ -21,7 +21,7 @@ const SOURCES: &[&str] = &[
     "trackball",
 ];
 /// The longest swipe.
-const MAX_SWIPE: Duration = Duration::from_secs(600);
+const MAX_SWIPE_TIME: Duration = Duration::from_secs(600);
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
     let args = if call.name() == "keyevent" {
@@ -177,7 +177,7 @@ async fn swipe(call: &mut Call<'_>, what: &str, args: &[String]) -> CommandResul
     };
     let (from, to) = (point(call, all[0], all[1]), point(call, all[2], all[3]));
     let ms = all.get(4).copied().filter(|ms| *ms >= 0.0).unwrap_or(300.0);
-    let time = Duration::from_secs_f64(ms / 1000.0).min(MAX_SWIPE);
+    let time = Duration::from_secs_f64(ms / 1000.0).min(MAX_SWIPE_TIME);
     let device = call.shell.android.device().clone();
     // The command is done when the finger has left the glass.
     device.sleep(time).await;

@@ -67,7 +67,7 @@ impl CallError {
 }
 
 /// The longest wait a client can ask for.
-const MAX_WAIT: u64 = 3_600_000;
+const MAX_WAIT_MS: u64 = 3_600_000;
 
 impl Server {
     /// Answers one request.
@@ -335,7 +335,7 @@ impl Server {
         look: impl FnMut(&mut World, Duration) -> Option<R>,
     ) -> Option<R> {
         let device = self.android.device();
-        let ms = ms.as_f64().unwrap_or(0.0).clamp(0.0, MAX_WAIT as f64);
+        let ms = ms.as_f64().unwrap_or(0.0).clamp(0.0, MAX_WAIT_MS as f64);
         let deadline = device.now() + Duration::from_secs_f64(ms / 1000.0);
         device.wait_for(deadline, look).await
     }
@@ -383,7 +383,7 @@ impl Server {
     }
 
     async fn shell(&self, line: &str, ms: &Value) -> CallResult {
-        let limit = Duration::from_millis(ms.as_u64().unwrap_or(60_000).min(MAX_WAIT));
+        let limit = Duration::from_millis(ms.as_u64().unwrap_or(60_000).min(MAX_WAIT_MS));
         let run = crate::android::shell::session::capture(&self.android, line);
         match tokio::time::timeout(limit, run).await {
             Ok((stdout, stderr, code)) => {

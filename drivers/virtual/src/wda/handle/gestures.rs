@@ -291,6 +291,6 @@ fn seconds(number: Option<f64>) -> Duration {
     Duration::from_secs_f64(
         number
             .unwrap_or(0.0)
-            .clamp(0.0, super::MAX_WAIT.as_secs_f64()),
+            .clamp(0.0, super::MAX_WAIT_TIME.as_secs_f64()),
     )
 }

@@ -61,30 +61,30 @@ impl<'a> LayoutBuilder<'a> {
     }
 
     /// Places elements below each other or by their frames; returns how high they are together.
-    pub fn place(&mut self, elements: &'a [Element], spot: Placement<'a>) -> f64 {
-        let (mut flow, mut lowest) = (spot.area.y + GAP, spot.area.y);
+    pub fn place(&mut self, elements: &'a [Element], placement: Placement<'a>) -> f64 {
+        let (mut flow, mut lowest) = (placement.area.y + GAP, placement.area.y);
         for (i, element) in elements.iter().enumerate() {
             let scope = Scope {
-                row: spot.row,
+                row: placement.row,
                 ..self.scope
             };
             if !scope.holds(element.visible_if.as_ref().map(|c| &c.value)) {
                 continue;
             }
-            let bounds = self.bounds(element, &spot.area, flow);
+            let bounds = self.bounds(element, &placement.area, flow);
             let index = self.place_one(
                 element,
                 bounds,
                 Placement {
-                    key: step(spot.key, i as u64),
-                    ..spot
+                    key: step(placement.key, i as u64),
+                    ..placement
                 },
             );
             let bottom = self.nodes[index].bounds.bottom();
             lowest = lowest.max(bottom);
             flow = flow.max(bottom + GAP);
         }
-        lowest - spot.area.y
+        lowest - placement.area.y
     }
 
     fn bounds(&self, element: &Element, area: &Rect, flow: f64) -> Rect {
@@ -114,18 +114,23 @@ impl<'a> LayoutBuilder<'a> {
     }
 
     /// Places one element at `bounds`; returns its index.
-    pub fn place_one(&mut self, element: &'a Element, bounds: Rect, spot: Placement<'a>) -> usize {
-        let node = self.node(element, bounds, &spot);
+    pub fn place_one(
+        &mut self,
+        element: &'a Element,
+        bounds: Rect,
+        placement: Placement<'a>,
+    ) -> usize {
+        let node = self.node(element, bounds, &placement);
         let enabled = node.flags.enabled;
         let visible = node.visible;
         let key = node.key;
-        let index = self.add(node, Target::Element(element, spot.row));
+        let index = self.add(node, Target::Element(element, placement.row));
         let inside = Placement {
             parent: index,
             area: bounds,
             clip: visible,
             enabled,
-            ..spot
+            ..placement
         };
         match element.role {
             Role::List => self.list(element, key, inside),
@@ -133,13 +138,13 @@ impl<'a> LayoutBuilder<'a> {
             Role::Group if bounds.h == 0.0 => {
                 // Its height is that of its content, which is seen through the same opening.
                 let open = Placement {
-                    clip: spot.clip,
+                    clip: placement.clip,
                     ..inside
                 };
                 let height = self.place(&element.elements, open);
                 let node = &mut self.nodes[index];
                 node.bounds.h = height;
-                node.visible = node.bounds.clip(&spot.clip);
+                node.visible = node.bounds.clip(&placement.clip);
             }
             _ => {
                 self.place(&element.elements, inside);
@@ -148,43 +153,43 @@ impl<'a> LayoutBuilder<'a> {
         index
     }
 
-    fn scroll(&mut self, elements: &'a [Element], key: NodeKey, spot: Placement<'a>) {
+    fn scroll(&mut self, elements: &'a [Element], key: NodeKey, placement: Placement<'a>) {
         let offset = self.offset(key);
         let shifted = Placement {
             area: Rect {
-                y: spot.area.y - offset,
-                ..spot.area
+                y: placement.area.y - offset,
+                ..placement.area
             },
-            ..spot
+            ..placement
         };
         let before = self.nodes.len();
         let height = self.place(elements, shifted) + GAP;
-        let most = (height - spot.area.h).max(0.0);
-        self.set_scrolled(spot.parent, offset.min(most), most);
+        let most = (height - placement.area.h).max(0.0);
+        self.set_scrolled(placement.parent, offset.min(most), most);
         // The content became shorter than it was scrolled: put it back to where it ends.
         let excess = offset - offset.min(most);
         if excess > 0.0 {
             for node in &mut self.nodes[before..] {
                 node.bounds.y += excess;
-                node.visible = node.bounds.clip(&spot.clip);
+                node.visible = node.bounds.clip(&placement.clip);
             }
         }
     }
 
-    fn list(&mut self, list: &'a Element, key: NodeKey, spot: Placement<'a>) {
+    fn list(&mut self, list: &'a Element, key: NodeKey, placement: Placement<'a>) {
         let Some(item) = list.item.as_deref() else {
-            return self.scroll(&list.elements, key, spot);
+            return self.scroll(&list.elements, key, placement);
         };
         let rows = self.rows(list);
         let height = item.height.unwrap_or(Role::Cell.default_height()).max(1.0);
-        let most = (height * rows.len() as f64 - spot.area.h).max(0.0);
+        let most = (height * rows.len() as f64 - placement.area.h).max(0.0);
         let offset = self.offset(key).min(most);
-        self.set_scrolled(spot.parent, offset, most);
+        self.set_scrolled(placement.parent, offset, most);
         let mut hidden = 0;
         for (place, row) in rows.into_iter().enumerate() {
-            let y = spot.area.y + height * place as f64 - offset;
-            let bounds = Rect::new(spot.area.x, y, spot.area.w, height);
-            if bounds.clip(&spot.clip).is_empty() {
+            let y = placement.area.y + height * place as f64 - offset;
+            let bounds = Rect::new(placement.area.x, y, placement.area.w, height);
+            if bounds.clip(&placement.clip).is_empty() {
                 // Android detaches rows that are scrolled out; iOS still lists them.
                 hidden += 1;
                 if self.scope.platform == Platform::Android || hidden > MAX_HIDDEN_ROWS {
@@ -196,8 +201,8 @@ impl<'a> LayoutBuilder<'a> {
                 bounds,
                 Placement {
                     row: Some(row),
-                    key: step(spot.key, 0x1_0000 + row.index as u64),
-                    ..spot
+                    key: step(placement.key, 0x1_0000 + row.index as u64),
+                    ..placement
                 },
             );
             if item.role == Role::Text {
@@ -247,12 +252,12 @@ impl<'a> LayoutBuilder<'a> {
         node.flags.focusable |= most > 0.0;
     }
 
-    fn node(&self, element: &Element, bounds: Rect, spot: &Placement<'_>) -> Node {
+    fn node(&self, element: &Element, bounds: Rect, placement: &Placement<'_>) -> Node {
         let scope = Scope {
-            row: spot.row,
+            row: placement.row,
             ..self.scope
         };
-        let key = NodeKey(spot.key);
+        let key = NodeKey(placement.key);
         let role = element.role;
         let value = match &element.bind {
             Some(bind) => scope.value(&bind.value),
@@ -275,16 +280,16 @@ impl<'a> LayoutBuilder<'a> {
         };
         Node {
             key,
-            parent: Some(spot.parent),
+            parent: Some(placement.parent),
             role: NodeRole::Element(role),
             id: element.id.clone().unwrap_or_default(),
             text,
             desc: scope.words(element.desc.as_ref()),
             hint: scope.words(element.hint.as_ref()),
             bounds,
-            visible: bounds.clip(&spot.clip),
+            visible: bounds.clip(&placement.clip),
             flags: Flags {
-                enabled: spot.enabled && enabled(element.enabled_if.as_ref()),
+                enabled: placement.enabled && enabled(element.enabled_if.as_ref()),
                 clickable,
                 long_clickable: !element.long_press.is_empty() || role.is_input(),
                 focusable: clickable,
