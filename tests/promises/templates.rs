@@ -175,7 +175,11 @@ fn a_name_that_may_be_defined_out_of_sight_is_a_warning() {
     ] {
         let config = "{ args: { which: { default: x } } }";
         let lab = trail(config, &[before, "inputText: { text: \"{{order}}\" }"]);
-        lab.write("b.trail.yaml", "config: {}\ntrail:\n  - step: x\n");
+        lab.write("b.trail.yaml", "config: {}\ntrail:\n  - step: x\n")
+            .write(
+                "packtrain.yaml",
+                "mcpServers: [{ name: acme, command: acme }]\n",
+            );
         let said = check(&lab, &[], 0).stderr;
         has(&said, &["warning", "`{{order}}` is undefined, unless"]);
     }
