@@ -15,6 +15,7 @@ use packtrain_model::{
 };
 
 use self::devices::{Devices, Place};
+use crate::host::DeviceChange;
 use crate::resolve::Plan;
 use crate::stop::StopReason;
 
@@ -43,14 +44,8 @@ pub(crate) enum Event {
         outcome: Outcome,
         duration: Duration,
     },
-    /// A device died and is being restarted.
-    DeviceDown(DeviceId),
-    /// A device that was down is there again.
-    DeviceUp(DeviceId),
-    /// A device is gone and nobody restarts it.
-    DeviceLeft(DeviceId),
-    /// A device that had left, or that was given up, was connected anew.
-    DeviceJoined(DeviceId),
+    /// Something happened to a device.
+    DeviceChanged(DeviceChange),
     /// Somebody or something asks the run to stop.
     Stop(StopReason),
 }
@@ -130,10 +125,7 @@ impl Dispatcher {
                 outcome,
                 duration,
             } => self.session_ended(&assignment, outcome, duration, &mut actions),
-            Event::DeviceDown(id) => self.devices.down(&id),
-            Event::DeviceUp(id) => self.devices.up(&id),
-            Event::DeviceLeft(id) => self.devices.left(&id),
-            Event::DeviceJoined(id) => self.devices.joined(&id),
+            Event::DeviceChanged(change) => self.devices.change(&change),
             Event::Stop(reason) => self.stop(reason, &mut actions),
         }
         self.assign(&mut actions);

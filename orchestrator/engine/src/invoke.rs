@@ -1,6 +1,7 @@
 //! The invoker: every call of a tool by name. Looked up, permitted, templates filled in, called
 //! under the session's deadline, judged, both ends journalled.
 
+mod arguments;
 mod nested;
 
 use std::sync::Arc;
@@ -8,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use packtrain_model::suggest::closest;
-use packtrain_model::template::Filled;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
@@ -86,7 +86,7 @@ impl<'a> Invoker<'a> {
         let started = Instant::now();
         let registry = session.registry.snapshot();
         let tool = registry.get(request.tool);
-        let arguments = session.filled_in(&request, tool);
+        let arguments = arguments::filled_in(session, &request, tool);
         if let (Some(tool), Ok(arguments)) = (tool, &arguments) {
             session.scope.hide(tool.spec(), &arguments.value);
         }
@@ -106,10 +106,13 @@ impl<'a> Invoker<'a> {
             .await;
         let mut notes = Vec::new();
         let answer = match arguments {
-            Ok(mut arguments) => {
-                notes = noticed(tool, &mut arguments);
-                self.dispatch(&request, &registry, &arguments.value).await
-            }
+            Ok(mut filled) => match arguments::known(tool, &mut filled) {
+                Ok(noticed) => {
+                    notes = noticed;
+                    self.dispatch(&request, &registry, &filled.value).await
+                }
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
         let (outcome, mut answer) = match answer.and_then(|answer| self.unambiguous(tool, answer)) {
@@ -227,21 +230,6 @@ fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, Too
             None => "`packtrain tools` lists all tools".to_owned(),
         }),
     })
-}
-
-/// What whoever reads the report shall know of a call's arguments: those that the tool does not
-/// take, which are left out, and templates that the trail asks to leave as they are.
-fn noticed(tool: Option<&Arc<dyn Tool>>, arguments: &mut Filled<Value>) -> Vec<String> {
-    let unknown = tool.map(|tool| tool.spec().take_unknown(&mut arguments.value));
-    let unknown = unknown.into_iter().flatten().map(|argument| {
-        let hint = argument.hint.map(|hint| format!("; {hint}"));
-        let hint = hint.unwrap_or_default();
-        format!("unknown argument `{}` was ignored{hint}", argument.name)
-    });
-    let undefined = arguments.unresolved.iter();
-    unknown
-        .chain(undefined.map(|one| format!("{} is undefined and was left as is", one.token)))
-        .collect()
 }
 
 fn shortened(text: String) -> String {

@@ -28,9 +28,9 @@ pub use loader::TrailLoader;
 pub use order::{
     Ambiguity, DeviceRequirement, Screenshots, SessionOptions, SessionOrder, SessionValues,
 };
-pub use pins::{check_driver, check_pins};
+pub use pins::{Skip, SkippedBy, check_driver, check_pins};
 pub use request::{RequestedTrail, RunOptions, RunRequest, Shard};
-pub use resolve::{Plan, Planned, Skip, SkippedBy, resolve};
+pub use resolve::{Plan, Planned, resolve};
 pub use run::Run;
 pub use session::{Here, SessionContext};
 pub use stop::{SessionStop, Stop, StopReason};

@@ -3,7 +3,7 @@
 use packtrain_drivers::{DeviceInfo, Platform};
 use packtrain_model::diagnostic::{Diagnostic, quoted};
 use packtrain_model::suggest::closest;
-use packtrain_model::trail::Trail;
+use packtrain_model::trail::{Trail, lineage};
 
 /// Driver names of trail files and the platform each drives. Those of other programs' own devices
 /// have none here.
@@ -103,4 +103,34 @@ fn find(name: &str) -> Option<(&'static str, Option<Platform>)> {
 
 fn normal(name: &str) -> String {
     name.replace('-', "_").to_uppercase()
+}
+
+/// Why a session is not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skip {
+    /// What people are told.
+    pub reason: String,
+    /// Who does not want it.
+    pub by: SkippedBy,
+}
+
+/// Who does not want a session to be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkippedBy {
+    /// The trail, for this device.
+    Trail,
+    /// Nobody; the driver it is pinned to is not here.
+    Pin,
+}
+
+/// Why a trail is not run on a device, if it is not.
+pub(crate) fn skip(trail: &Trail, device: &DeviceInfo, driver: Option<&str>) -> Option<Skip> {
+    let lineage = lineage(&device.classifiers);
+    let told = |by, reason| Skip { reason, by };
+    let wish = trail.config.skip_for(&lineage).map(str::to_owned);
+    wish.map(|reason| told(SkippedBy::Trail, reason))
+        .or_else(|| {
+            let mismatch = mismatch(trail, device, &lineage, driver);
+            mismatch.map(|reason| told(SkippedBy::Pin, reason))
+        })
 }

@@ -6,12 +6,12 @@ mod tests;
 use std::sync::Arc;
 
 use packtrain_drivers::{DeviceId, DeviceInfo};
-use packtrain_model::trail::{Trail, lineage};
+use packtrain_model::trail::Trail;
 use packtrain_model::{Cell, PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION};
 
 use crate::dispatch::Assignment;
 use crate::order::{DeviceRequirement, SessionOrder, SessionValues};
-use crate::pins;
+use crate::pins::{self, Skip, SkippedBy};
 use crate::request::{RunOptions, RunRequest, Shard};
 
 /// What will run.
@@ -44,24 +44,6 @@ pub struct Planned {
     pub cell: Cell,
 }
 
-/// Why a session is not run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skip {
-    /// What people are told.
-    pub reason: String,
-    /// Who does not want it.
-    pub by: SkippedBy,
-}
-
-/// Who does not want a session to be run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SkippedBy {
-    /// The trail, for this device.
-    Trail,
-    /// Nobody; the driver it is pinned to is not here.
-    Pin,
-}
-
 /// Makes a plan: filters by tag, combines trails with devices, notes what trails skip.
 pub fn resolve(request: RunRequest) -> Plan {
     let trails: Vec<_> = request
@@ -81,7 +63,7 @@ pub fn resolve(request: RunRequest) -> Plan {
             .filter(|device| requested.may_run_on(&device.id))
             .filter(|device| !request.only_declared || pins::declares(trail, device))
             .map(|device| {
-                let skip = skip(trail, device, request.driver.as_deref());
+                let skip = pins::skip(trail, device, request.driver.as_deref());
                 (device.id.clone(), skip)
             })
             .partition(|(_, skip)| skip.is_none());
@@ -205,15 +187,4 @@ impl Planned {
             cell: self.cell.clone(),
         }
     }
-}
-
-fn skip(trail: &Trail, device: &DeviceInfo, driver: Option<&str>) -> Option<Skip> {
-    let lineage = lineage(&device.classifiers);
-    let told = |by, reason| Skip { reason, by };
-    let wish = trail.config.skip_for(&lineage).map(str::to_owned);
-    wish.map(|reason| told(SkippedBy::Trail, reason))
-        .or_else(|| {
-            let mismatch = pins::mismatch(trail, device, &lineage, driver);
-            mismatch.map(|reason| told(SkippedBy::Pin, reason))
-        })
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 
 use crate::dispatch::{Action, Assignment, Dispatcher, Event};
-use crate::host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput};
+use crate::host::{SessionHost, SessionOutput};
 use crate::journal::Journal;
 use crate::resolve::Plan;
 use crate::stop::{SessionStop, Stop, StopReason};
@@ -74,7 +74,7 @@ impl Run {
                 // A device that died is known to be down before what ended with it is tried again, and
                 // a session that has ended is not called cancelled by a stop in the same moment.
                 biased;
-                Some(change) = changes.recv() => changed(change),
+                Some(change) = changes.recv() => Event::DeviceChanged(change),
                 Some(ended) = sessions.tasks.join_next_with_id() => sessions.ended(ended),
                 reason = next(&mut reasons) => Event::Stop(reason),
                 () = at(time_limit) => {
@@ -167,15 +167,6 @@ fn panicked(error: JoinError) -> Outcome {
         blame: Blame::Host,
         cause: format!("packtrain panicked: {message}"),
         hint: Some("this is a bug in packtrain; please report it".to_owned()),
-    }
-}
-
-fn changed(change: DeviceChange) -> Event {
-    match change.kind {
-        DeviceChangeKind::Down => Event::DeviceDown(change.id),
-        DeviceChangeKind::Up => Event::DeviceUp(change.id),
-        DeviceChangeKind::Left => Event::DeviceLeft(change.id),
-        DeviceChangeKind::Joined => Event::DeviceJoined(change.id),
     }
 }
 

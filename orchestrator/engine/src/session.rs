@@ -9,11 +9,9 @@ use packtrain_device_actors::{CommandError, Fleet, Lease};
 use packtrain_drivers::{
     BoxFuture, Command, DeviceInfo, Observation, SessionOptions as DeviceOptions,
 };
-use packtrain_model::template::{Filled, Scope};
 use packtrain_model::trail::{Recorded, Step, ToolCall, Trail, lineage};
-use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, SessionId, StepIndex};
-use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry, Tool, ToolError, ToolRequest};
+use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry};
 use tokio::sync::mpsc;
 
 use crate::changes;
@@ -284,28 +282,6 @@ impl SessionContext {
             stop: self.stop.cause(),
             overtime: is_over.then_some(self.options.timeout),
         }
-    }
-
-    /// The arguments of a call, with their templates filled in.
-    pub(crate) fn filled_in(
-        &self,
-        request: &ToolRequest<'_>,
-        tool: Option<&Arc<dyn Tool>>,
-    ) -> Result<Filled<Value>, ToolError> {
-        let scope = Scope {
-            memory: &self.scope.memory(),
-            params: None,
-            app_ids: self.scope.app_ids(),
-            code: tool.map_or(&[], |tool| &tool.spec().code),
-            undefined: request.undefined,
-        };
-        scope
-            .fill(request.arguments)
-            .map_err(|error| ToolError::Failed {
-                message: error.to_string(),
-                log: Vec::new(),
-                hint: error.hint().map(str::to_owned),
-            })
     }
 
     /// Journals an event without what the session has learned must not be shown.

@@ -365,3 +365,22 @@ fn an_argument_that_a_tool_does_not_take_is_noted_and_the_call_goes_on() {
         assert_eq!(notes.unwrap(), expected);
     });
 }
+
+#[test]
+fn a_misspelled_argument_of_an_assertion_fails_it() {
+    in_system(async {
+        let a = Fake::new("a");
+        let text = "trail:\n  - step: compare\n    recording:\n      web:\n        - assertEquals: { actual: a, expected: a, expectd: b }\n";
+        let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
+            .unwrap()
+            .trail;
+        let mut bench = Bench::new(&[&a], &[std::sync::Arc::new(trail)]);
+        bench.registry = SharedRegistry::new(Registry::builtin());
+        let ran = bench.run().await;
+        let Outcome::Failed(failure) = &ran.outcomes()[0].1 else {
+            panic!("{:?}", ran.outcomes());
+        };
+        assert_eq!(failure.message, "unknown argument `expectd`");
+        assert_eq!(failure.hint.as_deref(), Some("did you mean `expected`?"));
+    });
+}

@@ -224,6 +224,24 @@ fn texts_are_patterns_of_the_whole_text_in_any_case_or_the_very_text() {
 }
 
 #[test]
+fn an_exact_text_is_the_whole_text_in_its_case_and_no_pattern() {
+    on_both(async |platform| {
+        let rows = vec![label("Total (5.00)").line(300.0)];
+        let lab = Lab::showing(platform, rows).await;
+        let exact = |text: &str| json!({"text": text, "exact": true});
+        for tool in ["assertVisibleWithText", "tapOnElementWithText"] {
+            lab.call(tool, exact("Total (5.00)")).await.unwrap();
+            for text in ["total (5.00)", "Total", "Total .5.00.", ".*"] {
+                lab.failure(tool, exact(text)).await;
+            }
+        }
+        lab.call("assertNotVisibleWithText", exact("total (5.00)"))
+            .await
+            .unwrap();
+    });
+}
+
+#[test]
 fn a_pattern_that_is_none_is_compared_as_text_and_the_report_says_so() {
     on_both(async |platform| {
         let lab = Lab::showing(platform, vec![label("Total (").line(300.0)]).await;

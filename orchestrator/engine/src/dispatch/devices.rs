@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::{Blame, SessionIndex};
 
+use crate::host::{DeviceChange, DeviceChangeKind};
 use crate::resolve::Plan;
 
 /// After this many infrastructure errors in a row that blame it, a device gets no further sessions.
@@ -168,33 +169,20 @@ impl Devices {
         assigned
     }
 
-    pub(super) fn down(&mut self, id: &DeviceId) {
-        self.change(id, Availability::Up, Availability::Down);
-    }
-
-    pub(super) fn up(&mut self, id: &DeviceId) {
-        self.change(id, Availability::Down, Availability::Up);
-    }
-
-    pub(super) fn left(&mut self, id: &DeviceId) {
-        if let Some(&device) = self.indices.get(id) {
-            self.retire(device);
-        }
-    }
-
-    pub(super) fn joined(&mut self, id: &DeviceId) {
-        if let Some(&device) = self.indices.get(id) {
-            let slot = &mut self.slots[device.0];
-            slot.availability = Availability::Up;
-            slot.errors = 0;
-        }
-    }
-
-    fn change(&mut self, id: &DeviceId, from: Availability, to: Availability) {
-        if let Some(device) = self.indices.get(id) {
-            let slot = &mut self.slots[device.0];
-            if slot.availability == from {
-                slot.availability = to;
+    /// Takes in that something happened to a device.
+    pub(super) fn change(&mut self, change: &DeviceChange) {
+        let Some(&device) = self.indices.get(&change.id) else {
+            return;
+        };
+        let slot = &mut self.slots[device.0];
+        match (change.kind, slot.availability) {
+            (DeviceChangeKind::Down, Availability::Up) => slot.availability = Availability::Down,
+            (DeviceChangeKind::Up, Availability::Down) => slot.availability = Availability::Up,
+            (DeviceChangeKind::Down | DeviceChangeKind::Up, _) => {}
+            (DeviceChangeKind::Left, _) => self.retire(device),
+            (DeviceChangeKind::Joined, _) => {
+                slot.availability = Availability::Up;
+                slot.errors = 0;
             }
         }
     }

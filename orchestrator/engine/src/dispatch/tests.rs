@@ -6,11 +6,16 @@ use packtrain_model::{Cell, Exit, RunId};
 use proptest::prelude::*;
 
 use super::*;
+use crate::host::DeviceChangeKind;
 use crate::request::{RunOptions, Shard};
 use crate::resolve::Planned;
 
 fn id(number: usize) -> DeviceId {
     DeviceId::new(Platform::Web, format!("d{number}"))
+}
+
+fn changed(id: DeviceId, kind: DeviceChangeKind) -> Event {
+    Event::DeviceChanged(DeviceChange { id, kind })
 }
 
 fn device(number: usize) -> DeviceInfo {
@@ -199,7 +204,7 @@ fn a_source_that_breaks_costs_no_device_its_place() {
 fn what_is_bound_to_a_device_that_was_given_up_goes_to_others_that_may_run_it() {
     let mut desk = Desk::new(&plan(2, &[&[0, 1], &[1]], retries(3)));
     desk.end(0, Outcome::failed("no"));
-    desk.tell(Event::DeviceLeft(id(0)));
+    desk.tell(changed(id(0), DeviceChangeKind::Left));
     desk.end(0, Outcome::failed("no"));
     assert_eq!(desk.on(0), None);
     desk.end(1, Outcome::Passed);
@@ -209,7 +214,7 @@ fn what_is_bound_to_a_device_that_was_given_up_goes_to_others_that_may_run_it() 
 #[test]
 fn a_device_that_is_down_gets_only_what_no_other_can_take() {
     let mut desk = Desk::new(&plan(2, &[&[0, 1], &[0, 1], &[0], &[0]], retries(0)));
-    desk.tell(Event::DeviceDown(id(0)));
+    desk.tell(changed(id(0), DeviceChangeKind::Down));
     desk.end(0, Outcome::Passed);
     assert_eq!(
         desk.on(0),
@@ -218,7 +223,7 @@ fn a_device_that_is_down_gets_only_what_no_other_can_take() {
     );
     desk.end(0, Outcome::Passed);
     assert_eq!(desk.on(0), None);
-    desk.tell(Event::DeviceUp(id(0)));
+    desk.tell(changed(id(0), DeviceChangeKind::Up));
     assert_eq!(desk.on(0), Some((1, 1)));
 }
 
@@ -228,7 +233,7 @@ fn a_device_that_joins_anew_is_given_work_again() {
     desk.end(0, lost());
     desk.end(0, lost());
     assert_eq!(desk.on(0), None);
-    desk.tell(Event::DeviceJoined(id(0)));
+    desk.tell(changed(id(0), DeviceChangeKind::Joined));
     assert_eq!(desk.on(0), Some((2, 1)));
 }
 
@@ -327,10 +332,10 @@ proptest! {
                 }
                 Turn::End(..) => {}
                 Turn::Device(number, how) => desk.tell(match how {
-                    0 => Event::DeviceDown(id(number)),
-                    1 => Event::DeviceUp(id(number)),
-                    2 => Event::DeviceLeft(id(number)),
-                    _ => Event::DeviceJoined(id(number)),
+                    0 => changed(id(number), DeviceChangeKind::Down),
+                    1 => changed(id(number), DeviceChangeKind::Up),
+                    2 => changed(id(number), DeviceChangeKind::Left),
+                    _ => changed(id(number), DeviceChangeKind::Joined),
                 }),
                 Turn::Stop(how) => desk.tell(Event::Stop(match how {
                     0 => StopReason::FailFast,

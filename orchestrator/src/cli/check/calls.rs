@@ -9,7 +9,7 @@ use packtrain_model::diagnostic::{Diagnostic, Severity};
 use packtrain_model::suggest::did_you_mean;
 use packtrain_model::trail::{Recorded, ToolCall, Trail, lineage};
 use packtrain_model::yaml::Value;
-use packtrain_tools::{Registry, Tool, check_selectors, is_template};
+use packtrain_tools::{Kind, Registry, Tool, check_selectors, is_template};
 
 use crate::trails;
 
@@ -110,8 +110,15 @@ impl<'a> Calls<'a> {
         let mut arguments = call.args.clone();
         for unknown in spec.take_unknown(&mut arguments) {
             let message = format!("unknown argument `{}` of `{name}`", unknown.name);
+            // As in a run: without it something else would be expected.
+            let is_mistake = spec.kind == Kind::Assertion && unknown.hint.is_some();
+            let told = if is_mistake {
+                Diagnostic::error
+            } else {
+                Diagnostic::warning
+            };
             let hint = unknown.hint.unwrap_or_else(|| usage.clone());
-            found.push(Diagnostic::warning(source, unknown.span, message).hint(hint));
+            found.push(told(source, unknown.span, message).hint(hint));
         }
         if let Err(mut error) = tool.check(&arguments) {
             error.span = error.span.or(call.span);

@@ -29,7 +29,7 @@ fn touching() -> Vec<Arc<dyn Tool>> {
             Kind::Action,
             "Taps an element that has a text somewhere in what it says, in any case.",
             |mut arguments, call| {
-                let text = Says::Containing(std::mem::take(&mut arguments.text));
+                let text = arguments.says(Says::Containing);
                 touch(call, arguments.words(text), Touch::Tap)
             },
         )
@@ -41,7 +41,7 @@ fn touching() -> Vec<Arc<dyn Tool>> {
             Kind::Action,
             "Holds an element by what it says.",
             |mut arguments, call| {
-                let text = Says::Matching(std::mem::take(&mut arguments.text));
+                let text = arguments.says(Says::Matching);
                 touch(call, arguments.words(text), Touch::Hold)
             },
         )
@@ -76,7 +76,7 @@ fn expecting() -> Vec<Arc<dyn Tool>> {
             Kind::Assertion,
             "Expects an element to be visible by what it says.",
             |mut arguments, call| {
-                let text = Says::Matching(std::mem::take(&mut arguments.text));
+                let text = arguments.says(Says::Matching);
                 visible(call, arguments.words(text))
             },
         )
@@ -88,7 +88,7 @@ fn expecting() -> Vec<Arc<dyn Tool>> {
             Kind::Assertion,
             "Expects that no element that says so is visible, or that it goes away in time.",
             |mut arguments, call| {
-                let text = Says::Matching(std::mem::take(&mut arguments.text));
+                let text = arguments.says(Says::Matching);
                 let words = arguments.words(text);
                 Box::pin(async move {
                     let wanted = ElementQuery::words(words, call.session.platform())?;
@@ -138,6 +138,9 @@ fn visible<'a>(call: &'a Call<'a>, words: Words) -> Answering<'a> {
 struct ByText {
     /// What it says.
     text: String,
+    /// The whole text as it is written, in this case, and no pattern.
+    #[serde(default)]
+    exact: bool,
     /// Its id, in full or behind the last slash, as a pattern.
     #[serde(default)]
     id: Option<String>,
@@ -153,6 +156,16 @@ struct ByText {
 }
 
 impl ByText {
+    /// What it says; `otherwise`, unless it is to be exact.
+    fn says(&mut self, otherwise: fn(String) -> Says) -> Says {
+        let text = std::mem::take(&mut self.text);
+        if self.exact {
+            Says::Exactly(text)
+        } else {
+            otherwise(text)
+        }
+    }
+
     fn words(self, says: Says) -> Words {
         Words {
             says: Some(says),

@@ -35,6 +35,8 @@ pub(crate) enum Says {
     Matching(String),
     /// A text somewhere in it, in any case.
     Containing(String),
+    /// This text and no other, in this case.
+    Exactly(String),
 }
 
 /// Where a text is looked for.
@@ -152,6 +154,7 @@ impl Words {
         match &self.says {
             Some(Says::Matching(pattern)) => words.push(format!("text {}", quoted(pattern))),
             Some(Says::Containing(text)) => words.push(format!("text with {}", quoted(text))),
+            Some(Says::Exactly(text)) => words.push(format!("exact text {}", quoted(text))),
             None => {}
         }
         if let Some(id) = &self.id {
@@ -183,7 +186,7 @@ impl Words {
 impl Says {
     fn text(&self) -> &str {
         match self {
-            Self::Matching(text) | Self::Containing(text) => text,
+            Self::Matching(text) | Self::Containing(text) | Self::Exactly(text) => text,
         }
     }
 
@@ -191,6 +194,7 @@ impl Says {
         match self {
             Self::Matching(pattern) => pattern.clone(),
             Self::Containing(text) => format!(".*{}.*", regex::escape(text)),
+            Self::Exactly(text) => format!("(?-i:{})", regex::escape(text)),
         }
     }
 }

@@ -1,0 +1,63 @@
+//! The arguments of a call: templates filled in, what the tool does not take left out.
+
+use std::sync::Arc;
+
+use packtrain_model::template::{Filled, Scope};
+use packtrain_model::yaml::Value;
+use packtrain_tools::{Kind, Tool, ToolError, ToolRequest};
+
+use crate::session::SessionContext;
+
+/// The arguments of a call, with their templates filled in.
+pub(super) fn filled_in(
+    session: &SessionContext,
+    request: &ToolRequest<'_>,
+    tool: Option<&Arc<dyn Tool>>,
+) -> Result<Filled<Value>, ToolError> {
+    let scope = Scope {
+        memory: &session.scope.memory(),
+        params: None,
+        app_ids: session.scope.app_ids(),
+        code: tool.map_or(&[], |tool| &tool.spec().code),
+        undefined: request.undefined,
+    };
+    scope
+        .fill(request.arguments)
+        .map_err(|error| ToolError::Failed {
+            message: error.to_string(),
+            log: Vec::new(),
+            hint: error.hint().map(str::to_owned),
+        })
+}
+
+/// Leaves out arguments that the tool does not know, and answers what whoever reads the report
+/// shall know of that, and of templates that the trail asks to leave as they are.
+///
+/// # Errors
+/// When an assertion's argument is misspelled: without it something else would be expected.
+pub(super) fn known(
+    tool: Option<&Arc<dyn Tool>>,
+    arguments: &mut Filled<Value>,
+) -> Result<Vec<String>, ToolError> {
+    let mut notes = Vec::new();
+    let spec = tool.map(|tool| tool.spec());
+    let unknown = spec.map(|spec| spec.take_unknown(&mut arguments.value));
+    for argument in unknown.into_iter().flatten() {
+        let is_assertion = spec.is_some_and(|spec| spec.kind == Kind::Assertion);
+        let name = argument.name;
+        match argument.hint {
+            Some(hint) if is_assertion => {
+                return Err(ToolError::Failed {
+                    message: format!("unknown argument `{name}`"),
+                    log: Vec::new(),
+                    hint: Some(hint),
+                });
+            }
+            Some(hint) => notes.push(format!("unknown argument `{name}` was ignored; {hint}")),
+            None => notes.push(format!("unknown argument `{name}` was ignored")),
+        }
+    }
+    let undefined = arguments.unresolved.iter();
+    notes.extend(undefined.map(|one| format!("{} is undefined and was left as is", one.token)));
+    Ok(notes)
+}
