@@ -5,10 +5,10 @@ use std::time::Duration;
 use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, DriverError, Fault, LaunchMode, Observation,
 };
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _, context_within};
 use packtrain_virtual::world::AppState;
 
 use super::lab::{Device, all_ways};
-use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _, context_within};
 
 async fn launch(device: &mut Device, mode: LaunchMode) -> Vec<String> {
     let id = SHOP.to_owned();

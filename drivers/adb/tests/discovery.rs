@@ -1,10 +1,10 @@
 //! Which devices there are.
 
 use packtrain_driver_adb::{AdbOptions, AdbPool};
+use packtrain_testing::NO_FAULTS;
 use packtrain_virtual::fleet::Fleet;
 
 use super::lab::{self, Agent, Way, Wire, options, socket};
-use packtrain_testing::NO_FAULTS;
 use packtrain_testing::{AdbServer, adb, secluded};
 
 /// Has the server connect to a phone under a name of its own.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use packtrain_drivers::{
     AppCommand, Command, DriverError, Fault, InputCommand, Key, Point, SessionOptions,
 };
+use packtrain_testing::{NO_FAULTS, TestDevice as _, VirtualPhone as _};
 use packtrain_virtual::world::Display;
 
 use super::lab::{Agent, Device, all_ways};
-use packtrain_testing::{NO_FAULTS, TestDevice as _, VirtualPhone as _};
 
 async fn press(device: &mut Device, key: Key) {
     device.input(InputCommand::Key(key)).await;

@@ -6,9 +6,9 @@ use packtrain_drivers::{
     AppCommand, Classifier, Command, InputCommand, NodeDetail, Observation, Size, Snapshot,
     SnapshotDetail,
 };
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 use super::lab::{Agent, Device, Way, all_ways};
-use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 const UPRIGHT: Size = Size::new(1080.0, 2424.0);
 const TURNED: Size = Size::new(2424.0, 1080.0);

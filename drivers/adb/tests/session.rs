@@ -6,10 +6,10 @@ use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, CommandContext, DeviceEvent, DriverError, Fault,
     InputCommand, SessionOptions,
 };
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 use tokio_util::sync::CancellationToken;
 
 use super::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
-use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 
 fn sleep(seconds: u32) -> Command {
     Command::Android(AndroidCommand::Shell {

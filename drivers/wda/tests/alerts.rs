@@ -3,10 +3,10 @@
 use packtrain_drivers::{
     AppCommand, Command, DeviceEvent, DriverError, Fault, SessionOptions, Snapshot,
 };
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 use serde_json::{Value, json};
 
 use super::lab::{Device, both_ways};
-use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 /// An update that is offered when somebody taps the title.
 const UPDATE: &str = "

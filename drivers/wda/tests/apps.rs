@@ -4,11 +4,11 @@ use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, DeviceEvent, DriverError, Fault, LaunchMode,
     SessionOptions, WebCommand,
 };
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 use packtrain_virtual::world::AppState;
 use serde_json::json;
 
 use super::lab::{Device, Way, both_ways};
-use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 
 fn launch(id: &str, mode: LaunchMode) -> Command {
     let id = id.to_owned();

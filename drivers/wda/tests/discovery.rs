@@ -2,9 +2,9 @@
 
 use packtrain_driver_wda::{MuxAddress, WdaEndpoint, WdaError, WdaOptions, WdaPool, WdaStart};
 use packtrain_drivers::{Classifier, Command, Connector, SessionOptions, Size, event_channel};
+use packtrain_testing::{NO_FAULTS, context};
 
 use super::lab::{muxer, phones, url};
-use packtrain_testing::{NO_FAULTS, context};
 
 fn classifiers(connector: &dyn Connector) -> Vec<String> {
     let info = connector.describe();

@@ -6,13 +6,13 @@ use std::time::Duration;
 use packtrain_drivers::{
     AppCommand, Command, DriverError, Fault as Blame, InputCommand, LaunchMode, SessionOptions,
 };
-use packtrain_virtual::faults::Fault;
-
-use super::lab::{Device, Way, both_ways};
 use packtrain_testing::{
     Coverage, NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
     names_tests_that_exist,
 };
+use packtrain_virtual::faults::Fault;
+
+use super::lab::{Device, Way, both_ways};
 
 const SOURCE: &str = "match: { route: 'GET .*/source' }";
 

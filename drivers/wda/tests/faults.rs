@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::{
     Command, CommandContext, DeviceEvent, DriverError, InputCommand, SessionOptions,
 };
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 use tokio_util::sync::CancellationToken;
 
 use super::lab::{Device, Way, both_ways};
-use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 
 fn mended(events: &[DeviceEvent]) -> usize {
     let is = |event: &&DeviceEvent| matches!(event, DeviceEvent::Reconnected { .. });

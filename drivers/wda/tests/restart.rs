@@ -2,11 +2,11 @@
 
 use packtrain_driver_wda::WdaStart;
 use packtrain_drivers::{Command, DeviceEvent, DriverError, InputCommand, event_channel};
+use packtrain_testing::{NO_FAULTS, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::lab::{Device, Way, endpoint, phones};
-use packtrain_testing::{NO_FAULTS, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context};
 
 /// A program that tells the test that it was started and runs until it is killed. It leaves
 /// another one running that would outlive it, were it not of the same process group.

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use packtrain_drivers::{AppCommand, Classifier, Command, Observation, Size, SnapshotDetail};
+use packtrain_testing::{
+    NO_FAULTS, SHOP, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context_within,
+};
 
 use packtrain_virtual::world::Rotation;
 
 use super::lab::{Device, both_ways};
-use packtrain_testing::{
-    NO_FAULTS, SHOP, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context_within,
-};
 
 const UPRIGHT: Size = Size::new(393.0, 852.0);
 const TURNED: Size = Size::new(852.0, 393.0);

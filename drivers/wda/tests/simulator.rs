@@ -8,6 +8,7 @@ use packtrain_drivers::{
     AppCommand, Classifier, Command, Connector, Driver, DriverError, LaunchMode, Observation,
     SessionOptions, event_channel,
 };
+use packtrain_testing::{NO_FAULTS, SHOP, context};
 use packtrain_virtual::fleet::Fleet;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -15,7 +16,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::lab::phones;
-use packtrain_testing::{NO_FAULTS, SHOP, context};
 
 /// What `simctl list -j` prints.
 const LIST: &str = r#"{"devices": {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use packtrain_drivers::{Command, DriverError, InputCommand, SessionOptions};
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 
 use super::{lost, mended};
 use crate::lab::{Agent, Device, Way, Wire, both_wires, options};
-use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
 
 /// A phone whose driver is connected but has begun no session.
 async fn before_a_session(wire: Wire, rule: &str) -> Device {

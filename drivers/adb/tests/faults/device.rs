@@ -6,12 +6,12 @@ use packtrain_driver_adb::AgentChoice;
 use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, DriverError, Fault, LaunchMode, SessionOptions,
 };
-
-use super::{lost, mended};
-use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
 use packtrain_testing::{
     NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
 };
+
+use super::{lost, mended};
+use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
 
 const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 

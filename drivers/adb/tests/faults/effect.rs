@@ -1,10 +1,10 @@
 //! Actions that nobody confirmed, because the way to the phone broke: they are done once.
 
 use packtrain_drivers::{Command, InputCommand, Point};
+use packtrain_testing::{NO_FAULTS, TestDevice as _, VirtualPhone as _};
 
 use super::lost;
 use crate::lab::{Agent, Device, all_ways, both_wires};
-use packtrain_testing::{NO_FAULTS, TestDevice as _, VirtualPhone as _};
 
 /// The way breaks when a command was asked for, and when it was carried out.
 const ASKED: &str = "{ match: { service: 'input ' }, when: { times: 1 }, do: drop }";

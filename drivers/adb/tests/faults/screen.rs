@@ -5,11 +5,11 @@ use std::time::Duration;
 use packtrain_drivers::{
     AppCommand, Command, DeviceEvent, DriverError, Fault, InputCommand, LaunchMode, SessionOptions,
 };
-
-use crate::lab::{Agent, Device, all_ways, both_wires};
 use packtrain_testing::{
     NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
 };
+
+use crate::lab::{Agent, Device, all_ways, both_wires};
 
 fn tree(device: &Device) -> &'static str {
     match device.way.agent {

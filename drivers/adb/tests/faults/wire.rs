@@ -10,6 +10,7 @@ use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, DriverError, Fault, InputCommand, SessionOptions,
     event_channel,
 };
+use packtrain_testing::AdbServer;
 use packtrain_virtual::fleet::Fleet;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -17,7 +18,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{lost, mended};
 use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options, settings, socket};
-use packtrain_testing::AdbServer;
 use packtrain_testing::{
     NO_FAULTS, SNAPSHOT, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context_within,
 };

@@ -3,8 +3,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crate::lab::{Adb, Lab, one_phone};
 use packtrain_testing::SHOP;
+
+use crate::lab::{Adb, Lab, one_phone};
 
 /// An APK whose manifest is plain XML, as simple tools write it.
 fn apk(lab: &Lab, name: &str, package: &str, version: u32) -> PathBuf {

@@ -4,11 +4,11 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Stdio;
 
+use packtrain_testing::{secluded, start_adb_server};
 use packtrain_virtual::fleet::Fleet;
 use tokio::process::Command;
 
 use crate::lab::{adb_of_adbutils, one_phone, python};
-use packtrain_testing::{secluded, start_adb_server};
 
 /// Runs a script against one phone, with an adb server of its own on a port, which is the only
 /// thing these clients can talk to.

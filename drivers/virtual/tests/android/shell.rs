@@ -1,12 +1,12 @@
 //! Shells: exit codes, streams, terminals, and what clients put into a line.
 
+use packtrain_testing::SHOP;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 use packtrain_virtual::android::Generation;
 use packtrain_virtual::fleet::FleetOptions;
 
 use crate::lab::{Adb, Lab, one_phone};
-use packtrain_testing::SHOP;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn exit_codes_and_both_outputs_arrive_apart() {

@@ -1,9 +1,9 @@
 //! Elements: finding them, asking them, and that they go stale.
 
+use packtrain_testing::SHOP;
 use serde_json::{Value, json};
 
 use super::bench::Bench;
-use packtrain_testing::SHOP;
 
 #[tokio::test]
 async fn every_strategy_finds_the_same_element() {

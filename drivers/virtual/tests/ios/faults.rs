@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use packtrain_testing::SHOP;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 
 use super::bench::Bench;
 use super::http::Client;
-use packtrain_testing::SHOP;
 
 async fn status(client: &mut Client) -> bool {
     client.send("GET", "/status", Value::Null).await.is_some()

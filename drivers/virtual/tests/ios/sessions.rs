@@ -1,13 +1,13 @@
 //! Sessions, the envelope around every answer, and what is no command.
 
 use hyper::StatusCode;
+use packtrain_testing::{SHOP, VirtualPhone as _};
 use packtrain_virtual::app::{AppId, Permission};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::bench::Bench;
-use packtrain_testing::{SHOP, VirtualPhone as _};
 
 #[tokio::test]
 async fn an_answer_is_a_value_in_an_envelope_with_the_session() {

@@ -1,9 +1,9 @@
 //! Touches and keys, and what they do to the app.
 
+use packtrain_testing::SHOP;
 use serde_json::json;
 
 use super::bench::Bench;
-use packtrain_testing::SHOP;
 
 fn touch(actions: serde_json::Value) -> serde_json::Value {
     json!({"actions": [{

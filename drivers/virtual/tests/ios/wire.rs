@@ -1,12 +1,12 @@
 //! HTTP as a phone speaks it, which is less than a web server does: a client that needs more must
 //! not get it here either.
 
+use packtrain_testing::SHOP;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::bench::Bench;
-use packtrain_testing::SHOP;
 
 /// Sends bytes on a connection of their own; answers what comes back until the phone hangs up.
 async fn exchange(bench: &Bench, bytes: &str) -> String {
