@@ -12,8 +12,7 @@ use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{
-    Ambiguity, Here, Journal, Plan, Run, RunOptions, RunRequest, Screenshots, SessionOptions,
-    Shard, Sink, Stop, StopReason, resolve,
+    Here, Journal, Plan, Run, RunRequest, Shard, Sink, Stop, StopReason, resolve,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::{Exit, RunId};
@@ -171,19 +170,7 @@ fn plan(
     if let Some(driver) = &args.driver {
         packtrain_engine::check_driver(driver).map_err(CliError::misuse)?;
     }
-    let given = given::given_args(args)?;
-    let mut mistakes = Vec::new();
-    for trail in found.trails.iter().flat_map(trails::LoadedTrail::files) {
-        if let Err(found) = trail.config.bind_args(&trail.source, &given) {
-            mistakes.extend(found);
-        }
-    }
-    if !mistakes.is_empty() {
-        return Err(CliError::files(
-            "the trails' arguments do not fit",
-            mistakes,
-        ));
-    }
+    let given = given::args_for(args, found)?;
     let now = chrono::Utc::now();
     let run = RunId::new(
         now,
@@ -203,31 +190,7 @@ fn plan(
             packtrain_config::Sharding::All => Shard::All,
             packtrain_config::Sharding::Split => Shard::Split,
         },
-        options: RunOptions {
-            retries: config.run.retries,
-            fail_fast: config.run.fail_fast,
-            time_limit: config.run.time_limit.map(|limit| limit.get()),
-            session: SessionOptions {
-                timeout: config.run.timeout.get(),
-                screenshots: match config.run.screenshots {
-                    packtrain_config::ScreenshotPolicy::All => Screenshots::All,
-                    packtrain_config::ScreenshotPolicy::Failure => Screenshots::Failure,
-                    packtrain_config::ScreenshotPolicy::None => Screenshots::None,
-                },
-                ambiguity: if config.run.strict {
-                    Ambiguity::Fail
-                } else {
-                    Ambiguity::Report
-                },
-                ..SessionOptions::default()
-            },
-            memory: args.memory.clone(),
-            secrets: args.secret.clone(),
-            args: given,
-            targets: given::targets_of(args, config)?,
-            working_directory: context.working_directory.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
+        options: given::options(args, config, given, context)?,
         run,
     });
     if plan.sessions.is_empty() {

@@ -62,7 +62,9 @@ async fn a_phone_that_boots_for_ever_is_lost() {
             .await
             .unwrap_err();
         let (cause, _) = lost(&error);
-        assert!(cause.contains("offline"), "{cause}");
+        // An adb server that has tried for a while forgets an address that does not answer.
+        let is_gone = cause.contains("offline") || cause == "the device is not found";
+        assert!(is_gone, "{cause}");
     })
     .await;
 }

@@ -1,13 +1,16 @@
 //! What a run is given besides trails and devices: the app under test, and arguments.
 
-use packtrain_config::Config;
+use packtrain_config::{Config, ScreenshotPolicy};
 use packtrain_drivers::Platform;
+use packtrain_engine::{Ambiguity, RunOptions, Screenshots, SessionOptions};
 use packtrain_model::trail::GivenArg;
 use packtrain_model::yaml::Value;
 use packtrain_tools::{Target, Targets};
 
 use super::RunArgs;
+use crate::cli::Context;
 use crate::exit::CliError;
+use crate::trails;
 
 /// The apps under test, as the configuration has them.
 pub(crate) fn targets(config: &Config) -> Targets {
@@ -45,6 +48,64 @@ pub(super) fn targets_of(args: &RunArgs, config: &Config) -> Result<Targets, Cli
     Ok(targets)
 }
 
+/// How the run goes about it, by configuration and flags.
+///
+/// # Errors
+/// As [`targets_of`].
+pub(super) fn options(
+    args: &RunArgs,
+    config: &Config,
+    given: Vec<GivenArg>,
+    context: &Context,
+) -> Result<RunOptions, CliError> {
+    Ok(RunOptions {
+        retries: config.run.retries,
+        fail_fast: config.run.fail_fast,
+        time_limit: config.run.time_limit.map(|limit| limit.get()),
+        session: SessionOptions {
+            timeout: config.run.timeout.get(),
+            screenshots: match config.run.screenshots {
+                ScreenshotPolicy::All => Screenshots::All,
+                ScreenshotPolicy::Failure => Screenshots::Failure,
+                ScreenshotPolicy::None => Screenshots::None,
+            },
+            ambiguity: if config.run.strict {
+                Ambiguity::Fail
+            } else {
+                Ambiguity::Report
+            },
+            ..SessionOptions::default()
+        },
+        memory: args.memory.clone(),
+        secrets: args.secret.clone(),
+        args: given,
+        targets: targets_of(args, config)?,
+        working_directory: context.working_directory.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// The arguments that are given, when they fit all trails.
+///
+/// # Errors
+/// Each that a trail does not take, or lacks.
+pub(super) fn args_for(args: &RunArgs, found: &trails::Loaded) -> Result<Vec<GivenArg>, CliError> {
+    let given = given_args(args)?;
+    let files = found.trails.iter().flat_map(trails::LoadedTrail::files);
+    let mistakes: Vec<_> = files
+        .filter_map(|trail| trail.config.bind_args(&trail.source, &given).err())
+        .flatten()
+        .collect();
+    if mistakes.is_empty() {
+        Ok(given)
+    } else {
+        Err(CliError::files(
+            "the trails' arguments do not fit",
+            mistakes,
+        ))
+    }
+}
+
 fn target(name: &str, configured: &packtrain_config::Target) -> Target {
     let ids = &configured.app_ids;
     Target {
@@ -71,7 +132,7 @@ pub(super) fn override_base_urls(args: &RunArgs, config: &mut Config) {
 ///
 /// # Errors
 /// When the file cannot be read or has mistakes.
-pub(super) fn given_args(args: &RunArgs) -> Result<Vec<GivenArg>, CliError> {
+fn given_args(args: &RunArgs) -> Result<Vec<GivenArg>, CliError> {
     let mut given = match &args.args_file {
         Some(file) => {
             let text = std::fs::read_to_string(file).map_err(|error| {
