@@ -22,6 +22,9 @@ use crate::wire;
 /// How long downloads may take to be reported as failed once their context is closed.
 const DOWNLOAD_FAILED_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// How long what the last action asked for may take to turn out to be a download.
+const LAST_REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// An open context.
 pub(crate) struct Session {
     pub(crate) context: BrowserContext,
@@ -38,6 +41,9 @@ pub(crate) struct Tabs {
     /// Cancelled once the process of a tab ended.
     crashed: CancellationToken,
     pub(crate) requests: RequestLog,
+    /// Documents that were asked for and are neither there nor refused. An answer may be told of
+    /// before its question.
+    navigations: watch::Sender<isize>,
     dialogs: Mutex<DialogPlan>,
     downloads: Downloads,
     events: EventSink,
@@ -67,6 +73,7 @@ impl Session {
             changes: watch::Sender::new(0),
             crashed: CancellationToken::new(),
             requests: RequestLog::new(),
+            navigations: watch::Sender::new(0),
             dialogs: Mutex::new(DialogPlan {
                 accept: slot.dialogs == DialogAnswer::Accept,
                 text: None,
@@ -116,6 +123,9 @@ impl Session {
     /// Closes the context, once what is being downloaded has had `grace` to get done. Whether it
     /// has or not is reported.
     pub(crate) async fn close(self, grace: Duration) {
+        if self.options.downloads.is_some() {
+            let _ = tokio::time::timeout(LAST_REQUEST_TIMEOUT, self.await_navigations()).await;
+        }
         self.tabs.downloads.reported(grace).await;
         if let Err(error) = self.context.close().await
             && !wire::is_closed(&error)
@@ -123,6 +133,17 @@ impl Session {
             tracing::debug!(%error, "closing a browser context");
         }
         self.tabs.downloads.reported(DOWNLOAD_FAILED_TIMEOUT).await;
+    }
+
+    /// Waits for what a page is about to show, or to keep: a link that was just clicked is known to
+    /// lead to a download only when the site has answered.
+    async fn await_navigations(&self) {
+        if let Some(page) = self.tabs.current() {
+            // The click has been carried out when the page answers.
+            let _ = page.evaluate::<(), bool>("true", None).await;
+        }
+        let mut navigations = self.tabs.navigations.subscribe();
+        let _ = navigations.wait_for(|count| *count <= 0).await;
     }
 }
 
@@ -224,7 +245,15 @@ impl Tabs {
         }
     }
 
+    /// A document is asked for, or no more.
+    fn navigates(&self, request: &Request, change: isize) {
+        if request.is_navigation_request() {
+            self.navigations.send_modify(|count| *count += change);
+        }
+    }
+
     fn request_failed(&self, request: &Request) {
+        self.navigates(request, -1);
         let error = request.failure().unwrap_or_default();
         // Leaving a page aborts what it was still loading; nobody calls that a failure.
         if error != "net::ERR_ABORTED" {
@@ -295,6 +324,12 @@ async fn listen_to_network(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result
     let requests = context.on_request(move |request| {
         let body = request.post_data_buffer();
         shared.requests.note(request.url(), body.as_deref());
+        shared.navigates(&request, 1);
+        async { Ok(()) }
+    });
+    let shared = Arc::clone(tabs);
+    let finished = context.on_request_finished(move |request| {
+        shared.navigates(&request, -1);
         async { Ok(()) }
     });
     let shared = Arc::clone(tabs);
@@ -317,7 +352,7 @@ async fn listen_to_network(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result
             Ok(())
         }
     });
-    tokio::try_join!(requests, failures, responses)?;
+    tokio::try_join!(requests, finished, failures, responses)?;
     Ok(())
 }
 
