@@ -5,13 +5,13 @@ mod devices;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use packtrain_drivers::DeviceId;
 use packtrain_model::{
-    AttemptNumber, Blame, CancelCause, Outcome, PlannedSession, RunEvent, SessionId, SessionIndex,
-    Verdict,
+    AttemptNumber, Blame, CancelCause, Exit, Outcome, PlannedSession, RunEvent, SessionId,
+    SessionIndex, Verdict,
 };
 
 use self::devices::{Devices, Place};
@@ -92,6 +92,8 @@ pub(crate) struct Dispatcher {
     retries: u32,
     fail_fast: bool,
     stopping: Option<StopReason>,
+    /// Sessions of which an attempt has failed.
+    failed: BTreeSet<SessionIndex>,
     verdict: Verdict,
     finished: bool,
 }
@@ -110,6 +112,7 @@ impl Dispatcher {
             retries: plan.options.retries,
             fail_fast: plan.options.fail_fast,
             stopping: None,
+            failed: BTreeSet::new(),
             verdict: Verdict::default(),
             finished: false,
         }
@@ -169,6 +172,9 @@ impl Dispatcher {
         };
         self.devices.release(&assignment.device, blamed);
         if self.may_retry(assignment, &outcome) {
+            if outcome.exit() == Exit::Failed {
+                self.failed.insert(index);
+            }
             let next = AttemptNumber(assignment.attempt.0 + 1);
             actions.record(RunEvent::SessionWillRetry {
                 session: assignment.session(),
@@ -189,7 +195,7 @@ impl Dispatcher {
             flaky,
             duration_ms: duration,
         });
-        if exit != packtrain_model::Exit::Passed && self.fail_fast {
+        if exit != Exit::Passed && self.fail_fast {
             self.stop(StopReason::FailFast, actions);
         }
     }
@@ -302,6 +308,10 @@ impl Dispatcher {
     fn settle(&mut self, index: SessionIndex, outcome: &Outcome, flaky: bool) {
         self.states[index.0] = SessionState::Settled;
         self.verdict.count(outcome, flaky);
+        // An attempt that failed is not hidden by a later one of which nothing is known.
+        if !outcome.is_passed() && self.failed.contains(&index) {
+            self.verdict.exit = self.verdict.exit.max(Exit::Failed);
+        }
     }
 }
 

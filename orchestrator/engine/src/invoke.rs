@@ -148,6 +148,14 @@ impl<'a> Invoker<'a> {
         }
     }
 
+    /// Whether the session's time is not over; if it is, nothing that happens counts as passed.
+    fn in_time(&self, tool: &str, what: &str) -> Result<(), ToolError> {
+        if Instant::now() <= self.session.deadline {
+            return Ok(());
+        }
+        Err(ToolError::failed(format!("`{tool}` {what}")))
+    }
+
     async fn dispatch(
         &self,
         request: &ToolRequest<'_>,
@@ -156,6 +164,7 @@ impl<'a> Invoker<'a> {
     ) -> Result<Answer, ToolError> {
         let session = self.session;
         let tool = find(registry, request.tool)?;
+        self.in_time(request.tool, "was not called any more")?;
         let platform = session.scope.platform();
         if !tool.spec().works_on(platform) {
             return Err(ToolError::failed(format!(
@@ -183,7 +192,11 @@ impl<'a> Invoker<'a> {
         };
         let limit = session.deadline + CALL_DEADLINE_GRACE;
         match tokio::time::timeout_at(limit.into(), tool.call(arguments, &call)).await {
-            Ok(answer) => answer,
+            Ok(answer) => {
+                let answer = answer?;
+                self.in_time(request.tool, "was still running")?;
+                Ok(answer)
+            }
             // What it was doing is cancelled by being dropped.
             Err(_) => Err(ToolError::failed(format!(
                 "`{}` was still running",

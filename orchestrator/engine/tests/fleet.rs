@@ -192,6 +192,12 @@ impl Tool for Act {
                 // It knows neither deadline nor cancelling.
                 std::future::pending::<()>().await;
             }
+            if order == "dawdle" {
+                // It answers well, and too late.
+                let late = call.deadline + Duration::from_millis(10);
+                tokio::time::sleep_until(late.into()).await;
+                return Ok(Answer::default());
+            }
             call.act(Command::Web(WebCommand::Evaluate(order))).await
         })
     }

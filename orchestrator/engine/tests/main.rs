@@ -104,6 +104,23 @@ fn a_session_that_runs_out_of_time_has_failed_and_starves_nobody() {
 }
 
 #[test]
+fn nothing_that_ends_after_the_sessions_time_counts_as_passed() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["dawdle"]), trail("u", &["pass"; 3])]);
+        bench.options = lasting(Duration::from_millis(100));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let Outcome::Failed(failure) = &ran.outcomes()[0].1 else {
+            panic!("{:?}", ran.outcomes());
+        };
+        let expected = "session timed out after 100 ms: `act` was still running";
+        assert_eq!(failure.message, expected);
+        assert_eq!(ran.verdict.passed, 1);
+    });
+}
+
+#[test]
 fn a_panic_costs_its_own_session_and_is_never_a_pass() {
     in_system(async {
         let (a, b) = (Fake::new("a"), Fake::new("b"));

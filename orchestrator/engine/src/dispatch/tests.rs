@@ -149,6 +149,25 @@ fn what_a_device_is_to_blame_for_is_retried_on_another_one() {
 }
 
 #[test]
+fn an_attempt_that_failed_is_not_hidden_by_a_later_one_of_which_nothing_is_known() {
+    for (last, exit) in [
+        (lost(), Exit::Failed),
+        (
+            Outcome::Cancelled {
+                by: CancelCause::Interrupt,
+            },
+            Exit::Failed,
+        ),
+        (Outcome::Passed, Exit::Passed),
+    ] {
+        let mut desk = Desk::new(&plan(1, &[&[0]], retries(1)));
+        desk.end(0, Outcome::failed("the page says no"));
+        desk.end(0, last);
+        assert_eq!(desk.finished.unwrap().exit, exit);
+    }
+}
+
+#[test]
 fn with_one_device_only_it_is_retried_there() {
     let mut desk = Desk::new(&plan(1, &[&[0]], retries(1)));
     desk.end(0, lost());

@@ -48,6 +48,9 @@ impl Invoker<'_> {
             })?;
             ran += 1;
         }
+        if ran == 0 {
+            return Err(ToolError::failed(format!("{path} has no steps")));
+        }
         Ok(Answer::text(format!("ran {ran} steps of {path}")))
     }
 }
