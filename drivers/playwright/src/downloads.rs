@@ -10,8 +10,10 @@ use packtrain_drivers::{DeviceEvent, EventSink};
 use playwright_rs::protocol::Download;
 use tokio::sync::watch;
 
-/// Characters of a suggested name that are kept.
-const NAME_LENGTH: usize = 120;
+/// Bytes of a suggested name that are kept, and of its extension. File systems take 255, of which the
+/// reports' own part and a number need some.
+const NAME_BYTES: usize = 160;
+const EXTENSION_BYTES: usize = 16;
 
 /// The downloads of a session.
 pub(crate) struct Downloads {
@@ -85,12 +87,22 @@ fn safe_name(suggested: &str) -> String {
         .unwrap_or_default()
         .chars()
         .filter(|c| !c.is_control())
-        .take(NAME_LENGTH)
         .collect();
+    let name = shortened(&name);
     match name.trim_matches('.') {
         "" => "download".to_owned(),
         _ => name,
     }
+}
+
+/// A name that file systems take, with its extension.
+fn shortened(name: &str) -> String {
+    let at = name
+        .rfind('.')
+        .filter(|at| name.len() - at <= EXTENSION_BYTES);
+    let (stem, extension) = name.split_at(at.unwrap_or(name.len()));
+    let end = stem.floor_char_boundary(NAME_BYTES);
+    format!("{}{extension}", &stem[..end])
 }
 
 #[cfg(test)]
@@ -138,5 +150,7 @@ mod tests {
         ] {
             assert_eq!(safe_name(suggested), safe);
         }
+        let long = safe_name(&("報".repeat(110) + ".txt"));
+        assert_eq!(long, "報".repeat(53) + ".txt");
     }
 }

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::{
     ActionReport, CommandContext, DriverError, Located, Observation, TextMatch, WebTarget,
 };
-use playwright_rs::Error;
 use serde_json::json;
 
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::locate;
 use crate::session::Session;
+use crate::shown::ShownText;
 use crate::wire;
 
 /// How long an assertion may take to come true.
@@ -30,11 +30,12 @@ pub(crate) async fn text(
     let end = Instant::now() + limit;
     // Of several elements with the text, one that is visible is enough.
     let visible = locate::by_visible_text(text, matching);
-    if let Some((_, matched)) = find::await_match(session, &visible, limit).await? {
+    let shown = shown(text, matching);
+    if shown.wait(session, &visible.selector, limit).await? > 0 {
         return Ok(Observation::Done(ActionReport {
             located: Some(Located {
                 by: visible.by,
-                matched,
+                matched: 1,
             }),
             notes: Vec::new(),
         }));
@@ -90,12 +91,10 @@ pub(crate) async fn list(
     let mut missing = Vec::new();
     for item in items {
         let text = locate::by_visible_text(item, matching).selector;
-        let first = format!("{} >> {text} >> nth=0", found.selector);
+        let within = format!("{} >> {text}", found.selector);
         let left = end.saturating_duration_since(Instant::now());
-        match wire::await_attached(&found.frame, &first, left).await {
-            Ok(()) => {}
-            Err(Error::Timeout(_)) => missing.push(format!("{item:?}")),
-            Err(error) => return Err(wire::translate(&error, &format!("look for {item:?}"))),
+        if shown(item, matching).wait(session, &within, left).await? == 0 {
+            missing.push(format!("{item:?}"));
         }
     }
     if missing.is_empty() {
@@ -106,6 +105,14 @@ pub(crate) async fn list(
         found.by(),
         missing.join(", ")
     )))
+}
+
+const fn shown(text: &str, matching: TextMatch) -> ShownText<'_> {
+    ShownText {
+        text,
+        matching,
+        any_case: matches!(matching, TextMatch::Contains),
+    }
 }
 
 /// The element that is to be verified.

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::expect::{self, ASSERTION_TIMEOUT};
 use crate::find::FoundElement;
 use crate::session::Session;
+use crate::shown::ShownText;
 use crate::wire;
 
 type Result<T> = std::result::Result<T, DriverError>;
@@ -54,6 +55,9 @@ pub(crate) async fn value(
         }
     };
     let Err(error) = held else {
+        if *kind == ValueKind::Text {
+            be_shown(session, &found, expected, matching, limit).await?;
+        }
         return Ok(Observation::Done(found.report()));
     };
     let mut log = match wire::translate(&error, "compare") {
@@ -101,6 +105,33 @@ async fn text(
             wire::expect(frame, &chosen, "to.contain.text.array", params, limit).await
         }
     }
+}
+
+/// What was found in the document can be seen, too.
+async fn be_shown(
+    session: &Session,
+    found: &FoundElement,
+    expected: &str,
+    matching: TextMatch,
+    limit: Duration,
+) -> Result<()> {
+    let source = shows(found).await;
+    let source = source.map_err(|error| wire::translate(&error, "read the page"))?;
+    if source != TextSource::Content || expected.trim().is_empty() {
+        return Ok(());
+    }
+    let shown = ShownText {
+        text: expected,
+        matching,
+        any_case: false,
+    };
+    if shown.wait(session, &found.selector, limit).await? > 0 {
+        return Ok(());
+    }
+    Err(DriverError::unmet(format!(
+        "the text {expected:?} of {} is there, but hidden",
+        found.by()
+    )))
 }
 
 async fn shows(found: &FoundElement) -> std::result::Result<TextSource, Error> {

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::aria::{self, Aria};
 use crate::locate::{self, Candidate, Reference};
+use crate::read;
 use crate::related;
 use crate::session::Session;
 use crate::wire;
@@ -128,7 +129,11 @@ async fn select(
         return Ok(Selection::Nothing(by.unwrap_or_default()));
     }
     let Some(candidate) = locate::durable(selector) else {
-        return Ok(Selection::Unusable);
+        // It says what is meant, though not so that it could be found.
+        return Ok(match &selector.web {
+            Some(_) => Selection::Nothing("a `web` block without a role, id or CSS".to_owned()),
+            None => Selection::Unusable,
+        });
     };
     Ok(match await_match(session, &candidate, limit).await? {
         Some((frame, matched)) => {
@@ -220,29 +225,37 @@ async fn resolve(
 ) -> Result<Candidate, DriverError> {
     match reference {
         Reference::Selector(candidate) => Ok(candidate),
-        Reference::ListedElement(name) => listed(session, &name).await,
+        Reference::ListedElement(name) => listed(session, &name, limit).await,
         Reference::OneOf(tries) => one_of(session, tries, limit).await,
     }
 }
 
-/// An entry of the compact list, by its number in a fresh one.
-async fn listed(session: &Session, name: &str) -> Result<Candidate, DriverError> {
-    let aria = read_aria(&session.page()?, false).await?;
-    let entry = aria.refs.iter().find(|entry| entry.shown.name == name);
-    let found = entry.and_then(|entry| Some((entry, aria.candidate(entry.node)?)));
-    let Some((entry, found)) = found else {
-        return Err(DriverError::Unmet {
-            what: format!(
-                "the page has no element {name}: its list ends at e{}",
-                aria.refs.len()
-            ),
-            log: aria.list.lines().take(40).map(str::to_owned).collect(),
-        });
-    };
-    Ok(Candidate {
-        by: format!("ref {name}, {}", entry.descriptor),
-        ..found
-    })
+/// An entry of the compact list, by its number in a fresh one, once there are so many.
+async fn listed(session: &Session, name: &str, limit: Duration) -> Result<Candidate, DriverError> {
+    let end = Instant::now() + limit;
+    loop {
+        let page = session.page()?;
+        let aria = read_aria(&page, false).await?;
+        let entry = aria.refs.iter().find(|entry| entry.shown.name == name);
+        let found = entry.and_then(|entry| Some((entry, aria.candidate(entry.node)?)));
+        if let Some((entry, found)) = found {
+            return Ok(Candidate {
+                by: format!("ref {name}, {}", entry.descriptor),
+                ..found
+            });
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(DriverError::Unmet {
+                what: format!(
+                    "the page has no element {name}: its list ends at e{}",
+                    aria.refs.len()
+                ),
+                log: aria.list.lines().take(40).map(str::to_owned).collect(),
+            });
+        }
+        read::await_mutation(&page, left).await;
+    }
 }
 
 /// The first that matches now; the last when none does, for it to be waited for.
@@ -319,7 +332,7 @@ fn first_of(selector: &str) -> String {
     format!("{selector} >> nth=0")
 }
 
-fn is_navigating(error: &playwright_rs::Error) -> bool {
+pub(crate) fn is_navigating(error: &playwright_rs::Error) -> bool {
     let text = error.to_string();
     text.contains("Execution context was destroyed") || text.contains("navigat")
 }

@@ -22,6 +22,7 @@ mod network;
 mod read;
 mod related;
 mod session;
+mod shown;
 mod slot;
 mod wire;
 

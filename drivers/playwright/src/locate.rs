@@ -207,6 +207,14 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
     if let Some(number) = listed(text) {
         return Some(Reference::ListedElement(number.to_owned()));
     }
+    // A whole line of the compact list: what it says of the element outlives its number.
+    let line = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("] "));
+    let text = match line {
+        Some((number, rest)) if listed(number).is_some() => rest,
+        _ => text,
+    };
     if let Some(found) = descriptor(text) {
         return Some(Reference::Selector(found));
     }
@@ -225,9 +233,10 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
     Some(Reference::OneOf(tries))
 }
 
-/// `role "Name"` or a bare role, as the compact list prints them, trailing `[level=1]` ignored.
+/// `role "Name"` or a bare role, as the compact list prints them, a trailing `[level=1]` or `: value` ignored.
 pub(crate) fn descriptor(text: &str) -> Option<Candidate> {
-    let text = match text.find("\" [") {
+    let behind_name = text.find("\" [").or_else(|| text.find("\": "));
+    let text = match behind_name {
         Some(end) => &text[..=end],
         None => text.split(" [").next().unwrap_or(text),
     };
@@ -429,6 +438,16 @@ mod tests {
         );
         assert_eq!(reference("e4"), Some(Reference::ListedElement("e4".into())));
         assert_eq!(reference("  "), None);
+        for line in [
+            "[e4] textbox \"Email\": me@x",
+            "textbox \"Email\" [disabled]: me@x",
+        ] {
+            let by = "role textbox \"Email\"".to_owned();
+            assert!(
+                matches!(reference(line), Some(Reference::Selector(found)) if found.by == by),
+                "{line}"
+            );
+        }
         let Some(Reference::Selector(found)) = reference("heading \"All \\ orders\" [level=1]")
         else {
             panic!("a descriptor");

@@ -55,6 +55,12 @@ fn a_verification_never_falls_back_to_its_reference() {
                 );
             }
         }
+        let mut nameless = by_role("heading", "Oops");
+        nameless.reference = Some("e1".into());
+        let web = nameless.selector.as_mut().unwrap().web.as_mut().unwrap();
+        web.aria_role = None;
+        let what = fails(&mut device, expect_visible(nameless)).await;
+        assert!(what.contains("without a role"), "{what}");
         device.close().await;
     });
 }
@@ -78,6 +84,92 @@ fn a_text_is_a_part_in_any_case_or_the_whole_in_this_case() {
         for other in ["1 tasks left", "11 tasks left", "11 Tasks left today"] {
             fails(&mut device, expect_text_as(other, EXACT)).await;
         }
+        device.close().await;
+    });
+}
+
+#[test]
+fn what_nobody_can_see_is_no_text() {
+    run(async {
+        let (_site, mut device) = open_oops().await;
+        let text = |text| expect_text(text);
+        let exact = |text| expect_text_as(text, EXACT);
+        let value = |text| expect_value(by_css("#x"), TEXT, text);
+        let list = |item| expect_list(by_css("#x"), &[item]);
+        for (html, passes, verification) in [
+            ("<p>Total: <span hidden>$5</span></p>", true, text("Total:")),
+            (
+                "<p>Total: <span hidden>$5</span></p>",
+                false,
+                text("Total: $5"),
+            ),
+            (
+                "<p>Total: <i style='visibility: hidden'>$5</i></p>",
+                false,
+                text("Total: $5"),
+            ),
+            (
+                "<p>Saved<i hidden> failed</i></p>",
+                false,
+                exact("Saved failed"),
+            ),
+            ("<p>Save<i>d it</i></p>", true, exact("Saved it")),
+            (
+                "<p style='text-transform: uppercase'>Saved</p>",
+                true,
+                exact("Saved"),
+            ),
+            (
+                "<div>Errors: 1</div><div>0 warnings</div>",
+                false,
+                text("Errors: 10"),
+            ),
+            (
+                "<table><tr><td>1</td><td>0</td></tr></table>",
+                false,
+                text("10"),
+            ),
+            (
+                "<div>Note <textarea>old</textarea></div>",
+                false,
+                text("Note old"),
+            ),
+            ("<p id=x>Paid<i hidden> late</i></p>", true, value("Paid")),
+            (
+                "<p id=x>Paid<i hidden> late</i></p>",
+                false,
+                value("Paid late"),
+            ),
+            (
+                "<p id=x style='display: none'>Paid</p>",
+                false,
+                value("Paid"),
+            ),
+            (
+                "<ul id=x><li>Apple<i hidden> sold out</i></li></ul>",
+                true,
+                list("apple"),
+            ),
+            (
+                "<ul id=x><li>Apple<i hidden> sold out</i></li></ul>",
+                false,
+                list("Apple sold out"),
+            ),
+        ] {
+            device
+                .script(&format!("document.body.innerHTML = {html:?}"))
+                .await;
+            if passes {
+                device.ok(verification).await;
+            } else {
+                fails(&mut device, verification).await;
+            }
+        }
+        let parts = "document.body.innerHTML = '<div id=host></div>';
+            const root = host.attachShadow({ mode: 'open' });
+            root.innerHTML = '<p>Hello <slot></slot></p>'; host.append('Bob')";
+        device.script(parts).await;
+        device.ok(expect_text("Hello")).await;
         device.close().await;
     });
 }
