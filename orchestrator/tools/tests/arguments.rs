@@ -154,6 +154,11 @@ fn mistakes_are_told_with_their_place() {
             "`nodeSelector` is missing",
         ),
         (
+            "assertVisibleBySelector",
+            "nodeSelector:\n  iosMaestro:\n    textRegex: a\nexpectedText: ' '\ntextMatchMode: PREFIX",
+            "`expectedText` is blank",
+        ),
+        (
             "tapOnElementBySelector",
             "nodeSelector:\n  iosMaestro:\n    txtRegex: a",
             "nodeSelector.iosMaestro: unknown key `txtRegex`",

@@ -86,6 +86,27 @@ fn an_expected_text_is_compared_as_the_mode_says() {
 }
 
 #[test]
+fn a_blank_text_is_no_beginning_and_no_pattern_but_that_of_an_empty_field() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![field("Name", "").id("name").line(300.0)]).await;
+        let block = match platform {
+            packtrain_drivers::Platform::Android => "androidMaestro",
+            _ => "iosMaestro",
+        };
+        let expect = |text: &str, mode: &str| json!({"nodeSelector": {block: {"resourceIdRegex": ".*name"}}, "expectedText": text, "textMatchMode": mode});
+        for (text, mode) in [("", "PREFIX"), (" ", "PREFIX"), ("", "REGEX")] {
+            let (message, ..) = lab
+                .failure("assertVisibleBySelector", expect(text, mode))
+                .await;
+            assert_eq!(message, "`expectedText` is blank", "{mode}");
+        }
+        lab.call("assertVisibleBySelector", expect("", "EXACT"))
+            .await
+            .unwrap();
+    });
+}
+
+#[test]
 fn a_text_that_is_yet_to_change_is_waited_for() {
     on_both(async |platform| {
         let total = |text: &str| label(text).line(300.0);

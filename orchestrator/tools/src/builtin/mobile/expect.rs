@@ -28,6 +28,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             |arguments, call| Box::pin(async move { assert_visible(arguments, call).await }),
         )
         .ruled(|arguments| {
+            arguments.says_something()?;
             let newer = arguments.node_selector.map(drop);
             Ok(newer
                 .or(arguments.selector.map(drop))
@@ -82,6 +83,7 @@ pub(super) async fn expect_visible(
 }
 
 async fn assert_visible(arguments: AssertBySelector, call: &Call<'_>) -> Result<Answer, ToolError> {
+    arguments.says_something()?;
     let (newer, older) = (arguments.node_selector, arguments.selector);
     let wanted = named(newer, older.as_ref(), call.session.platform())?;
     let watch = Watch::new(call, patience(arguments.timeout_ms));
@@ -104,10 +106,7 @@ pub(super) async fn assert_shows(
             |snapshot| {
                 let visible_match = wanted.visible_match(snapshot)?;
                 let texts = texts_at(&snapshot.tree, visible_match.node, wanted.source());
-                texts
-                    .iter()
-                    .any(|text| expected.is(text))
-                    .then_some(visible_match)
+                expected.is_among(&texts).then_some(visible_match)
             },
             |snapshot| expected.unmet(wanted, snapshot),
         )
@@ -133,6 +132,11 @@ impl Expected {
             text,
             mode,
         }
+    }
+
+    fn is_among(&self, texts: &[String]) -> bool {
+        let expects_none = self.mode == TextMatchMode::Exact && self.text.is_empty();
+        texts.iter().any(|text| self.is(text)) || texts.is_empty() && expects_none
     }
 
     fn is(&self, text: &str) -> bool {
@@ -202,6 +206,22 @@ struct AssertBySelector {
     /// EXACT, PREFIX or REGEX.
     #[serde(default, deserialize_with = "caseless")]
     text_match_mode: TextMatchMode,
+}
+
+impl AssertBySelector {
+    /// Every text begins with a blank one, so that expecting it would verify nothing.
+    fn says_something(&self) -> Result<(), ToolError> {
+        let expected = self.expected_text.as_deref();
+        let blank = expected.is_some_and(|text| text.trim().is_empty());
+        if blank && self.text_match_mode != TextMatchMode::Exact {
+            return Err(ToolError::Failed {
+                message: "`expectedText` is blank".to_owned(),
+                log: Vec::new(),
+                hint: Some("say what is expected; EXACT expects no text at all".to_owned()),
+            });
+        }
+        Ok(())
+    }
 }
 
 /// How an expected text is compared.
