@@ -73,10 +73,30 @@ impl CompiledSelector {
     /// text because they are no regular expressions, patterns that took too long, relations that
     /// have no effect.
     pub fn notes(&self) -> Vec<String> {
+        let notes = self.all_notes();
+        notes.into_iter().map(|(_, note)| note).collect()
+    }
+
+    /// Those of the notes because of which the selector may have missed what was meant: patterns
+    /// that are compared as text or took too long. That nothing matches proves nothing then.
+    pub fn doubts(&self) -> Vec<String> {
+        let notes = self.all_notes().into_iter();
+        let doubts = notes.filter(|(about, _)| *about == About::Pattern);
+        doubts.map(|(_, note)| note).collect()
+    }
+
+    fn all_notes(&self) -> Vec<(About, String)> {
         let mut notes = Vec::new();
         self.plan.notes(Usage::Searched, &mut notes);
         notes
     }
+}
+
+/// What a note is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    Pattern,
+    Relation,
 }
 
 /// What a part of a selector is used for.
@@ -119,10 +139,10 @@ impl Plan {
         }
     }
 
-    fn notes(&self, usage: Usage, notes: &mut Vec<String>) {
+    fn notes(&self, usage: Usage, notes: &mut Vec<(About, String)>) {
         for condition in self.block.iter().flat_map(|block| &block.conditions) {
             if let Check::Pattern(pattern, _) = &condition.check {
-                notes.extend(pattern.note());
+                notes.extend(pattern.note().map(|note| (About::Pattern, note)));
             }
         }
         if usage == Usage::Contained {
@@ -132,9 +152,10 @@ impl Plan {
             ];
             for (name, present) in ignored {
                 if present {
-                    notes.push(format!(
+                    let note = format!(
                         "`{name}` has no effect inside containsChild and containsDescendants"
-                    ));
+                    );
+                    notes.push((About::Relation, note));
                 }
             }
         } else if let Some(parent) = &self.child_of {

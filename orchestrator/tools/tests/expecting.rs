@@ -279,6 +279,52 @@ fn a_pattern_that_is_none_is_compared_as_text_and_the_report_says_so() {
 }
 
 #[test]
+fn what_a_pattern_cannot_tell_is_never_gone() {
+    on_both(async |platform| {
+        let steep = "x".repeat(60);
+        let rows = vec![label("saved").line(300.0), label(&steep).line(500.0)];
+        let lab = Lab::showing(platform, rows).await;
+        for (pattern, why) in [
+            ("(saved", "`(saved` is compared as plain text"),
+            (r"(x+x+)+(?!z)\1y", "takes too many steps to match"),
+        ] {
+            let selector = lab.by_text(pattern);
+            for (tool, arguments) in [
+                (
+                    "assertNotVisibleBySelector",
+                    json!({"nodeSelector": selector}),
+                ),
+                ("assertNotVisibleWithText", json!({"text": pattern})),
+                ("waitUntilNotVisible", json!({"nodeSelector": selector})),
+            ] {
+                let (message, _, hint) = lab.failure(tool, arguments).await;
+                assert!(message.contains(why), "{tool}: {message}");
+                assert!(hint.unwrap().contains("`\\Q`"), "{tool}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_has_no_effect_in_a_selector_is_told_when_nothing_matches_it() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![label("Saved").line(300.0)]).await;
+        let mut child = lab.by_text("Saving");
+        child["index"] = json!(1);
+        let arguments = json!({"nodeSelector": {"containsChild": child}});
+        let answer = lab
+            .call("assertNotVisibleBySelector", arguments)
+            .await
+            .unwrap();
+        let notes = &answer.report.notes;
+        assert!(
+            notes.iter().any(|note| note.contains("has no effect")),
+            "{notes:?}"
+        );
+    });
+}
+
+#[test]
 fn elements_are_expected_by_id_and_by_accessibility_text() {
     on_both(async |platform| {
         let rows = vec![button("").named("Open cart").id("cart").line(100.0)];

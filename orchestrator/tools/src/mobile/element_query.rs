@@ -130,6 +130,14 @@ impl ElementQuery {
         notes
     }
 
+    /// Why it may have been missed although it is there.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let doubts = self.any_of.iter().flat_map(CompiledSelector::doubts);
+        let mut doubts: Vec<_> = doubts.collect();
+        doubts.dedup();
+        doubts
+    }
+
     /// What of it is in sight, in order, whatever the index.
     pub(crate) fn all(&self, snapshot: &Snapshot) -> Vec<NodeId> {
         let mut found = self.matches(&snapshot.tree);

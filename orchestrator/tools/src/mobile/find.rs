@@ -128,7 +128,8 @@ async fn stands_still(
 /// Waits until nothing of an element is in sight.
 ///
 /// # Errors
-/// What the device says; that it does not go is an answer.
+/// What the device says, and that a pattern cannot tell whether it is gone; that it does not go is
+/// an answer.
 pub(crate) async fn gone(
     watch: &mut Watch<'_>,
     wanted: &ElementQuery,
@@ -137,6 +138,21 @@ pub(crate) async fn gone(
         let snapshot = watch.look().await?;
         // An empty tree is what a screen change looks like half-way; it proves nothing.
         if !snapshot.tree.is_empty() && wanted.visible_match(&snapshot).is_none() {
+            let doubts = wanted.doubts();
+            if let Some(doubt) = doubts.first() {
+                return Err(ToolError::Failed {
+                    message: format!(
+                        "nobody can tell whether {} is gone: {doubt}",
+                        wanted.description()
+                    ),
+                    log: doubts,
+                    hint: Some(
+                        "make the pattern simpler, or put what is meant literally between `\\Q` \
+                         and `\\E`"
+                            .to_owned(),
+                    ),
+                });
+            }
             return Ok(Presence::Gone);
         }
         if !watch.changes().await? {

@@ -68,7 +68,11 @@ pub(super) async fn expect_gone(
     call: &Call<'_>,
 ) -> Result<Answer, ToolError> {
     match gone(&mut Watch::new(call, limit), wanted).await? {
-        Presence::Gone => Ok(Answer::default()),
+        Presence::Gone => {
+            let mut answer = Answer::default();
+            answer.report.notes = wanted.notes();
+            Ok(answer)
+        }
         Presence::There(error) => Err(error),
     }
 }
