@@ -25,6 +25,31 @@ pub(crate) struct Seen {
     mark: ScreenMark,
     /// The app in front.
     package: Option<String>,
+    /// The field that has the focus.
+    field: Option<Field>,
+}
+
+/// A field that takes text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    id: Option<String>,
+    /// Of a password only the number of characters is told.
+    is_password: bool,
+    held: String,
+}
+
+impl Field {
+    fn focused(screen: &Screen) -> Option<Self> {
+        let mut nodes = screen.tree.nodes().iter();
+        nodes.find_map(|node| match &node.detail {
+            NodeDetail::Android(node) if node.is_focused && node.is_editable => Some(Self {
+                id: node.resource_id.clone(),
+                is_password: node.is_password,
+                held: node.text.clone().unwrap_or_default(),
+            }),
+            _ => None,
+        })
+    }
 }
 
 impl Seen {
@@ -32,6 +57,7 @@ impl Seen {
         Self {
             mark: screen.mark,
             package: screen.package().map(str::to_owned),
+            field: Field::focused(screen),
         }
     }
 }
@@ -52,7 +78,7 @@ enum Effect {
 enum Evidence<'a> {
     /// Whatever changes on the screen.
     Change,
-    /// What the field that has the focus ends with.
+    /// What the field that has the focus holds besides what it held.
     Text(&'a str),
     /// It does several things: a change may be the effect of the first of them.
     NoChange,
@@ -143,7 +169,8 @@ fn shown(evidence: Evidence<'_>, before: Option<&Seen>, now: &Screen) -> Effect 
         return Effect::Missing;
     }
     if let Evidence::Text(text) = evidence {
-        return typed(text, now);
+        let before = before.and_then(|before| before.field.as_ref());
+        return typed(text, before, Field::focused(now).as_ref());
     }
     let Some(before) = before else {
         return Effect::Unknown;
@@ -160,33 +187,35 @@ fn shown(evidence: Evidence<'_>, before: Option<&Seen>, now: &Screen) -> Effect 
     }
 }
 
-/// Whether the field that has the focus ends with `text`.
-fn typed(text: &str, now: &Screen) -> Effect {
-    let mut nodes = now.tree.nodes().iter();
-    let field = nodes.find_map(|node| match &node.detail {
-        NodeDetail::Android(node) if node.is_focused && node.is_editable => Some(node),
-        _ => None,
-    });
-    let Some(field) = field else {
+/// Whether a field holds `text` after what it held.
+fn typed(text: &str, before: Option<&Field>, now: Option<&Field>) -> Effect {
+    let Some(now) = now else {
         return Effect::Unknown;
     };
-    let held = field.text.as_deref().unwrap_or_default();
-    if field.is_password {
-        // Its characters are not told, their number is.
-        return match held.chars().count() {
-            0 => Effect::Missing,
-            count if count == text.chars().count() => Effect::Seen,
-            _ => Effect::Unknown,
+    let Some(before) = before.filter(|before| before.id == now.id) else {
+        // What stands there may have stood there before; what does not was not typed.
+        let mut first = text.chars().take(1);
+        let is_there = |c| now.is_password || now.held.contains(c);
+        return if now.held.is_empty() || !first.any(is_there) {
+            Effect::Missing
+        } else {
+            Effect::Unknown
         };
-    }
-    if held.ends_with(text) {
-        return Effect::Seen;
-    }
-    let mut beginnings = text.char_indices().skip(1).map(|(end, _)| &text[..end]);
-    if beginnings.any(|beginning| held.ends_with(beginning)) {
-        Effect::Unknown
+    };
+    // All of it may be new: a dump may tell of an empty field's hint as its text.
+    let (is_all, is_none) = if now.is_password {
+        let length = |text: &str| text.chars().count();
+        let (was, is) = (length(&before.held), length(&now.held));
+        (is == was + length(text) || is == length(text), is == was)
     } else {
-        Effect::Missing
+        let rest = now.held.strip_prefix(&before.held);
+        let is_all = rest == Some(text) || now.held == text;
+        (is_all, now.held == before.held)
+    };
+    match (is_none, is_all) {
+        (true, _) => Effect::Missing,
+        (false, true) => Effect::Seen,
+        (false, false) => Effect::Unknown,
     }
 }
 
@@ -234,33 +263,56 @@ mod tests {
         }
     }
 
+    /// What becomes of `text` when a field held the one and holds the other.
+    fn typing(text: &str, before: Option<&str>, now: &str, is_password: bool) -> Effect {
+        let field = |held: &str| Field {
+            id: None,
+            is_password,
+            held: held.to_owned(),
+        };
+        typed(text, before.map(field).as_ref(), Some(&field(now)))
+    }
+
     #[test]
     fn text_is_typed_as_a_whole_or_not_at_all_or_nobody_can_tell() {
-        for (held, expected) in [
-            ("Ada Lovelace", Effect::Seen),
-            ("Dear Ada Lovelace", Effect::Seen),
-            ("", Effect::Missing),
-            ("Dear ", Effect::Missing),
-            ("Ada Lo", Effect::Unknown),
-            ("Dear A", Effect::Unknown),
+        for (before, held, expected) in [
+            (Some(""), "Ada Lovelace", Effect::Seen),
+            (Some("Dear "), "Dear Ada Lovelace", Effect::Seen),
+            (Some(""), "", Effect::Missing),
+            (Some("Ada Lovelace"), "Ada Lovelace", Effect::Missing),
+            (Some("Dear "), "Dear A", Effect::Unknown),
+            (Some("Your name"), "Ada Lovelace", Effect::Seen),
+            (Some("x"), "Dear Ada Lovelace", Effect::Unknown),
+            (None, "", Effect::Missing),
+            (None, "Dear ", Effect::Missing),
+            (None, "Ada Lovelace", Effect::Unknown),
+            (None, "Dear A", Effect::Unknown),
         ] {
-            assert_eq!(typed("Ada Lovelace", &holding(held)), expected, "{held}");
+            let effect = typing("Ada Lovelace", before, held, false);
+            assert_eq!(effect, expected, "{before:?} {held}");
         }
-        let secret = |held: &str| {
-            screen("com.a", |node| {
-                node.is_password = true;
-                node.text = Some(held.into());
-            })
+        for (before, held, expected) in [
+            (Some(""), "***", Effect::Seen),
+            (Some("**"), "*****", Effect::Seen),
+            (Some("***"), "***", Effect::Missing),
+            (Some(""), "*", Effect::Unknown),
+            (None, "", Effect::Missing),
+            (None, "***", Effect::Unknown),
+        ] {
+            let effect = typing("abc", before, held, true);
+            assert_eq!(effect, expected, "{before:?} {held}");
+        }
+        assert_eq!(typed("abc", None, None), Effect::Unknown);
+    }
+
+    #[test]
+    fn what_another_field_held_says_nothing() {
+        let field = |id: &str, held: &str| Field {
+            id: Some(id.to_owned()),
+            is_password: false,
+            held: held.to_owned(),
         };
-        assert_eq!(
-            typed("abc", &secret("\u{2022}\u{2022}\u{2022}")),
-            Effect::Seen
-        );
-        assert_eq!(typed("abc", &secret("")), Effect::Missing);
-        assert_eq!(typed("abc", &secret("\u{2022}")), Effect::Unknown);
-        assert_eq!(
-            typed("abc", &screen("com.a", |node| node.is_focused = false)),
-            Effect::Unknown
-        );
+        let effect = typed("a", Some(&field("a", "ad")), Some(&field("b", "ada")));
+        assert_eq!(effect, Effect::Unknown);
     }
 }

@@ -117,6 +117,7 @@ async fn text_is_typed_once() {
     all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.tap("email").await;
+        device.snapshot().await;
         for rule in [DONE, ASKED] {
             device.inject(rule);
             let text = InputCommand::Text("ann".to_owned());
@@ -124,6 +125,27 @@ async fn text_is_typed_once() {
             assert_eq!(notes.len(), 1, "{:?}", device.way);
         }
         assert_eq!(device.variable("email"), "annann", "{:?}", device.way);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn text_that_the_field_ended_with_before_is_not_taken_for_typed() {
+    all_ways(NO_FAULTS, async |device| {
+        device.open_shop().await;
+        device.fill("email", "ada").await;
+        device.inject(ASKED);
+        let text = Command::Input(InputCommand::Text("a".to_owned()));
+        // Nobody has looked since the field was filled, so that nobody can tell.
+        let error = device.err(text.clone()).await;
+        let (_, hint) = lost(&error);
+        assert!(hint.contains("may have happened or not"), "{hint}");
+        assert_eq!(device.variable("email"), "ada", "{:?}", device.way);
+        device.snapshot().await;
+        device.inject(ASKED);
+        let notes = device.notes(text).await;
+        assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+        assert_eq!(device.variable("email"), "adaa", "{:?}", device.way);
     })
     .await;
 }
