@@ -60,6 +60,12 @@ pub(crate) enum AgentError {
         /// What was under way.
         doing: String,
     },
+    /// The agent did not answer in time: what was asked may have happened or not.
+    #[error("the agent on the device did not answer {doing}")]
+    Silent {
+        /// What was under way.
+        doing: String,
+    },
     /// The device said no.
     #[error("{0}")]
     Refused(String),

@@ -23,7 +23,11 @@ impl CommandError {
         matches!(
             self,
             Self::Wire(WireError::Lost { .. })
-                | Self::Agent(AgentError::Died { .. } | AgentError::Wire(WireError::Lost { .. }))
+                | Self::Agent(
+                    AgentError::Died { .. }
+                        | AgentError::Silent { .. }
+                        | AgentError::Wire(WireError::Lost { .. })
+                )
         )
     }
 
@@ -60,7 +64,7 @@ fn agent(error: AgentError, command: &'static str) -> DriverError {
             hint: hint.map(str::to_owned),
             cause: error.to_string(),
         },
-        AgentError::Died { .. } => DriverError::Lost {
+        AgentError::Died { .. } | AgentError::Silent { .. } => DriverError::Lost {
             cause: error.to_string(),
             hint: Some("what was asked may have happened or not, so it is not repeated".to_owned()),
         },

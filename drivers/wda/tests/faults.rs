@@ -244,6 +244,21 @@ async fn a_command_without_an_answer_ends_at_its_deadline() {
 }
 
 #[tokio::test]
+async fn a_tap_that_nobody_answers_is_the_devices_failure_long_before_the_sessions_end() {
+    let mut device = Device::connect(Way::Cable, NO_FAULTS).await;
+    device.open_shop().await;
+    let at = device.center("sign_in").await;
+    device.inject("{ match: { route: actions }, when: { times: 1 }, do: no_answer }");
+    let tap = Command::Input(InputCommand::Tap { at });
+    let ctx = context_within(Duration::from_secs(30));
+    let error = device.execute_in(tap, &ctx).await.unwrap_err();
+    let (cause, hint) = lost(&error);
+    assert_eq!(cause, "tap: WebDriverAgent did not answer within 15 s");
+    assert!(hint.contains("may have happened or not"), "{hint}");
+    assert!(device.shows("sign_in").await, "the driver goes on");
+}
+
+#[tokio::test]
 async fn a_cancelled_command_ends_at_once() {
     both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;

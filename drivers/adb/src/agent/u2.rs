@@ -99,13 +99,15 @@ impl U2Agent {
         method: &str,
         params: Value,
         repeat: Repeat,
+        lasts: Duration,
         deadline: Instant,
     ) -> Result<Value, AgentError> {
         let body = rpc::call(method, &params);
         let mut losses = 0;
         loop {
             self.ensure(deadline).await?;
-            match self.attempt(method, &body, repeat, deadline).await? {
+            let attempt = self.attempt(method, &body, repeat, lasts, deadline);
+            match attempt.await? {
                 Attempt::Answered(value) => return Ok(value),
                 Attempt::NotBegun => tokio::time::sleep(REPEAT_INTERVAL).await,
                 Attempt::Ended if losses == RESTARTS => {
@@ -125,13 +127,11 @@ impl U2Agent {
         method: &str,
         body: &str,
         repeat: Repeat,
+        lasts: Duration,
         deadline: Instant,
     ) -> Result<Attempt, AgentError> {
-        let limit = match repeat {
-            // A server that hangs leaves time for another.
-            Repeat::Freely => deadline.min(Instant::now() + CALL_TIMEOUT),
-            Repeat::IfNotBegun => deadline,
-        };
+        // A server that hangs leaves time for another, and to look at what it did.
+        let limit = deadline.min(Instant::now() + CALL_TIMEOUT + lasts);
         let error = match self.post(method, body, limit).await {
             Ok(Outcome::Result(value)) => return Ok(Attempt::Answered(value)),
             Ok(Outcome::Threw(text)) => return Err(AgentError::Refused(text)),
@@ -145,10 +145,13 @@ impl U2Agent {
         match &error {
             WireError::Timeout { .. } => {
                 self.suspect().await;
-                if repeat == Repeat::Freely && limit < deadline {
-                    return Ok(Attempt::Ended);
-                }
-                return Err(error.into());
+                return match repeat {
+                    _ if limit >= deadline => Err(error.into()),
+                    Repeat::Freely => Ok(Attempt::Ended),
+                    Repeat::IfNotBegun => Err(AgentError::Silent {
+                        doing: format!("`{method}`"),
+                    }),
+                };
             }
             WireError::ServiceRefused { .. } | WireError::Garbled { .. } => {}
             error if error.is_loss() => {
@@ -232,8 +235,19 @@ impl U2Agent {
 
     /// A method whose result says whether the device did it.
     async fn act(&self, method: &str, params: Value, deadline: Instant) -> Result<(), AgentError> {
+        self.act_for(Duration::ZERO, method, params, deadline).await
+    }
+
+    /// As [`U2Agent::act`], of what takes some time by itself.
+    async fn act_for(
+        &self,
+        time: Duration,
+        method: &str,
+        params: Value,
+        deadline: Instant,
+    ) -> Result<(), AgentError> {
         match self
-            .call(method, params, Repeat::IfNotBegun, deadline)
+            .call(method, params, Repeat::IfNotBegun, time, deadline)
             .await?
         {
             Value::Bool(false) => Err(AgentError::Refused(format!(
@@ -246,7 +260,13 @@ impl U2Agent {
     async fn dump(&self, deadline: Instant) -> Result<String, AgentError> {
         let params = json!([false, MAX_DEPTH]);
         let dump = self
-            .call("dumpWindowHierarchy", params, Repeat::Freely, deadline)
+            .call(
+                "dumpWindowHierarchy",
+                params,
+                Repeat::Freely,
+                Duration::ZERO,
+                deadline,
+            )
             .await?;
         match dump {
             Value::String(text) => Ok(text),
@@ -273,17 +293,18 @@ impl UiAgent for U2Agent {
     fn touch(&self, at: Point, hold: Option<Duration>, deadline: Instant) -> Answer<'_, ()> {
         Box::pin(async move {
             let (x, y) = pixels(at);
-            let ms = millis(hold.unwrap_or(TAP_TIME));
-            self.act("click", json!([x, y, ms]), deadline).await
+            let time = hold.unwrap_or(TAP_TIME);
+            let params = json!([x, y, millis(time)]);
+            self.act_for(time, "click", params, deadline).await
         })
     }
 
     fn swipe(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()> {
-        Box::pin(async move { self.act("swipe", stroke(from, to, time), deadline).await })
+        Box::pin(self.act_for(time, "swipe", stroke(from, to, time), deadline))
     }
 
     fn drag(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()> {
-        Box::pin(async move { self.act("drag", stroke(from, to, time), deadline).await })
+        Box::pin(self.act_for(time, "drag", stroke(from, to, time), deadline))
     }
 
     fn type_text<'a>(&'a self, text: &'a str, deadline: Instant) -> Answer<'a, ()> {

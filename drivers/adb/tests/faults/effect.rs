@@ -4,7 +4,7 @@ use packtrain_drivers::{Command, InputCommand, Point};
 use packtrain_testing::{NO_FAULTS, TestDevice as _, VirtualPhone as _};
 
 use super::lost;
-use crate::lab::{Agent, Device, all_ways, both_wires};
+use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires};
 
 /// The way breaks when a command was asked for, and when it was carried out.
 const ASKED: &str = "{ match: { service: 'input ' }, when: { times: 1 }, do: drop }";
@@ -73,6 +73,18 @@ async fn a_tap_during_which_the_agent_dies_is_repeated_if_the_screen_shows_that_
         assert!(device.shows("Cart (1)").await, "{:?}", device.way);
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_tap_that_the_agent_does_not_answer_leaves_time_to_see_what_became_of_it() {
+    let way = Way::new(Wire::Direct, Agent::U2);
+    let mut device = Device::connect(way, NO_FAULTS).await;
+    let at = add_button(&mut device).await;
+    device.inject("{ match: { route: click }, when: { times: 1 }, do: no_answer }");
+    let notes = tap(&mut device, at).await;
+    assert!(notes[0].ends_with("it was repeated"), "{notes:?}");
+    assert!(device.shows("Cart (1)").await);
+    device.end().await;
 }
 
 #[tokio::test]

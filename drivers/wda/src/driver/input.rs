@@ -18,6 +18,8 @@ const FOCUS_TIMEOUT: Duration = Duration::from_secs(2);
 const FOCUS_POLL: Duration = Duration::from_millis(150);
 /// How much longer each letter may take; WebDriverAgent types 60 a second.
 const LETTER_TIMEOUT: Duration = Duration::from_millis(50);
+/// How much longer than itself a touch may take. WebDriverAgent waits for nothing with it.
+const TOUCH_TIMEOUT: Duration = Duration::from_secs(15);
 /// Most characters that are deleted one by one.
 const MAX_ERASED: u32 = 10_000;
 /// How often an element that went away is looked for again.
@@ -78,10 +80,26 @@ impl WdaDriver {
         gesture: Gesture,
         ctx: &CommandContext,
     ) -> Result<Observation> {
-        let lasts = gesture.lasts;
-        let request = WdaRequest::post(doing, "/actions", &gesture.into_body()).lasting(lasts);
-        self.have(&request, ctx).await?;
-        done()
+        let limit = TOUCH_TIMEOUT + gesture.lasts;
+        let request = WdaRequest::post(doing, "/actions", &gesture.into_body()).within(limit);
+        match self.have(&request, ctx).await {
+            // It had all the time it may take, so it is not the session's that is over.
+            Err(DriverError::Timeout { after, .. }) if after >= limit => Err(DriverError::Lost {
+                cause: format!(
+                    "{doing}: WebDriverAgent did not answer within {:.0} s",
+                    limit.as_secs_f64()
+                ),
+                hint: Some(
+                    "it may have happened or not, so it is not repeated; an app that hangs keeps \
+                     WebDriverAgent waiting, else start it again"
+                        .to_owned(),
+                ),
+            }),
+            touched => {
+                touched?;
+                done()
+            }
+        }
     }
 
     /// Types into whatever has the focus.

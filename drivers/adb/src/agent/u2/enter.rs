@@ -89,9 +89,15 @@ impl U2Agent {
         deadline: Instant,
     ) -> Result<(), AgentError> {
         let params = json!(["packtrain", text]);
-        self.call("setClipboard", params, Repeat::Freely, deadline)
-            .await
-            .map(drop)
+        self.call(
+            "setClipboard",
+            params,
+            Repeat::Freely,
+            Duration::ZERO,
+            deadline,
+        )
+        .await
+        .map(drop)
     }
 
     /// Waits a moment for the focused field's text to be as wanted; without a field it is.
