@@ -25,9 +25,18 @@ pub struct Written {
     view: RunView,
     links: Vec<ReportLink>,
     warnings: Vec<String>,
+    copied: Result<(), CliError>,
 }
 
 impl Written {
+    /// Whether every wanted copy was written.
+    ///
+    /// # Errors
+    /// When one was not.
+    pub fn copied(self) -> Result<(), CliError> {
+        self.copied
+    }
+
     /// The exit code that the run's verdict has, as far as it got.
     pub const fn exit(&self) -> Exit {
         self.view.verdict.exit
@@ -48,11 +57,12 @@ impl Written {
 }
 
 /// Reads the journal in `folder` and writes `report.html`, `report.json` and `junit.xml` into it,
-/// unless only copies are wanted.
+/// unless only copies are wanted. Those come last: whatever keeps them from being written, the run
+/// has its own.
 ///
 /// # Errors
-/// When the journal cannot be read or a wanted copy cannot be written. A report that cannot be
-/// written into the run's own folder is a warning.
+/// When the journal cannot be read. A report that cannot be written into the run's own folder is a
+/// warning.
 pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let mut warnings = Vec::new();
     let unreadable = |error: &dyn std::error::Error| {
@@ -90,38 +100,36 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
             Err(error) => warnings.push(format!("{}: {error}", path.display())),
         }
     };
+    let junit = || {
+        let options = JunitOptions {
+            run_folder: Some(from_here(folder).display().to_string()),
+        };
+        packtrain_report::junit(&view, &options).map_err(|error| failed("JUnit", &error))
+    };
+    let html = |root| render_html(&view, folder, root).map_err(|error| failed("HTML", &error));
     // One after the other, so that no two of them are in memory.
     if !wanted.only {
-        let html = render_html(&view, folder, String::new());
-        keep(
-            "html",
-            "report.html",
-            &html.map_err(|error| failed("HTML", &error))?,
-        );
-    }
-    let options = JunitOptions {
-        run_folder: Some(from_here(folder).display().to_string()),
-    };
-    let junit =
-        packtrain_report::junit(&view, &options).map_err(|error| failed("JUnit", &error))?;
-    if let Some(path) = &wanted.junit {
-        copy(path, &junit)?;
-    }
-    if !wanted.only {
-        keep("junit", "junit.xml", &junit);
-        drop(junit);
+        keep("html", "report.html", &html(String::new())?);
+        keep("junit", "junit.xml", &junit()?);
         let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
         keep("json", "report.json", &json);
     }
-    if let Some(path) = &wanted.html {
-        let root = format!("{}/", absolute(folder).display());
-        let html = render_html(&view, folder, root).map_err(|error| failed("HTML", &error))?;
-        copy(path, &html)?;
-    }
+    let copies = [
+        wanted
+            .junit
+            .as_ref()
+            .map(|path| junit().and_then(|junit| copy(path, &junit))),
+        wanted.html.as_ref().map(|path| {
+            let root = format!("{}/", absolute(folder).display());
+            html(root).and_then(|html| copy(path, &html))
+        }),
+    ];
+    let copied = copies.into_iter().flatten().fold(Ok(()), Result::and);
     Ok(Written {
         view,
         links,
         warnings,
+        copied,
     })
 }
 

@@ -74,3 +74,22 @@ fn a_picture_that_cannot_be_saved_is_told_and_the_journal_goes_on() {
         .unwrap();
     assert_eq!(failed["unsaved"], "screen.png");
 }
+
+#[test]
+fn a_copy_that_cannot_be_written_hides_no_failure_and_keeps_no_other_report_away() {
+    let lab = lab();
+    lab.write(
+        "fail.trail.yaml",
+        "config: { id: fail }\ntrail:\n  - step: x\n    recording:\n      android:\n        - runCommand: { command: \"false\" }\n",
+    );
+    let copies = ["--junit", "/dev/full", "--html", "copy.html"];
+    let run = ["run", "fail.trail.yaml", "-d", "virtual:android"];
+    let ended = lab.run(&[&run[..], &copies[..]].concat()).expect(1);
+    for part in ["error: cannot write /dev/full", "1 failed"] {
+        assert!(ended.stderr.contains(part), "{part}\n{}", ended.stderr);
+    }
+    for report in ["junit.xml", "report.html", "report.json"] {
+        assert!(lab.run_folder().join(report).is_file(), "{report}");
+    }
+    assert!(lab.folder().join("copy.html").is_file());
+}

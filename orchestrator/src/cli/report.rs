@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<Exit, CliError
     };
     let written = reports::write(&folder, &wanted)?;
     render::say(&written.summary(context.color.on_stderr()));
-    Ok(Exit::Passed)
+    written.copied().map(|()| Exit::Passed)
 }
 
 /// `packtrain runs`.

@@ -82,7 +82,10 @@ impl Ending {
             (None, None) => Err(CliError::infrastructure("the run did not stop in time")
                 .hint("the reports say what ran until then")
                 .at_least(written.as_ref().map_or(Exit::Infrastructure, Written::exit))),
-            (None, Some(exit)) => written.map(|_| exit),
+            (None, Some(exit)) => written
+                .and_then(Written::copied)
+                .map(|()| exit)
+                .map_err(|error| error.at_least(exit)),
         };
         let exit = match &concluded {
             Ok(exit) => *exit,
@@ -99,15 +102,18 @@ impl Ending {
             return exit;
         }
         let written = self.reports();
-        let exit = match &written {
+        let known = match &written {
             Some(Ok(written)) => written.exit(),
-            Some(Err(error)) => error.exit,
-            None => Exit::Infrastructure,
+            Some(Err(_)) | None => Exit::Infrastructure,
         };
         let folder = self.folder.display().to_string();
-        render::in_time(move || match written {
-            Some(Ok(_)) | None => render::say(&format!("quit; reports of what ran: {folder}")),
-            Some(Err(error)) => render::error(&error, Color::Never),
+        let failure = written.and_then(|written| written.and_then(Written::copied).err());
+        let exit = failure
+            .as_ref()
+            .map_or(known, |error| known.max(error.exit));
+        render::in_time(move || match failure {
+            None => render::say(&format!("quit; reports of what ran: {folder}")),
+            Some(error) => render::error(&error, Color::Never),
         });
         exit
     }
