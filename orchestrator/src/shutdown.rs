@@ -29,6 +29,8 @@ type LastAct = Box<dyn FnOnce() -> Exit + Send>;
 pub struct Interrupts {
     first: CancellationToken,
     last_act: Arc<Mutex<Option<LastAct>>>,
+    /// The exit code that nothing may hide any more.
+    known: Arc<Mutex<Exit>>,
 }
 
 impl Interrupts {
@@ -40,6 +42,7 @@ impl Interrupts {
         let interrupts = Self {
             first: CancellationToken::new(),
             last_act: Arc::default(),
+            known: Arc::default(),
         };
         let listening = interrupts.clone();
         let start = || -> io::Result<()> {
@@ -96,6 +99,11 @@ impl Interrupts {
         *last_act = Some(Box::new(act));
     }
 
+    /// Whatever signals come from now on, the program ends with this, or with what takes precedence.
+    pub fn known(&self, exit: Exit) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = exit;
+    }
+
     fn count(self, mut signals: UnixStream) {
         let mut next = || signals.read_exact(&mut [0]).is_ok();
         if !next() {
@@ -109,24 +117,26 @@ impl Interrupts {
         if let Some(act) = last_act.take() {
             // Nobody joins it: it ends the program.
             let quitting = std::thread::Builder::new().name("quitting".to_owned());
-            if quitting.spawn(move || quit(act())).is_err() {
-                quit(Exit::Infrastructure);
+            let interrupts = self.clone();
+            if quitting.spawn(move || interrupts.quit(act())).is_err() {
+                self.quit(Exit::Infrastructure);
             }
             // The third signal, or the end of patience.
             if signals.set_read_timeout(Some(QUIT_TIMEOUT)).is_ok() {
                 let _ = signals.read(&mut [0]);
             }
         }
-        quit(Exit::Infrastructure);
+        self.quit(Exit::Infrastructure);
     }
-}
 
-/// Ends the program and everything that it started.
-fn quit(exit: Exit) -> ! {
-    kill_descendants();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a second signal asks for this, and what was started is gone"
-    )]
-    std::process::exit(i32::from(exit.code()))
+    /// Ends the program and everything that it started.
+    fn quit(&self, exit: Exit) -> ! {
+        let known = *self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        kill_descendants();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a second signal asks for this, and what was started is gone"
+        )]
+        std::process::exit(i32::from(exit.max(known).code()))
+    }
 }

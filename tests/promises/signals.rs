@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 
-use packtrain_tests::{Lab, ended, interrupt, processes_with, terminate, until};
+use packtrain_tests::{Lab, ended, interrupt, processes_with, stopping, terminate, until};
 
 use crate::lab;
 
@@ -94,6 +94,27 @@ fn two_quick_signals_are_two_and_the_reports_are_written() {
         assert!(lab.run_folder().join(report).is_file(), "{report}");
     }
     assert!(lab.folder().join("out/junit.xml").is_file());
+}
+
+#[test]
+fn a_failure_that_is_known_is_not_lost_to_a_signal_while_reports_are_made() {
+    let lab = lab();
+    lab.write(
+        "fail.trail.yaml",
+        "config: { id: fail }\ntrail:\n  - step: x\n    recording:\n      android:\n        - runCommand: { command: \"false\" }\n",
+    );
+    // Nobody reads it.
+    let pipe = lab.folder().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let run = ["run", "fail.trail.yaml", "-d", "virtual:android"];
+    let mut child = lab.start(&[&run[..], &["--junit", "pipe"]].concat());
+    let report = lab.folder().join(".packtrain/runs/latest/report.json");
+    until(|| report.is_file());
+    interrupt(&child);
+    stopping(&mut child);
+    interrupt(&child);
+    ended(child).expect(1);
 }
 
 #[test]

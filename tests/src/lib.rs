@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
@@ -223,6 +223,18 @@ pub fn ended(mut child: Child) -> Ended {
 /// Sends what Ctrl-C does.
 pub fn interrupt(child: &Child) {
     send("-INT", child.id());
+}
+
+/// Waits until a run says that it stops: two signals that the system delivers at once would be one.
+#[track_caller]
+pub fn stopping(child: &mut Child) {
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("stopping") {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    child.stderr = Some(said.into_inner());
 }
 
 /// Sends what `kill` does.

@@ -132,6 +132,9 @@ pub(crate) async fn execute(
         verdict = run.execute() => Some(verdict),
         () = overdue => None,
     };
+    if let Some(verdict) = &verdict {
+        interrupts.known(verdict.exit);
+    }
     let concluded = ending.conclude(verdict, journal_thread).await;
     fleet.shutdown(DEVICES_TIMEOUT).await;
     // What does not end in time is killed with the program's other children.
