@@ -1,5 +1,6 @@
 //! Reports of a run, made from its journal: written beside it, and wherever else they are wanted.
 
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use packtrain_model::Exit;
@@ -92,7 +93,7 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let mut links = Vec::new();
     let mut keep = |kind: &str, name: &str, content: &str| {
         let path = folder.join(name);
-        match std::fs::write(&path, content) {
+        match put(&path, content) {
             Ok(()) => links.push(ReportLink {
                 kind: kind.to_owned(),
                 path: path.display().to_string(),
@@ -162,9 +163,31 @@ fn copy(path: &Path, content: &str) -> Result<(), CliError> {
             CliError::infrastructure(format!("cannot create {}", folder.display())).because(&error)
         })?;
     }
-    std::fs::write(path, content).map_err(|error| {
+    put(path, content).map_err(|error| {
         CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
     })
+}
+
+/// Writes a file whole or not at all. What is there and no plain file, a device, a pipe or a link,
+/// takes what is written to it.
+fn put(path: &Path, content: &str) -> io::Result<()> {
+    if path.symlink_metadata().is_ok_and(|there| !there.is_file()) {
+        return std::fs::write(path, content);
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let written = std::fs::write(&beside, content).and_then(|()| std::fs::rename(&beside, path));
+    let Err(error) = written else { return Ok(()) };
+    let _ = std::fs::remove_file(&beside);
+    match error.kind() {
+        // A file that is mounted by itself, or whose folder is not ours.
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::ResourceBusy
+            if path.exists() =>
+        {
+            std::fs::write(path, content)
+        }
+        _ => Err(error),
+    }
 }
 
 /// The folder as seen from the working directory when it lies below it. That is the project's

@@ -20,6 +20,11 @@ fn project() -> Lab {
 /// A run in which no file gets larger than `blocks` of 512 bytes.
 fn run(lab: &Lab, blocks: u32, arguments: &[&str]) -> Ended {
     let run = ["run", "look.trail.yaml", "-d", "virtual:android"];
+    limited(lab, blocks, &[&run[..], arguments].concat())
+}
+
+/// The program, when no file gets larger than `blocks` of 512 bytes.
+fn limited(lab: &Lab, blocks: u32, arguments: &[&str]) -> Ended {
     let program = lab.command::<&str>(&[]);
     let mut shell = std::process::Command::new("sh");
     shell
@@ -29,7 +34,6 @@ fn run(lab: &Lab, blocks: u32, arguments: &[&str]) -> Ended {
             "sh",
         ])
         .arg(program.get_program())
-        .args(run)
         .args(arguments)
         .current_dir(lab.folder())
         .env("XDG_CONFIG_HOME", lab.folder().join(".config"))
@@ -73,6 +77,28 @@ fn a_picture_that_cannot_be_saved_is_told_and_the_journal_goes_on() {
         .find(|event| event["event"] == "sink_failed")
         .unwrap();
     assert_eq!(failed["unsaved"], "screen.png");
+}
+
+#[test]
+fn a_report_is_whole_or_as_it_was_before() {
+    let lab = project();
+    run(&lab, 100_000, &["--html", "copy.html"]).expect(0);
+    let there = || {
+        let entries = std::fs::read_dir(lab.run_folder()).unwrap();
+        let folder = entries.map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = folder.filter(|path| path.is_file()).collect();
+        files.push(lab.folder().join("copy.html"));
+        files.sort();
+        let content = |path| (std::fs::read(&path).unwrap(), path);
+        files.into_iter().map(content).collect::<Vec<_>>()
+    };
+    let before = there();
+    let again = ["report", "latest", "--html", "copy.html"];
+    let said = limited(&lab, 1, &again).expect(2).stderr;
+    for part in ["report.html: File too large", "cannot write copy.html"] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    assert!(there() == before, "{said}");
 }
 
 #[test]
