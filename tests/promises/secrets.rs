@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use packtrain_tests::{Ended, Lab};
+use packtrain_tests::{Ended, Lab, ended, interrupt, stopping, until};
 
 use crate::lab;
 
@@ -166,4 +166,42 @@ fn a_secret_in_an_address_shows_in_no_encoding_of_the_browser() {
     assert!(said.contains("page.html?q={{PROMISED_SECRET}}#{{PROMISED_SECRET}}"));
     let parts = ["s3cr3t", "s%33", "czNjcjN0", "y/%22q", "k&amp;y"];
     assert_eq!(leaks(&lab, &ended, &parts), Vec::<String>::new());
+}
+
+#[test]
+fn a_secret_in_a_devices_log_goes_with_a_run_that_is_cut_short() {
+    let lab = lab();
+    lab.write(
+        "log.trail.yaml",
+        r#"
+config: { id: log }
+trail:
+  - step: "Log it, with a screen that does not turn back"
+    recording:
+      android:
+        - mobile_maestro: { commands: [{ setOrientation: LANDSCAPE_LEFT }] }
+        - android_adbShell: { command: [log, -t, Shop, "token={{token}}"] }
+        - wait: { timeToWaitInSeconds: 300 }
+"#,
+    )
+    .write(
+        "packtrain.yaml",
+        "devices: { virtual: { faults: faults.yaml } }\n",
+    )
+    .write(
+        "faults.yaml",
+        "rules: [{ match: { command: 'user_rotation 0' }, do: { delay: 600000 } }]\n",
+    );
+    let run = ["run", "log.trail.yaml", "-d", "virtual:android"];
+    let mut child = lab.start(&[&run[..], &["--secret", "token=swordfish"]].concat());
+    let log = lab.folder().join(".packtrain/runs/latest/logs");
+    until(|| {
+        let logged = |file: &PathBuf| std::fs::read_to_string(file).unwrap().contains("swordfish");
+        log.is_dir() && files(&log).iter().any(logged)
+    });
+    interrupt(&child);
+    stopping(&mut child);
+    interrupt(&child);
+    let ended = ended(child).expect(2);
+    assert_eq!(leaks(&lab, &ended, &["swordfish"]), Vec::<String>::new());
 }

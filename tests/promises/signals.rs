@@ -33,7 +33,7 @@ trail:
         "faults.yaml",
         r#"
 rules:
-  - match: { device: android/virtual-1, command: "user_rotation .; settings put" }
+  - match: { device: android/virtual-1, command: "user_rotation 0" }
     do: { delay: 600000 }
 "#,
     );

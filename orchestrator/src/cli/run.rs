@@ -139,6 +139,8 @@ pub(crate) async fn execute(
     fleet.shutdown(DEVICES_TIMEOUT).await;
     // What does not end in time is killed with the program's other children.
     let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    // One may have gone on until its device was let go of.
+    ending.remove_raw_logs();
     drop(stopping);
     concluded
 }

@@ -52,6 +52,7 @@ impl Ending {
         journal: JournalThread,
     ) -> Result<Exit, CliError> {
         let journal = journal.finish().await;
+        self.remove_raw_logs();
         let written = self.reports_in_time().await;
         let unread = journal.sinks.finish().await;
         let summary = match (&written, self.format) {
@@ -101,6 +102,7 @@ impl Ending {
         if let Some(exit) = self.concluded_in_time() {
             return exit;
         }
+        self.remove_raw_logs();
         let written = self.reports();
         let known = match &written {
             Some(Ok(written)) => written.exit(),
@@ -116,6 +118,17 @@ impl Ending {
             Some(error) => render::error(&error, Color::Never),
         });
         exit
+    }
+
+    /// Removes what devices logged and no session came to hand over: nothing is hidden in it.
+    pub(super) fn remove_raw_logs(&self) {
+        let logs = self.folder.join("logs");
+        match std::fs::remove_dir_all(&logs) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(%error, logs = %logs.display(), "raw logs are left");
+            }
+            _ => {}
+        }
     }
 
     fn concluded_in_time(&self) -> Option<Exit> {
