@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use packtrain_tests::{Ended, Lab};
@@ -139,6 +139,28 @@ fn a_killed_run_leaves_no_command_running() {
 }
 
 #[test]
+fn what_makes_a_group_of_its_own_ends_with_its_session_too() {
+    // `timeout` leads a group of its own; its first program kills what is in its own group.
+    let script = "trap '' TERM; kill -TERM 0; timeout 306 sh -c 'exec 5>held; echo there >&5; sleep 305'; true";
+    for signals in [Some("-INT"), Some("-KILL"), None] {
+        let lab = held();
+        trail(&lab, &[script]);
+        let mut limited = lab.command(&["run", "a.trail.yaml", "-d", "virtual:android"]);
+        limited.stdout(Stdio::piped()).stderr(Stdio::piped());
+        if signals.is_none() {
+            limited.args(["--timeout", "3s"]);
+        }
+        let child = limited.spawn().unwrap();
+        let pipe = started(&lab);
+        if let Some(given) = signals {
+            signal(&child, given);
+        }
+        ended(pipe);
+        child.wait_with_output().unwrap();
+    }
+}
+
+#[test]
 fn a_doctor_leaves_no_program_running_that_does_not_answer() {
     let lab = held();
     let node = lab.folder().join("node");
@@ -150,7 +172,7 @@ fn a_doctor_leaves_no_program_running_that_does_not_answer() {
     let mut doctor = lab.command(&["doctor"]);
     let child = doctor
         .env("PACKTRAIN_NODE", &node)
-        .stdout(std::process::Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
     ended(started(&lab));

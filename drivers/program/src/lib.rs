@@ -1,7 +1,7 @@
 //! Programs of this computer that are started here, and never outlive their owner.
 //!
-//! A program leads a process group. The group is killed when its owner drops it, and by a watcher in
-//! it when this process is gone, however that ended. Knows nothing of who starts what.
+//! A program leads a session. All that is in it is killed when its owner drops it, and by a watcher
+//! when this process is gone, however that ended. Knows nothing of who starts what.
 
 mod watcher;
 
@@ -9,7 +9,7 @@ use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdout, Command};
 use watcher::Watcher;
@@ -17,11 +17,10 @@ use watcher::Watcher;
 /// How long what a program left running may keep its output open once the program has ended.
 const PIPE_DRAIN_GRACE: Duration = Duration::from_millis(300);
 
-/// A program that runs, and whatever it starts in its process group.
+/// A program that runs, and whatever it starts in its session.
 #[derive(Debug)]
 pub struct Program {
     child: Box<dyn ChildWrapper>,
-    group: Option<u32>,
     watcher: Option<Watcher>,
 }
 
@@ -38,7 +37,7 @@ pub struct Output {
     pub left: Option<LeftRunning>,
 }
 
-/// What a program has left running in its process group; dropped, it is killed.
+/// What a program has left running in its session; dropped, it is killed.
 #[derive(Debug)]
 pub struct LeftRunning {
     _watcher: Watcher,
@@ -90,21 +89,10 @@ impl Program {
     pub fn spawn(command: Command) -> io::Result<Self> {
         let child = CommandWrap::from(command)
             .wrap(KillOnDrop)
-            .wrap(ProcessGroup::leader())
+            .wrap(ProcessSession)
             .spawn()?;
-        let group = child.id();
-        let watcher = group.and_then(|group| match Watcher::join(group) {
-            Ok(watcher) => Some(watcher),
-            Err(error) => {
-                tracing::debug!(%error, group, "nothing watches a program's process group");
-                None
-            }
-        });
-        Ok(Self {
-            child,
-            group,
-            watcher,
-        })
+        let watcher = child.id().and_then(Watcher::of);
+        Ok(Self { child, watcher })
     }
 
     /// Its standard output when it is a pipe, once.
@@ -134,22 +122,14 @@ impl Program {
         self.wait().await.map(drop)
     }
 
-    /// What is left of the group of a program that has ended.
+    /// What is left of the session of a program that has ended.
     async fn left_running(mut self) -> Option<LeftRunning> {
-        self.watcher.take()?.leave().await;
-        // A group that nobody is in cannot be joined.
-        let watcher = Watcher::join(self.group?).ok()?;
-        Some(LeftRunning { _watcher: watcher })
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // As long as its leader was not waited for, or somebody watches, the group is still ours.
-        let is_ours = self.child.id().is_some() || self.watcher.is_some();
-        if is_ours && let Err(error) = self.child.start_kill() {
-            tracing::debug!(%error, "a program's process group is gone already");
+        let watcher = self.watcher.take()?;
+        if watcher.sees_somebody() {
+            return Some(LeftRunning { _watcher: watcher });
         }
+        watcher.leave().await;
+        None
     }
 }
 
