@@ -55,9 +55,10 @@ impl Watcher {
 
     /// Whether somebody is left in the session.
     pub(super) fn sees_somebody(&self) -> bool {
-        match cfg!(target_os = "linux") {
-            true => !members(self.leader).is_empty(),
-            false => killpg(self.leader, None).is_ok(),
+        if cfg!(target_os = "linux") {
+            !members(self.leader).is_empty()
+        } else {
+            killpg(self.leader, None).is_ok()
         }
     }
 
@@ -74,7 +75,8 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        if self.left {
+        // The number of a session that nobody is in may be another's by now.
+        if self.left || !self.sees_somebody() {
             return;
         }
         let _ = killpg(self.leader, Signal::SIGKILL);
