@@ -88,11 +88,17 @@ fn rules(config: &Config) -> Result<(), Violation> {
             return Err(Violation::new(key.child("name"), message));
         }
     }
-    if config.run.timeout.get().is_zero() {
-        return Err(Violation::new(
-            KeyPath::new(["run", "timeout"]),
-            "must be longer than 0s",
-        ));
+    let limits = [
+        ("timeout", Some(config.run.timeout)),
+        ("timeLimit", config.run.time_limit),
+    ];
+    for (name, limit) in limits {
+        if limit.is_some_and(|limit| limit.get().is_zero()) {
+            return Err(Violation::new(
+                KeyPath::new(["run", name]),
+                "must be longer than 0s",
+            ));
+        }
     }
     Ok(())
 }

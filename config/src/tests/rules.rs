@@ -111,6 +111,7 @@ fn values_out_of_range_are_refused() {
             "must be at most 1000",
         ),
         ("run: {timeout: 0s}", "must be longer than 0s"),
+        ("run: {timeLimit: 0s}", "must be longer than 0s"),
     ] {
         let complaint = complaint(yaml);
         assert!(complaint.contains(words), "{yaml}: {complaint}");
