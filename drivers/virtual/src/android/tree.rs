@@ -80,9 +80,15 @@ pub struct View {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tree(pub Vec<View>);
 
-/// The trees of the windows, the one with the focus first.
+/// The trees of the windows, the one with the focus first. What lies below a dialog, which takes
+/// all touches, is not told of.
 pub fn trees(snapshot: &Snapshot, scale: f64) -> Vec<Tree> {
-    let mut windows: Vec<&Window> = snapshot.windows.iter().rev().collect();
+    let is_dialog = |w: &Window| matches!(w.kind, WindowKind::Dialog | WindowKind::SystemDialog);
+    let mut windows: Vec<&Window> = snapshot.windows.iter().collect();
+    let dialog = windows.iter().rposition(|w| is_dialog(w)).unwrap_or(0);
+    let mut place = 0..;
+    windows.retain(|w| place.next() >= Some(dialog) || w.kind == WindowKind::Keyboard);
+    windows.reverse();
     windows.sort_by_key(|w| w.kind == WindowKind::Keyboard);
     windows
         .into_iter()
@@ -454,4 +460,43 @@ fn needs_name(tree: &Tree, index: usize) -> bool {
             view.class,
             "android.widget.GridView" | "android.widget.TableLayout"
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::Platform;
+    use crate::world::{Rotation, Theme};
+
+    /// How many windows accessibility tells of.
+    fn told(kinds: &[WindowKind]) -> usize {
+        let window = |&kind: &WindowKind| Window {
+            kind,
+            app: "com.a".into(),
+            title: String::new(),
+            activity: String::new(),
+            screen: String::new(),
+            bounds: Rect::new(0.0, 0.0, 9.0, 9.0),
+            nodes: Vec::new(),
+        };
+        let snapshot = Snapshot {
+            platform: Platform::Android,
+            width: 9.0,
+            height: 9.0,
+            rotation: Rotation::default(),
+            lit: true,
+            theme: Theme::default(),
+            windows: kinds.iter().map(window).collect(),
+        };
+        trees(&snapshot, 1.0).len()
+    }
+
+    #[test]
+    fn what_a_dialog_keeps_from_touches_is_not_told_of_but_the_keyboard_is() {
+        use WindowKind::{App, Dialog, Keyboard, SystemDialog};
+        assert_eq!(told(&[App, Keyboard]), 2);
+        assert_eq!(told(&[App, Dialog]), 1);
+        assert_eq!(told(&[App, Keyboard, Dialog]), 2);
+        assert_eq!(told(&[App, Dialog, Keyboard, SystemDialog]), 2);
+    }
 }
