@@ -1,7 +1,7 @@
 //! Real programs that start others, and who is still there afterwards.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -161,17 +161,24 @@ fn a_killed_owner_takes_along_what_its_programs_started() {
             ]);
             command.arg(path);
             let _program = Program::spawn(command).unwrap();
+            println!("spawned");
             std::future::pending::<()>().await;
         });
     }
     let held = Held::new();
     let name = "a_killed_owner_takes_along_what_its_programs_started";
     let mut owner = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name])
+        .args(["--exact", name, "--nocapture"])
         .env(PATH, held.path())
-        .stdout(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
+    // A program is watched once spawning it has answered.
+    let said = BufReader::new(owner.stdout.take().unwrap()).lines();
+    let spawned = said
+        .map_while(Result::ok)
+        .any(|line| line.contains("spawned"));
+    assert!(spawned);
     runtime().block_on(async {
         let held = held.started().await;
         owner.kill().unwrap();
