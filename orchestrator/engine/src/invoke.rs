@@ -165,12 +165,9 @@ impl<'a> Invoker<'a> {
         let session = self.session;
         let tool = find(registry, request.tool)?;
         self.in_time(request.tool, "was not called any more")?;
-        let platform = session.scope.platform();
-        if !tool.spec().works_on(platform) {
-            return Err(ToolError::failed(format!(
-                "`{}` does not work on {platform} devices",
-                request.tool
-            )));
+        let device = session.scope.lease.device();
+        if let Some(why) = (tool.spec()).unusable_on(device.id.platform(), &device.driver) {
+            return Err(ToolError::failed(format!("`{}` {why}", request.tool)));
         }
         if !request.caller.may_call(tool.spec()) {
             return Err(ToolError::failed(format!(

@@ -152,18 +152,9 @@ struct Act(ToolSpec);
 impl Act {
     fn named(name: &str, access: Access) -> Arc<dyn Tool> {
         Arc::new(Self(ToolSpec {
-            name: name.to_owned(),
-            description: String::new(),
-            kind: Kind::Action,
-            platforms: Vec::new(),
-            shown: true,
-            recordable: true,
             access,
-            secrets: Vec::new(),
-            code: Vec::new(),
-            remembers: Vec::new(),
-            runs_trail: None,
             arguments: serde_json::json!({}),
+            ..ToolSpec::new(name, "", Kind::Action)
         }))
     }
 }

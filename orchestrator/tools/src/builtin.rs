@@ -116,18 +116,8 @@ fn tool<A: DeserializeOwned + JsonSchema + 'static>(
 ) -> Builtin<A> {
     Builtin {
         spec: ToolSpec {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            kind,
-            platforms: Vec::new(),
-            shown: true,
-            recordable: true,
-            access: Access::Session,
-            secrets: Vec::new(),
-            code: Vec::new(),
-            remembers: Vec::new(),
-            runs_trail: None,
             arguments: schemars::schema_for!(A).to_value(),
+            ..ToolSpec::new(name, description, kind)
         },
         body,
         rule: None,

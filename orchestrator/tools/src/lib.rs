@@ -17,4 +17,4 @@ pub use call::{Call, Caller, Invoke, SessionScope, Target, Targets, ToolRequest}
 pub use registry::{Registry, SharedRegistry};
 pub use selectors::{SelectorProblem, check_selectors};
 pub use templates::{Surroundings, check_templates};
-pub use tool::{Access, Answer, DelegatedCall, Kind, Tool, ToolError, ToolSpec, UnknownArgument};
+pub use tool::{Access, Answer, DelegatedCall, Kind, Origin, Tool, ToolError, ToolSpec, UnknownArgument};

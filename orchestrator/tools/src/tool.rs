@@ -1,5 +1,7 @@
 //! What a tool is, what it answers, and how it can fail.
 
+use std::fmt;
+
 use packtrain_device_actors::CommandError;
 use packtrain_drivers::{ActionReport, BoxFuture, DriverError, Platform};
 use packtrain_model::Blame;
@@ -34,17 +36,47 @@ pub enum Access {
     HostCommands,
 }
 
+/// Who contributes a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// Packtrain.
+    #[default]
+    BuiltIn,
+    /// A file that composes it of other tools, by its path.
+    File(String),
+    /// A tool source, by its name.
+    Source(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("packtrain itself"),
+            Self::File(path) => f.write_str(path),
+            Self::Source(name) => write!(f, "tool source `{name}`"),
+        }
+    }
+}
+
 /// What a tool says about itself.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     /// Unique among all tools.
     pub name: String,
+    /// Who contributes it.
+    pub origin: Origin,
     /// One or two sentences for people and agents.
     pub description: String,
     /// What it is for.
     pub kind: Kind,
     /// Where it works; empty for everywhere.
     pub platforms: Vec<Platform>,
+    /// The drivers it works with, by the names trails pin them by; empty for all.
+    pub drivers: Vec<String>,
+    /// The toolset it puts itself into.
+    pub toolset: Option<String>,
+    /// Groups of its registry that it belongs to.
+    pub groups: Vec<String>,
     /// Whether agents are shown it.
     pub shown: bool,
     /// Whether a call of it belongs into a recording.
@@ -64,6 +96,41 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
+    /// A built-in tool that works everywhere, is shown to agents and recorded, and takes no
+    /// arguments.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, kind: Kind) -> Self {
+        Self {
+            name: name.into(),
+            origin: Origin::BuiltIn,
+            description: description.into(),
+            kind,
+            platforms: Vec::new(),
+            drivers: Vec::new(),
+            toolset: None,
+            groups: Vec::new(),
+            shown: true,
+            recordable: true,
+            access: Access::Session,
+            secrets: Vec::new(),
+            code: Vec::new(),
+            remembers: Vec::new(),
+            runs_trail: None,
+            arguments: serde_json::json!({ "type": "object", "properties": {} }),
+        }
+    }
+
+    /// Why it cannot be called on a device of this platform that is reached by this driver.
+    pub fn unusable_on(&self, platform: Platform, driver: &str) -> Option<String> {
+        if !self.works_on(platform) {
+            return Some(format!("does not work on {platform} devices"));
+        }
+        let known = self.drivers.is_empty() || self.drivers.iter().any(|one| one == driver);
+        (!known).then(|| {
+            let drivers = self.drivers.join(" or ");
+            format!("works with the driver {drivers} only, not with {driver}")
+        })
+    }
+
     /// Whether it works on a platform.
     pub fn works_on(&self, platform: Platform) -> bool {
         self.platforms.is_empty() || self.platforms.contains(&platform)
