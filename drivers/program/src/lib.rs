@@ -3,15 +3,19 @@
 //! A program leads a session. All that is in it is killed when its owner drops it, and by a watcher
 //! when this process is gone, however that ended. Knows nothing of who starts what.
 
+mod sockets;
 mod watcher;
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
+pub use sockets::{Listener, listener};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{ChildStderr, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use watcher::Watcher;
 
 /// How long what a program left running may keep its output open once the program has ended.
@@ -93,6 +97,23 @@ impl Program {
             .spawn()?;
         let watcher = child.id().and_then(Watcher::of);
         Ok(Self { child, watcher })
+    }
+
+    /// Its process id, which is its session's too; `None` once it has ended.
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Asks it and what is in its group to end, by SIGTERM.
+    pub fn terminate(&self) {
+        if let Some(leader) = self.id().and_then(|id| i32::try_from(id).ok()) {
+            let _ = killpg(Pid::from_raw(leader), Signal::SIGTERM);
+        }
+    }
+
+    /// Its standard input when it is a pipe, once.
+    pub fn stdin(&mut self) -> Option<ChildStdin> {
+        self.child.stdin().take()
     }
 
     /// Its standard output when it is a pipe, once.

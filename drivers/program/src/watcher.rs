@@ -89,7 +89,7 @@ impl Drop for Watcher {
 }
 
 /// The living processes of a session, as far as the system tells.
-fn members(leader: Pid) -> Vec<Pid> {
+pub(super) fn members(leader: Pid) -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {

@@ -204,7 +204,8 @@ impl Dispatcher {
     /// stays so.
     fn may_retry(&self, assignment: &Assignment, outcome: &Outcome) -> bool {
         let is_worth_it = match outcome {
-            Outcome::Failed(_) | Outcome::Infrastructure { .. } => true,
+            Outcome::Failed(failure) => !failure.fatal,
+            Outcome::Infrastructure { .. } => true,
             Outcome::Passed
             | Outcome::Skipped { .. }
             | Outcome::Cancelled { .. }

@@ -12,7 +12,9 @@ use packtrain_model::suggest::closest;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Outcome, RunEvent, StepIndex};
-use packtrain_tools::{Answer, Call, Caller, Kind, Registry, Tool, ToolError, ToolRequest};
+use packtrain_tools::{
+    Answer, Call, CallTrace, Caller, Kind, Registry, Tool, ToolError, ToolRequest,
+};
 
 use crate::judge::judge;
 use crate::order::Ambiguity;
@@ -105,11 +107,13 @@ impl<'a> Invoker<'a> {
             })
             .await;
         let mut notes = Vec::new();
+        let trace = CallTrace::default();
         let answer = match arguments {
             Ok(mut filled) => match arguments::known(tool, &mut filled) {
                 Ok(noticed) => {
                     notes = noticed;
-                    self.dispatch(&request, &registry, &filled.value).await
+                    self.dispatch(&request, &registry, &filled.value, &trace)
+                        .await
                 }
                 Err(error) => Err(error),
             },
@@ -138,6 +142,7 @@ impl<'a> Invoker<'a> {
                     .text
                     .as_ref()
                     .map(|text| shortened(session.redact(text))),
+                via: trace.take(),
                 duration_ms: started.elapsed(),
             })
             .await;
@@ -161,6 +166,7 @@ impl<'a> Invoker<'a> {
         request: &ToolRequest<'_>,
         registry: &Registry,
         arguments: &Value,
+        trace: &CallTrace,
     ) -> Result<Answer, ToolError> {
         let session = self.session;
         let tool = find(registry, request.tool)?;
@@ -186,6 +192,7 @@ impl<'a> Invoker<'a> {
             depth: request.depth,
             caller: request.caller,
             invoker: self,
+            trace,
         };
         let limit = session.deadline + CALL_DEADLINE_GRACE;
         match tokio::time::timeout_at(limit.into(), tool.call(arguments, &call)).await {

@@ -37,6 +37,7 @@ pub(crate) fn judge(error: &ToolError, circumstances: Circumstances<'_>) -> Outc
             log: log.to_vec(),
             hint,
             at,
+            fatal: matches!(error, ToolError::Fatal { .. }),
         };
         Outcome::Failed(match overtime {
             Some(limit) => timed_out(failure, limit),
@@ -46,6 +47,7 @@ pub(crate) fn judge(error: &ToolError, circumstances: Circumstances<'_>) -> Outc
     match error {
         ToolError::Arguments(error) => failure(error.to_string(), &[], error.hint.clone()),
         ToolError::Failed { message, log, hint } => failure(message.clone(), log, hint.clone()),
+        ToolError::Fatal { message, log } => failure(message.clone(), log, None),
         ToolError::NeedsAgent(what) => Outcome::NeedsAgent {
             why: format!("{what} needs a model that looks at the screen"),
         },

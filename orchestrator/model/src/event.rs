@@ -102,6 +102,9 @@ pub enum RunEvent {
         /// What it answered, when that is worth reading; secrets redacted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
+        /// What the tool source did, when the tool is one's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        via: Option<SourceCall>,
         /// How long it took.
         #[serde(with = "millis")]
         duration_ms: Duration,
@@ -188,6 +191,23 @@ pub enum RunEvent {
         #[serde(with = "millis")]
         duration_ms: Duration,
     },
+}
+
+/// What a tool source did for a call.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SourceCall {
+    /// The source.
+    pub source: String,
+    /// Which of its processes, from 1.
+    pub replica: u32,
+    /// How often its tool called back.
+    pub callbacks: u32,
+    /// How long those took, on the device and on the way to it.
+    #[serde(with = "millis")]
+    pub device_ms: Duration,
+    /// The source's log, below the folder of the run, with `/`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
 }
 
 /// A trail, as far as reports need it.

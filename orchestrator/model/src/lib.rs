@@ -16,7 +16,7 @@ pub mod yaml;
 pub use diagnostic::{Diagnostic, Severity};
 pub use event::{
     Artifact, ArtifactKind, Cell, Entry, PlannedSession, RunEvent, RunOptionsSummary,
-    SCHEMA_VERSION, StepKind, StepSummary, TrailSummary,
+    SCHEMA_VERSION, SourceCall, StepKind, StepSummary, TrailSummary,
 };
 pub use ids::{AttemptNumber, RunId, SessionId, SessionIndex, StepIndex};
 pub use memory::{Memory, Redactor};

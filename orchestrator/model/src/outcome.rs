@@ -61,6 +61,17 @@ pub struct Failure {
     /// Where in the trail file: `trails/login.trail.yaml:12:9`.
     #[serde(default, rename = "failed_at", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// Whether a tool said that trying again makes no sense.
+    #[serde(default, rename = "failed_for_good", skip_serializing_if = "is_false")]
+    pub fatal: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// What broke when we could not find out.

@@ -7,7 +7,7 @@ use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo, Located
 use packtrain_model::{
     Artifact, ArtifactKind, AttemptNumber, Blame, CancelCause, Cell, Entry, Failure, Outcome,
     PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex,
-    StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
+    SourceCall, StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
 };
 
 pub(crate) fn run() -> RunId {
@@ -21,6 +21,7 @@ fn failure() -> Failure {
         log: vec!["looked for text \"Welcome\"".to_owned()],
         hint: Some("is the app logged in?".to_owned()),
         at: Some("trails/login.trail.yaml:12:9".to_owned()),
+        fatal: true,
     }
 }
 
@@ -160,6 +161,13 @@ pub(crate) fn entries() -> Vec<Entry> {
                 notes: vec!["3 matched, first used".to_owned()],
             },
             answer: Some("done".to_owned()),
+            via: Some(SourceCall {
+                source: "acme".to_owned(),
+                replica: 1,
+                callbacks: 2,
+                device_ms: Duration::from_millis(3),
+                log: Some("sources/acme.log".to_owned()),
+            }),
             duration_ms,
         });
         events.push(RunEvent::StepFinished {

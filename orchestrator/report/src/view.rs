@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
 use packtrain_model::{
     Artifact, AttemptNumber, Blame, CancelCause, Cell, Entry, Outcome, RunId, RunOptionsSummary,
-    SessionId, StepIndex, StepSummary, TrailSummary, Verdict,
+    SessionId, SourceCall, StepIndex, StepSummary, TrailSummary, Verdict,
 };
 
 use crate::mark::Mark;
@@ -142,6 +142,8 @@ pub struct CallView {
     pub report: ActionReport,
     /// What it answered.
     pub answer: Option<String>,
+    /// What the tool source did.
+    pub via: Option<SourceCall>,
     /// How long it took; zero unless it ended.
     pub duration: Duration,
 }

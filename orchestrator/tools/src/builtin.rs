@@ -88,6 +88,7 @@ impl From<ToolError> for InvalidArgument {
         let hint = match &error {
             ToolError::Failed { hint, .. } => hint.clone(),
             ToolError::Arguments(_)
+            | ToolError::Fatal { .. }
             | ToolError::Command(_)
             | ToolError::Infrastructure { .. }
             | ToolError::NeedsAgent(_)

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Lease;
 use packtrain_drivers::{ActionReport, BoxFuture, Command, Observation, Platform};
+use packtrain_model::SourceCall;
 use packtrain_model::memory::Memory;
 use packtrain_model::template::Undefined;
 use packtrain_model::yaml::Value;
@@ -78,6 +79,8 @@ impl Targets {
 
 /// A session as tools see it: its device, its memory, its place.
 pub struct SessionScope {
+    /// Its name, unique among all sessions.
+    pub id: String,
     /// The device.
     pub lease: Lease,
     /// The session's memory; held for moments only.
@@ -92,6 +95,8 @@ pub struct SessionScope {
     pub cancel: CancellationToken,
     /// What commands left running on this computer; it ends with the session.
     running: Mutex<Vec<LeftRunning>>,
+    /// What is dropped when the session ends.
+    at_end: Mutex<Vec<Box<dyn Send>>>,
 }
 
 /// Calls tools by name in a session: the only way to them, whoever asks.
@@ -101,6 +106,9 @@ pub trait Invoke: Send + Sync {
     /// # Errors
     /// [`ToolError`] of the tool, or of what kept it from being called.
     fn invoke<'a>(&'a self, request: ToolRequest<'a>) -> BoxFuture<'a, Result<Answer, ToolError>>;
+
+    /// Whether there is a tool of this name.
+    fn knows(&self, tool: &str) -> bool;
 
     /// Runs the trail at `path` in the call's session.
     ///
@@ -164,11 +172,29 @@ pub struct Call<'a> {
     pub caller: Caller,
     /// For tools that call tools or run trails.
     pub invoker: &'a dyn Invoke,
+    /// What the journal shall tell besides.
+    pub trace: &'a CallTrace,
+}
+
+/// What is told of a call besides its answer, whether it has one or not.
+#[derive(Debug, Default)]
+pub struct CallTrace(Mutex<Option<SourceCall>>);
+
+impl CallTrace {
+    pub(crate) fn set(&self, call: SourceCall) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
+    }
+
+    /// What the tool source did.
+    pub fn take(&self) -> Option<SourceCall> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 impl SessionScope {
     /// A session's scope.
     pub const fn new(
+        id: String,
         lease: Lease,
         memory: Memory,
         target: Target,
@@ -176,6 +202,7 @@ impl SessionScope {
         cancel: CancellationToken,
     ) -> Self {
         Self {
+            id,
             lease,
             memory: Mutex::new(memory),
             screen: Mutex::new(ScreenMemory::new()),
@@ -183,6 +210,7 @@ impl SessionScope {
             folders,
             cancel,
             running: Mutex::new(Vec::new()),
+            at_end: Mutex::new(Vec::new()),
         }
     }
 
@@ -190,6 +218,12 @@ impl SessionScope {
     pub(crate) fn keep_running(&self, left: LeftRunning) {
         let running = self.running.lock();
         running.unwrap_or_else(PoisonError::into_inner).push(left);
+    }
+
+    /// Drops something when the session ends.
+    pub(crate) fn at_end(&self, what: impl Send + 'static) {
+        let mut at_end = self.at_end.lock().unwrap_or_else(PoisonError::into_inner);
+        at_end.push(Box::new(what));
     }
 
     /// The session's memory.

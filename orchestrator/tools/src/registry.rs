@@ -32,6 +32,32 @@ impl Registry {
         self
     }
 
+    /// The same with more tools.
+    ///
+    /// # Errors
+    /// All names that two contributors want.
+    pub fn joined(&self, tools: Vec<Arc<dyn Tool>>) -> Result<Self, Collisions> {
+        let mut registry = self.clone();
+        let mut collisions = Vec::new();
+        for tool in tools {
+            let spec = tool.spec();
+            if let Some(earlier) = registry.tools.get(&spec.name) {
+                collisions.push((
+                    spec.name.clone(),
+                    earlier.spec().origin.clone(),
+                    spec.origin.clone(),
+                ));
+            } else {
+                registry.tools.insert(spec.name.clone(), tool);
+            }
+        }
+        if collisions.is_empty() {
+            Ok(registry)
+        } else {
+            Err(Collisions(collisions))
+        }
+    }
+
     /// A tool by its name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
@@ -73,5 +99,17 @@ impl SharedRegistry {
     /// Lets calls from now on find other tools.
     pub fn replace(&self, registry: Registry) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
+    }
+}
+
+/// Names that two contributors want.
+#[derive(Debug)]
+pub struct Collisions(Vec<(String, crate::tool::Origin, crate::tool::Origin)>);
+impl std::fmt::Display for Collisions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (name, first, second) in &self.0 {
+            writeln!(f, "`{name}` comes from {first} and from {second}")?;
+        }
+        Ok(())
     }
 }

@@ -140,10 +140,10 @@ impl ToolSpec {
     /// may be written for a newer version.
     pub fn take_unknown(&self, arguments: &mut Value) -> Vec<UnknownArgument> {
         let known = self.arguments["properties"].as_object();
-        let (Node::Mapping(mapping), false) = (
-            &mut arguments.node,
-            self.arguments["additionalProperties"] != false,
-        ) else {
+        // What a source takes besides is for it to say.
+        let is_open = self.arguments["additionalProperties"] != false
+            || matches!(self.origin, Origin::Source(_));
+        let (Node::Mapping(mapping), false) = (&mut arguments.node, is_open) else {
             return Vec::new();
         };
         let is_known = |name: &str| known.is_some_and(|known| known.contains_key(name));
@@ -239,6 +239,14 @@ pub enum ToolError {
         log: Vec<String>,
         /// What a person can do about it.
         hint: Option<String>,
+    },
+    /// It did not come true, and trying again makes no sense.
+    #[error("{message}")]
+    Fatal {
+        /// What happened.
+        message: String,
+        /// What was tried, in order.
+        log: Vec<String>,
     },
     /// The device said no, or is gone.
     #[error(transparent)]

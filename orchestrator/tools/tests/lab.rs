@@ -41,7 +41,14 @@ impl Lab {
         };
         Self {
             phone,
-            scope: SessionScope::new(lease, Memory::default(), target, Vec::new(), cancel),
+            scope: SessionScope::new(
+                "s1".to_owned(),
+                lease,
+                Memory::default(),
+                target,
+                Vec::new(),
+                cancel,
+            ),
             registry: Registry::builtin(),
             _fleet: fleet,
         }
@@ -78,6 +85,7 @@ impl Lab {
             depth: 0,
             caller: Caller::Person,
             invoker: &NoInvoker,
+            trace: &CallTrace::default(),
         };
         let tool = self.registry.get(tool).unwrap();
         tool.call(&Value::from(&arguments), &call).await
@@ -126,6 +134,10 @@ struct NoInvoker;
 impl Invoke for NoInvoker {
     fn invoke<'a>(&'a self, _: ToolRequest<'a>) -> BoxFuture<'a, Result<Answer, ToolError>> {
         Box::pin(async { Err(ToolError::failed("no other tools here")) })
+    }
+
+    fn knows(&self, _: &str) -> bool {
+        false
     }
 
     fn run_trail<'a>(

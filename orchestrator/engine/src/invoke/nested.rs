@@ -18,6 +18,10 @@ impl Invoke for Invoker<'_> {
         })
     }
 
+    fn knows(&self, tool: &str) -> bool {
+        self.session.registry.snapshot().get(tool).is_some()
+    }
+
     fn run_trail<'a>(
         &'a self,
         path: &'a str,
@@ -58,6 +62,10 @@ impl Invoker<'_> {
 /// The outcome of an inner call, as the outer call tells it.
 fn inner_error(outcome: Outcome, told: impl Fn(&str) -> String) -> ToolError {
     match outcome {
+        Outcome::Failed(failure) if failure.fatal => ToolError::Fatal {
+            message: told(&failure.message),
+            log: failure.log,
+        },
         Outcome::Failed(failure) => ToolError::Failed {
             message: told(&failure.message),
             log: failure.log,

@@ -376,6 +376,7 @@ impl Session<'_> {
             outcome: call.outcome,
             report: call.report,
             answer: call.answer.map(str::to_owned),
+            via: None,
             duration_ms: self.now - begun,
         });
     }

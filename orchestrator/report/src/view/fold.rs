@@ -114,6 +114,7 @@ impl Fold {
                         status: Status::Unfinished,
                         report: Default::default(),
                         answer: None,
+                        via: None,
                         duration: Duration::ZERO,
                     });
                 }
@@ -127,6 +128,7 @@ impl Fold {
                 outcome,
                 report,
                 answer,
+                via,
                 duration_ms,
             } => {
                 if let Some(step) = self.step(&session, step) {
@@ -145,9 +147,11 @@ impl Fold {
                             status: Status::Unfinished,
                             report: Default::default(),
                             answer: None,
+                            via: None,
                             duration: Duration::ZERO,
                         }),
                     };
+                    ended.via = via;
                     ended.status = Status::Ended(outcome);
                     ended.report = report;
                     ended.answer = answer;

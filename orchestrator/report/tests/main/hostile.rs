@@ -1,7 +1,7 @@
 //! Apps under test put anything on a screen; no report may be steered by it.
 
 use packtrain_drivers::{DeviceEvent, DeviceId, Located};
-use packtrain_model::{Entry, Failure, Outcome, RunEvent};
+use packtrain_model::{Entry, Failure, Outcome, RunEvent, SourceCall};
 use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
 use quick_junit::Report;
@@ -57,8 +57,14 @@ fn evil() -> Vec<Entry> {
                 outcome,
                 report,
                 answer,
+                via,
                 ..
             } => {
+                *via = Some(SourceCall {
+                    source: evil(),
+                    log: Some(evil()),
+                    ..SourceCall::default()
+                });
                 *tool = evil();
                 report.located = Some(Located {
                     by: evil(),
@@ -106,6 +112,7 @@ fn spoil(outcome: &mut Outcome) {
                 log: vec![evil()],
                 hint: Some(evil()),
                 at: Some(evil()),
+                fatal: true,
             };
         }
         Outcome::Skipped { reason } => *reason = evil(),

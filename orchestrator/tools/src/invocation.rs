@@ -1,0 +1,148 @@
+//! Calls of tool sources that are under way, by their ids: the way of a callback to its device. An
+//! entry lives exactly as long as its call.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::tool::{Answer, ToolError};
+
+/// Callbacks of one invocation that wait for their turn; a tool that sends more waits.
+const CALLBACKS: usize = 256;
+
+/// An unguessable name for one call of a tool source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct InvocationId(String);
+
+impl InvocationId {
+    fn new() -> Self {
+        Self(uuid::Uuid::new_v4().to_string())
+    }
+
+    /// As it goes over the wire.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for InvocationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A call that a tool makes back while its own call is under way.
+#[derive(Debug)]
+pub(crate) struct Callback {
+    /// The tool it wants.
+    pub(crate) tool: String,
+    /// Its arguments.
+    pub(crate) arguments: serde_json::Value,
+    /// Where the answer goes.
+    pub(crate) answer: oneshot::Sender<Result<Answer, ToolError>>,
+}
+
+/// The calls that are under way. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Invocations(Arc<Mutex<Table>>);
+
+#[derive(Default)]
+struct Table {
+    open: HashMap<String, Entry>,
+    /// Devices that sessions may run on.
+    devices: usize,
+}
+
+/// A call that is under way, as callbacks see it.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    /// The session it belongs to.
+    pub(crate) session: String,
+    /// How deep the call is; its callbacks are one deeper.
+    pub(crate) depth: u32,
+    /// Where its callbacks are served.
+    pub(crate) callbacks: mpsc::Sender<Callback>,
+}
+
+/// The receiving end of an invocation. Dropped, its id is dead.
+pub(crate) struct Invocation {
+    pub(crate) id: InvocationId,
+    pub(crate) callbacks: mpsc::Receiver<Callback>,
+    table: Invocations,
+}
+
+/// Why a callback has no invocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoInvocation {
+    /// There is none of that id.
+    Unknown,
+    /// No id was given, and it is not clear which is meant.
+    Ambiguous {
+        /// Devices that sessions may run on.
+        devices: usize,
+        /// Calls under way.
+        calls: usize,
+    },
+}
+
+impl Invocations {
+    /// Says how many devices there are.
+    pub fn set_devices(&self, devices: usize) {
+        self.table().devices = devices;
+    }
+
+    /// How many calls are under way.
+    pub fn len(&self) -> usize {
+        self.table().open.len()
+    }
+
+    /// Whether no call is under way.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Opens an invocation for a call.
+    pub(crate) fn open(&self, session: &str, depth: u32) -> Invocation {
+        let (sender, callbacks) = mpsc::channel(CALLBACKS);
+        let id = InvocationId::new();
+        let entry = Entry {
+            session: session.to_owned(),
+            depth,
+            callbacks: sender,
+        };
+        self.table().open.insert(id.0.clone(), entry);
+        Invocation {
+            id,
+            callbacks,
+            table: self.clone(),
+        }
+    }
+
+    /// The invocation of an id; without one the only one there is, as long as there is one device.
+    pub(crate) fn find(&self, id: Option<&str>) -> Result<Entry, NoInvocation> {
+        let table = self.table();
+        if let Some(id) = id {
+            return table.open.get(id).cloned().ok_or(NoInvocation::Unknown);
+        }
+        let mut open = table.open.values();
+        match (open.next(), open.next(), table.devices) {
+            (Some(only), None, 1) => Ok(only.clone()),
+            _ => Err(NoInvocation::Ambiguous {
+                devices: table.devices,
+                calls: table.open.len(),
+            }),
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Invocation {
+    fn drop(&mut self) {
+        self.table.table().open.remove(&self.id.0);
+    }
+}

@@ -1,0 +1,432 @@
+//! A source as its tools see it: which process a call goes to, and what becomes of a call that
+//! nobody waits for any more. The way of a call passes no actor.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use actix::Recipient;
+use packtrain_drivers::DeviceInfo;
+use packtrain_model::Blame;
+use packtrain_model::memory::Redactor;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio_util::task::TaskTracker;
+
+use super::actor::{Order, Retire};
+use super::envelope::device_env;
+use super::instance::{ActiveCall, Instance};
+use super::mcp::PendingCall;
+use super::pool::{Life, Pool, Replica, ScopeKey, Slot, SlotId};
+use super::settings::{Scope, SourceSettings, Transport};
+use super::start::StartOrder;
+use crate::call::SessionScope;
+use crate::invocation::Invocations;
+use crate::supervisor::SourceStatus;
+use crate::tool::ToolError;
+
+/// How long after a connection broke the end of its process is waited for.
+const REAP_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a server may take to answer anything after a call was called off.
+const ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What all sources of a supervisor share.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    pub(crate) invocations: Invocations,
+    /// Where callbacks go.
+    pub(crate) base_url: String,
+    /// The folder of the run; `sources` in it takes their logs.
+    pub(crate) run_dir: Option<PathBuf>,
+    pub(crate) search_path: OsString,
+    pub(crate) redactor: Redactor,
+    /// How long a callback may take, for clients that want to know.
+    pub(crate) callback_timeout: Duration,
+    /// The device, when there is only one.
+    pub(crate) only_device: Option<DeviceInfo>,
+    pub(crate) session_prefix: String,
+}
+
+/// A source.
+pub(crate) struct Source {
+    settings: SourceSettings,
+    pub(super) transport: Transport,
+    pub(super) scope: Scope,
+    around: Surroundings,
+    pools: Mutex<BTreeMap<ScopeKey, Pool>>,
+    pub(super) changed: Notify,
+    admission: Arc<Semaphore>,
+    actor: Mutex<Option<Recipient<Order>>>,
+    called_off: TaskTracker,
+    pub(super) calls: AtomicU64,
+    pub(super) waiting: AtomicUsize,
+    pub(super) restarts: AtomicU32,
+    pub(super) last_error: Mutex<Option<String>>,
+    started: AtomicU32,
+    slots: AtomicU64,
+}
+
+/// The right to one call on one process.
+pub(super) struct Use {
+    active: ActiveCall,
+    replica: Replica,
+    slot: SlotId,
+    _admitted: OwnedSemaphorePermit,
+}
+
+impl Use {
+    pub(super) fn instance(&self) -> &Instance {
+        &self.active.0
+    }
+
+    /// Which process it is, from 1.
+    pub(super) fn replica(&self) -> u32 {
+        u32::try_from(self.replica)
+            .unwrap_or(u32::MAX)
+            .saturating_add(1)
+    }
+
+    /// The log's path below the folder of the run.
+    pub(super) fn log_path(&self) -> Option<String> {
+        let path = self.instance().log.path()?;
+        let name = path.file_name()?.to_str()?;
+        Some(format!("sources/{name}"))
+    }
+
+    /// How the process ended, if it did.
+    pub(super) async fn ended(&self) -> Option<String> {
+        let process = self.instance().process.as_ref()?;
+        tokio::time::timeout(REAP_TIMEOUT, process.ended())
+            .await
+            .ok()
+    }
+}
+
+impl Source {
+    pub(crate) fn new(settings: SourceSettings, devices: usize, around: Surroundings) -> Self {
+        let (transport, scope) = super::pool::mode(&settings, devices);
+        Self {
+            admission: Arc::new(Semaphore::new(settings.concurrency)),
+            settings,
+            transport,
+            scope,
+            around,
+            pools: Mutex::default(),
+            changed: Notify::new(),
+            actor: Mutex::default(),
+            called_off: TaskTracker::new(),
+            calls: AtomicU64::new(0),
+            waiting: AtomicUsize::new(0),
+            restarts: AtomicU32::new(0),
+            last_error: Mutex::default(),
+            started: AtomicU32::new(0),
+            slots: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) const fn settings(&self) -> &SourceSettings {
+        &self.settings
+    }
+
+    pub(super) const fn invocations(&self) -> &Invocations {
+        &self.around.invocations
+    }
+
+    pub(super) fn base_url(&self) -> &str {
+        &self.around.base_url
+    }
+
+    pub(super) fn pools(&self) -> MutexGuard<'_, BTreeMap<ScopeKey, Pool>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A name for the next start.
+    pub(super) fn next_slot(&self) -> SlotId {
+        SlotId(self.slots.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Does something with the place of a start, when it is still there.
+    pub(super) fn with_slot<T>(&self, id: SlotId, act: impl FnOnce(&mut Slot) -> T) -> Option<T> {
+        let mut pools = self.pools();
+        let mut slots = pools.values_mut().flat_map(|pool| &mut pool.slots);
+        slots.find(|slot| slot.id == id).map(act)
+    }
+
+    /// Where a start has its place.
+    pub(super) fn place_of(&self, id: SlotId) -> Option<(ScopeKey, Replica)> {
+        let pools = self.pools();
+        pools.iter().find_map(|(key, pool)| {
+            let replica = pool.slots.iter().position(|slot| slot.id == id)?;
+            Some((key.clone(), replica))
+        })
+    }
+
+    /// Any process that answers.
+    pub(super) fn some_instance(&self) -> Option<Arc<Instance>> {
+        let pools = self.pools();
+        let mut slots = pools.values().flat_map(|pool| &pool.slots);
+        slots.find_map(|slot| match &slot.life {
+            Life::Ready(instance) => Some(Arc::clone(instance)),
+            Life::Starting | Life::BackOff | Life::Down(_) => None,
+        })
+    }
+
+    pub(super) fn looked_after_by(&self, actor: Recipient<Order>) {
+        *self.actor.lock().unwrap_or_else(PoisonError::into_inner) = Some(actor);
+    }
+
+    pub(super) fn order(&self, order: Order) {
+        let actor = self.actor.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(actor) = actor.as_ref() {
+            // An actor that is gone has ended all processes.
+            actor.do_send(order);
+        }
+    }
+
+    pub(super) fn fail(&self, message: &str) {
+        let mut last = self
+            .last_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *last = Some(message.to_owned());
+    }
+
+    /// What a process is started with.
+    pub(super) fn start_order(&self, key: &ScopeKey, replica: Replica) -> StartOrder {
+        let around = &self.around;
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let base = file_name(&self.settings.name);
+        let log_name = match number {
+            0 => base,
+            later => format!("{base}_{}", later + 1),
+        };
+        let session = match key {
+            ScopeKey::Session(session) => session.clone(),
+            ScopeKey::Shared | ScopeKey::Spare | ScopeKey::Device(_) => {
+                format!(
+                    "{}_{}_{}",
+                    around.session_prefix,
+                    self.settings.name,
+                    replica + 1
+                )
+            }
+        };
+        let timeout = around.callback_timeout + Duration::from_secs(2);
+        let mut env = vec![
+            ("TRAILBLAZE_SESSION_ID", session),
+            ("TRAILBLAZE_BASE_URL", around.base_url.clone()),
+            (
+                "TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS",
+                timeout.as_millis().to_string(),
+            ),
+        ];
+        if let Some(device) = &around.only_device {
+            env.extend(device_env(device));
+        }
+        StartOrder {
+            settings: self.settings.clone(),
+            transport: self.transport,
+            env,
+            device: match key {
+                ScopeKey::Device(device) => Some(device.clone()),
+                _ => around
+                    .only_device
+                    .as_ref()
+                    .map(|device| device.id.to_string()),
+            },
+            run_dir: around.run_dir.clone(),
+            search_path: around.search_path.clone(),
+            redactor: around.redactor.clone(),
+            log_name,
+        }
+    }
+
+    /// The process for a call of a session; started when there is none yet, waited for when it is
+    /// being started.
+    ///
+    /// # Errors
+    /// Infrastructure that is the source's fault, when it is down.
+    pub(super) async fn instance(
+        self: &Arc<Self>,
+        session: &SessionScope,
+        deadline: Instant,
+    ) -> Result<Use, ToolError> {
+        let device = &session.lease.device().id;
+        let key = ScopeKey::of(self.scope, device, &session.id);
+        let late = || self.unavailable("did not get ready before the session's time was over", &[]);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let waiting = Waiting(&self.waiting);
+        let admitted = Arc::clone(&self.admission).acquire_owned();
+        let Ok(Ok(admitted)) = tokio::time::timeout_at(deadline.into(), admitted).await else {
+            return Err(late());
+        };
+        let mut is_ordered = false;
+        loop {
+            // Before the look, so that no change is missed.
+            let changed = self.changed.notified();
+            {
+                let mut pools = self.pools();
+                Self::adopt_spare(&mut pools, &key);
+                if let Some(pool) = pools.get_mut(&key) {
+                    let replica = pool.home(device);
+                    let slot = &pool.slots[replica];
+                    match &slot.life {
+                        Life::Ready(instance) if !instance.client.is_closed() => {
+                            drop(waiting);
+                            self.calls.fetch_add(1, Ordering::Relaxed);
+                            return Ok(Use {
+                                active: instance.begin_call(),
+                                replica,
+                                slot: slot.id,
+                                _admitted: admitted,
+                            });
+                        }
+                        Life::Down(error) => {
+                            return Err(self.unavailable(&error.message, &error.tail));
+                        }
+                        Life::Ready(_) | Life::Starting | Life::BackOff => {}
+                    }
+                } else if !is_ordered {
+                    is_ordered = true;
+                    self.order(Order::Start(key.clone()));
+                }
+            }
+            if key != ScopeKey::Shared {
+                self.ends_with(session, &key);
+            }
+            if tokio::time::timeout_at(deadline.into(), changed)
+                .await
+                .is_err()
+            {
+                return Err(late());
+            }
+        }
+    }
+
+    /// The first who needs a process takes the one that was started to see what the source has.
+    fn adopt_spare(pools: &mut BTreeMap<ScopeKey, Pool>, key: &ScopeKey) {
+        if !pools.contains_key(key)
+            && let Some(spare) = pools.remove(&ScopeKey::Spare)
+        {
+            pools.insert(key.clone(), spare);
+        }
+    }
+
+    /// A process of a session ends with it.
+    fn ends_with(self: &Arc<Self>, session: &SessionScope, key: &ScopeKey) {
+        if self.scope == Scope::Session {
+            session.at_end(Retire::of(self, key));
+        }
+    }
+
+    /// Asks for its tools again; resolved once they are registered, or dropped when they are the same.
+    pub(crate) fn relisted(&self) -> oneshot::Receiver<()> {
+        let (registered, answer) = oneshot::channel();
+        self.order(Order::List(registered));
+        answer
+    }
+
+    /// How it is; `tools` says how many it has.
+    pub(crate) fn status(&self, tools: usize) -> SourceStatus {
+        let pools = self.pools();
+        let slots: Vec<_> = pools.values().flat_map(|pool| &pool.slots).collect();
+        let ready = || {
+            slots.iter().filter_map(|slot| match &slot.life {
+                Life::Ready(instance) => Some(instance),
+                Life::Starting | Life::BackOff | Life::Down(_) => None,
+            })
+        };
+        let is = |wanted: fn(&Life) -> bool| slots.iter().any(|slot| wanted(&slot.life));
+        let state = if ready().next().is_some() {
+            "ready"
+        } else if is(|life| matches!(life, Life::Starting)) {
+            "starting"
+        } else if is(|life| matches!(life, Life::BackOff)) {
+            "backing off"
+        } else if is(|life| matches!(life, Life::Down(_))) {
+            "down"
+        } else {
+            "idle"
+        };
+        let last_error = self
+            .last_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut notes: Vec<_> = ready()
+            .flat_map(|instance| instance.notes.clone())
+            .collect();
+        notes.dedup();
+        SourceStatus {
+            name: self.settings.name.clone(),
+            state: state.to_owned(),
+            transport: ready()
+                .next()
+                .map_or(self.transport, |instance| instance.transport)
+                .as_str()
+                .to_owned(),
+            protocol: ready().next().map(|instance| instance.version.clone()),
+            pids: ready().filter_map(|instance| instance.pid()).collect(),
+            tools,
+            calls: self.calls.load(Ordering::Relaxed),
+            active: ready()
+                .map(|instance| instance.calls.load(Ordering::Relaxed))
+                .sum(),
+            restarts: self.restarts.load(Ordering::Relaxed),
+            last_error: last_error.clone(),
+            notes,
+        }
+    }
+
+    /// The error of a source that cannot be used.
+    pub(super) fn unavailable(&self, why: &str, tail: &[String]) -> ToolError {
+        let mut cause = format!("tool source `{}`: {why}", self.settings.name);
+        for line in tail {
+            cause.push_str(&format!("\n{line}"));
+        }
+        ToolError::Infrastructure {
+            blame: Blame::Source,
+            cause,
+            hint: Some("`packtrain sources` tells how it is".to_owned()),
+        }
+    }
+
+    /// Tells the server that nobody waits for a call any more. A server that answers nothing
+    /// afterwards is stuck, and started again.
+    pub(super) fn call_off(
+        self: &Arc<Self>,
+        mut pending: PendingCall,
+        used: Use,
+        why: &'static str,
+    ) {
+        let source = Arc::clone(self);
+        self.called_off.spawn(async move {
+            let grace = source.settings.cancel_grace;
+            pending.cancel(why, grace).await;
+            // A server may answer that it stopped, and need not.
+            let _ = tokio::time::timeout(grace, pending.answer()).await;
+            let alive = used.instance().client.answers();
+            if tokio::time::timeout(ALIVE_TIMEOUT, alive).await != Ok(true) {
+                source.order(Order::Stuck(used.slot));
+            }
+        });
+    }
+}
+
+/// Counts who waits for a process.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A name that can be a file's.
+fn file_name(name: &str) -> String {
+    let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.chars()
+        .map(|c| if fine(c) { c } else { '_' })
+        .collect()
+}

@@ -1,0 +1,124 @@
+//! What a source writes to its standard error, and what there is to tell of it: a file of the run,
+//! and the last lines for errors.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use packtrain_model::memory::Redactor;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// Lines that errors quote.
+pub(super) const TAIL_LINES: usize = 64;
+/// Bytes of a line that are kept.
+const MAX_LINE: usize = 8 * 1024;
+/// Bytes of a file; what comes after is not written.
+const MAX_FILE: u64 = 32 * 1024 * 1024;
+
+/// The log of one process. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct SourceLog(Arc<Mutex<Lines>>);
+
+struct Lines {
+    tail: VecDeque<String>,
+    file: Option<File>,
+    written: u64,
+    path: Option<PathBuf>,
+    redactor: Redactor,
+}
+
+impl SourceLog {
+    /// A log; without a folder it is in memory only.
+    pub(super) fn new(folder: Option<&Path>, name: &str, redactor: Redactor) -> Self {
+        let path = folder.and_then(|folder| {
+            std::fs::create_dir_all(folder).ok()?;
+            Some(folder.join(format!("{name}.log")))
+        });
+        let open = |path: &PathBuf| File::options().create(true).append(true).open(path).ok();
+        let file = path.as_ref().and_then(open);
+        Self(Arc::new(Mutex::new(Lines {
+            tail: VecDeque::new(),
+            path: path.filter(|_| file.is_some()),
+            file,
+            written: 0,
+            redactor,
+        })))
+    }
+
+    /// Adds a line.
+    pub(super) fn line(&self, text: &str) {
+        let mut lines = self.lock();
+        let text = lines.redactor.redact(text).into_owned();
+        if lines.written < MAX_FILE {
+            lines.written += text.len() as u64 + 1;
+            let is_full = lines.written >= MAX_FILE;
+            // A disk that is full costs the log, not the source.
+            if let Some(file) = &mut lines.file {
+                let _ = writeln!(file, "{text}");
+                if is_full {
+                    let _ = writeln!(file, "[the log is cut here]");
+                }
+            }
+        }
+        if lines.tail.len() == TAIL_LINES {
+            lines.tail.pop_front();
+        }
+        lines.tail.push_back(text);
+    }
+
+    /// Its last lines.
+    pub(super) fn tail(&self) -> Vec<String> {
+        self.lock().tail.iter().cloned().collect()
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> Option<PathBuf> {
+        self.lock().path.clone()
+    }
+
+    /// Reads lines until there are no more.
+    pub(super) async fn follow(self, from: impl AsyncRead + Unpin) {
+        let mut reader = BufReader::new(from);
+        let mut line = Vec::new();
+        let mut dropped = 0;
+        loop {
+            let taken = {
+                let Ok(buffer) = reader.fill_buf().await else {
+                    return;
+                };
+                if buffer.is_empty() {
+                    self.end_line(&mut line, &mut dropped);
+                    return;
+                }
+                let end = buffer.iter().position(|byte| *byte == b'\n');
+                let part = &buffer[..end.unwrap_or(buffer.len())];
+                let room = MAX_LINE.saturating_sub(line.len()).min(part.len());
+                line.extend_from_slice(&part[..room]);
+                dropped += part.len() - room;
+                if end.is_some() {
+                    self.end_line(&mut line, &mut dropped);
+                }
+                part.len() + usize::from(end.is_some())
+            };
+            reader.consume(taken);
+        }
+    }
+
+    fn end_line(&self, line: &mut Vec<u8>, dropped: &mut usize) {
+        if !line.is_empty() {
+            let mut text = String::from_utf8_lossy(line).trim_end().to_owned();
+            if *dropped > 0 {
+                text.push_str(&format!(" [... {dropped} bytes]"));
+            }
+            self.line(&text);
+        }
+        line.clear();
+        *dropped = 0;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lines> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

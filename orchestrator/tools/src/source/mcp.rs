@@ -1,0 +1,314 @@
+//! MCP towards one server that is there: the only place that knows rmcp. Knows nothing of how the
+//! server was started and of what its tools are for.
+//!
+//! Wire: the Model Context Protocol, 2024-11-05 to 2025-11-25 (`initialize`) and 2026-07-28
+//! (`server/discover`).
+
+mod call;
+mod handler;
+mod stdio;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use rmcp::model::{
+    ProtocolVersion, ReadResourceRequestParams, ResourceContents, SubscriptionFilter, Tool,
+};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::FixedInterval;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientServiceExt, RoleClient};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
+
+pub(super) use self::call::{CallError, CallResult, PendingCall};
+use self::handler::{Handler, Watched};
+pub(super) use self::stdio::StdioTransport;
+use super::settings::Protocol;
+
+/// Tools that a source may list.
+const MAX_TOOLS: usize = 10_000;
+
+/// What a server says unasked.
+#[derive(Debug)]
+pub(super) enum Notice {
+    /// Its tools are others now.
+    ToolsChanged,
+    /// A line for its log.
+    Log(String),
+}
+
+/// A tool as a server lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ListedTool {
+    pub(super) name: String,
+    pub(super) description: String,
+    /// JSON Schema of its arguments.
+    pub(super) arguments: Value,
+    /// Whether it says that it changes nothing.
+    pub(super) reads_only: bool,
+    pub(super) meta: Map<String, Value>,
+}
+
+fn listed(tool: Tool) -> ListedTool {
+    let annotations = tool.annotations.as_ref();
+    ListedTool {
+        name: tool.name.into_owned(),
+        description: tool.description.unwrap_or_default().into_owned(),
+        arguments: Value::Object((*tool.input_schema).clone()),
+        reads_only: annotations.and_then(|notes| notes.read_only_hint) == Some(true),
+        meta: tool.meta.map(|meta| meta.0).unwrap_or_default(),
+    }
+}
+
+/// The way to a server.
+pub(super) enum Wire {
+    /// Streamable HTTP.
+    Http {
+        url: String,
+        headers: Vec<(String, String)>,
+        /// Calls that may be under way at a time.
+        concurrency: usize,
+    },
+    /// Its standard input and output.
+    Stdio(StdioTransport),
+}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(super) enum ConnectError {
+    /// Nobody is there yet; worth trying again.
+    #[error("{0}")]
+    NotYet(String),
+    /// Somebody is there and says no.
+    #[error("{0}")]
+    Refused(String),
+    /// The server speaks only the newer protocol.
+    #[error("{0}")]
+    OtherEra(String),
+}
+
+/// A connection to a server.
+pub(super) struct McpClient {
+    service: RunningService<RoleClient, Handler>,
+    watched: Arc<Watched>,
+    /// Says when tools change, on connections where that has to be asked for.
+    _listening: Option<AbortOnDropHandle<()>>,
+}
+
+impl McpClient {
+    /// Connects and agrees on a version of the protocol.
+    ///
+    /// # Errors
+    /// [`ConnectError`].
+    pub(super) async fn connect(
+        wire: Wire,
+        protocol: Protocol,
+        notices: mpsc::Sender<Notice>,
+    ) -> Result<Self, ConnectError> {
+        let watched = Arc::new(Watched::default());
+        let handler = Handler::new(notices.clone(), Arc::clone(&watched));
+        let lifecycle = lifecycle(protocol);
+        let connected = match wire {
+            Wire::Stdio(transport) => handler.serve_with_lifecycle(transport, lifecycle).await,
+            Wire::Http {
+                url,
+                headers,
+                concurrency,
+            } => {
+                let transport = http(url, &headers, concurrency)?;
+                handler.serve_with_lifecycle(transport, lifecycle).await
+            }
+        };
+        let service = connected.map_err(|error| connect_error(&error))?;
+        let listening = listen(&service, notices);
+        Ok(Self {
+            service,
+            watched,
+            _listening: listening,
+        })
+    }
+
+    /// The version of the protocol that was agreed on.
+    pub(super) fn version(&self) -> String {
+        let info = self.service.peer().peer_info();
+        info.map_or_else(String::new, |info| info.protocol_version.to_string())
+    }
+
+    /// All tools that the server lists.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) async fn tools(&self) -> Result<Vec<ListedTool>, String> {
+        let tools = self.service.peer().list_all_tools().await;
+        let tools = tools.map_err(|error| sentence(&error))?;
+        if tools.len() > MAX_TOOLS {
+            return Err(format!(
+                "it lists {} tools, at most {MAX_TOOLS} are taken",
+                tools.len()
+            ));
+        }
+        Ok(tools.into_iter().map(listed).collect())
+    }
+
+    /// The text of a resource, when the server has resources and this one among them.
+    pub(super) async fn resource(&self, uri: &str) -> Option<String> {
+        let info = self.service.peer().peer_info()?;
+        info.capabilities.resources.as_ref()?;
+        let params = ReadResourceRequestParams::new(uri);
+        let answer = self.service.peer().read_resource(params).await.ok()?;
+        answer.contents.into_iter().find_map(|part| match part {
+            ResourceContents::TextResourceContents { text, .. } => Some(text),
+            _ => None,
+        })
+    }
+
+    /// Whether the server still answers anything.
+    pub(super) async fn answers(&self) -> bool {
+        if self.is_modern() {
+            return self.service.peer().list_tools(None).await.is_ok();
+        }
+        let ping = rmcp::model::ClientRequest::PingRequest(rmcp::model::PingRequest::default());
+        !matches!(
+            self.service.peer().send_request(ping).await,
+            Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))
+        )
+    }
+
+    fn is_modern(&self) -> bool {
+        let info = self.service.peer().peer_info();
+        info.is_some_and(|info| info.protocol_version >= ProtocolVersion::V_2026_07_28)
+    }
+
+    /// Whether the connection is gone for good.
+    pub(super) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.service.peer().is_transport_closed()
+    }
+
+    /// Ends the connection; on stdio it closes the server's input.
+    pub(super) fn close(&self) {
+        self.service.cancellation_token().cancel();
+    }
+}
+
+fn lifecycle(protocol: Protocol) -> ClientLifecycleMode {
+    match protocol {
+        Protocol::Legacy => ClientLifecycleMode::Initialize,
+        Protocol::Modern => ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        },
+        Protocol::Auto => ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        },
+    }
+}
+
+fn http(
+    url: String,
+    headers: &[(String, String)],
+    concurrency: usize,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, ConnectError> {
+    let refused = |error: &dyn std::fmt::Display| ConnectError::Refused(error.to_string());
+    let mut all = HashMap::new();
+    for (name, value) in headers {
+        let name: reqwest::header::HeaderName = name.parse().map_err(|error| refused(&error))?;
+        let value: reqwest::header::HeaderValue = value.parse().map_err(|error| refused(&error))?;
+        all.insert(name, value);
+    }
+    let client = reqwest::Client::builder()
+        .tcp_nodelay(true)
+        .pool_max_idle_per_host(1024)
+        // What is said to a tool source is for it alone.
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .build()
+        .map_err(|error| refused(&error))?;
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    // The admission of calls is the source's; this is for what goes on besides.
+    config.max_concurrent_requests = concurrency.saturating_mul(2).max(64);
+    config.custom_headers = all;
+    // A server that is gone is told at once: whoever started it knows whether it comes back.
+    let mut once = FixedInterval::default();
+    once.max_times = Some(1);
+    once.duration = Duration::from_millis(100);
+    config.retry_config = Arc::new(once);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// On connections of the newer protocol, changes of the tools have to be asked for.
+fn listen(
+    service: &RunningService<RoleClient, Handler>,
+    notices: mpsc::Sender<Notice>,
+) -> Option<AbortOnDropHandle<()>> {
+    let info = service.peer().peer_info()?;
+    let tools = info.capabilities.tools.as_ref()?;
+    if info.protocol_version < ProtocolVersion::V_2026_07_28 || tools.list_changed != Some(true) {
+        return None;
+    }
+    let peer = service.peer().clone();
+    let listening = async move {
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let Ok(mut subscription) = peer.listen(filter).await else {
+            return;
+        };
+        while let Ok(Some(_)) = subscription.next().await {
+            // Full means that a look at the tools is due anyway.
+            let _ = notices.try_send(Notice::ToolsChanged);
+        }
+    };
+    Some(AbortOnDropHandle::new(tokio::spawn(listening.map(|_| ()))))
+}
+
+fn connect_error(error: &ClientInitializeError) -> ConnectError {
+    let told = chain(error);
+    match error {
+        ClientInitializeError::JsonRpcError(rpc)
+            if rpc.code.0 == -32022
+                || (rpc.code.0 == -32601 && rpc.message.contains("initialize")) =>
+        {
+            ConnectError::OtherEra(rpc.message.to_string())
+        }
+        ClientInitializeError::JsonRpcError(rpc) => ConnectError::Refused(rpc.message.to_string()),
+        _ => {
+            // What a server that is not there yet, or a proxy before it, says.
+            let not_yet = [
+                "error sending request",
+                "connection closed",
+                "HTTP 502",
+                "HTTP 503",
+            ];
+            if not_yet.iter().any(|sign| told.contains(sign)) {
+                ConnectError::NotYet(told)
+            } else {
+                ConnectError::Refused(told)
+            }
+        }
+    }
+}
+
+/// An error of a request, as a sentence.
+fn sentence(error: &ServiceError) -> String {
+    match error {
+        ServiceError::McpError(rpc) => rpc.message.to_string(),
+        other => chain(other),
+    }
+}
+
+/// An error and its causes, each once.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut told = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let words = cause.to_string();
+        if !told.contains(&words) {
+            told = format!("{told}: {words}");
+        }
+        next = cause.source();
+    }
+    told
+}

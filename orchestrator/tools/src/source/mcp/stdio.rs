@@ -1,0 +1,219 @@
+//! A server's standard input and output as a transport: one JSON-RPC message a line. What is no
+//! message goes to the source's log, and a line that is too long costs its call, not the connection.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
+use tokio::process::ChildStdin;
+use tokio::sync::{Mutex, mpsc};
+
+/// Bytes of one message.
+pub(in crate::source) const MAX_LINE: usize = 16 * 1024 * 1024;
+/// Bytes at either end of a message that is too long, in which its id is looked for.
+const ENDS: usize = 256;
+/// Messages that were read and not yet taken; a server that writes more waits.
+const MESSAGES: usize = 64;
+
+/// What a server wrote.
+pub(in crate::source) struct StdioLines {
+    messages: mpsc::Sender<ServerJsonRpcMessage>,
+    /// Lines that are no messages.
+    log: mpsc::Sender<String>,
+}
+
+/// A connection over standard input and output.
+pub(in crate::source) struct StdioTransport {
+    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    messages: mpsc::Receiver<ServerJsonRpcMessage>,
+}
+
+impl StdioTransport {
+    /// A transport and what feeds it. Closing the transport closes `stdin`, which asks the server to
+    /// end.
+    pub(in crate::source) fn new(
+        stdin: Arc<Mutex<Option<ChildStdin>>>,
+        log: mpsc::Sender<String>,
+    ) -> (Self, StdioLines) {
+        let (sender, messages) = mpsc::channel(MESSAGES);
+        let lines = StdioLines {
+            messages: sender,
+            log,
+        };
+        (Self { stdin, messages }, lines)
+    }
+}
+
+impl StdioLines {
+    /// Reads until the server ends or nobody listens any more.
+    pub(in crate::source) async fn read(self, stdout: impl AsyncRead + Unpin) {
+        let mut reader = BufReader::with_capacity(64 * 1024, stdout);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match read_line(&mut reader, &mut line).await {
+                Ok(Length::Nothing) | Err(_) => return,
+                Ok(Length::Whole) => match message(&line) {
+                    Some(message) => {
+                        if self.messages.send(message).await.is_err() {
+                            return;
+                        }
+                    }
+                    None => self.log(&line),
+                },
+                Ok(Length::TooLong(bytes)) => {
+                    self.log(format!("a message of {bytes} bytes was dropped").as_bytes());
+                    if let Some(answer) = too_long(&line, bytes)
+                        && self.messages.send(answer).await.is_err()
+                    {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn log(&self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        if !text.is_empty() {
+            // A source that writes faster than a disk loses lines of its log.
+            let _ = self.log.try_send(format!("[stdout] {text}"));
+        }
+    }
+}
+
+/// How much of a line was read.
+enum Length {
+    /// All.
+    Whole,
+    /// Its two ends, of this many bytes.
+    TooLong(usize),
+    /// There is no more.
+    Nothing,
+}
+
+/// Reads a line. Of one that is too long the beginning and the end are kept.
+async fn read_line(
+    reader: &mut BufReader<impl AsyncRead + Unpin>,
+    line: &mut Vec<u8>,
+) -> io::Result<Length> {
+    let mut bytes = 0;
+    loop {
+        let (taken, is_end) = {
+            let buffer = reader.fill_buf().await?;
+            if buffer.is_empty() {
+                return Ok(if bytes == 0 {
+                    Length::Nothing
+                } else {
+                    length(bytes)
+                });
+            }
+            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let part = &buffer[..end.unwrap_or(buffer.len())];
+            bytes += part.len();
+            line.extend_from_slice(part);
+            if line.len() > MAX_LINE {
+                // From here on only the last bytes matter.
+                line.drain(ENDS..line.len() - ENDS);
+            } else if bytes > MAX_LINE && line.len() > 4 * ENDS {
+                line.drain(ENDS..line.len() - ENDS);
+            }
+            (part.len() + usize::from(end.is_some()), end.is_some())
+        };
+        reader.consume(taken);
+        if is_end {
+            return Ok(length(bytes));
+        }
+    }
+}
+
+const fn length(bytes: usize) -> Length {
+    if bytes > MAX_LINE {
+        Length::TooLong(bytes)
+    } else {
+        Length::Whole
+    }
+}
+
+fn message(line: &[u8]) -> Option<ServerJsonRpcMessage> {
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return None;
+    }
+    serde_json::from_slice(line).ok()
+}
+
+/// The answer that stands for one that is too long, when its id can be seen.
+fn too_long(ends: &[u8], bytes: usize) -> Option<ServerJsonRpcMessage> {
+    let text = String::from_utf8_lossy(ends);
+    let head: String = text.chars().take(ENDS).collect();
+    let tail: String = text
+        .chars()
+        .rev()
+        .take(ENDS)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .collect();
+    let ids = [
+        r#"^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d+)"#,
+        r#"^\s*\{\s*"id"\s*:\s*(\d+)"#,
+    ];
+    let at_start = ids.iter().find_map(|id| number(id, &head));
+    let id = at_start.or_else(|| {
+        number(
+            r#""id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$"#,
+            &tail,
+        )
+    })?;
+    let error = ErrorData::new(
+        ErrorCode::INTERNAL_ERROR,
+        format!("its answer has {bytes} bytes, at most {MAX_LINE} are taken"),
+        None,
+    );
+    Some(JsonRpcMessage::Error(JsonRpcError::new(
+        Some(RequestId::Number(id)),
+        error,
+    )))
+}
+
+fn number(pattern: &str, text: &str) -> Option<i64> {
+    let found = regex::Regex::new(pattern).ok()?.captures(text)?;
+    found[1].parse().ok()
+}
+
+impl Transport<RoleClient> for StdioTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let stdin = Arc::clone(&self.stdin);
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut stdin = stdin.lock().await;
+            let Some(stdin) = stdin.as_mut() else {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            };
+            stdin.write_all(&line).await?;
+            stdin.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        self.messages.recv().await
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.stdin.lock().await.take();
+        Ok(())
+    }
+}

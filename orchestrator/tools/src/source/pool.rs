@@ -1,0 +1,132 @@
+//! The processes of a source: who shares which, and how each one is. Plain state.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::DeviceId;
+
+use super::instance::Instance;
+use super::settings::{RestartPolicy, Scope, SourceSettings, Transport};
+use super::start::StartError;
+
+/// Who shares a process.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum ScopeKey {
+    /// All.
+    Shared,
+    /// Nobody yet: it was started to see what the source has, and the first who needs one takes it.
+    Spare,
+    /// The sessions of a device.
+    Device(String),
+    /// A session.
+    Session(String),
+}
+
+impl ScopeKey {
+    pub(super) fn of(scope: Scope, device: &DeviceId, session: &str) -> Self {
+        match scope {
+            Scope::Shared => Self::Shared,
+            Scope::Device => Self::Device(device.to_string()),
+            Scope::Session => Self::Session(session.to_owned()),
+        }
+    }
+}
+
+/// A process's place among those that share the work.
+pub(super) type Replica = usize;
+
+/// One start of one process; each start has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SlotId(pub(super) u64);
+
+/// How one process is.
+pub(super) enum Life {
+    /// It is being started.
+    Starting,
+    /// It answers.
+    Ready(Arc<Instance>),
+    /// It died and is started again soon.
+    BackOff,
+    /// It is not started again.
+    Down(StartError),
+}
+
+/// A place for a process.
+pub(super) struct Slot {
+    pub(super) id: SlotId,
+    pub(super) life: Life,
+    /// When it was started again.
+    pub(super) restarts: VecDeque<Instant>,
+}
+
+/// The processes that share the work for one scope.
+pub(super) struct Pool {
+    pub(super) slots: Vec<Slot>,
+    /// Which process a device stays with.
+    pub(super) homes: BTreeMap<DeviceId, Replica>,
+}
+
+impl Pool {
+    pub(super) fn new(slots: &[SlotId]) -> Self {
+        let slot = |id: &SlotId| Slot {
+            id: *id,
+            life: Life::Starting,
+            restarts: VecDeque::new(),
+        };
+        Self {
+            slots: slots.iter().map(slot).collect(),
+            homes: BTreeMap::new(),
+        }
+    }
+
+    /// The process for a device: the one it has been with, or the one with the fewest devices.
+    pub(super) fn home(&mut self, device: &DeviceId) -> Replica {
+        if let Some(home) = self.homes.get(device) {
+            return *home;
+        }
+        let devices =
+            |replica: &Replica| self.homes.values().filter(|home| *home == replica).count();
+        let home = (0..self.slots.len())
+            .min_by_key(devices)
+            .unwrap_or_default();
+        self.homes.insert(device.clone(), home);
+        home
+    }
+}
+
+/// How long until a process that died is started again; `None` when it has died too often.
+pub(super) fn back_off(
+    restarts: &mut VecDeque<Instant>,
+    policy: RestartPolicy,
+    now: Instant,
+) -> Option<Duration> {
+    restarts.retain(|restart| now.duration_since(*restart) < policy.window);
+    let used = u32::try_from(restarts.len()).unwrap_or(u32::MAX);
+    if used >= policy.max {
+        return None;
+    }
+    restarts.push_back(now);
+    let wait = policy.backoff_min.saturating_mul(1 << used.min(16));
+    Some(wait.min(policy.backoff_max))
+}
+
+/// How a source is called and who shares its processes, for a number of devices.
+pub(super) fn mode(settings: &SourceSettings, devices: usize) -> (Transport, Scope) {
+    let is_alone = devices <= 1;
+    let transport = match (settings.transport, &settings.launch) {
+        (Some(transport), _) => transport,
+        (None, None) => Transport::Http,
+        (None, Some(_)) if is_alone && settings.url.is_none() => Transport::Stdio,
+        (None, Some(_)) => Transport::Http,
+    };
+    let usual = match transport {
+        Transport::Stdio if is_alone => Scope::Session,
+        Transport::Stdio | Transport::Http => Scope::Shared,
+    };
+    let scope = match &settings.launch {
+        Some(_) => settings.scope.unwrap_or(usual),
+        None => Scope::Shared,
+    };
+    (transport, scope)
+}

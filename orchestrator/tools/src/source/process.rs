@@ -1,0 +1,158 @@
+//! One process of a source: started in a session of its own, watched, asked to end, killed.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_program::{Listener, Program, listener};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::sync::{Mutex, mpsc, watch};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::launch::CommandLine;
+use super::log::SourceLog;
+use super::settings::StopPolicy;
+
+/// How long after its end what it wrote last may take to arrive.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A process that was started. Dropped, it is killed with all it started.
+pub(super) struct Process {
+    pub(super) pid: u32,
+    /// Its standard input; whoever takes it out closes it.
+    pub(super) stdin: Arc<Mutex<Option<ChildStdin>>>,
+    ended: watch::Receiver<Option<String>>,
+    orders: mpsc::Sender<End>,
+    _keeper: AbortOnDropHandle<()>,
+}
+
+impl Process {
+    /// Starts a process. Answers its standard output too.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) fn start(
+        line: &CommandLine,
+        env: &[(&str, String)],
+        log: SourceLog,
+    ) -> Result<(Self, ChildStdout), String> {
+        let mut command = Command::new(&line.program);
+        command
+            .args(&line.args)
+            .envs(env.iter().map(|(name, value)| (name, value)))
+            .envs(&line.env)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(folder) = &line.folder {
+            command.current_dir(folder);
+        }
+        let shown = line.program.to_string_lossy();
+        let mut program = Program::spawn(command).map_err(|error| match &line.folder {
+            Some(folder) if !folder.is_dir() => {
+                format!("its folder {} is not there", folder.display())
+            }
+            _ if error.kind() == std::io::ErrorKind::NotFound => {
+                format!("there is no program `{shown}`")
+            }
+            _ => format!("`{shown}` cannot be started: {error}"),
+        })?;
+        let lost = || format!("`{shown}` has no pipes");
+        let (stdin, stdout, stderr) = (program.stdin(), program.stdout(), program.stderr());
+        let stdout = stdout.ok_or_else(lost)?;
+        let stderr = stderr.ok_or_else(lost)?;
+        let pid = program
+            .id()
+            .ok_or_else(|| format!("`{shown}` ended at once"))?;
+        let (ended_tx, ended) = watch::channel(None);
+        let (orders, asked) = mpsc::channel(4);
+        let reading = AbortOnDropHandle::new(tokio::spawn(log.follow(stderr)));
+        let keeper = keep(program, reading, asked, ended_tx);
+        Ok((
+            Self {
+                pid,
+                stdin: Arc::new(Mutex::new(stdin)),
+                ended,
+                orders,
+                _keeper: AbortOnDropHandle::new(tokio::spawn(keeper)),
+            },
+            stdout,
+        ))
+    }
+
+    /// Waits for its end; answers how it ended: `exit code: 42`.
+    pub(super) async fn ended(&self) -> String {
+        let mut ended = self.ended.clone();
+        let how = ended.wait_for(Option::is_some).await;
+        how.ok()
+            .and_then(|how| how.clone())
+            .unwrap_or_else(|| "killed".to_owned())
+    }
+
+    /// Who listens on a port, as seen from it.
+    pub(super) fn listener(&self, port: u16) -> Listener {
+        listener(self.pid, port)
+    }
+
+    /// Ends it: its standard input is closed, it is sent SIGTERM, it is killed.
+    pub(super) async fn stop(&self, policy: StopPolicy, reads_stdin: bool) {
+        if reads_stdin {
+            self.stdin.lock().await.take();
+            if tokio::time::timeout(policy.stdin_grace, self.ended())
+                .await
+                .is_ok()
+            {
+                return;
+            }
+        }
+        let _ = self.orders.send(End::Terminate).await;
+        if tokio::time::timeout(policy.term_grace, self.ended())
+            .await
+            .is_err()
+        {
+            let _ = self.orders.send(End::Kill).await;
+            let _ = tokio::time::timeout(DRAIN_TIMEOUT, self.ended()).await;
+        }
+    }
+}
+
+/// How a process is asked to end.
+enum End {
+    /// By SIGTERM.
+    Terminate,
+    /// At once.
+    Kill,
+}
+
+/// Owns the program until it has ended or nobody wants it any more.
+async fn keep(
+    mut program: Program,
+    reading: AbortOnDropHandle<()>,
+    mut asked: mpsc::Receiver<End>,
+    ended: watch::Sender<Option<String>>,
+) {
+    let status = loop {
+        tokio::select! {
+            status = program.wait() => break status,
+            order = asked.recv() => match order {
+                Some(End::Terminate) => program.terminate(),
+                Some(End::Kill) | None => {
+                    drop(program);
+                    ended.send_replace(Some("killed".to_owned()));
+                    return;
+                }
+            },
+        }
+    };
+    let how = match status {
+        Ok(status) => match status.code() {
+            Some(code) => format!("exit code: {code}"),
+            None => format!("{status}"),
+        },
+        Err(error) => error.to_string(),
+    };
+    // Kills what it left running, so that its pipes end.
+    drop(program);
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT, reading).await;
+    ended.send_replace(Some(how));
+}

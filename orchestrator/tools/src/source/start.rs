@@ -1,0 +1,453 @@
+//! Starts one process of a source and connects to it. Ready is who answers the protocol, lives, and
+//! owns the socket it answers on.
+
+use std::ffi::OsString;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
+use std::time::{Duration, Instant};
+
+use packtrain_model::memory::Redactor;
+use packtrain_program::Listener;
+use tokio::sync::{Mutex, mpsc};
+use tokio::task::JoinHandle;
+
+use super::instance::Instance;
+use super::launch::{CommandLine, Places, command_line, names_port};
+use super::log::SourceLog;
+use super::mcp::{ConnectError, McpClient, Notice, StdioTransport, Wire};
+use super::process::Process;
+use super::settings::{Launch, Port, Protocol, SourceSettings, Transport};
+
+/// The address that sources are told to listen on.
+const HOST: &str = "127.0.0.1";
+/// Ports that are tried before a source is given up.
+const MAX_PORTS: usize = 5;
+/// How often it is looked whether a source listens, at first and at last.
+const READY_POLL: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// What a source says unasked that waits to be looked at.
+const NOTICES: usize = 256;
+
+/// What a process is started with.
+#[derive(Clone)]
+pub(super) struct StartOrder {
+    pub(super) settings: SourceSettings,
+    pub(super) transport: Transport,
+    /// `TRAILBLAZE_*` and what else every source gets.
+    pub(super) env: Vec<(&'static str, String)>,
+    pub(super) device: Option<String>,
+    pub(super) run_dir: Option<PathBuf>,
+    pub(super) search_path: OsString,
+    pub(super) redactor: Redactor,
+    /// The log file's name.
+    pub(super) log_name: String,
+}
+
+/// Why a process did not start.
+#[derive(Debug, Clone)]
+pub(super) struct StartError {
+    /// One sentence, after which the log may follow.
+    pub(super) message: String,
+    /// The end of what it wrote.
+    pub(super) tail: Vec<String>,
+}
+
+impl StartError {
+    fn new(message: impl Into<String>, log: &SourceLog) -> Self {
+        Self {
+            message: message.into(),
+            tail: log.tail(),
+        }
+    }
+}
+
+/// What came of one attempt to start with HTTP.
+enum HttpStart {
+    Ready(Box<Instance>),
+    /// The port is not ours.
+    PortTaken(String),
+    /// It does not know the flags of HTTP: by this sign.
+    NoHttp(String),
+    /// It answers on standard input and output instead.
+    Stdio(Box<Instance>),
+    Failed(StartError),
+}
+
+impl StartOrder {
+    fn log(&self) -> SourceLog {
+        let folder = self.run_dir.as_ref().map(|folder| folder.join("sources"));
+        SourceLog::new(folder.as_deref(), &self.log_name, self.redactor.clone())
+    }
+
+    fn places(&self, port: Option<u16>, host: &str) -> Places {
+        Places {
+            host: host.to_owned(),
+            port,
+            token: uuid::Uuid::new_v4().simple().to_string(),
+            device: self.device.clone(),
+            run_dir: self.run_dir.clone(),
+        }
+    }
+
+    /// Starts, within the time that the settings give.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    pub(super) async fn start(&self) -> Result<Instance, StartError> {
+        let log = self.log();
+        let limit = self.settings.ready_timeout;
+        let deadline = Instant::now() + limit;
+        let started = async {
+            match (&self.settings.launch, self.transport) {
+                (None, _) => self.connect_only(&log).await,
+                (Some(launch), Transport::Stdio) => self.stdio(launch, &log).await,
+                (Some(launch), Transport::Http) => self.http(launch, &log).await,
+            }
+        };
+        match tokio::time::timeout_at(deadline.into(), started).await {
+            Ok(started) => started,
+            Err(_) => Err(StartError::new(
+                format!("it did not answer within {:.0} s", limit.as_secs_f64()),
+                &log,
+            )),
+        }
+    }
+
+    /// A source that runs already.
+    async fn connect_only(&self, log: &SourceLog) -> Result<Instance, StartError> {
+        let places = self.places(None, HOST);
+        let url = places.fill(self.settings.url.as_deref().unwrap_or_default());
+        let connected = self.connect_http(&url, &places, log).await;
+        let (client, notices) = connected.map_err(|message| StartError::new(message, log))?;
+        Ok(instance(client, notices, None, Transport::Http, log))
+    }
+
+    async fn stdio(&self, launch: &Launch, log: &SourceLog) -> Result<Instance, StartError> {
+        let places = self.places(None, HOST);
+        let line = self.line(launch, Transport::Stdio, &places, log)?;
+        let mut protocol = self.settings.protocol;
+        loop {
+            let (process, client) = self.on_stdio(&line, protocol, log)?;
+            let connected = tokio::select! {
+                connected = client => connected,
+                how = process.ended() => {
+                    // A server of before may end when it is asked what it has never heard of.
+                    if protocol == Protocol::Auto {
+                        protocol = Protocol::Legacy;
+                        continue;
+                    }
+                    return Err(StartError::new(format!("it ended before it answered ({how})"), log));
+                }
+            };
+            match connected {
+                Ok((client, notices)) => {
+                    return Ok(instance(
+                        client,
+                        notices,
+                        Some(process),
+                        Transport::Stdio,
+                        log,
+                    ));
+                }
+                Err(ConnectError::OtherEra(_)) if protocol == Protocol::Legacy => {
+                    protocol = Protocol::Modern;
+                }
+                Err(ConnectError::NotYet(_)) if protocol == Protocol::Auto => {
+                    protocol = Protocol::Legacy;
+                }
+                Err(ConnectError::NotYet(_)) => {
+                    let how = process.ended().await;
+                    return Err(StartError::new(
+                        format!("it ended before it answered ({how})"),
+                        log,
+                    ));
+                }
+                Err(error) => return Err(StartError::new(error.to_string(), log)),
+            }
+        }
+    }
+
+    async fn http(&self, launch: &Launch, log: &SourceLog) -> Result<Instance, StartError> {
+        let mut last = String::new();
+        for _ in 0..MAX_PORTS {
+            match self.http_once(launch, log).await? {
+                HttpStart::Ready(instance) => return Ok(*instance),
+                HttpStart::Failed(error) => return Err(error),
+                HttpStart::PortTaken(why) => {
+                    log.line(&format!("[packtrain] {why}"));
+                    last = why;
+                    if matches!(self.settings.port, Port::Fixed(_)) {
+                        break;
+                    }
+                }
+                HttpStart::Stdio(mut instance) => {
+                    instance.notes.push(
+                        "it ignores `--transport http`, so all calls share its standard input and \
+                         output; `transport: stdio` says so without trying"
+                            .to_owned(),
+                    );
+                    return Ok(*instance);
+                }
+                HttpStart::NoHttp(why) => {
+                    let mut instance = self.stdio(launch, log).await?;
+                    instance.notes.push(format!(
+                        "it does not take `--transport http` ({why}), so all calls share its \
+                         standard input and output; `transport: stdio` says so without trying"
+                    ));
+                    return Ok(instance);
+                }
+            }
+        }
+        Err(StartError::new(last, log))
+    }
+
+    async fn http_once(&self, launch: &Launch, log: &SourceLog) -> Result<HttpStart, StartError> {
+        let picked = match &self.settings.port {
+            Port::Auto => Some(free_port().map_err(|error| {
+                StartError::new(format!("there is no free port: {error}"), log)
+            })?),
+            Port::Fixed(port) => Some(*port),
+            Port::Printed(_) => None,
+        };
+        let places = self.places(picked, HOST);
+        let line = self.line(launch, Transport::Http, &places, log)?;
+        let started = self.process(&line, log)?;
+        let (process, stdout) = started;
+        // Flags that we added may be ignored; then it waits for its standard input.
+        let may_ignore = !names_port(&self.settings, launch);
+        let (lines_tx, mut lines) = mpsc::channel::<String>(64);
+        let (transport, pump) =
+            StdioTransport::new(std::sync::Arc::clone(&process.stdin), lines_tx);
+        let reading: JoinHandle<()> = tokio::spawn(pump.read(stdout));
+        let logging = {
+            let log = log.clone();
+            tokio::spawn(async move {
+                while let Some(line) = lines.recv().await {
+                    log.line(&line);
+                }
+            })
+        };
+        drop(logging);
+        drop(reading);
+        let (notices_tx, notices) = mpsc::channel(NOTICES);
+        let on_stdio = async {
+            if !may_ignore {
+                std::future::pending::<()>().await;
+            }
+            McpClient::connect(Wire::Stdio(transport), Protocol::Legacy, notices_tx).await
+        };
+        let over_http = async {
+            let port = match self.listening(&process, picked, log).await {
+                Ok(port) => port,
+                Err(why) => return Err(HttpStart::PortTaken(why)),
+            };
+            let places = Places {
+                port: Some(port),
+                ..places.clone()
+            };
+            let given = self.settings.url.as_deref();
+            let url = places.fill(given.unwrap_or("http://{host}:{port}/mcp"));
+            match self.connect_http(&url, &places, log).await {
+                Ok(connected) => Ok(connected),
+                Err(message) => Err(HttpStart::Failed(StartError::new(message, log))),
+            }
+        };
+        let ended = process.ended();
+        let came = tokio::select! {
+            connected = over_http => match connected {
+                Ok((client, notices)) => Came::Http(client, notices),
+                Err(other) => Came::Other(other),
+            },
+            Ok(client) = on_stdio => Came::Stdio(client),
+            how = ended => Came::Ended(how),
+        };
+        Ok(match came {
+            Came::Http(client, notices) => {
+                let ready = instance(client, notices, Some(process), Transport::Http, log);
+                HttpStart::Ready(Box::new(ready))
+            }
+            Came::Stdio(client) => {
+                let ready = instance(client, notices, Some(process), Transport::Stdio, log);
+                HttpStart::Stdio(Box::new(ready))
+            }
+            Came::Other(other) => other,
+            Came::Ended(how) => {
+                let tail = log.tail().join("\n").to_lowercase();
+                let taken = ["eaddrinuse", "address already in use", "errno 98"];
+                if taken.iter().any(|sign| tail.contains(sign)) {
+                    HttpStart::PortTaken(format!("its port was taken by another program ({how})"))
+                } else if may_ignore {
+                    HttpStart::NoHttp(how)
+                } else {
+                    let message = format!("it ended before it answered ({how})");
+                    HttpStart::Failed(StartError::new(message, log))
+                }
+            }
+        })
+    }
+
+    /// Waits until the process listens, and answers where.
+    async fn listening(
+        &self,
+        process: &Process,
+        picked: Option<u16>,
+        log: &SourceLog,
+    ) -> Result<u16, String> {
+        let mut wait = READY_POLL.0;
+        loop {
+            let port = match (&self.settings.port, picked) {
+                (Port::Printed(pattern), _) => printed_port(pattern, log),
+                (_, port) => port,
+            };
+            if let Some(port) = port {
+                match process.listener(port) {
+                    Listener::Session(address) => {
+                        if address.is_unspecified() {
+                            log.line("[packtrain] it listens on every address of this computer");
+                        }
+                        return Ok(port);
+                    }
+                    Listener::Other => {
+                        return Err(format!("port {port} was taken by another program"));
+                    }
+                    Listener::Unknown if can_connect(port).await => return Ok(port),
+                    Listener::Unknown | Listener::Nobody => {}
+                }
+            }
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(READY_POLL.1);
+        }
+    }
+
+    async fn connect_http(
+        &self,
+        url: &str,
+        places: &Places,
+        log: &SourceLog,
+    ) -> Result<(McpClient, mpsc::Receiver<Notice>), String> {
+        let mut protocol = self.settings.protocol;
+        let mut wait = READY_POLL.0;
+        loop {
+            let (notices_tx, notices) = mpsc::channel(NOTICES);
+            let headers = self.settings.headers.iter();
+            let wire = Wire::Http {
+                url: url.to_owned(),
+                headers: headers
+                    .map(|(name, value)| (name.clone(), places.fill(value)))
+                    .collect(),
+                concurrency: self.settings.concurrency,
+            };
+            match McpClient::connect(wire, protocol, notices_tx).await {
+                Ok(client) => return Ok((client, notices)),
+                Err(ConnectError::NotYet(why)) => {
+                    log.line(&format!("[packtrain] {url}: {why}"));
+                    tokio::time::sleep(wait).await;
+                    wait = (wait * 2).min(READY_POLL.1);
+                }
+                Err(ConnectError::OtherEra(_)) if protocol == Protocol::Legacy => {
+                    protocol = Protocol::Modern;
+                }
+                Err(error) => return Err(format!("{url}: {error}")),
+            }
+        }
+    }
+
+    fn line(
+        &self,
+        launch: &Launch,
+        transport: Transport,
+        places: &Places,
+        log: &SourceLog,
+    ) -> Result<CommandLine, StartError> {
+        command_line(&self.settings, launch, transport, places, &self.search_path)
+            .map_err(|message| StartError::new(message, log))
+    }
+
+    fn process(
+        &self,
+        line: &CommandLine,
+        log: &SourceLog,
+    ) -> Result<(Process, tokio::process::ChildStdout), StartError> {
+        let mut env = self.env.clone();
+        if let Some(file) = &line.file {
+            env.push(("TRAILBLAZE_TOOLSET_FILE", file.display().to_string()));
+        }
+        Process::start(line, &env, log.clone()).map_err(|message| StartError::new(message, log))
+    }
+
+    /// A process and the connection over its standard input and output, as it comes about.
+    #[expect(clippy::type_complexity, reason = "said once")]
+    fn on_stdio(
+        &self,
+        line: &CommandLine,
+        protocol: Protocol,
+        log: &SourceLog,
+    ) -> Result<
+        (
+            Process,
+            impl Future<Output = Result<(McpClient, mpsc::Receiver<Notice>), ConnectError>> + use<>,
+        ),
+        StartError,
+    > {
+        let (process, stdout) = self.process(line, log)?;
+        let (lines_tx, mut lines) = mpsc::channel::<String>(64);
+        let (transport, pump) =
+            StdioTransport::new(std::sync::Arc::clone(&process.stdin), lines_tx);
+        tokio::spawn(pump.read(stdout));
+        let log = log.clone();
+        tokio::spawn(async move {
+            while let Some(line) = lines.recv().await {
+                log.line(&line);
+            }
+        });
+        let connecting = async move {
+            let (notices_tx, notices) = mpsc::channel(NOTICES);
+            let client = McpClient::connect(Wire::Stdio(transport), protocol, notices_tx).await?;
+            Ok((client, notices))
+        };
+        Ok((process, connecting))
+    }
+}
+
+/// What came first.
+enum Came {
+    Http(McpClient, mpsc::Receiver<Notice>),
+    Stdio(McpClient),
+    Ended(String),
+    Other(HttpStart),
+}
+
+fn instance(
+    client: McpClient,
+    notices: mpsc::Receiver<Notice>,
+    process: Option<Process>,
+    transport: Transport,
+    log: &SourceLog,
+) -> Instance {
+    Instance {
+        version: client.version(),
+        client,
+        process,
+        transport,
+        log: log.clone(),
+        notes: Vec::new(),
+        calls: AtomicUsize::new(0),
+        notices: Mutex::new(Some(notices)),
+    }
+}
+
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((HOST, 0))?.local_addr()?.port())
+}
+
+async fn can_connect(port: u16) -> bool {
+    tokio::net::TcpStream::connect((HOST, port)).await.is_ok()
+}
+
+/// The port in the last line that the pattern matches.
+fn printed_port(pattern: &str, log: &SourceLog) -> Option<u16> {
+    let pattern = regex::Regex::new(pattern).ok()?;
+    let tail = log.tail();
+    let found = tail.iter().rev().find_map(|line| pattern.captures(line))?;
+    found.get(1)?.as_str().parse().ok()
+}

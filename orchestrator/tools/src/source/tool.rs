@@ -1,0 +1,354 @@
+//! A tool of a source. Its call owns the receiving end of its invocation: it waits for the server's
+//! answer and serves the callbacks that arrive meanwhile, each through the session's own invoker.
+//! When the call ends the receiver is gone, and late callbacks find nobody.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_drivers::BoxFuture;
+use packtrain_model::template::Undefined;
+use packtrain_model::yaml::{DecodeError, Value};
+use packtrain_model::{Blame, SourceCall};
+
+use super::actor::Listing;
+use super::arguments;
+use super::envelope::Envelope;
+use super::handle::{Source, Use};
+use super::mcp::{CallError, CallResult, PendingCall};
+use super::metadata::{ToolTraits, describe};
+use super::results;
+use crate::call::{Call, Caller, ToolRequest};
+use crate::invocation::{Callback, Invocation};
+use crate::tool::{Answer, Tool, ToolError, ToolSpec};
+
+/// A tool that a source lists.
+pub(super) struct SourceTool {
+    pub(super) spec: ToolSpec,
+    pub(super) traits: ToolTraits,
+    pub(super) source: Arc<Source>,
+}
+
+/// The tools of a listing.
+pub(crate) fn tools_of(source: &Arc<Source>, listing: &Listing) -> Vec<Arc<dyn Tool>> {
+    let tools = listing.tools.iter().map(|tool| {
+        let (spec, traits) = describe(source.settings(), tool, &listing.registry);
+        let source = Arc::clone(source);
+        let tool: Arc<dyn Tool> = Arc::new(SourceTool {
+            spec,
+            traits,
+            source,
+        });
+        tool
+    });
+    tools.collect()
+}
+
+impl Tool for SourceTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), DecodeError> {
+        arguments::check(arguments, &self.spec.arguments)
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: &'a Value,
+        call: &'a Call<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(async move {
+            if self.traits.needs_model && call.depth == 0 {
+                return Err(ToolError::NeedsAgent(self.spec.name.clone()));
+            }
+            let result = self.answered(arguments, call).await?;
+            let answer = results::answer(&self.spec.name, &result)?;
+            results::remember(&mut call.session.memory(), &result.meta);
+            match results::delegates(&result)? {
+                Some(delegates) => self.delegate(delegates, call).await,
+                None => Ok(answer),
+            }
+        })
+    }
+}
+
+impl SourceTool {
+    /// Makes the call and waits for the server's answer.
+    async fn answered(&self, given: &Value, call: &Call<'_>) -> Result<CallResult, ToolError> {
+        let source = &self.source;
+        let used = tokio::select! {
+            used = source.instance(call.session, call.deadline) => used?,
+            () = call.session.cancel.cancelled() => return Err(ToolError::Cancelled),
+        };
+        let invocation = source.invocations().open(&call.session.id, call.depth);
+        let envelope = Envelope::new(call.session, &invocation.id, source.base_url());
+        let mut arguments = arguments::as_json(given, &self.spec.arguments);
+        if self.traits.takes_context {
+            envelope.into_arguments(&mut arguments);
+        }
+        let sent = used
+            .instance()
+            .client
+            .call(&self.spec.name, arguments, envelope.into_meta());
+        let pending = match sent.await {
+            Ok(pending) => pending,
+            Err(error) => return Err(self.broken(&used, &error).await),
+        };
+        let mut under_way = UnderWay {
+            tool: self,
+            call,
+            pending,
+            used,
+            invocation,
+            seen: Seen::default(),
+        };
+        let ending = under_way.drive().await;
+        under_way.settle(ending).await
+    }
+
+    /// What it means that the connection broke.
+    async fn broken(&self, used: &Use, error: &CallError) -> ToolError {
+        let name = &self.spec.name;
+        let (source, log) = (&self.source.settings().name, &used.instance().log);
+        let ended = used.ended().await;
+        let mut cause = match &ended {
+            Some(how) => format!("tool source `{source}` died while `{name}` was running\n{how}"),
+            None => {
+                format!("the connection to tool source `{source}` broke while `{name}` was running")
+            }
+        };
+        cause.push_str(&format!("\ncause: {error}\ntail stderr:"));
+        let tail = log.tail();
+        if tail.is_empty() {
+            cause.push_str("\n(no stderr captured)");
+        }
+        for line in tail {
+            cause.push_str(&format!("\n{line}"));
+        }
+        ToolError::Infrastructure {
+            blame: Blame::Source,
+            cause,
+            hint: Some("whether the call had an effect is not known".to_owned()),
+        }
+    }
+
+    /// Carries out the calls that stand for this one.
+    async fn delegate(
+        &self,
+        delegates: Vec<results::Delegate>,
+        call: &Call<'_>,
+    ) -> Result<Answer, ToolError> {
+        if let Some(unknown) = delegates.iter().find(|one| !call.invoker.knows(&one.tool)) {
+            return Err(ToolError::failed(format!(
+                "`{}` delegates to `{}`, which is no tool; none of its calls was made",
+                self.spec.name, unknown.tool
+            )));
+        }
+        let mut last = Answer::default();
+        for delegate in delegates {
+            let arguments = Value::from(&delegate.arguments);
+            let request = self.request(&delegate.tool, &arguments, call);
+            last = call.invoker.invoke(request).await?;
+        }
+        Ok(last)
+    }
+
+    fn request<'r>(&self, tool: &'r str, arguments: &'r Value, call: &Call<'_>) -> ToolRequest<'r> {
+        ToolRequest {
+            tool,
+            arguments,
+            undefined: Undefined::Error,
+            at: None,
+            depth: call.depth + 1,
+            caller: Caller::Remote {
+                host_commands: self.source.settings().host_commands,
+            },
+        }
+    }
+}
+
+/// What a call's callbacks did.
+#[derive(Default)]
+struct Seen {
+    callbacks: u32,
+    on_device: Duration,
+    /// The first that says that nothing can be found out, or that the trail is over.
+    decisive: Option<ToolError>,
+}
+
+/// A call under way. Dropped before it is settled, its server is told that nobody waits.
+struct UnderWay<'a> {
+    tool: &'a SourceTool,
+    call: &'a Call<'a>,
+    pending: PendingCall,
+    used: Use,
+    invocation: Invocation,
+    seen: Seen,
+}
+
+/// How waiting for an answer ended.
+enum Ending {
+    Answered(Result<CallResult, CallError>),
+    Cancelled,
+    /// The session's time is over.
+    Deadline,
+    /// The call was silent, or took, too long: this long.
+    Overdue(&'static str, Duration),
+}
+
+impl UnderWay<'_> {
+    /// Waits for the answer and serves callbacks, one at a time in the order of their arrival.
+    async fn drive(&mut self) -> Ending {
+        let Self {
+            tool,
+            call,
+            pending,
+            invocation,
+            seen,
+            ..
+        } = self;
+        let settings = tool.source.settings();
+        let begun = Instant::now();
+        let total = begun + settings.max_total;
+        let mut serving: Option<BoxFuture<'_, Served>> = None;
+        loop {
+            let heard = if settings.reset_on_progress {
+                pending.heard()
+            } else {
+                begun
+            };
+            let idle = heard + settings.call_timeout;
+            // A callback that takes long keeps its call alive.
+            let wake = if serving.is_some() {
+                total
+            } else {
+                idle.min(total)
+            };
+            let wake = wake.min(call.deadline);
+            tokio::select! {
+                biased;
+                () = call.session.cancel.cancelled() => return Ending::Cancelled,
+                answer = pending.answer() => return Ending::Answered(answer),
+                served = optional(&mut serving) => {
+                    serving = None;
+                    seen.add(served);
+                    pending.hear();
+                }
+                Some(callback) = invocation.callbacks.recv(), if serving.is_none() => {
+                    serving = Some(Box::pin(serve(tool, call, callback)));
+                }
+                () = tokio::time::sleep_until(wake.into()) => {
+                    let now = Instant::now();
+                    if now >= call.deadline {
+                        return Ending::Deadline;
+                    }
+                    if now >= total {
+                        return Ending::Overdue("took", settings.max_total);
+                    }
+                    let heard = if settings.reset_on_progress { pending.heard() } else { begun };
+                    if serving.is_none() && now >= heard + settings.call_timeout {
+                        return Ending::Overdue("was silent for", settings.call_timeout);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What came of the call.
+    async fn settle(self, ending: Ending) -> Result<CallResult, ToolError> {
+        let Self {
+            tool,
+            call,
+            pending,
+            used,
+            invocation,
+            mut seen,
+        } = self;
+        drop(invocation);
+        call.trace.set(SourceCall {
+            source: tool.source.settings().name.clone(),
+            replica: used.replica(),
+            callbacks: seen.callbacks,
+            device_ms: seen.on_device,
+            log: used.log_path(),
+        });
+        let name = &tool.spec.name;
+        let error = match ending {
+            Ending::Answered(Ok(result)) => return seen.decisive.take().map_or(Ok(result), Err),
+            Ending::Answered(Err(CallError::Answered(message))) => ToolError::failed(message),
+            Ending::Answered(Err(error @ CallError::Broken(_))) => tool.broken(&used, &error).await,
+            Ending::Cancelled => {
+                tool.source
+                    .call_off(pending, used, "the session was called off");
+                ToolError::Cancelled
+            }
+            Ending::Deadline => {
+                tool.source
+                    .call_off(pending, used, "the session's time is over");
+                ToolError::failed(format!("`{name}` was still running"))
+            }
+            Ending::Overdue(how, limit) => {
+                tool.source
+                    .call_off(pending, used, "the call took too long");
+                let source = &tool.source.settings().name;
+                ToolError::Infrastructure {
+                    blame: Blame::Source,
+                    cause: format!(
+                        "`{name}` of tool source `{source}` {how} {:.1} s",
+                        limit.as_secs_f64()
+                    ),
+                    hint: Some(
+                        "`callTimeout` and `maxTotal` of the source allow its calls more time"
+                            .to_owned(),
+                    ),
+                }
+            }
+        };
+        Err(seen.decisive.take().unwrap_or(error))
+    }
+}
+
+/// What one callback did.
+struct Served {
+    took: Duration,
+    decisive: Option<ToolError>,
+}
+
+impl Seen {
+    fn add(&mut self, served: Served) {
+        self.callbacks += 1;
+        self.on_device += served.took;
+        if self.decisive.is_none() {
+            self.decisive = served.decisive;
+        }
+    }
+}
+
+async fn serve(tool: &SourceTool, call: &Call<'_>, callback: Callback) -> Served {
+    let begun = Instant::now();
+    let arguments = Value::from(&callback.arguments);
+    let request = tool.request(&callback.tool, &arguments, call);
+    let answer = call.invoker.invoke(request).await;
+    let decisive = match &answer {
+        // What could not be found out is no pass, whatever the tool makes of it.
+        Err(
+            error @ (ToolError::Infrastructure { .. }
+            | ToolError::Cancelled
+            | ToolError::Fatal { .. }),
+        ) => Some(error.clone()),
+        _ => None,
+    };
+    // Who does not wait any more is not told.
+    let _ = callback.answer.send(answer);
+    Served {
+        took: begun.elapsed(),
+        decisive,
+    }
+}
+
+async fn optional<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,391 @@
+//! The supervisor: an actor that starts one actor per tool source and keeps the registry made of
+//! what all of them have. Its handlers change state and return.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
+use actix_rt::ArbiterHandle;
+use packtrain_drivers::DeviceInfo;
+use packtrain_model::memory::Redactor;
+use serde::Serialize;
+use tokio::sync::{oneshot, watch};
+
+use crate::invocation::Invocations;
+use crate::registry::{Registry, SharedRegistry};
+use crate::source::actor::{End, Listed, Listing, SourceActor, StartFailure};
+use crate::source::handle::{Source, Surroundings};
+use crate::source::settings::SourceSettings;
+use crate::source::tool::tools_of;
+
+/// What a supervisor works with.
+pub struct SupervisorOptions {
+    /// The sources.
+    pub sources: Vec<SourceSettings>,
+    /// The tools that need no source.
+    pub base: Registry,
+    /// The devices that sessions may run on.
+    pub devices: Vec<DeviceInfo>,
+    /// Where callbacks go: `http://127.0.0.1:41234`.
+    pub base_url: String,
+    /// How long a callback may take.
+    pub callback_timeout: Duration,
+    /// The folder of the run; `sources` in it takes the sources' logs.
+    pub run_dir: Option<PathBuf>,
+    /// Where programs are looked for.
+    pub search_path: OsString,
+    /// What must not stand in logs.
+    pub redactor: Redactor,
+    /// What processes are told as their session when they have several.
+    pub session_prefix: String,
+}
+
+/// The tool sources of a run. Cheap to clone.
+#[derive(Clone)]
+pub struct ToolSources {
+    supervisor: Addr<Supervisor>,
+    sources: Arc<[Arc<Source>]>,
+    invocations: Invocations,
+    registry: SharedRegistry,
+    state: watch::Receiver<RegistryState>,
+}
+
+/// Where the registry stands.
+#[derive(Debug, Clone, Default)]
+struct RegistryState {
+    /// Sources that have neither listed their tools nor failed.
+    unheard: usize,
+    failures: BTreeMap<String, StartFailure>,
+    /// Why the tools that were listed last are not registered.
+    collision: Option<String>,
+    /// How often the registry was made anew.
+    version: u64,
+}
+
+/// Why a source has no tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFailure {
+    /// The source.
+    pub source: String,
+    /// One sentence.
+    pub message: String,
+    /// The end of what it wrote.
+    pub tail: Vec<String>,
+}
+
+/// How a source is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SourceStatus {
+    /// Its name.
+    pub name: String,
+    /// `starting`, `ready`, `backing off`, `down`, or `idle` when no process is needed now.
+    pub state: String,
+    /// `stdio` or `http`.
+    pub transport: String,
+    /// The version of the protocol that was agreed on.
+    pub protocol: Option<String>,
+    /// Its processes that answer.
+    pub pids: Vec<u32>,
+    /// How many tools it has.
+    pub tools: usize,
+    /// Calls so far.
+    pub calls: u64,
+    /// Calls under way.
+    pub active: usize,
+    /// Restarts so far.
+    pub restarts: u32,
+    /// What went wrong last.
+    pub last_error: Option<String>,
+    /// What was noticed while it started.
+    pub notes: Vec<String>,
+}
+
+/// What a reload brought.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Reloaded {
+    /// Tools that are new.
+    pub added: usize,
+    /// Tools that are gone.
+    pub removed: usize,
+    /// Tools of all sources.
+    pub total: usize,
+}
+
+impl ToolSources {
+    /// Starts sources. Their tools are not registered before [`ToolSources::registered`] says so.
+    pub fn start(options: SupervisorOptions, arbiter: &ArbiterHandle) -> Self {
+        let invocations = Invocations::default();
+        invocations.set_devices(options.devices.len());
+        let around = Surroundings {
+            invocations: invocations.clone(),
+            base_url: options.base_url,
+            run_dir: options.run_dir,
+            search_path: options.search_path,
+            redactor: options.redactor,
+            callback_timeout: options.callback_timeout,
+            only_device: match options.devices.as_slice() {
+                [only] => Some(only.clone()),
+                _ => None,
+            },
+            session_prefix: options.session_prefix,
+        };
+        let devices = options.devices.len();
+        let sources: Arc<[_]> = options
+            .sources
+            .into_iter()
+            .map(|settings| Arc::new(Source::new(settings, devices, around.clone())))
+            .collect();
+        let registry = SharedRegistry::new(options.base.clone());
+        let (state_tx, state) = watch::channel(RegistryState {
+            unheard: sources.len(),
+            ..RegistryState::default()
+        });
+        let supervisor = {
+            let (sources, registry) = (Arc::clone(&sources), registry.clone());
+            let arbiter_of_sources = arbiter.clone();
+            Supervisor::start_in_arbiter(arbiter, move |ctx| {
+                let listed = ctx.address().recipient();
+                let actors = sources.iter().map(|source| {
+                    let (source, listed) = (Arc::clone(source), listed.clone());
+                    SourceActor::start_in_arbiter(&arbiter_of_sources, |_| {
+                        SourceActor::new(source, listed)
+                    })
+                });
+                Supervisor {
+                    actors: actors.collect(),
+                    sources: Arc::clone(&sources),
+                    base: options.base,
+                    registry,
+                    listings: BTreeMap::new(),
+                    state: state_tx,
+                }
+            })
+        };
+        Self {
+            supervisor,
+            sources,
+            invocations,
+            registry,
+            state,
+        }
+    }
+
+    /// The registry, which changes when the sources' tools do.
+    pub const fn registry(&self) -> &SharedRegistry {
+        &self.registry
+    }
+
+    /// The calls under way.
+    pub const fn invocations(&self) -> &Invocations {
+        &self.invocations
+    }
+
+    /// Waits until every source has listed its tools or failed. Answers those that failed.
+    ///
+    /// # Errors
+    /// The collisions of names, told in full; then no tool of a source is registered.
+    pub async fn registered(&self) -> Result<Vec<SourceFailure>, String> {
+        let mut state = self.state.clone();
+        let heard = state.wait_for(|state| state.unheard == 0).await;
+        let state = heard.map(|state| state.clone()).unwrap_or_default();
+        if let Some(collision) = state.collision {
+            return Err(collision);
+        }
+        let failures = state.failures.into_iter();
+        Ok(failures
+            .map(|(source, failure)| SourceFailure {
+                source,
+                message: failure.message,
+                tail: failure.tail,
+            })
+            .collect())
+    }
+
+    /// Asks sources for their tools again, one or all.
+    pub async fn reload(&self, source: Option<&str>) -> Reloaded {
+        let (answer, reloaded) = oneshot::channel();
+        let source = source.map(str::to_owned);
+        self.supervisor.do_send(Reload { source, answer });
+        reloaded.await.unwrap_or_default()
+    }
+
+    /// How every source is, by name.
+    pub fn status(&self) -> Vec<SourceStatus> {
+        let registry = self.registry.snapshot();
+        let tools = |name: &str| {
+            let of = |tool: &&Arc<dyn crate::tool::Tool>| match &tool.spec().origin {
+                crate::tool::Origin::Source(source) => source == name,
+                _ => false,
+            };
+            registry.all().filter(of).count()
+        };
+        self.sources
+            .iter()
+            .map(|source| source.status(tools(&source.settings().name)))
+            .collect()
+    }
+
+    /// Ends all sources; answers when they have ended.
+    pub async fn shutdown(&self) {
+        let (answer, ended) = oneshot::channel();
+        self.supervisor.do_send(EndAll(answer));
+        // A supervisor that is gone has nothing to end.
+        let _ = ended.await;
+    }
+}
+
+/// Asks sources for their tools again.
+struct Reload {
+    source: Option<String>,
+    answer: oneshot::Sender<Reloaded>,
+}
+
+impl Message for Reload {
+    type Result = ();
+}
+
+/// Ends all sources.
+struct EndAll(oneshot::Sender<()>);
+
+impl Message for EndAll {
+    type Result = ();
+}
+
+/// The actor.
+struct Supervisor {
+    actors: Vec<Addr<SourceActor>>,
+    sources: Arc<[Arc<Source>]>,
+    base: Registry,
+    registry: SharedRegistry,
+    listings: BTreeMap<String, Listing>,
+    state: watch::Sender<RegistryState>,
+}
+
+impl Actor for Supervisor {
+    type Context = Context<Self>;
+}
+
+impl Supervisor {
+    /// Makes the registry of what all sources have. When names collide it stays as it is.
+    fn register(&self) -> Option<String> {
+        let tools = self.sources.iter().flat_map(|source| {
+            let listing = self.listings.get(&source.settings().name);
+            listing
+                .into_iter()
+                .flat_map(|listing| tools_of(source, listing))
+        });
+        match self.base.joined(tools.collect()) {
+            Ok(registry) => {
+                self.registry.replace(registry);
+                None
+            }
+            Err(collisions) => Some(collisions.to_string()),
+        }
+    }
+}
+
+impl Handler<Listed> for Supervisor {
+    type Result = ();
+
+    fn handle(&mut self, listed: Listed, _: &mut Self::Context) {
+        let is_new = !self.listings.contains_key(&listed.source)
+            && !self.state.borrow().failures.contains_key(&listed.source);
+        let mut failure = None;
+        match listed.tools {
+            Ok(listing) => {
+                self.listings.insert(listed.source.clone(), listing);
+            }
+            Err(error) => failure = Some(error),
+        }
+        let unheard = self.state.borrow().unheard - usize::from(is_new);
+        // Nothing is registered before all that may collide is known.
+        let collision = if unheard == 0 { self.register() } else { None };
+        if let Some(collision) = &collision {
+            tracing::warn!(
+                source = listed.source,
+                collision,
+                "tools are not registered"
+            );
+        }
+        self.state.send_modify(|state| {
+            state.unheard = unheard;
+            state.collision = collision;
+            state.version += 1;
+            match failure {
+                Some(failure) => state.failures.insert(listed.source, failure),
+                None => state.failures.remove(&listed.source),
+            };
+        });
+        if let Some(registered) = listed.registered {
+            // Who does not wait any more is not told.
+            let _ = registered.send(());
+        }
+    }
+}
+
+impl Handler<Reload> for Supervisor {
+    type Result = ();
+
+    fn handle(&mut self, reload: Reload, _: &mut Self::Context) {
+        let names = |registry: &Registry| -> Vec<String> {
+            let tools = registry.all().map(|tool| tool.spec());
+            let of_sources =
+                tools.filter(|spec| matches!(spec.origin, crate::tool::Origin::Source(_)));
+            of_sources.map(|spec| spec.name.clone()).collect()
+        };
+        let before = names(&self.registry.snapshot());
+        let asked: Vec<_> = self
+            .sources
+            .iter()
+            .filter(|source| {
+                reload
+                    .source
+                    .as_ref()
+                    .is_none_or(|name| *name == source.settings().name)
+            })
+            .map(|source| source.relisted())
+            .collect();
+        let registry = self.registry.clone();
+        tokio::spawn(async move {
+            for relisted in asked {
+                // A source that is gone has nothing new.
+                let _ = relisted.await;
+            }
+            let after = names(&registry.snapshot());
+            let answer = Reloaded {
+                added: after.iter().filter(|name| !before.contains(name)).count(),
+                removed: before.iter().filter(|name| !after.contains(name)).count(),
+                total: after.len(),
+            };
+            // Who does not wait any more is not told.
+            let _ = reload.answer.send(answer);
+        });
+    }
+}
+
+impl Handler<EndAll> for Supervisor {
+    type Result = ();
+
+    fn handle(&mut self, EndAll(answer): EndAll, _: &mut Self::Context) {
+        let ends: Vec<_> = self
+            .actors
+            .iter()
+            .map(|actor| {
+                let (ended_tx, ended) = oneshot::channel();
+                actor.do_send(End(ended_tx));
+                ended
+            })
+            .collect();
+        tokio::spawn(async move {
+            for ended in ends {
+                // An actor that is gone has let go of its processes.
+                let _ = ended.await;
+            }
+            // Who does not wait any more is not told.
+            let _ = answer.send(());
+        });
+    }
+}
