@@ -1,14 +1,17 @@
 //! Rules between settings, checked when all layers are in place.
 
-use std::collections::{BTreeMap, HashSet};
+mod tools;
+
+use std::collections::BTreeMap;
 
 use crate::document::Document;
 use crate::error::ConfigError;
 use crate::key::KeyPath;
 use crate::layer::Origins;
 use crate::origin::Origin;
-use crate::settings::{Config, IosSettings, McpServer, Transport, VirtualSettings, WebSlot};
+use crate::settings::{Config, IosSettings, VirtualSettings, WebSlot};
 use crate::suggest::nearest;
+use crate::value::HumanDuration;
 
 /// Most simulated phones of a kind.
 const MAX_SIMULATED: u32 = 1_000;
@@ -50,7 +53,7 @@ fn locate(violation: Violation, origins: &Origins, documents: &[Document]) -> Co
     if let Origin::File { path, position, .. } = &origin
         && let Some(document) = documents.iter().find(|document| document.path == *path)
     {
-        return document.problem(*position, key, message, hint);
+        return document.problem(*position, document.written(&key), message, hint);
     }
     ConfigError::Setting {
         source_name: origin.to_string(),
@@ -79,26 +82,22 @@ fn rules(config: &Config) -> Result<(), Violation> {
     if let Some(simulated) = &config.devices.simulated {
         virtual_phones(simulated)?;
     }
-    let mut names = HashSet::new();
-    for (index, server) in config.mcp_servers.iter().enumerate() {
-        let key = KeyPath::new(["mcpServers"]).child(index.to_string());
-        mcp_server(&key, server)?;
-        if !names.insert(&server.name) {
-            let message = format!("duplicate tool source name `{}`", server.name);
-            return Err(Violation::new(key.child("name"), message));
-        }
-    }
+    tools::sources(&config.mcp_servers)?;
     let limits = [
         ("timeout", Some(config.run.timeout)),
         ("timeLimit", config.run.time_limit),
     ];
     for (name, limit) in limits {
-        if limit.is_some_and(|limit| limit.get().is_zero()) {
-            return Err(Violation::new(
-                KeyPath::new(["run", name]),
-                "must be longer than 0s",
-            ));
+        if let Some(limit) = limit {
+            longer_than_nothing(&KeyPath::new(["run", name]), limit)?;
         }
+    }
+    Ok(())
+}
+
+fn longer_than_nothing(key: &KeyPath, limit: HumanDuration) -> Result<(), Violation> {
+    if limit.get().is_zero() {
+        return Err(Violation::new(key.clone(), "must be longer than 0s"));
     }
     Ok(())
 }
@@ -197,51 +196,6 @@ fn virtual_phones(simulated: &VirtualSettings) -> Result<(), Violation> {
                 key.child(name),
                 format!("must be at most {MAX_SIMULATED}"),
             ));
-        }
-    }
-    Ok(())
-}
-
-fn mcp_server(key: &KeyPath, server: &McpServer) -> Result<(), Violation> {
-    if server.name.trim().is_empty() {
-        return Err(Violation::new(key.child("name"), "must not be empty"));
-    }
-    let ways = [
-        ("command", server.command.is_some()),
-        ("script", server.script.is_some()),
-        ("url", server.url.is_some()),
-    ];
-    let mut given = ways
-        .iter()
-        .filter(|(_, given)| *given)
-        .map(|(name, _)| *name);
-    match (given.next(), given.next()) {
-        (None, _) => {
-            let message = format!("`{}` has no `command`, `script` or `url`", server.name);
-            return Err(Violation::new(key.clone(), message));
-        }
-        (Some(first), Some(second)) => {
-            let message = format!("`{first}` and `{second}` are mutually exclusive");
-            return Err(Violation::new(key.child(second), message));
-        }
-        (Some(_), None) => {}
-    }
-    if server.url.is_some() {
-        absolute_url(&key.child("url"), server.url.as_deref())?;
-        if server.transport == Some(Transport::Stdio) {
-            return Err(Violation::new(
-                key.child("transport"),
-                "a source with a `url` uses http",
-            ));
-        }
-        let started = [
-            ("args", !server.args.is_empty()),
-            ("env", !server.env.is_empty()),
-            ("workingDir", server.working_dir.is_some()),
-        ];
-        if let Some((name, _)) = started.into_iter().find(|(_, given)| *given) {
-            let message = format!("`{name}` does not apply to a source with a `url`");
-            return Err(Violation::new(key.child(name), message));
         }
     }
     Ok(())

@@ -12,6 +12,8 @@ use crate::suggest;
 
 /// Largest file read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
+/// A key at the top that has two spellings: the one we use, and Trailblaze's other one.
+const SPELLINGS: [&str; 2] = ["mcpServers", "mcp_servers"];
 
 /// A file that was read.
 #[derive(Debug, Clone)]
@@ -47,7 +49,45 @@ impl Document {
         };
         document.root = Node::read(&document.text)
             .map_err(|error| document.problem(error.at, KeyPath::default(), error.message, None))?;
+        document.spell()?;
         Ok(document)
+    }
+
+    /// Gives the key that has two spellings the one we use.
+    fn spell(&mut self) -> Result<(), ConfigError> {
+        let Content::Map(entries) = &mut self.root.content else {
+            return Ok(());
+        };
+        let [ours, other] = SPELLINGS;
+        let is_twice = entries.iter().any(|entry| entry.key == ours);
+        let Some(entry) = entries.iter_mut().find(|entry| entry.key == other) else {
+            return Ok(());
+        };
+        if !is_twice {
+            ours.clone_into(&mut entry.key);
+            return Ok(());
+        }
+        let (at, key) = (entry.at, KeyPath::new([other]));
+        let message = format!("`{ours}` and `{other}` are two spellings of one key");
+        Err(self.problem(at, key, message, Some("merge them into one".into())))
+    }
+
+    /// A setting as this file has it: a tool source that is written by name has its name.
+    pub(crate) fn written(&self, key: &KeyPath) -> KeyPath {
+        let mut parts = key.parts().to_vec();
+        if let Content::Map(entries) = &self.root.content
+            && let [top, place, ..] = &mut parts[..]
+            && *top == SPELLINGS[0]
+            && let Some(entry) = entries.iter().find(|entry| entry.key == *top)
+            && let Content::Map(sources) = &entry.value.content
+            && let Some(source) = place
+                .parse()
+                .ok()
+                .and_then(|place: usize| sources.get(place))
+        {
+            place.clone_from(&source.key);
+        }
+        KeyPath::new(parts)
     }
 
     /// The file as a type of ours.

@@ -36,8 +36,8 @@ impl Layer {
         config.resolve_paths(document.path.parent().unwrap_or(Path::new(".")));
         let mut origins = Vec::new();
         let mut lists = Vec::new();
-        let mut note = |key: &KeyPath, position: Position, content: &Content| {
-            if let Content::List(_) = content {
+        let mut note = |key: &KeyPath, position: Position, is_list: bool| {
+            if is_list {
                 lists.push(key.clone());
             }
             let path = document.path.clone();
@@ -141,7 +141,7 @@ fn present(
     content: &Content,
     typed: Value,
     key: &KeyPath,
-    note: &mut impl FnMut(&KeyPath, Position, &Content),
+    note: &mut impl FnMut(&KeyPath, Position, bool),
 ) -> Option<Value> {
     match (content, typed) {
         (Content::Null, Value::Object(_)) => Some(Value::Object(Map::new())),
@@ -151,27 +151,49 @@ fn present(
             for entry in entries {
                 let (name, content) = (&entry.key, &entry.value.content);
                 let child = key.child(name);
-                note(&child, entry.at, content);
                 let value = typed.remove(name).unwrap_or_default();
+                note(&child, entry.at, value.is_array());
                 if let Some(value) = present(content, value, &child, note) {
                     values.insert(name.clone(), value);
                 }
             }
             Some(Value::Object(values))
         }
-        (Content::List(items), typed) => {
-            for (index, item) in items.iter().enumerate() {
+        // Entries by name that are read as a list have numbers, in the order of the file.
+        (Content::Map(entries), typed @ Value::Array(_)) => {
+            for (index, entry) in entries.iter().enumerate() {
                 let child = key.child(index.to_string());
-                note(&child, item.at, &item.content);
-                if let Content::Map(entries) = &item.content {
-                    for entry in entries {
-                        note(&child.child(&entry.key), entry.at, &entry.value.content);
-                    }
-                }
+                note(&child, entry.at, false);
+                note_inside(&entry.value.content, &child, note);
             }
             Some(typed)
         }
-        (_, typed) => Some(typed),
+        (content, typed) => {
+            note_inside(content, key, note);
+            Some(typed)
+        }
+    }
+}
+
+/// Notes the places of everything inside a value that is taken whole.
+fn note_inside(content: &Content, key: &KeyPath, note: &mut impl FnMut(&KeyPath, Position, bool)) {
+    let mut each = |part: String, at: Position, content: &Content| {
+        let child = key.child(part);
+        note(&child, at, matches!(content, Content::List(_)));
+        note_inside(content, &child, note);
+    };
+    match content {
+        Content::Null | Content::Scalar(_) => {}
+        Content::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                each(index.to_string(), item.at, &item.content);
+            }
+        }
+        Content::Map(entries) => {
+            for entry in entries {
+                each(entry.key.clone(), entry.at, &entry.value.content);
+            }
+        }
     }
 }
 

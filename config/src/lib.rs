@@ -14,6 +14,7 @@ mod layer;
 mod load;
 mod node;
 mod origin;
+mod placeholder;
 mod settings;
 mod suggest;
 mod trailblaze;
@@ -28,13 +29,14 @@ pub use find::{Found, PROJECT_FILE, find, user_file};
 pub use key::KeyPath;
 pub use load::{Entry, Flags, Loaded, Sources, load};
 pub use origin::{FileLayer, Origin, Position};
+pub use placeholder::{PLACEHOLDERS, fill_placeholders};
 pub use settings::{
     AndroidAgent, AndroidSettings, AppIds, ColorScheme, Config, Devices, DialogAnswer, Geolocation,
-    IosSettings, Isolation, McpServer, PlaywrightSettings, ReducedMotion, RunSettings,
-    ScreenshotPolicy, Sharding, Target, Toolset, Transport, VirtualProfile, VirtualSettings,
-    WebSlot,
+    IosSettings, Isolation, McpServer, PlaywrightSettings, Protocol, ReducedMotion, Restart,
+    RunSettings, Scope, ScreenshotPolicy, Sharding, Stop, Target, ToolNames, Toolset, Transport,
+    VirtualProfile, VirtualSettings, WebSlot,
 };
-pub use value::{Endpoint, HumanDuration, ValueError, Viewport};
+pub use value::{Backoff, Endpoint, HumanDuration, Port, ValueError, Viewport};
 
 /// Reads one packtrain.yaml by itself, without any other layer; `name` is for messages.
 ///

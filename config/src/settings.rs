@@ -3,6 +3,7 @@
 
 mod phones;
 mod run;
+pub(crate) mod sources;
 mod tools;
 mod web;
 
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use phones::{AndroidAgent, AndroidSettings, IosSettings, VirtualProfile, VirtualSettings};
 pub use run::{PlaywrightSettings, RunSettings, ScreenshotPolicy, Sharding};
-pub use tools::{McpServer, Toolset, Transport};
+pub use tools::{McpServer, Protocol, Restart, Scope, Stop, ToolNames, Toolset, Transport};
 pub use web::{ColorScheme, DialogAnswer, Geolocation, Isolation, ReducedMotion, WebSlot};
 
 use crate::value::one_or_many;
@@ -22,7 +23,10 @@ use crate::value::one_or_many;
 /// What a packtrain.yaml holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-#[schemars(title = "packtrain.yaml")]
+#[schemars(
+    title = "packtrain.yaml",
+    extend("patternProperties" = {"^mcp_servers$": {"$ref": "#/properties/mcpServers"}})
+)]
 pub struct Config {
     /// The app under test unless a trail names another: a key of `targets`, or an app id.
     pub target: Option<String>,
@@ -32,10 +36,16 @@ pub struct Config {
     pub targets: BTreeMap<String, Target>,
     /// Devices that trails run on.
     pub devices: Devices,
-    /// Tool sources: MCP servers that contribute tools.
+    /// Tool sources: MCP servers that contribute tools, a list or by name. `mcp_servers` is the same.
+    #[serde(deserialize_with = "sources::read", serialize_with = "sources::write")]
+    #[schemars(schema_with = "sources::schema")]
     pub mcp_servers: Vec<McpServer>,
     /// Named selections of tools, by name.
     pub toolsets: BTreeMap<String, Toolset>,
+    /// The folder of tools and toolsets written in YAML.
+    pub tools_dir: PathBuf,
+    /// What is done about a tool source's tool whose name breaks the naming convention.
+    pub tool_names: ToolNames,
     /// Defaults for runs.
     pub run: RunSettings,
     /// Where Playwright is found.
@@ -90,6 +100,8 @@ impl Default for Config {
             devices: Devices::default(),
             mcp_servers: Vec::new(),
             toolsets: BTreeMap::new(),
+            tools_dir: "tools".into(),
+            tool_names: ToolNames::default(),
             run: RunSettings::default(),
             playwright: PlaywrightSettings::default(),
         }
@@ -111,6 +123,7 @@ impl Config {
             }
         };
         file(&mut self.trails_dir);
+        file(&mut self.tools_dir);
         file(&mut self.run.output_dir);
         program(&mut self.playwright.node);
         self.playwright.cli.as_mut().map(file);
@@ -123,8 +136,7 @@ impl Config {
             simulated.faults.as_mut().map(file);
         }
         for server in &mut self.mcp_servers {
-            server.script.as_mut().map(file);
-            server.working_dir.as_mut().map(file);
+            server.resolve_paths(base);
         }
     }
 }

@@ -6,5 +6,6 @@ mod layers;
 mod project;
 mod rules;
 mod schema;
+mod sources;
 mod trailblaze;
 mod values;

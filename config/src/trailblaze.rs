@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 use crate::document::Document;
 use crate::error::{ConfigError, Warning};
 use crate::key::KeyPath;
-use crate::layer::Layer;
+use crate::layer::{Layer, to_json};
 use crate::node::{Content, Entry};
 use crate::origin::{FileLayer, Origin, Position};
-use crate::settings::McpServer;
+use crate::settings::{Config, McpServer, sources};
 
 /// Most trailmaps looked at.
 const MAX_TRAILMAPS: usize = 1_000;
-/// Keys of the workspace file that are used, in the order of [`WorkspaceFile`].
+/// Keys of the workspace file that are used.
 const USED: [&str; 5] = ["defaults", "target", "targets", "trailsDir", "mcpServers"];
 
 /// What was read.
@@ -37,6 +37,13 @@ struct WorkspaceFile {
     target: Option<String>,
     targets: Vec<TargetId>,
     trails_dir: Option<PathBuf>,
+}
+
+/// Its tool sources, read apart: a mistake in them costs nothing else.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ToolSources {
+    #[serde(deserialize_with = "sources::read")]
     mcp_servers: Vec<McpServer>,
 }
 
@@ -115,17 +122,21 @@ pub(crate) fn read(path: &Path, root: &Path) -> Workspace {
     if let Some(trails) = trails {
         workspace.set(&document, &["trailsDir"], &["trailsDir"], json!(trails));
     }
-    if !file.mcp_servers.is_empty() {
-        let mut servers = file.mcp_servers;
-        for server in &mut servers {
-            for path in [&mut server.script, &mut server.working_dir]
-                .into_iter()
-                .flatten()
-            {
-                *path = folder.join(&*path);
+    match document.parse::<ToolSources>() {
+        Ok(ToolSources { mut mcp_servers }) if !mcp_servers.is_empty() => {
+            for server in &mut mcp_servers {
+                server.resolve_paths(folder);
             }
+            let config = Config {
+                mcp_servers,
+                ..Config::default()
+            };
+            let written = to_json(&config).unwrap_or_default();
+            let servers = written["mcpServers"].clone();
+            workspace.set(&document, &["mcpServers"], &["mcpServers"], servers);
         }
-        workspace.set(&document, &["mcpServers"], &["mcpServers"], json!(servers));
+        Ok(_) => {}
+        Err(error) => workspace.ignored(path, error),
     }
     let listed = file.targets.into_iter().filter_map(|target| match target {
         TargetId::Id(id) => Some(id),
@@ -195,15 +206,19 @@ impl Workspace {
         });
         match opened {
             Ok(opened) => Some(opened),
-            Err(ConfigError::Invalid(problem)) => {
-                let message = format!("ignored: {}", problem.message);
-                self.warn(path, problem.position, message);
-                None
-            }
             Err(error) => {
-                self.warn(path, Position::default(), format!("ignored: {error}"));
+                self.ignored(path, error);
                 None
             }
+        }
+    }
+
+    fn ignored(&mut self, path: &Path, error: ConfigError) {
+        if let ConfigError::Invalid(problem) = error {
+            let message = format!("ignored: {}", problem.message);
+            self.warn(path, problem.position, message);
+        } else {
+            self.warn(path, Position::default(), format!("ignored: {error}"));
         }
     }
 

@@ -1,7 +1,9 @@
 //! Values that people write in a form of their own: `30s`, `1280x800`, `host:port`.
 
+mod backoff;
 mod duration;
 mod endpoint;
+mod port;
 mod viewport;
 
 use std::fmt;
@@ -9,8 +11,11 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor, value::SeqAccessDeserializer};
 
+pub use backoff::Backoff;
 pub use duration::HumanDuration;
 pub use endpoint::Endpoint;
+pub use port::Port;
+pub(crate) use port::capture_groups;
 pub use viewport::Viewport;
 
 /// A text that is not in the form it should have; the message says which form that is.

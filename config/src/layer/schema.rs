@@ -90,7 +90,10 @@ fn walk(schema: &Value, node: &Value, key: &KeyPath, settings: &mut Vec<Setting>
         return;
     }
     let of_each = |node: &'_ Value| node.is_object().then(|| node.clone());
-    if let Some(each) = of_each(&node["additionalProperties"]) {
+    // What may be a list, or entries by name, is a list to whoever sets it.
+    if node["items"].is_null()
+        && let Some(each) = of_each(&node["additionalProperties"])
+    {
         walk(schema, &each, &key.child("*"), settings);
         return;
     }

@@ -75,7 +75,14 @@ fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
             "run.failFast: expected true or false",
         ),
         ("target: [shop]", "target: expected text"),
-        ("mcpServers: {name: acme}", "mcpServers: expected a list"),
+        (
+            "mcpServers: {name: acme}",
+            "mcpServers.name: expected keys and values",
+        ),
+        (
+            "mcpServers: acme",
+            "mcpServers: expected a list, or entries by name",
+        ),
         ("devices: web", "devices: expected keys and values"),
         ("- target", "packtrain.yaml:1:1: expected keys and values"),
         (

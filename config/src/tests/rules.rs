@@ -47,34 +47,6 @@ fn an_ios_device_is_named_in_exactly_one_way() {
 }
 
 #[test]
-fn a_tool_source_is_somewhere_and_only_there() {
-    let nowhere = complaint("mcpServers:\n  - name: acme\n");
-    assert!(
-        nowhere.starts_with(
-            "packtrain.yaml:2:5: mcpServers.0: `acme` has no `command`, `script` or `url`"
-        ),
-        "{nowhere}"
-    );
-    let twice = complaint("mcpServers:\n  - {name: a, command: x, url: 'http://x'}\n");
-    assert!(
-        twice.contains("mcpServers.0.url: `command` and `url` are mutually exclusive"),
-        "{twice}"
-    );
-    let same = complaint("mcpServers:\n  - {name: a, command: x}\n  - {name: a, script: y.ts}\n");
-    assert!(
-        same.starts_with("packtrain.yaml:3:6: mcpServers.1.name: duplicate tool source name `a`"),
-        "{same}"
-    );
-    let stdio = complaint("mcpServers: [{name: a, url: 'http://x', transport: stdio}]\n");
-    assert!(stdio.contains("a source with a `url` uses http"), "{stdio}");
-    let args = complaint("mcpServers: [{name: a, url: 'http://x', args: [y]}]\n");
-    assert!(
-        args.contains("mcpServers.0.args: `args` does not apply to a source with a `url`"),
-        "{args}"
-    );
-}
-
-#[test]
 fn values_out_of_range_are_refused() {
     for (yaml, words) in [
         (

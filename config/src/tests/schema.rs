@@ -60,6 +60,27 @@ fn every_key_that_is_not_required_has_a_default_or_may_be_left_out() {
 }
 
 #[test]
+fn every_form_of_tool_sources_is_described() {
+    let schema = schema();
+    let sources = &schema["properties"]["mcpServers"];
+    assert_eq!(sources["items"], sources["additionalProperties"]);
+    assert_eq!(
+        schema["patternProperties"]["^mcp_servers$"]["$ref"],
+        "#/properties/mcpServers"
+    );
+    let words: Vec<_> = schema["$defs"]["Transport"]["oneOf"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|word| word["const"].as_str().unwrap())
+        .collect();
+    assert_eq!(words, ["stdio", "http", "streamable-http"]);
+    let source = &schema["$defs"]["McpServer"]["properties"];
+    assert_eq!(source["readyTimeout"]["default"], "30s");
+    assert_eq!(source["concurrency"]["maximum"], 4096);
+}
+
+#[test]
 fn every_variable_is_named_once_and_sets_its_key() {
     let variables: BTreeMap<_, _> = environment_variables().into_iter().collect();
     assert_eq!(variables.len(), environment_variables().len());
@@ -72,6 +93,7 @@ fn every_variable_is_named_once_and_sets_its_key() {
         "run.timeout" | "run.timeLimit" => "30s",
         "run.screenshots" => "all",
         "run.shard" => "split",
+        "toolNames" => "off",
         "devices.android.agent" => "shell",
         "devices.android.adb" | "devices.android.connect" => "localhost:1",
         "devices.virtual.profile" => "fast",
@@ -135,7 +157,30 @@ mcpServers:
   - { name: acme, command: python, args: [acme_tools.py], env: { A: b }, workingDir: tools }
   - { name: web-team, script: ./tools.ts, transport: stdio }
   - { name: shared, transport: http, url: "http://127.0.0.1:9000/mcp" }
-toolsets: { auth: { description: Signing in, tools: [acme_login] } }
+  - name: everything
+    command: [npx, -y, server]
+    args: [--port, "0"]
+    url: "http://localhost:{port}/mcp"
+    headers: { Authorization: "Bearer {token}" }
+    port: { stdoutRegex: ":([0-9]+)" }
+    protocol: auto
+    readyTimeout: 1m
+    concurrency: 1
+    replicas: 2
+    scope: per-device
+    callTimeout: 2m
+    maxTotal: 1h
+    resetOnProgress: false
+    restart: { max: 1, window: 1m, backoff: 1s..5s }
+    stop: { stdinGrace: 1s, termGrace: 1s }
+    cancelGrace: 1s
+    hostCommands: true
+    defaultMeta: { isForLlm: false, surfaceToLlm: false, toolset: auth }
+    toolMeta:
+      login: { isRecordable: false, requiresHost: true, supportedDrivers: [a], supportedPlatforms: [WEB] }
+toolsets: { auth: { description: Signing in, tools: [acme_login], platforms: [web], drivers: [a], alwaysEnabled: true } }
+toolsDir: more-tools
+toolNames: error
 run: { retries: 1, timeout: 5m, timeLimit: 1h, screenshots: all, outputDir: out, shard: split, failFast: true, strict: true }
 playwright: { node: /opt/node/bin/node, cli: node_modules/playwright-core/cli.js }
 "#;

@@ -70,7 +70,8 @@ fn the_default_target_and_tool_sources_are_taken_over() {
     let config = project.load().config;
     assert_eq!(config.target.as_deref(), Some("acme"));
     assert_eq!(config.trails_dir, project.path("flows"));
-    assert_eq!(config.mcp_servers[0].command.as_deref(), Some("./gradlew"));
+    let program = project.path("tools/./gradlew").display().to_string();
+    assert_eq!(config.mcp_servers[0].command, [program]);
     assert_eq!(
         config.mcp_servers[0].working_dir,
         Some(project.path("tools"))
@@ -80,6 +81,47 @@ fn the_default_target_and_tool_sources_are_taken_over() {
         "defaults: {target: acme, llm: x}\ntargets: [acme]\n",
     );
     assert_eq!(project.load().config.target.as_deref(), Some("acme"));
+}
+
+#[test]
+fn a_mistake_in_tool_sources_costs_nothing_else() {
+    let project = Project::empty().file(
+        ANCHOR,
+        "target: acme\ntargets: [acme]\nmcp_servers:\n  acme: {command: python, runtime: bun}\n",
+    );
+    let loaded = project.load();
+    assert_eq!(loaded.config.target.as_deref(), Some("acme"));
+    assert_eq!(loaded.config.mcp_servers, []);
+    let [warning] = &loaded.warnings[..] else {
+        panic!("{:?}", loaded.warnings);
+    };
+    assert_eq!(warning.position.line, 4);
+    assert_eq!(warning.message, "ignored: unknown key `runtime`");
+}
+
+#[test]
+fn tool_sources_have_both_spellings_and_forms() {
+    let project = Project::empty().file(
+        ANCHOR,
+        "targets: []\nmcp_servers:\n  - script: ./mcp/tools.ts\n  - {name: acme, command: [bin/x, -v]}\n",
+    );
+    let loaded = project.load();
+    let [tools, acme] = &loaded.config.mcp_servers[..] else {
+        panic!("{:?}", loaded.config.mcp_servers);
+    };
+    assert_eq!((&*tools.name, &*acme.name), ("tools", "acme"));
+    assert_eq!(
+        tools.script,
+        Some(project.path("trails/config/./mcp/tools.ts"))
+    );
+    let program = project.path("trails/config/bin/x").display().to_string();
+    assert_eq!(acme.command, [program, "-v".into()]);
+    assert_eq!(loaded.warnings, []);
+    let by_name = Project::empty().file(
+        "trailblaze.yaml",
+        "mcpServers:\n  acme-tools:\n    command: python\n    args: [./acme_tools_server.py]\n",
+    );
+    assert_eq!(by_name.load().config.mcp_servers[0].name, "acme-tools");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::{Endpoint, HumanDuration, Viewport};
+use crate::{Backoff, Endpoint, HumanDuration, Viewport};
 
 #[test]
 fn spans_of_time_are_read_as_people_write_them() {
@@ -80,6 +80,23 @@ fn sizes_and_addresses_are_checked() {
     }
 }
 
+#[test]
+fn a_growing_wait_is_a_range_and_one_that_does_not_grow_a_duration() {
+    let millis = |text: &str| {
+        let backoff: Backoff = text.parse().unwrap();
+        assert_eq!(backoff.to_string(), text);
+        (
+            backoff.first().get().as_millis(),
+            backoff.longest().get().as_millis(),
+        )
+    };
+    assert_eq!(millis("250ms..10s"), (250, 10_000));
+    assert_eq!(millis("1s"), (1_000, 1_000));
+    for text in ["", "..", "1s..", "..1s", "10s..1s", "1s..2s..3s", "1..2"] {
+        assert!(text.parse::<Backoff>().is_err(), "{text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -99,6 +116,8 @@ proptest! {
     fn no_text_is_too_strange_to_be_refused(text in ".*") {
         let _ = text.parse::<HumanDuration>();
         let _ = text.parse::<Viewport>();
+        let _ = text.parse::<Backoff>();
+        let _ = crate::fill_placeholders(&text, |_| None);
         let _ = text.parse::<Endpoint>();
     }
 }
