@@ -64,6 +64,28 @@ const pages = {
     });
   },
 
+  signup() {
+    byId("signup").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const [name, email] = [byId("full-name").value, byId("email").value];
+      const error = !name ? "Enter your full name"
+        : !email ? "Enter your email"
+        : !email.includes("@") ? "Enter a valid email" : "";
+      byId("error").textContent = "";
+      setTimeout(() => {
+        if (error) { byId("error").textContent = error; return; }
+        sessionStorage.setItem("name", name);
+        sessionStorage.setItem("email", email);
+        location.href = "welcome.html";
+      }, 60);
+    });
+  },
+
+  welcome() {
+    byId("welcome").textContent = `Welcome, ${sessionStorage.getItem("name") || "friend"}`;
+    byId("sent-to").textContent = `We sent a link to ${sessionStorage.getItem("email") || "you"}.`;
+  },
+
   products() {
     const list = byId("products");
     const show = () => {
