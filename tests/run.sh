@@ -2,7 +2,8 @@
 # Installs what the tests need and runs them. Asks nothing. Arguments go to `cargo test`.
 #
 # Debian and Ubuntu: packages through apt (with sudo unless root). macOS: through Homebrew.
-# playwright-core comes from npm and Python clients from PyPI, into folders of their own.
+# playwright-core and published tool sources come from npm, Python clients and more tool sources from
+# PyPI, each into a folder of its own below target/.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -49,15 +50,41 @@ else
     echo "tests/run.sh: neither apt-get nor brew; install Chromium, Node, npm, adb and Python 3 yourself" >&2
 fi
 
-# Third-party clients that the virtual phones must satisfy.
-venv=target/test-venv
-if [ ! -x "$venv/bin/python" ] || ! cmp -s tests/requirements.txt "$venv/requirements.txt"; then
-    python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check -r tests/requirements.txt
-    cp tests/requirements.txt "$venv/requirements.txt"
-fi
-PACKTRAIN_TEST_PYTHON="$(pwd)/$venv/bin/python"
-export PACKTRAIN_TEST_PYTHON
+# A Python environment of its own: target/NAME with what REQUIREMENTS says.
+python_in() {
+    if [ -x "target/$1/bin/python" ] && cmp -s "$2" "target/$1/requirements.txt"; then return; fi
+    rm -rf "target/$1"
+    python3 -m venv "target/$1"
+    "target/$1/bin/python" -m pip install -q --disable-pip-version-check -r "$2"
+    cp "$2" "target/$1/requirements.txt"
+}
+
+# target/test-sources: what tests/sources says. No browser is downloaded. `npm install`, because `npm
+# ci` refuses a lock that was written where a registry lacks other platforms' optional packages.
+npm_sources() {
+    to=target/test-sources
+    if cmp -s tests/sources/package-lock.json $to/installed; then return; fi
+    rm -rf $to
+    mkdir -p $to
+    cp tests/sources/package.json tests/sources/package-lock.json $to
+    (cd $to && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --no-audit --no-fund --loglevel=error)
+    cp tests/sources/package-lock.json $to/installed
+}
+
+# Third-party clients that the virtual phones must satisfy, and tool sources on every Python SDK.
+# All of it waits for the network most of the time, so it is done at once.
+mkdir -p target
+python_in test-venv tests/requirements.txt &
+jobs="$!"
+for version in 2 3 4; do
+    python_in "test-venv-fastmcp$version" "tests/sources/python/fastmcp$version.txt" &
+    jobs="$jobs $!"
+done
+npm_sources &
+for job in $jobs $!; do wait "$job"; done
+PACKTRAIN_TEST_PYTHON="$(pwd)/target/test-venv/bin/python"
+PACKTRAIN_TEST_SOURCES="$(pwd)/target/test-sources"
+export PACKTRAIN_TEST_PYTHON PACKTRAIN_TEST_SOURCES
 
 # What the drivers need besides: playwright-core from npm, the Android agent from PyPI.
 cargo build --quiet -p packtrain-tests --bin packtrain-under-test
