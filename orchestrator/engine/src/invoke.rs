@@ -72,6 +72,7 @@ impl<'a> Invoker<'a> {
         self.call(ToolRequest {
             tool: &call.name,
             arguments: &call.args,
+            params: None,
             undefined: trail
                 .map(|trail| trail.config.undefined)
                 .unwrap_or_default(),

@@ -223,6 +223,15 @@ impl ToolCall {
         parse::parse_calls(Source::new(source, text))
     }
 
+    /// The same of a list that is part of a document; `of` names it in messages.
+    pub fn read_list(
+        value: &Value,
+        source: &Source,
+        of: &str,
+    ) -> Result<Vec<Self>, Vec<Diagnostic>> {
+        parse::read_calls(value, source, of)
+    }
+
     /// The call as recordings write it: `{ name: args }`.
     pub fn to_value(&self) -> Value {
         Value::mapping([(self.name.clone(), self.args.clone())])

@@ -128,6 +128,8 @@ pub struct ToolRequest<'a> {
     pub tool: &'a str,
     /// Its arguments; templates in them are filled in.
     pub arguments: &'a Value,
+    /// What `{{params.name}}` is, when the call stands in the definition of a tool.
+    pub params: Option<&'a BTreeMap<String, serde_json::Value>>,
     /// What becomes of a template that is not defined.
     pub undefined: Undefined,
     /// Where the call stands in its file: `trails/login.trail.yaml:12:9`.

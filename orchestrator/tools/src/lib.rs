@@ -6,21 +6,27 @@
 pub mod builtin;
 mod call;
 mod callback;
+mod composed;
+mod document;
 mod invocation;
 mod math;
 mod mobile;
+mod naming;
 mod registry;
 mod selectors;
 mod source;
 mod supervisor;
 mod templates;
 mod tool;
+mod toolsets;
 
 pub use builtin::is_template;
 pub use call::{Call, CallTrace, Caller, Invoke, SessionScope, Target, Targets, ToolRequest};
 pub use callback::{CallbackLimits, CallbackReply, Callbacks};
+pub use composed::{Composed, ToolFile, check_cycles};
 pub use invocation::Invocations;
-pub use registry::{Registry, SharedRegistry};
+pub use naming::{NamingProblem, check_name};
+pub use registry::{Collisions, Registry, SharedRegistry};
 pub use selectors::{SelectorProblem, check_selectors};
 pub use source::settings::{
     Launch, LaunchProgram, Port, Protocol, RestartPolicy, Scope, SourceSettings, StopPolicy,
@@ -31,3 +37,4 @@ pub use templates::{Surroundings, check_templates};
 pub use tool::{
     Access, Answer, DelegatedCall, Kind, Origin, Tool, ToolError, ToolSpec, UnknownArgument,
 };
+pub use toolsets::{Toolset, ToolsetFile, ToolsetProblem, Toolsets};

@@ -1,17 +1,20 @@
 //! All tools by name.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use packtrain_drivers::Platform;
 
 use crate::builtin;
-use crate::tool::Tool;
+use crate::tool::{Origin, Tool};
 
 /// All tools by name. Names are unique.
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// Contributors whose tools are not known, with the reason.
+    missing: Vec<String>,
 }
 
 impl Registry {
@@ -25,6 +28,45 @@ impl Registry {
         registry
     }
 
+    /// The built-in tools and what others contribute.
+    ///
+    /// # Errors
+    /// All names that more than one contributor gives a tool.
+    pub fn assemble(
+        contributions: impl IntoIterator<Item = Arc<dyn Tool>>,
+    ) -> Result<Self, Collisions> {
+        Self::builtin().joined(contributions)
+    }
+
+    /// The same with what others contribute.
+    ///
+    /// # Errors
+    /// All names that more than one contributor gives a tool.
+    pub fn joined(
+        mut self,
+        contributions: impl IntoIterator<Item = Arc<dyn Tool>>,
+    ) -> Result<Self, Collisions> {
+        let registry = &mut self;
+        let mut collisions: BTreeMap<String, Vec<Origin>> = BTreeMap::new();
+        for tool in contributions {
+            let spec = tool.spec();
+            match registry.tools.get(&spec.name) {
+                Some(earlier) => collisions
+                    .entry(spec.name.clone())
+                    .or_insert_with(|| vec![earlier.spec().origin.clone()])
+                    .push(spec.origin.clone()),
+                None => {
+                    registry.tools.insert(spec.name.clone(), tool);
+                }
+            }
+        }
+        if collisions.is_empty() {
+            Ok(self)
+        } else {
+            Err(Collisions(collisions))
+        }
+    }
+
     /// The same with one more tool, which takes the place of one of its name.
     #[must_use]
     pub fn with(mut self, tool: Arc<dyn Tool>) -> Self {
@@ -32,30 +74,16 @@ impl Registry {
         self
     }
 
-    /// The same with more tools.
-    ///
-    /// # Errors
-    /// All names that two contributors want.
-    pub fn joined(&self, tools: Vec<Arc<dyn Tool>>) -> Result<Self, Collisions> {
-        let mut registry = self.clone();
-        let mut collisions = Vec::new();
-        for tool in tools {
-            let spec = tool.spec();
-            if let Some(earlier) = registry.tools.get(&spec.name) {
-                collisions.push((
-                    spec.name.clone(),
-                    earlier.spec().origin.clone(),
-                    spec.origin.clone(),
-                ));
-            } else {
-                registry.tools.insert(spec.name.clone(), tool);
-            }
-        }
-        if collisions.is_empty() {
-            Ok(registry)
-        } else {
-            Err(Collisions(collisions))
-        }
+    /// The same without the tools of somebody who should have contributed some.
+    #[must_use]
+    pub fn without(mut self, whose: impl IntoIterator<Item = String>) -> Self {
+        self.missing.extend(whose);
+        self
+    }
+
+    /// Whose tools are not known, with the reason.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
     }
 
     /// A tool by its name.
@@ -80,6 +108,33 @@ impl Registry {
     }
 }
 
+/// Tools that cannot be told apart, with those who contribute them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collisions(BTreeMap<String, Vec<Origin>>);
+
+impl Collisions {
+    /// Each name with all contributors of a tool of that name, at least two.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &[Origin])> {
+        let all = self.0.iter();
+        all.map(|(name, origins)| (name.as_str(), origins.as_slice()))
+    }
+}
+
+/// One line for each name.
+impl fmt::Display for Collisions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (name, origins)) in self.all().enumerate() {
+            let origins: Vec<String> = origins.iter().map(Origin::to_string).collect();
+            let separator = if number > 0 { "\n" } else { "" };
+            let origins = origins.join(" and ");
+            write!(f, "{separator}two tools are called `{name}`: {origins}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Collisions {}
+
 /// The registry that runs look tools up in. It can be replaced while they go on: a call keeps the
 /// tool that it found. Cheap to clone.
 #[derive(Clone)]
@@ -102,14 +157,5 @@ impl SharedRegistry {
     }
 }
 
-/// Names that two contributors want.
-#[derive(Debug)]
-pub struct Collisions(Vec<(String, crate::tool::Origin, crate::tool::Origin)>);
-impl std::fmt::Display for Collisions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (name, first, second) in &self.0 {
-            writeln!(f, "`{name}` comes from {first} and from {second}")?;
-        }
-        Ok(())
-    }
-}
+#[cfg(test)]
+mod tests;

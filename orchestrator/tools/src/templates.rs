@@ -13,7 +13,7 @@ use packtrain_model::yaml::Value;
 
 use crate::builtin::is_template;
 use crate::registry::Registry;
-use crate::tool::Tool;
+use crate::tool::{Origin, Tool};
 
 /// What a trail is run with and in.
 #[derive(Debug, Clone, Copy)]
@@ -96,6 +96,9 @@ impl Defined {
         let Some(tool) = tool else {
             return self.may_be_more(&format!("`{}`, which is not built in", call.name));
         };
+        if tool.spec().origin != Origin::BuiltIn {
+            self.may_be_more(&format!("`{}`, which is not built in", call.name));
+        }
         if tool.spec().runs_trail.is_some() {
             self.may_be_more(&format!("the trail that `{}` runs", call.name));
         }

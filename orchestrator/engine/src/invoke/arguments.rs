@@ -16,7 +16,7 @@ pub(super) fn filled_in(
 ) -> Result<Filled<Value>, ToolError> {
     let scope = Scope {
         memory: &session.scope.memory(),
-        params: None,
+        params: request.params,
         app_ids: session.scope.app_ids(),
         code: tool.map_or(&[], |tool| &tool.spec().code),
         undefined: request.undefined,

@@ -60,6 +60,16 @@ pub(super) fn parse_calls(source: Source) -> Result<Vec<ToolCall>, Vec<Diagnosti
     }
 }
 
+pub(super) fn read_calls(
+    value: &Value,
+    source: &Source,
+    of: &str,
+) -> Result<Vec<ToolCall>, Vec<Diagnostic>> {
+    let mut reader = Reader::new(source);
+    let calls = reader.calls(value, of);
+    calls.ok_or_else(|| reader.finish())
+}
+
 fn is_error(problem: &Diagnostic) -> bool {
     problem.severity == Severity::Error
 }
