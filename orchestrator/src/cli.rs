@@ -22,6 +22,7 @@ use packtrain_model::Exit;
 
 use crate::exit::CliError;
 use crate::render::{self, Color};
+use crate::tool_files;
 
 /// Runs one trail on every device at once: browsers, Android phones and iPhones side by side, read
 /// as one comparison.
@@ -124,6 +125,24 @@ impl Context {
     }
 }
 
+impl Context {
+    /// The tools of the workspace; says what is odd about the files they come from.
+    pub(crate) fn tools(&self, loaded: &Loaded) -> Result<tool_files::Loaded, CliError> {
+        let folder = tools_dir(loaded);
+        let tools = tool_files::registry(&loaded.config, &folder, &self.working_directory)?;
+        render::diagnostics(&tools.warnings, self.color.on_stderr());
+        if let Some(note) = &tools.note {
+            render::say(&format!("note: {note}"));
+        }
+        Ok(tools)
+    }
+}
+
+/// The folder of the workspace's tool files.
+pub(crate) fn tools_dir(loaded: &Loaded) -> PathBuf {
+    loaded.root.join("tools")
+}
+
 /// Runs the program; everything it has to say has been printed when this returns.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let cli = match Cli::try_parse_from(arguments) {
@@ -165,7 +184,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Devices(args) => devices::run(&args, &context),
         Command::Snapshot(args) => inspect::snapshot(&args, &context),
         Command::Tool(args) => inspect::tool(&args, &context),
-        Command::Tools(args) => tools::run(&args),
+        Command::Tools(args) => tools::run(&args, &context),
         Command::Report(args) => report::run(&args, &context),
         Command::Runs(args) => report::list(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),

@@ -8,6 +8,7 @@ mod runtime;
 mod shutdown;
 mod sinks;
 mod site;
+mod tool_files;
 mod trails;
 mod wiring;
 

@@ -240,6 +240,20 @@ fn collect(path: &Path, found: &mut Found) -> Result<(), CliError> {
     Ok(())
 }
 
+/// What lies below a folder beside trails; nothing when there is no such folder.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn companions(folder: &Path) -> Result<Vec<(PathBuf, Companion)>, CliError> {
+    let mut companions = Vec::new();
+    if folder.is_dir() {
+        walk(folder, &mut Vec::new(), &mut companions).map_err(|error| {
+            CliError::misuse(format!("cannot read {}", folder.display())).because(&error)
+        })?;
+    }
+    Ok(companions)
+}
+
 /// Walks a folder in alphabetical order; symbolic links are not followed.
 fn walk(
     folder: &Path,

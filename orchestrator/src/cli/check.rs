@@ -3,19 +3,22 @@
 mod calls;
 mod companions;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
-use packtrain_config::Flags;
+use packtrain_config::{Config, Flags};
 use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
-use packtrain_tools::{Registry, Surroundings, check_templates};
+use packtrain_model::discover::Companion;
+use packtrain_tools::{Registry, Surroundings, check_cycles, check_templates};
 use serde_json::json;
 
 pub(crate) use self::calls::Calls;
-use super::{Context, Format};
+use super::{Context, Format, tools_dir};
 use crate::exit::CliError;
+use crate::tool_files::{ToolFiles, canonical};
 use crate::{render, trails};
 
 #[derive(Debug, Args)]
@@ -47,17 +50,29 @@ pub(crate) struct CheckArgs {
 
 /// `packtrain check`.
 pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError> {
-    let config = context.config(Flags::default())?.config;
+    let loaded = context.config(Flags::default())?;
+    let tool_files = ToolFiles::read(
+        &loaded.config,
+        &tools_dir(&loaded),
+        &context.working_directory,
+    )?;
+    let config = loaded.config;
     let paths = match args.paths.as_slice() {
         [] => vec![config.trails_dir.clone()],
         given => given.to_vec(),
     };
-    let trails::Found { trails, companions } = trails::find(&paths)?;
+    let trails::Found { trails, companions } = found_below(&paths, args, &tool_files)?;
     let files: Vec<_> = trails.iter().flat_map(trails::files).collect();
-    let registry = Registry::builtin();
+    let mut found: Vec<Diagnostic> = Vec::new();
+    let registry = tool_files.registry().unwrap_or_else(|collisions| {
+        found.extend(tool_files.told(&collisions));
+        let tools = tool_files.tools.iter();
+        tools.fold(Registry::builtin(), |registry, tool| {
+            registry.with(Arc::clone(tool) as _)
+        })
+    });
     let calls = Calls::new(&registry, &config, &context.working_directory);
     let given = [args.memory.as_slice(), &args.secret].concat();
-    let mut found: Vec<Diagnostic> = Vec::new();
     for file in &files {
         match trails::parse(file)? {
             Ok(parsed) => {
@@ -75,8 +90,12 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     }
     let mut kinds = BTreeMap::new();
     for (path, kind) in &companions {
-        found.extend(companions::check(path, *kind, &context.working_directory)?);
+        found.extend(companions::check(path, *kind, &calls)?);
         *kinds.entry(*kind).or_insert(0) += 1;
+    }
+    found.extend(of_all_tools(&tool_files, &registry, &config, &companions));
+    if let Some(note) = tool_files.note().filter(|_| args.format == Format::Text) {
+        render::say(&format!("note: {note}"));
     }
     let checked = files.len() + companions.len();
     let mistakes = found.iter().filter(|one| one.is_error()).count();
@@ -109,6 +128,46 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     } else {
         Exit::Passed
     })
+}
+
+/// What is below the paths, and when none is given, the workspace's tools and toolsets too.
+fn found_below(
+    paths: &[PathBuf],
+    args: &CheckArgs,
+    tool_files: &ToolFiles,
+) -> Result<trails::Found, CliError> {
+    let mut found = trails::find(paths)?;
+    if args.paths.is_empty() {
+        let known: BTreeSet<_> = (found.companions.iter())
+            .map(|(path, _)| canonical(path))
+            .collect();
+        let more = tool_files.paths.iter();
+        let more = more.filter(|(path, _)| !known.contains(&canonical(path)));
+        found.companions.extend(more.cloned());
+    }
+    Ok(found)
+}
+
+/// What is wrong with the workspace's tools all together, with files that runs read though they
+/// were not asked for, and with toolsets that were.
+fn of_all_tools(
+    tool_files: &ToolFiles,
+    registry: &Registry,
+    config: &Config,
+    companions: &[(PathBuf, Companion)],
+) -> Vec<Diagnostic> {
+    let asked: BTreeSet<_> = companions.iter().map(|(path, _)| canonical(path)).collect();
+    let is_asked = |one: &Diagnostic| asked.contains(&canonical(Path::new(one.source.name())));
+    let unasked = tool_files.mistakes.iter().filter(|one| !is_asked(one));
+    let mut found: Vec<_> = unasked.cloned().collect();
+    found.extend(check_cycles(tool_files.tools.iter().map(AsRef::as_ref)));
+    let toolsets = tool_files.odd_toolsets(registry, config);
+    found.extend(
+        toolsets
+            .into_iter()
+            .filter(|one| is_asked(one) || one.span.is_none()),
+    );
+    found
 }
 
 /// NAME, or NAME=VALUE as `packtrain run` takes it.

@@ -6,6 +6,7 @@ use clap::Args;
 use packtrain_config::{Config, Flags, VirtualSettings};
 use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
+use packtrain_tools::Registry;
 
 use super::Context;
 use super::run::RunArgs;
@@ -62,7 +63,8 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             headed: args.headed,
             ..RunArgs::default()
         };
-        super::run::execute(run, config, found, context, interrupts).await
+        let registry = Registry::builtin();
+        super::run::execute(run, config, found, registry, context, interrupts).await
     })
 }
 

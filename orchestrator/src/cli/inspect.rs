@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use packtrain_config::Flags;
+use packtrain_config::{Config, Flags};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
     Command, DeviceInfo, Fault, NavigateTo, Observation, Snapshot, SnapshotDetail, WebCommand,
@@ -83,25 +83,36 @@ pub(crate) struct ToolArgs {
 
 /// `packtrain snapshot`.
 pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, CliError> {
-    on_device(args.device.as_ref(), context, async |session| {
-        open(session, args.url.as_ref()).await?;
-        let detail = SnapshotDetail {
-            bounds: args.bounds,
-            ..SnapshotDetail::default()
-        };
-        if let Observation::Snapshot(snapshot) = command(session, Command::Snapshot(detail)).await?
-        {
-            print(&snapshot, args);
-        }
-        if let Some(path) = &args.screenshot
-            && let Observation::Screenshot(picture) = command(session, Command::Screenshot).await?
-        {
-            std::fs::write(path, picture.png).map_err(|error| {
-                CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
-            })?;
-        }
-        Ok(())
-    })
+    let config = context.config(Flags::default())?.config;
+    let registry = Registry::builtin();
+    on_device(
+        args.device.as_ref(),
+        config,
+        registry,
+        context,
+        async |session| {
+            open(session, args.url.as_ref()).await?;
+            let detail = SnapshotDetail {
+                bounds: args.bounds,
+                ..SnapshotDetail::default()
+            };
+            if let Observation::Snapshot(snapshot) =
+                command(session, Command::Snapshot(detail)).await?
+            {
+                print(&snapshot, args);
+            }
+            if let Some(path) = &args.screenshot
+                && let Observation::Screenshot(picture) =
+                    command(session, Command::Screenshot).await?
+            {
+                std::fs::write(path, picture.png).map_err(|error| {
+                    CliError::infrastructure(format!("cannot write {}", path.display()))
+                        .because(&error)
+                })?;
+            }
+            Ok(())
+        },
+    )
 }
 
 fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
@@ -142,7 +153,8 @@ fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
 
 /// `packtrain tool`.
 pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError> {
-    let registry = Registry::builtin();
+    let loaded = context.config(Flags::default())?;
+    let registry = context.tools(&loaded)?.registry;
     let Some(tool) = registry.get(&args.name) else {
         return Err(super::tools::unknown(&args.name, &registry));
     };
@@ -159,26 +171,34 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
         }
     })?;
     let call = ToolCall::new(&args.name, arguments);
-    on_device(args.device.as_ref(), context, async |session| {
-        open(session, args.url.as_ref()).await?;
-        let answer = session.call(&call).await.map_err(told)?;
-        if let Some(text) = answer.text {
-            render::out(&text);
-        }
-        for note in answer.report.notes {
-            render::say(&format!("note: {note}"));
-        }
-        Ok(())
-    })
+    let config = loaded.config;
+    on_device(
+        args.device.as_ref(),
+        config,
+        registry,
+        context,
+        async |session| {
+            open(session, args.url.as_ref()).await?;
+            let answer = session.call(&call).await.map_err(told)?;
+            if let Some(text) = answer.text {
+                render::out(&text);
+            }
+            for note in answer.report.notes {
+                render::say(&format!("note: {note}"));
+            }
+            Ok(())
+        },
+    )
 }
 
 /// Begins a session on the one device that is meant, as a run would, and ends it after `work`.
 fn on_device(
     device: Option<&String>,
+    config: Config,
+    registry: Registry,
     context: &Context,
     work: impl AsyncFnOnce(&SessionContext) -> Result<(), CliError>,
 ) -> Result<Exit, CliError> {
-    let config = context.config(Flags::default())?.config;
     let target = targets(&config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
         let words: Vec<_> = device.into_iter().cloned().collect();
@@ -204,7 +224,7 @@ fn on_device(
             .map_err(|error| CliError::misuse(error.to_string()))?;
         let here = Here {
             fleet: fleet.clone(),
-            registry: SharedRegistry::new(Registry::builtin()),
+            registry: SharedRegistry::new(registry),
             loader: Arc::new(trails::Disk),
             caller: Caller::Person,
             working_directory: context.working_directory.clone(),

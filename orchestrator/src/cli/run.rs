@@ -47,7 +47,9 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
     }
     let secrets = Redactor::of(&args.secret);
     let ran = || {
-        let config = context.config(args.flags())?.config;
+        let loaded = context.config(args.flags())?;
+        let registry = context.tools(&loaded)?.registry;
+        let config = loaded.config;
         let paths = match args.trails.as_slice() {
             [] => vec![config.trails_dir.clone()],
             given => given.to_vec(),
@@ -58,7 +60,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
         }
         render::diagnostics(&found.warnings, context.color.on_stderr());
         runtime::block_on_stoppable(async |interrupts| {
-            execute(args, config, found, context, interrupts).await
+            execute(args, config, found, registry, context, interrupts).await
         })
     };
     ran().map_err(|error| error.redacted(&secrets))
@@ -69,6 +71,7 @@ pub(crate) async fn execute(
     args: RunArgs,
     mut config: Config,
     found: trails::Loaded,
+    registry: Registry,
     context: &Context,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
@@ -81,7 +84,7 @@ pub(crate) async fn execute(
     let wiring = Wiring::new(&config, wanted, is_headed);
     let mut wiring = interrupts.interruptible(wiring).await?;
     let devices = select(wanted, &mut wiring)?;
-    let plan = plan(&args, &config, &found, devices, context)?;
+    let plan = plan(&args, &config, &found, &registry, devices, context)?;
     let root = config.run.output_dir.clone();
     let writer = JournalWriter::create(&root, &plan.run).map_err(|error| {
         CliError::infrastructure("cannot write the run's journal").because(&error)
@@ -116,7 +119,7 @@ pub(crate) async fn execute(
     };
     let here = Here {
         fleet: fleet.clone(),
-        registry: SharedRegistry::new(Registry::builtin()),
+        registry: SharedRegistry::new(registry),
         loader: Arc::new(trails::Disk),
         caller: Caller::Person,
         working_directory: context.working_directory.clone(),
@@ -169,6 +172,7 @@ fn plan(
     args: &RunArgs,
     config: &Config,
     found: &trails::Loaded,
+    registry: &Registry,
     devices: Vec<DeviceInfo>,
     context: &Context,
 ) -> Result<Plan, CliError> {
@@ -208,8 +212,7 @@ fn plan(
             "no trail is for these devices".to_owned()
         }));
     }
-    let registry = Registry::builtin();
-    let misspelled = Calls::new(&registry, config, &context.working_directory).misspelled(&plan);
+    let misspelled = Calls::new(registry, config, &context.working_directory).misspelled(&plan);
     if !misspelled.is_empty() {
         return Err(CliError::files("the trails call unknown tools", misspelled));
     }

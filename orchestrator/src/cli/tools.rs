@@ -1,13 +1,14 @@
 //! `packtrain tools`: what steps can call.
 
 use clap::Args;
+use packtrain_config::Flags;
 use packtrain_drivers::Platform;
 use packtrain_model::Exit;
 use packtrain_model::suggest::closest;
-use packtrain_tools::{Registry, ToolSpec};
+use packtrain_tools::{Origin, Registry, ToolSpec, Toolsets};
 use serde_json::json;
 
-use super::Format;
+use super::{Context, Format};
 use crate::exit::CliError;
 use crate::render;
 
@@ -36,15 +37,16 @@ pub(super) fn unknown(name: &str, registry: &Registry) -> CliError {
 }
 
 /// `packtrain tools`.
-pub(crate) fn run(args: &ToolsArgs) -> Result<Exit, CliError> {
-    let registry = Registry::builtin();
+pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError> {
+    let tools = context.tools(&context.config(Flags::default())?)?;
+    let registry = &tools.registry;
     if let Some(name) = &args.name {
         let Some(tool) = registry.get(name) else {
-            return Err(unknown(name, &registry));
+            return Err(unknown(name, registry));
         };
         render::out(&match args.format {
-            Format::Json => as_json(tool.spec()).to_string(),
-            Format::Text => details(tool.spec()),
+            Format::Json => as_json(tool.spec(), &tools.toolsets).to_string(),
+            Format::Text => details(tool.spec(), &tools.toolsets),
         });
         return Ok(Exit::Passed);
     }
@@ -54,22 +56,39 @@ pub(crate) fn run(args: &ToolsArgs) -> Result<Exit, CliError> {
         .filter(|spec| args.platform.is_none_or(|platform| spec.works_on(platform)));
     match args.format {
         Format::Json => {
-            let tools: Vec<_> = specs.map(as_json).collect();
+            let tools: Vec<_> = specs.map(|spec| as_json(spec, &tools.toolsets)).collect();
             render::out(&json!({ "schema_version": 1, "tools": tools }).to_string());
         }
         Format::Text => {
-            let rows: Vec<_> = specs
-                .map(|spec| [spec.name.clone(), platforms(spec), spec.description.clone()])
-                .collect();
-            render::out(&columns(&["TOOL", "WHERE", "WHAT"], &rows));
+            let specs: Vec<_> = specs.collect();
+            let text = if specs.iter().all(|spec| spec.origin == Origin::BuiltIn) {
+                let row = |spec: &&ToolSpec| [spec.name.clone(), platforms(spec), what(spec)];
+                let rows: Vec<_> = specs.iter().map(row).collect();
+                columns(&["TOOL", "WHERE", "WHAT"], &rows)
+            } else {
+                let row = |spec: &&ToolSpec| {
+                    let from = from(spec).unwrap_or_default();
+                    [spec.name.clone(), platforms(spec), from, what(spec)]
+                };
+                let rows: Vec<_> = specs.iter().map(row).collect();
+                columns(&["TOOL", "WHERE", "FROM", "WHAT"], &rows)
+            };
+            render::out(&text);
         }
     }
     Ok(Exit::Passed)
 }
 
-fn details(spec: &ToolSpec) -> String {
-    let mut text = format!("{}\n  {}\n", spec.name, spec.description);
+fn details(spec: &ToolSpec, toolsets: &Toolsets) -> String {
+    let mut text = format!("{}\n  {}\n", spec.name, what(spec));
     text.push_str(&format!("  where: {}\n", platforms(spec)));
+    if let Some(from) = from(spec) {
+        text.push_str(&format!("  from: {from}\n"));
+    }
+    let toolsets = toolset_ids(spec, toolsets);
+    if !toolsets.is_empty() {
+        text.push_str(&format!("  toolsets: {}\n", toolsets.join(", ")));
+    }
     let required: Vec<_> = spec.arguments["required"]
         .as_array()
         .map(|names| names.iter().filter_map(|name| name.as_str()).collect())
@@ -97,10 +116,30 @@ fn details(spec: &ToolSpec) -> String {
     text
 }
 
-fn as_json(spec: &ToolSpec) -> serde_json::Value {
+/// Who contributes it, unless Packtrain does.
+fn from(spec: &ToolSpec) -> Option<String> {
+    (spec.origin != Origin::BuiltIn).then(|| spec.origin.to_string())
+}
+
+/// What it is for, in one line.
+fn what(spec: &ToolSpec) -> String {
+    spec.description
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn toolset_ids<'t>(spec: &ToolSpec, toolsets: &'t Toolsets) -> Vec<&'t str> {
+    let of_it = toolsets.containing(&spec.name);
+    of_it.map(|toolset| toolset.id.as_str()).collect()
+}
+
+fn as_json(spec: &ToolSpec, toolsets: &Toolsets) -> serde_json::Value {
     json!({
         "name": spec.name,
         "description": spec.description,
+        "from": from(spec),
+        "toolsets": toolset_ids(spec, toolsets),
         "platforms": spec.platforms,
         "shown_to_agents": spec.shown,
         "recordable": spec.recordable,

@@ -6,10 +6,11 @@ use packtrain_config::Config;
 use packtrain_drivers::Platform;
 use packtrain_engine::Plan;
 use packtrain_model::diagnostic::{Diagnostic, Severity};
+use packtrain_model::source::Source;
 use packtrain_model::suggest::did_you_mean;
 use packtrain_model::trail::{Recorded, ToolCall, Trail, lineage};
 use packtrain_model::yaml::Value;
-use packtrain_tools::{Kind, Registry, Tool, check_selectors, is_template};
+use packtrain_tools::{Composed, Kind, Registry, Tool, check_selectors, is_template};
 
 use crate::trails;
 
@@ -39,9 +40,30 @@ impl<'a> Calls<'a> {
         let mut found = Vec::new();
         for (call, platform) in calls(trail) {
             match self.registry.get(&call.name) {
-                Some(tool) => self.check_call(call, tool.as_ref(), platform, trail, &mut found),
-                None => found.push(self.unknown(call, trail)),
+                Some(tool) => {
+                    let source = &trail.source;
+                    self.check_call(call, tool.as_ref(), platform, source, &mut found);
+                }
+                None => found.push(self.unknown(call, &trail.source)),
             }
+        }
+        found
+    }
+
+    /// The same for the calls that a tool file is made of.
+    pub(crate) fn check_tool(&self, composed: &Composed) -> Vec<Diagnostic> {
+        let (source, mut found) = (composed.source(), Vec::new());
+        let unknown = |call: &&ToolCall| self.registry.get(&call.name).is_none();
+        let unknown = composed.calls().iter().filter(unknown);
+        found.extend(unknown.map(|call| self.unknown(call, source)));
+        for call in composed.sample_calls() {
+            let Some(tool) = self.registry.get(&call.name) else {
+                continue;
+            };
+            let spec = tool.spec();
+            let mut platforms = composed.spec().platforms.iter().copied();
+            let platform = platforms.find(|platform| !spec.works_on(*platform));
+            self.check_call(&call, tool.as_ref(), platform, source, &mut found);
         }
         found
     }
@@ -64,7 +86,7 @@ impl<'a> Calls<'a> {
                         Recorded::NoAction(_) | Recorded::Unknown => &[],
                     });
                 for call in calls.filter(|call| self.is_misspelled(call)) {
-                    let told = self.unknown(call, trail);
+                    let told = self.unknown(call, &trail.source);
                     if !found.contains(&told) {
                         found.push(told);
                     }
@@ -79,9 +101,9 @@ impl<'a> Calls<'a> {
             && did_you_mean(&call.name, self.registry.names()).is_some()
     }
 
-    fn unknown(&self, call: &ToolCall, trail: &Trail) -> Diagnostic {
+    fn unknown(&self, call: &ToolCall, source: &Source) -> Diagnostic {
         let message = format!("unknown tool `{}`", call.name);
-        let mut told = Diagnostic::error(&trail.source, call.span, message);
+        let mut told = Diagnostic::error(source, call.span, message);
         let mut hint = "`packtrain tools` lists all tools; no tool source is configured";
         if self.has_sources {
             told.severity = Severity::Warning;
@@ -96,10 +118,10 @@ impl<'a> Calls<'a> {
         call: &ToolCall,
         tool: &dyn Tool,
         platform: Option<Platform>,
-        trail: &Trail,
+        source: &Source,
         found: &mut Vec<Diagnostic>,
     ) {
-        let (source, spec, name) = (&trail.source, tool.spec(), &call.name);
+        let (spec, name) = (tool.spec(), &call.name);
         if let Some(platform) = platform.filter(|platform| !spec.works_on(*platform)) {
             let message = format!("`{name}` does not work on {platform} devices");
             found.push(Diagnostic::error(source, call.span, message).hint(format!(
@@ -138,16 +160,16 @@ impl<'a> Calls<'a> {
             .runs_trail
             .and_then(|key| arguments.as_mapping()?.get(key));
         if let Some(path) = runs.filter(|path| !is_template(path)) {
-            found.extend(self.missing_trail(path, trail));
+            found.extend(self.missing_trail(path, source));
         }
     }
 
-    fn missing_trail(&self, path: &Value, trail: &Trail) -> Option<Diagnostic> {
-        let beside = Path::new(trail.source.name()).parent()?;
+    fn missing_trail(&self, path: &Value, source: &Source) -> Option<Diagnostic> {
+        let beside = Path::new(source.name()).parent()?;
         let folders = [beside.to_owned(), self.working_directory.to_owned()];
         let missing = trails::locate(&path.as_scalar()?.text, &folders).err()?;
         Some(
-            Diagnostic::error(&trail.source, path.span, missing).hint(
+            Diagnostic::error(source, path.span, missing).hint(
                 "paths start at the folder of this trail or at the working directory".to_owned(),
             ),
         )
