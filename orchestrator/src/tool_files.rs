@@ -149,7 +149,10 @@ impl ToolFiles {
             let mut tools = self.tools.iter();
             let last = tools.rfind(|tool| origins.contains(&tool.spec().origin))?;
             let origins: Vec<String> = origins.iter().map(Origin::to_string).collect();
-            let message = format!("two tools are called `{name}`: {}", origins.join(" and "));
+            let message = format!(
+                "tool `{name}` is defined more than once: {}",
+                origins.join(" and ")
+            );
             let hint = "every tool needs a name of its own".to_owned();
             Some(Diagnostic::error(last.source(), last.span(), message).hint(hint))
         });

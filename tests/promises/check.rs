@@ -129,7 +129,10 @@ fn files_beside_trails_are_checked_as_what_they_are() {
             "id: core\ntools: [tap]\n",
         )
         .write("trails/home.waypoint.yaml", "id: home\nrequired: []\n")
-        .write("trails/login.tool.yaml", "id: login\ntools:\n  - tap: {}\n")
+        .write(
+            "trails/login.tool.yaml",
+            "id: login\ntools:\n  - pressBack: {}\n",
+        )
         .write("trails/a.trail.yaml", "config: {}\ntrail:\n  - step: x\n");
     let said = lab.run(&["check", "--strict", "."]).expect(0).stderr;
     let files =

@@ -26,6 +26,7 @@ mod started;
 mod targets;
 mod templates;
 mod tidy;
+mod tool_files;
 
 use packtrain_tests::Lab;
 

@@ -127,7 +127,10 @@ impl fmt::Display for Collisions {
             let origins: Vec<String> = origins.iter().map(Origin::to_string).collect();
             let separator = if number > 0 { "\n" } else { "" };
             let origins = origins.join(" and ");
-            write!(f, "{separator}two tools are called `{name}`: {origins}")?;
+            write!(
+                f,
+                "{separator}tool `{name}` is defined more than once: {origins}"
+            )?;
         }
         Ok(())
     }

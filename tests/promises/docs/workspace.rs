@@ -141,6 +141,12 @@ impl Workspace {
                 .collect::<String>()
         };
         let trail = match (key, is_item) {
+            ("id", false) => {
+                // The name says whether it is a tool or a toolset.
+                self.lab.write(&checked, &block.text);
+                let arguments = [&["check", &checked], &flags[..]].concat();
+                return fault(block.line, "has mistakes", &self.lab.run(&arguments));
+            }
             ("config" | "trail" | "trailhead", false) => block.text.clone(),
             ("step" | "verify", true) => format!("config: {{}}\ntrail:\n{}", below("  ")),
             (_, true) => format!(

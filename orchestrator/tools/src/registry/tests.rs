@@ -32,8 +32,8 @@ fn all_collisions_are_told_at_once_with_everybody_who_takes_part() {
     .unwrap();
     assert_eq!(
         told.to_string(),
-        "two tools are called `acme_x`: a.tool.yaml and b.tool.yaml and d.tool.yaml\n\
-         two tools are called `tap`: packtrain itself and c.tool.yaml"
+        "tool `acme_x` is defined more than once: a.tool.yaml and b.tool.yaml and d.tool.yaml\n\
+         tool `tap` is defined more than once: packtrain itself and c.tool.yaml"
     );
     assert_eq!(told.all().count(), 2);
 }
