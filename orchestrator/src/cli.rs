@@ -17,8 +17,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use packtrain_config::{Flags, Loaded, Sources};
+use packtrain_config::{Config, Flags, Loaded, Sources};
 use packtrain_model::Exit;
+use packtrain_tools::Registry;
 
 use crate::exit::CliError;
 use crate::render::{self, Color};
@@ -128,19 +129,31 @@ impl Context {
 impl Context {
     /// The tools of the workspace; says what is odd about the files they come from.
     pub(crate) fn tools(&self, loaded: &Loaded) -> Result<tool_files::Loaded, CliError> {
-        let folder = tools_dir(loaded);
-        let tools = tool_files::registry(&loaded.config, &folder, &self.working_directory)?;
+        let tools = tool_files::registry(&loaded.config, &self.working_directory)?;
         render::diagnostics(&tools.warnings, self.color.on_stderr());
         if let Some(note) = &tools.note {
             render::say(&format!("note: {note}"));
         }
         Ok(tools)
     }
+
+    /// The workspace, flags on top of everything else.
+    pub(crate) fn workspace(&self, flags: Flags) -> Result<Workspace, CliError> {
+        let loaded = self.config(flags)?;
+        Ok(Workspace {
+            registry: self.tools(&loaded)?.registry,
+            root: loaded.root,
+            config: loaded.config,
+        })
+    }
 }
 
-/// The folder of the workspace's tool files.
-pub(crate) fn tools_dir(loaded: &Loaded) -> PathBuf {
-    loaded.root.join("tools")
+/// The configuration, and the tools that need no source.
+pub(crate) struct Workspace {
+    pub(crate) config: Config,
+    /// The folder of the configuration.
+    pub(crate) root: PathBuf,
+    pub(crate) registry: Registry,
 }
 
 /// Runs the program; everything it has to say has been printed when this returns.

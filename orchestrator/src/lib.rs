@@ -2,12 +2,14 @@
 
 pub mod cli;
 pub mod exit;
+mod http;
 pub mod render;
 mod reports;
 mod runtime;
 mod shutdown;
 mod sinks;
 mod site;
+mod sources;
 mod tool_files;
 mod trails;
 mod wiring;

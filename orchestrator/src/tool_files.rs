@@ -52,12 +52,8 @@ pub struct ToolFiles {
 ///
 /// # Errors
 /// All mistakes in the files; then all names that several tools have.
-pub fn registry(
-    config: &Config,
-    tools_dir: &Path,
-    working_directory: &Path,
-) -> Result<Loaded, CliError> {
-    let files = ToolFiles::read(config, tools_dir, working_directory)?;
+pub fn registry(config: &Config, working_directory: &Path) -> Result<Loaded, CliError> {
+    let files = ToolFiles::read(config, working_directory)?;
     if !files.mistakes.is_empty() {
         let message = match files.mistakes.len() {
             1 => "a mistake in a tool file".to_owned(),
@@ -78,18 +74,14 @@ pub fn registry(
 }
 
 impl ToolFiles {
-    /// Reads the tools and toolsets below `tools_dir`, and those that a Trailblaze workspace keeps
+    /// Reads the tools and toolsets below `toolsDir`, and those that a Trailblaze workspace keeps
     /// in `config` beside its trails.
     ///
     /// # Errors
     /// When a file cannot be read at all; mistakes in files are told in the answer.
-    pub fn read(
-        config: &Config,
-        tools_dir: &Path,
-        working_directory: &Path,
-    ) -> Result<Self, CliError> {
+    pub fn read(config: &Config, working_directory: &Path) -> Result<Self, CliError> {
         let (mut files, mut seen) = (Self::default(), BTreeSet::new());
-        for folder in [tools_dir, &config.trails_dir.join("config")] {
+        for folder in [&config.tools_dir, &config.trails_dir.join("config")] {
             for (path, kind) in trails::companions(folder)? {
                 if seen.insert(canonical(&path)) {
                     files.read_one(path, kind, working_directory)?;
@@ -165,7 +157,13 @@ impl ToolFiles {
             id: id.clone(),
             description: set.description.clone(),
             tools: set.tools.clone(),
-            ..Toolset::default()
+            platforms: set
+                .platforms
+                .iter()
+                .filter_map(|word| word.parse().ok())
+                .collect(),
+            drivers: set.drivers.clone(),
+            always_enabled: set.always_enabled,
         });
         let files = self.toolsets.iter().filter_map(|file| file.toolset.clone());
         configured.chain(files).collect()

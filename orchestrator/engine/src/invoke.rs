@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use packtrain_model::suggest::closest;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
-use packtrain_model::{Outcome, RunEvent, StepIndex};
+use packtrain_model::{Blame, Outcome, RunEvent, StepIndex};
 use packtrain_tools::{
     Answer, Call, CallTrace, Caller, Kind, Registry, Tool, ToolError, ToolRequest,
 };
@@ -240,6 +240,16 @@ impl<'a> Invoker<'a> {
 }
 
 fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, ToolError> {
+    if registry.get(name).is_none() && !registry.missing().is_empty() {
+        return Err(ToolError::Infrastructure {
+            blame: Blame::Source,
+            cause: format!(
+                "unknown tool `{name}`; it may be of a source that is not there: {}",
+                registry.missing().join("; ")
+            ),
+            hint: None,
+        });
+    }
     registry.get(name).ok_or_else(|| ToolError::Failed {
         message: format!("unknown tool `{name}`"),
         log: Vec::new(),

@@ -16,7 +16,7 @@ use packtrain_tools::{Registry, Surroundings, check_cycles, check_templates};
 use serde_json::json;
 
 pub(crate) use self::calls::Calls;
-use super::{Context, Format, tools_dir};
+use super::{Context, Format};
 use crate::exit::CliError;
 use crate::tool_files::{ToolFiles, canonical};
 use crate::{render, trails};
@@ -51,11 +51,7 @@ pub(crate) struct CheckArgs {
 /// `packtrain check`.
 pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError> {
     let loaded = context.config(Flags::default())?;
-    let tool_files = ToolFiles::read(
-        &loaded.config,
-        &tools_dir(&loaded),
-        &context.working_directory,
-    )?;
+    let tool_files = ToolFiles::read(&loaded.config, &context.working_directory)?;
     let config = loaded.config;
     let paths = match args.paths.as_slice() {
         [] => vec![config.trails_dir.clone()],

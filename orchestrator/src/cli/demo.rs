@@ -8,8 +8,8 @@ use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
 use packtrain_tools::Registry;
 
-use super::Context;
 use super::run::RunArgs;
+use super::{Context, Workspace};
 use crate::exit::CliError;
 use crate::site::Site;
 use crate::{render, runtime, trails, wiring};
@@ -63,8 +63,12 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             headed: args.headed,
             ..RunArgs::default()
         };
-        let registry = Registry::builtin();
-        super::run::execute(run, config, found, registry, context, interrupts).await
+        let workspace = Workspace {
+            registry: Registry::builtin(),
+            root: context.working_directory.clone(),
+            config,
+        };
+        super::run::execute(run, workspace, found, context, interrupts).await
     })
 }
 

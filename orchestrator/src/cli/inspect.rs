@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use packtrain_config::{Config, Flags};
+use packtrain_config::Flags;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
     Command, DeviceInfo, Fault, NavigateTo, Observation, Snapshot, SnapshotDetail, WebCommand,
@@ -24,8 +24,9 @@ use serde_json::json;
 
 use super::run::targets;
 use super::select::select;
-use super::{Context, Format};
+use super::{Context, Format, Workspace};
 use crate::exit::CliError;
+use crate::sources::{Purpose, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, trails};
 
@@ -83,14 +84,18 @@ pub(crate) struct ToolArgs {
 
 /// `packtrain snapshot`.
 pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, CliError> {
-    let config = context.config(Flags::default())?.config;
-    let registry = Registry::builtin();
+    let loaded = context.config(Flags::default())?;
+    let workspace = Workspace {
+        config: loaded.config,
+        root: loaded.root,
+        registry: Registry::builtin(),
+    };
     on_device(
         args.device.as_ref(),
-        config,
-        registry,
+        workspace,
+        false,
         context,
-        async |session| {
+        async |session, _| {
             open(session, args.url.as_ref()).await?;
             let detail = SnapshotDetail {
                 bounds: args.bounds,
@@ -153,31 +158,22 @@ fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
 
 /// `packtrain tool`.
 pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError> {
-    let loaded = context.config(Flags::default())?;
-    let registry = context.tools(&loaded)?.registry;
-    let Some(tool) = registry.get(&args.name) else {
-        return Err(super::tools::unknown(&args.name, &registry));
-    };
+    let workspace = context.workspace(Flags::default())?;
     let arguments = Value::from_assignments(args.arguments.iter().map(String::as_str))
         .map_err(|error| CliError::misuse(error.to_string()))?;
-    tool.check(&arguments).map_err(|error| {
-        let refused = CliError::misuse(format!("{}: {error}", args.name));
-        match error.hint {
-            Some(hint) => refused.hint(hint),
-            None => refused.hint(format!(
-                "`packtrain tools {}` shows its arguments",
-                args.name
-            )),
-        }
-    })?;
     let call = ToolCall::new(&args.name, arguments);
-    let config = loaded.config;
+    let may_be_elsewhere =
+        workspace.registry.get(&args.name).is_none() && !workspace.config.mcp_servers.is_empty();
+    if !may_be_elsewhere {
+        check(&call, &workspace.registry)?;
+    }
     on_device(
         args.device.as_ref(),
-        config,
-        registry,
+        workspace,
+        may_be_elsewhere,
         context,
-        async |session| {
+        async |session, registry| {
+            check(&call, &registry.snapshot())?;
             open(session, args.url.as_ref()).await?;
             let answer = session.call(&call).await.map_err(told)?;
             if let Some(text) = answer.text {
@@ -191,14 +187,34 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
     )
 }
 
+/// Whether there is such a tool, and it takes such arguments.
+fn check(call: &ToolCall, registry: &Registry) -> Result<(), CliError> {
+    let name = &call.name;
+    let Some(tool) = registry.get(name) else {
+        return Err(super::tools::unknown(name, registry));
+    };
+    tool.check(&call.args).map_err(|error| {
+        let refused = CliError::misuse(format!("{name}: {error}"));
+        match error.hint {
+            Some(hint) => refused.hint(hint),
+            None => refused.hint(format!("`packtrain tools {name}` shows its arguments")),
+        }
+    })
+}
+
 /// Begins a session on the one device that is meant, as a run would, and ends it after `work`.
 fn on_device(
     device: Option<&String>,
-    config: Config,
-    registry: Registry,
+    workspace: Workspace,
+    with_sources: bool,
     context: &Context,
-    work: impl AsyncFnOnce(&SessionContext) -> Result<(), CliError>,
+    work: impl AsyncFnOnce(&SessionContext, &SharedRegistry) -> Result<(), CliError>,
 ) -> Result<Exit, CliError> {
+    let Workspace {
+        config,
+        root,
+        registry,
+    } = workspace;
     let target = targets(&config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
         let words: Vec<_> = device.into_iter().cloned().collect();
@@ -222,9 +238,26 @@ fn on_device(
             .collect();
         let fleet = Fleet::start(connectors, &runtime::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
+        let sources = if with_sources {
+            let purpose = Purpose {
+                devices: vec![device.clone()],
+                run_dir: None,
+                name: "tool".to_owned(),
+                secrets: &[],
+                root: &root,
+            };
+            let starting = RunningSources::start(&config, registry.clone(), purpose);
+            Some(interrupts.interruptible(starting).await?)
+        } else {
+            None
+        };
+        let registry = match &sources {
+            Some(sources) => sources.registry(),
+            None => SharedRegistry::new(registry),
+        };
         let here = Here {
             fleet: fleet.clone(),
-            registry: SharedRegistry::new(registry),
+            registry,
             loader: Arc::new(trails::Disk),
             caller: Caller::Person,
             working_directory: context.working_directory.clone(),
@@ -241,6 +274,9 @@ fn on_device(
             }
         };
         fleet.shutdown(DEVICE_RELEASE_TIMEOUT).await;
+        if let Some(sources) = sources {
+            sources.shutdown().await;
+        }
         let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
         worked.map(|()| Exit::Passed)
     })
@@ -250,14 +286,14 @@ async fn one_session(
     here: &Here,
     order: &SessionOrder,
     stop: SessionStop,
-    work: impl AsyncFnOnce(&SessionContext) -> Result<(), CliError>,
+    work: impl AsyncFnOnce(&SessionContext, &SharedRegistry) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     // Nobody reads this journal.
     let (journal, _) = Journal::start(Box::new(NoStore), Vec::new(), Redactor::default())
         .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
     let opened = here.open(order, SessionOutput::new(journal), stop);
     let session = opened.await.map_err(told)?;
-    let worked = work(&session).await;
+    let worked = work(&session, &here.registry).await;
     session.end().await;
     worked
 }

@@ -22,14 +22,15 @@ use packtrain_tools::{Caller, Registry, SharedRegistry};
 pub(crate) use self::args::RunArgs;
 use self::ending::Ending;
 pub(crate) use self::given::targets;
-use super::Context;
 use super::check::Calls;
 use super::select::select;
+use super::{Context, Workspace};
 use crate::exit::CliError;
 use crate::render::{self, Color};
 use crate::reports::Copies;
 use crate::shutdown::Interrupts;
 use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
+use crate::sources::{self, Purpose, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{runtime, trails};
 
@@ -47,11 +48,9 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
     }
     let secrets = Redactor::of(&args.secret);
     let ran = || {
-        let loaded = context.config(args.flags())?;
-        let registry = context.tools(&loaded)?.registry;
-        let config = loaded.config;
+        let workspace = context.workspace(args.flags())?;
         let paths = match args.trails.as_slice() {
-            [] => vec![config.trails_dir.clone()],
+            [] => vec![workspace.config.trails_dir.clone()],
             given => given.to_vec(),
         };
         let mut found = trails::load(&paths)?;
@@ -60,7 +59,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
         }
         render::diagnostics(&found.warnings, context.color.on_stderr());
         runtime::block_on_stoppable(async |interrupts| {
-            execute(args, config, found, registry, context, interrupts).await
+            execute(args, workspace, found, context, interrupts).await
         })
     };
     ran().map_err(|error| error.redacted(&secrets))
@@ -69,12 +68,16 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
 /// Runs trails that are loaded on devices that are wired.
 pub(crate) async fn execute(
     args: RunArgs,
-    mut config: Config,
+    workspace: Workspace,
     found: trails::Loaded,
-    registry: Registry,
     context: &Context,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
+    let Workspace {
+        mut config,
+        root: project,
+        registry,
+    } = workspace;
     let wanted = DeviceSelection {
         words: &args.device,
         all: args.all_devices,
@@ -89,6 +92,24 @@ pub(crate) async fn execute(
     let writer = JournalWriter::create(&root, &plan.run).map_err(|error| {
         CliError::infrastructure("cannot write the run's journal").because(&error)
     })?;
+    let folder = writer.folder().to_owned();
+    let sources = if sources::are_needed(&config, &registry, &plan) {
+        let purpose = Purpose {
+            devices: plan.devices.clone(),
+            run_dir: Some(folder.clone()),
+            name: plan.run.to_string(),
+            secrets: &args.secret,
+            root: &project,
+        };
+        let starting = RunningSources::start(&config, registry.clone(), purpose);
+        Some(interrupts.interruptible(starting).await?)
+    } else {
+        None
+    };
+    let registry = match &sources {
+        Some(sources) => sources.registry(),
+        None => SharedRegistry::new(registry),
+    };
     if let Err(error) = mark_latest(&root, &plan.run) {
         render::warning(&error.to_string(), context.color);
     }
@@ -97,7 +118,6 @@ pub(crate) async fn execute(
         junit: args.junit.clone(),
         html: args.html.clone(),
     };
-    let folder = writer.folder().to_owned();
     let ending = Ending::new(folder.clone(), copies, args.format, context.color);
     let disk = Box::new(Disk::new(writer));
     let secrets = Redactor::of(&args.secret);
@@ -119,7 +139,7 @@ pub(crate) async fn execute(
     };
     let here = Here {
         fleet: fleet.clone(),
-        registry: SharedRegistry::new(registry),
+        registry,
         loader: Arc::new(trails::Disk),
         caller: Caller::Person,
         working_directory: context.working_directory.clone(),
@@ -140,6 +160,9 @@ pub(crate) async fn execute(
     }
     let concluded = ending.conclude(verdict, journal_thread).await;
     fleet.shutdown(DEVICES_TIMEOUT).await;
+    if let Some(sources) = sources {
+        sources.shutdown().await;
+    }
     // What does not end in time is killed with the program's other children.
     let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
     // One may have gone on until its device was let go of.

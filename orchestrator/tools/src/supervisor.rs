@@ -61,8 +61,6 @@ struct RegistryState {
     failures: BTreeMap<String, StartFailure>,
     /// Why the tools that were listed last are not registered.
     collision: Option<String>,
-    /// How often the registry was made anew.
-    version: u64,
 }
 
 /// Why a source has no tools.
@@ -270,16 +268,19 @@ impl Actor for Supervisor {
 
 impl Supervisor {
     /// Makes the registry of what all sources have. When names collide it stays as it is.
-    fn register(&self) -> Option<String> {
+    fn register(&self, failures: &BTreeMap<String, StartFailure>) -> Option<String> {
         let tools = self.sources.iter().flat_map(|source| {
             let listing = self.listings.get(&source.settings().name);
             listing
                 .into_iter()
                 .flat_map(|listing| tools_of(source, listing))
         });
-        match self.base.joined(tools.collect()) {
+        match self.base.clone().joined(tools) {
             Ok(registry) => {
-                self.registry.replace(registry);
+                let missing = failures.iter().map(|(source, failure)| {
+                    format!("tool source `{source}`: {}", failure.message)
+                });
+                self.registry.replace(registry.without(missing));
                 None
             }
             Err(collisions) => Some(collisions.to_string()),
@@ -291,34 +292,31 @@ impl Handler<Listed> for Supervisor {
     type Result = ();
 
     fn handle(&mut self, listed: Listed, _: &mut Self::Context) {
+        let mut state = self.state.borrow().clone();
         let is_new = !self.listings.contains_key(&listed.source)
-            && !self.state.borrow().failures.contains_key(&listed.source);
-        let mut failure = None;
+            && !state.failures.contains_key(&listed.source);
         match listed.tools {
             Ok(listing) => {
+                state.failures.remove(&listed.source);
                 self.listings.insert(listed.source.clone(), listing);
             }
-            Err(error) => failure = Some(error),
+            Err(failure) => {
+                state.failures.insert(listed.source.clone(), failure);
+            }
         }
-        let unheard = self.state.borrow().unheard - usize::from(is_new);
+        state.unheard -= usize::from(is_new);
         // Nothing is registered before all that may collide is known.
-        let collision = if unheard == 0 { self.register() } else { None };
-        if let Some(collision) = &collision {
+        if state.unheard == 0 {
+            state.collision = self.register(&state.failures);
+        }
+        if let Some(collision) = &state.collision {
             tracing::warn!(
                 source = listed.source,
                 collision,
                 "tools are not registered"
             );
         }
-        self.state.send_modify(|state| {
-            state.unheard = unheard;
-            state.collision = collision;
-            state.version += 1;
-            match failure {
-                Some(failure) => state.failures.insert(listed.source, failure),
-                None => state.failures.remove(&listed.source),
-            };
-        });
+        self.state.send_replace(state);
         if let Some(registered) = listed.registered {
             // Who does not wait any more is not told.
             let _ = registered.send(());

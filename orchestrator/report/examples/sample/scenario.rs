@@ -260,6 +260,7 @@ impl Trail {
                     self.name,
                     6 + step * 7
                 )),
+                fatal: false,
             }),
             screen,
         }

@@ -157,6 +157,7 @@ impl SourceTool {
         ToolRequest {
             tool,
             arguments,
+            params: None,
             undefined: Undefined::Error,
             at: None,
             depth: call.depth + 1,

@@ -1,0 +1,129 @@
+//! `POST /scripting/callback`: the door that callbacks of tools come in by.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use axum::serve::ListenerExt;
+use packtrain_tools::{CallbackReply, Callbacks};
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Bytes of a callback.
+const MAX_BODY: usize = 1024 * 1024;
+/// How long a callback may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A port for callbacks, up as long as this lives.
+pub(crate) struct CallbackServer {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl CallbackServer {
+    /// Takes a free port of loopback.
+    ///
+    /// # Errors
+    /// When the system has none.
+    pub(crate) async fn bind() -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    /// Where it is.
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Answers callbacks, as long as the handle lives.
+    pub(crate) fn serve(self, callbacks: Callbacks) -> AbortOnDropHandle<()> {
+        let router = Router::new()
+            .route("/scripting/callback", post(answer))
+            .layer(DefaultBodyLimit::disable())
+            .with_state(callbacks)
+            .into_make_service_with_connect_info::<SocketAddr>();
+        let listener = self.listener.tap_io(|connection| {
+            // Answers are short and waited for.
+            if let Err(error) = connection.set_nodelay(true) {
+                tracing::debug!(%error, "callbacks may be slow");
+            }
+        });
+        AbortOnDropHandle::new(tokio::spawn(async move {
+            if let Err(error) = axum::serve(listener, router).await {
+                tracing::error!(%error, "callbacks are not answered any more");
+            }
+        }))
+    }
+}
+
+async fn answer(
+    State(callbacks): State<Callbacks>,
+    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    if !from.ip().is_loopback() {
+        let refusal = format!(
+            "Scripting callback is only available from loopback (got {})",
+            from.ip()
+        );
+        return (StatusCode::FORBIDDEN, refusal).into_response();
+    }
+    if headers.contains_key(header::ORIGIN) {
+        // No tool sends one, and every page of a browser on this computer does.
+        let refusal = "Scripting callback is not available to pages of a browser";
+        return (StatusCode::FORBIDDEN, refusal).into_response();
+    }
+    let declared = headers.get(header::CONTENT_LENGTH);
+    let declared = declared.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if let Some(length) = declared.filter(|length| *length > MAX_BODY) {
+        return too_large(&length.to_string());
+    }
+    let body = match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(error)) if is_too_large(&error) => return too_large(&format!("over {MAX_BODY}")),
+        Ok(Err(error)) => {
+            let refusal = format!("Failed to read request body: {error}");
+            return (StatusCode::BAD_REQUEST, refusal).into_response();
+        }
+        Err(_) => {
+            let refusal = format!(
+                "Failed to read request body: nothing more came within {} s",
+                BODY_TIMEOUT.as_secs()
+            );
+            return (StatusCode::BAD_REQUEST, refusal).into_response();
+        }
+    };
+    match callbacks.answer(&body).await {
+        CallbackReply::Json(reply) => (
+            [(header::CONTENT_TYPE, "application/json")],
+            reply.to_string(),
+        )
+            .into_response(),
+        CallbackReply::Malformed(why) => (StatusCode::BAD_REQUEST, why).into_response(),
+    }
+}
+
+fn too_large(length: &str) -> Response {
+    let refusal =
+        format!("JsScriptingCallbackRequest body size {length} exceeds max {MAX_BODY} bytes");
+    (StatusCode::PAYLOAD_TOO_LARGE, refusal).into_response()
+}
+
+fn is_too_large(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
