@@ -218,8 +218,8 @@ pub(crate) enum Format {
 }
 
 /// Errors of ours. When Playwright's driver ends, its client logs what the session's outcome says
-/// better.
-const QUIET: &str = "error,playwright_rs=off";
+/// better. What breaks between us and a tool source, the outcome of the call says.
+const QUIET: &str = "error,playwright_rs=off,rmcp=off";
 
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;

@@ -9,7 +9,7 @@ use packtrain_drivers::{BoxFuture, Command, InputCommand, Platform, Point};
 use packtrain_model::memory::Memory;
 use packtrain_model::yaml::Value;
 use packtrain_tools::{
-    Answer, Call, Caller, Invoke, Registry, SessionScope, Target, ToolError, ToolRequest,
+    Answer, Call, CallTrace, Caller, Invoke, Registry, SessionScope, Target, ToolError, ToolRequest,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -49,7 +49,7 @@ impl Envelope {
     }
 
     /// Puts the session into the arguments, as sources of before expect it.
-    pub(super) fn into_arguments(&self, arguments: &mut Map<String, Value>) {
+    pub(super) fn put_into(&self, arguments: &mut Map<String, Value>) {
         let context = json!({ "memory": self.memory, "device": self.device });
         arguments.insert(CONTEXT_ARGUMENT.to_owned(), context);
     }

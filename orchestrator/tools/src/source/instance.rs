@@ -65,7 +65,7 @@ impl Instance {
     /// Ends it.
     pub(super) async fn stop(&self, policy: StopPolicy) {
         let reads_stdin = self.transport == Transport::Stdio;
-        self.client.close();
+        self.client.close().await;
         if let Some(process) = &self.process {
             process.stop(policy, reads_stdin).await;
         }

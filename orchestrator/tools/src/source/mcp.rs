@@ -16,13 +16,15 @@ use futures::FutureExt;
 use rmcp::model::{
     ProtocolVersion, ReadResourceRequestParams, ResourceContents, SubscriptionFilter, Tool,
 };
-use rmcp::service::{ClientInitializeError, ClientLifecycleMode, RunningService, ServiceError};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, Peer, RunningService, ServiceError,
+};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::FixedInterval;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientServiceExt, RoleClient};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
+use tokio::sync::{Mutex, mpsc};
 use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use self::call::{CallError, CallResult, PendingCall};
@@ -30,6 +32,8 @@ use self::handler::{Handler, Watched};
 pub(super) use self::stdio::StdioTransport;
 use super::settings::Protocol;
 
+/// How long a server may take to end a session that it is told is over.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Tools that a source may list.
 const MAX_TOOLS: usize = 10_000;
 
@@ -94,7 +98,9 @@ pub(super) enum ConnectError {
 
 /// A connection to a server.
 pub(super) struct McpClient {
-    service: RunningService<RoleClient, Handler>,
+    peer: Peer<RoleClient>,
+    /// Until it is closed.
+    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
     watched: Arc<Watched>,
     /// Says when tools change, on connections where that has to be asked for.
     _listening: Option<AbortOnDropHandle<()>>,
@@ -127,7 +133,8 @@ impl McpClient {
         let service = connected.map_err(|error| connect_error(&error))?;
         let listening = listen(&service, notices);
         Ok(Self {
-            service,
+            peer: service.peer().clone(),
+            service: Mutex::new(Some(service)),
             watched,
             _listening: listening,
         })
@@ -135,7 +142,7 @@ impl McpClient {
 
     /// The version of the protocol that was agreed on.
     pub(super) fn version(&self) -> String {
-        let info = self.service.peer().peer_info();
+        let info = self.peer.peer_info();
         info.map_or_else(String::new, |info| info.protocol_version.to_string())
     }
 
@@ -144,7 +151,7 @@ impl McpClient {
     /// # Errors
     /// A sentence.
     pub(super) async fn tools(&self) -> Result<Vec<ListedTool>, String> {
-        let tools = self.service.peer().list_all_tools().await;
+        let tools = self.peer.list_all_tools().await;
         let tools = tools.map_err(|error| sentence(&error))?;
         if tools.len() > MAX_TOOLS {
             return Err(format!(
@@ -157,10 +164,10 @@ impl McpClient {
 
     /// The text of a resource, when the server has resources and this one among them.
     pub(super) async fn resource(&self, uri: &str) -> Option<String> {
-        let info = self.service.peer().peer_info()?;
+        let info = self.peer.peer_info()?;
         info.capabilities.resources.as_ref()?;
         let params = ReadResourceRequestParams::new(uri);
-        let answer = self.service.peer().read_resource(params).await.ok()?;
+        let answer = self.peer.read_resource(params).await.ok()?;
         answer.contents.into_iter().find_map(|part| match part {
             ResourceContents::TextResourceContents { text, .. } => Some(text),
             _ => None,
@@ -170,28 +177,32 @@ impl McpClient {
     /// Whether the server still answers anything.
     pub(super) async fn answers(&self) -> bool {
         if self.is_modern() {
-            return self.service.peer().list_tools(None).await.is_ok();
+            return self.peer.list_tools(None).await.is_ok();
         }
         let ping = rmcp::model::ClientRequest::PingRequest(rmcp::model::PingRequest::default());
         !matches!(
-            self.service.peer().send_request(ping).await,
+            self.peer.send_request(ping).await,
             Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))
         )
     }
 
     fn is_modern(&self) -> bool {
-        let info = self.service.peer().peer_info();
+        let info = self.peer.peer_info();
         info.is_some_and(|info| info.protocol_version >= ProtocolVersion::V_2026_07_28)
     }
 
     /// Whether the connection is gone for good.
     pub(super) fn is_closed(&self) -> bool {
-        self.service.is_closed() || self.service.peer().is_transport_closed()
+        self.peer.is_transport_closed()
     }
 
-    /// Ends the connection; on stdio it closes the server's input.
-    pub(super) fn close(&self) {
-        self.service.cancellation_token().cancel();
+    /// Ends the connection; on stdio it closes the server's input. Over HTTP the server is told that
+    /// its session is over, as far as it listens.
+    pub(super) async fn close(&self) {
+        if let Some(mut service) = self.service.lock().await.take() {
+            // A server that does not answer is ended all the same.
+            let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
+        }
     }
 }
 

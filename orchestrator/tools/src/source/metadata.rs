@@ -114,7 +114,7 @@ pub(super) fn describe(
         spec.drivers = platforms.iter().map(|word| word.to_lowercase()).collect();
     }
     spec.toolset = said.find("toolset", None, |value| value.as_str().map(str::to_owned));
-    spec.groups = said.registry.map(|about| groups(about)).unwrap_or_default();
+    spec.groups = said.registry.map(groups).unwrap_or_default();
     let delegates = said
         .registry
         .and_then(|about| about.get("isDelegating")?.as_bool());

@@ -84,7 +84,7 @@ impl SourceTool {
         let envelope = Envelope::new(call.session, &invocation.id, source.base_url());
         let mut arguments = arguments::as_json(given, &self.spec.arguments);
         if self.traits.takes_context {
-            envelope.into_arguments(&mut arguments);
+            envelope.put_into(&mut arguments);
         }
         let sent = used
             .instance()

@@ -65,7 +65,7 @@ impl McpClient {
     ) -> Result<PendingCall, CallError> {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         params.meta = Some(RequestMetaObject(MetaObject(meta)));
-        let peer = self.service.peer().clone();
+        let peer = self.peer.clone();
         let handle = send(&peer, params.clone()).await?;
         let heard = LastHeard::now();
         let watched = Arc::clone(&self.watched);
