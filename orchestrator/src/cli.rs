@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod schema;
 mod select;
+pub(crate) mod sources;
 mod tools;
 mod virtual_phones;
 
@@ -71,6 +72,8 @@ enum Command {
     Tool(inspect::ToolArgs),
     /// List the tools that steps can call, or show one
     Tools(tools::ToolsArgs),
+    /// Show how the tool sources are
+    Sources(sources::SourcesArgs),
     /// Make the reports of a run anew from its journal
     Report(report::ReportArgs),
     /// List earlier runs
@@ -198,6 +201,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Snapshot(args) => inspect::snapshot(&args, &context),
         Command::Tool(args) => inspect::tool(&args, &context),
         Command::Tools(args) => tools::run(&args, &context),
+        Command::Sources(args) => sources::run(&args, &context),
         Command::Report(args) => report::run(&args, &context),
         Command::Runs(args) => report::list(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),

@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use tokio_util::task::AbortOnDropHandle;
 
 /// Every file of the site: name, media type, content.
-const FILES: [(&str, &str, &str); 8] = [
+const FILES: [(&str, &str, &str); 10] = [
     (
         "index.html",
         "text/html",
@@ -40,6 +40,16 @@ const FILES: [(&str, &str, &str); 8] = [
         "thanks.html",
         "text/html",
         include_str!("../../examples/shop/web/thanks.html"),
+    ),
+    (
+        "signup.html",
+        "text/html",
+        include_str!("../../examples/shop/web/signup.html"),
+    ),
+    (
+        "welcome.html",
+        "text/html",
+        include_str!("../../examples/shop/web/welcome.html"),
     ),
     (
         "shop.css",

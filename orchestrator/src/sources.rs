@@ -1,9 +1,10 @@
 //! From configuration to tool sources that run, with the door for their callbacks.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use packtrain_config::{Config, McpServer};
+use packtrain_config::{Config, McpServer, ToolNames};
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::Plan;
 use packtrain_model::memory::Redactor;
@@ -11,14 +12,18 @@ use packtrain_model::trail::{Recorded, lineage};
 use packtrain_tools::{
     CallbackLimits, Callbacks, Launch, LaunchProgram, Origin, Port, Protocol, Registry,
     RestartPolicy, Scope, SharedRegistry, SourceSettings, StopPolicy, SupervisorOptions,
-    ToolSources, Transport,
+    ToolSources, Transport, check_name,
 };
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::cli::Workspace;
+use crate::cli::sources::{RunStatus, STATUS_FILE};
 use crate::exit::CliError;
 use crate::http::callbacks::CallbackServer;
 use crate::render;
 
+/// How often it is written down how the sources are.
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// How long sources may take to end.
 const SOURCES_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -26,6 +31,10 @@ const SOURCES_TIMEOUT: Duration = Duration::from_secs(20);
 pub(crate) struct RunningSources {
     pub(crate) sources: ToolSources,
     _callbacks: AbortOnDropHandle<()>,
+    /// How many sources have no tools.
+    pub(crate) failures: usize,
+    /// Keeps a file of the run up to date.
+    told: Option<(PathBuf, AbortOnDropHandle<()>)>,
 }
 
 /// What sources are started for.
@@ -53,6 +62,7 @@ impl RunningSources {
         base: Registry,
         purpose: Purpose<'_>,
     ) -> Result<Self, CliError> {
+        check(config)?;
         let server = CallbackServer::bind().await.map_err(|error| {
             CliError::infrastructure("cannot open a port for callbacks").because(&error)
         })?;
@@ -67,7 +77,7 @@ impl RunningSources {
             devices: purpose.devices,
             base_url: server.base_url(),
             callback_timeout: limits.timeout,
-            run_dir: purpose.run_dir,
+            run_dir: purpose.run_dir.clone(),
             search_path: std::env::var_os("PATH").unwrap_or_default(),
             redactor: Redactor::of(purpose.secrets),
             session_prefix: purpose.name,
@@ -80,18 +90,30 @@ impl RunningSources {
             sources.registry().clone(),
             limits,
         );
-        let running = Self {
+        let told = purpose.run_dir.map(|folder| {
+            let path = folder.join(STATUS_FILE);
+            let telling = AbortOnDropHandle::new(tokio::spawn(tell(path.clone(), sources.clone())));
+            (path, telling)
+        });
+        let mut running = Self {
             _callbacks: server.serve(callbacks),
             sources,
+            failures: 0,
+            told,
         };
         match running.sources.registered().await {
             Ok(failures) => {
+                running.failures = failures.len();
                 for failure in failures {
                     let mut told = format!("tool source `{}`: {}", failure.source, failure.message);
                     for line in failure.tail {
                         told.push_str(&format!("\n  {line}"));
                     }
                     render::say(&format!("warning: {told}"));
+                }
+                if let Err(error) = check_names(&running.sources, config.tool_names) {
+                    running.shutdown().await;
+                    return Err(error);
                 }
                 Ok(running)
             }
@@ -104,6 +126,24 @@ impl RunningSources {
         }
     }
 
+    /// Starts all sources for calls on one device outside of runs.
+    ///
+    /// # Errors
+    /// As [`RunningSources::start`].
+    pub(crate) async fn start_for(
+        workspace: &Workspace,
+        device: DeviceInfo,
+    ) -> Result<Self, CliError> {
+        let purpose = Purpose {
+            devices: vec![device],
+            run_dir: None,
+            name: "command-line".to_owned(),
+            secrets: &[],
+            root: &workspace.root,
+        };
+        Self::start(&workspace.config, workspace.registry.clone(), purpose).await
+    }
+
     /// The registry, which changes when the sources' tools do.
     pub(crate) fn registry(&self) -> SharedRegistry {
         self.sources.registry().clone()
@@ -111,8 +151,88 @@ impl RunningSources {
 
     /// Ends all sources.
     pub(crate) async fn shutdown(&self) {
+        if let Some((path, telling)) = &self.told {
+            telling.abort();
+            write_status(path, &self.sources, true);
+        }
         // What does not end in time is killed with the program's other children.
         let _ = tokio::time::timeout(SOURCES_TIMEOUT, self.sources.shutdown()).await;
+    }
+}
+
+/// What is wrong with the configuration of sources, as far as it is seen without starting one.
+///
+/// # Errors
+/// A pattern that makes no sense.
+pub(crate) fn check(config: &Config) -> Result<(), CliError> {
+    for source in &config.mcp_servers {
+        if let packtrain_config::Port::Printed(pattern) = &source.port {
+            regex::Regex::new(pattern).map_err(|error| {
+                CliError::misuse(format!("tool source `{}`: `stdoutRegex`", source.name))
+                    .because(&error)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells of names that break the convention, as loud as the configuration says.
+fn check_names(sources: &ToolSources, told: ToolNames) -> Result<(), CliError> {
+    let registry = sources.registry().snapshot();
+    let of_sources = registry
+        .all()
+        .map(|tool| tool.spec())
+        .filter(|spec| matches!(spec.origin, Origin::Source(_)));
+    let mut odd: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for spec in of_sources {
+        let Some(problem) = check_name(&spec.name, &spec.origin) else {
+            continue;
+        };
+        if problem.is_fatal() || told == ToolNames::Error {
+            let message = format!("{}: {problem}", spec.origin);
+            return Err(CliError::misuse(message).hint(problem.hint()));
+        }
+        odd.entry(spec.origin.to_string())
+            .or_default()
+            .push(problem.to_string());
+    }
+    if told == ToolNames::Warn {
+        for (source, problems) in odd {
+            let more = match problems.len() - 1 {
+                0 => String::new(),
+                more => format!(", and {more} more break the convention for names"),
+            };
+            render::say(&format!("note: {source}: {}{more}", problems[0]));
+        }
+    }
+    Ok(())
+}
+
+/// Keeps the file that tells how the sources of a run are up to date.
+async fn tell(path: PathBuf, sources: ToolSources) {
+    let mut every = tokio::time::interval(STATUS_INTERVAL);
+    loop {
+        every.tick().await;
+        write_status(&path, &sources, false);
+    }
+}
+
+/// Readers find the file of before or this one, never half of it.
+fn write_status(path: &Path, sources: &ToolSources, ended: bool) {
+    let status = RunStatus {
+        ended,
+        sources: sources.status(),
+    };
+    let new = path.with_extension("new");
+    let written = serde_json::to_vec(&status)
+        .map_err(std::io::Error::from)
+        .and_then(|bytes| {
+            std::fs::create_dir_all(path.parent().unwrap_or(path))?;
+            std::fs::write(&new, bytes)?;
+            std::fs::rename(&new, path)
+        });
+    if let Err(error) = written {
+        tracing::debug!(%error, "how the sources are is not told");
     }
 }
 

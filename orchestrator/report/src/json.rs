@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::{
-    Artifact, Blame, CancelCause, Cell, Outcome, RunOptionsSummary, StepKind, Verdict,
+    Artifact, Blame, CancelCause, Cell, Outcome, RunOptionsSummary, SourceCall, StepKind, Verdict,
 };
 use serde::Serialize;
 
@@ -201,6 +201,9 @@ struct Call<'a> {
     notes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// What the tool source did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<&'a SourceCall>,
 }
 
 impl<'a> Summary<'a> {
@@ -404,6 +407,7 @@ impl<'a> Call<'a> {
             matched: located.map(|located| located.matched),
             notes: &call.report.notes,
             message: call.status.outcome().and_then(Outcome::message),
+            via: call.via.as_ref(),
         }
     }
 }

@@ -3,7 +3,26 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use packtrain_model::{CancelCause, StepIndex};
+use packtrain_model::{CancelCause, SourceCall, StepIndex};
+
+/// What a tool source did for a call that took this long.
+pub fn via(via: &SourceCall, took: Duration) -> String {
+    let replica = match via.replica {
+        0 | 1 => String::new(),
+        later => format!(" #{later}"),
+    };
+    let callbacks = match via.callbacks {
+        0 => return format!("by {}{replica}", via.source),
+        1 => "1 callback".to_owned(),
+        several => format!("{several} callbacks"),
+    };
+    format!(
+        "by {}{replica}: {callbacks}, {} in the tool, {} on the device",
+        via.source,
+        duration(took.saturating_sub(via.device_ms)),
+        duration(via.device_ms)
+    )
+}
 
 /// A duration as people read it: `85ms`, `0.8s`, `12.4s`, `3m 05s`, `1h 02m`.
 pub fn duration(duration: Duration) -> String {

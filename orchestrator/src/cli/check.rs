@@ -18,18 +18,24 @@ use serde_json::json;
 pub(crate) use self::calls::Calls;
 use super::{Context, Format};
 use crate::exit::CliError;
+use crate::sources::{self, Purpose, RunningSources};
 use crate::tool_files::{ToolFiles, canonical};
-use crate::{render, trails};
+use crate::{render, runtime, trails};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An unknown tool is a warning when a tool source is configured, which may have it. \
-Exit code 3 when there are mistakes."
+    after_help = "An unknown tool is a warning when a tool source is configured, which may have it; \
+--tools starts the sources to find out. Exit code 3 when there are mistakes, 2 when a source that \
+--tools started has nothing to say."
 )]
 pub(crate) struct CheckArgs {
     /// Trail files, or folders that hold some [default: the configured trailsDir]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+
+    /// Start the tool sources and check calls against what they list
+    #[arg(long)]
+    tools: bool,
 
     /// Fail on warnings too
     #[arg(long)]
@@ -53,6 +59,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     let loaded = context.config(Flags::default())?;
     let tool_files = ToolFiles::read(&loaded.config, &context.working_directory)?;
     let config = loaded.config;
+    sources::check(&config)?;
     let paths = match args.paths.as_slice() {
         [] => vec![config.trails_dir.clone()],
         given => given.to_vec(),
@@ -67,7 +74,16 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
             registry.with(Arc::clone(tool) as _)
         })
     });
-    let calls = Calls::new(&registry, &config, &context.working_directory);
+    let (registry, unheard) = if args.tools {
+        from_sources(&config, &loaded.root, registry)?
+    } else {
+        (registry, config.mcp_servers.len())
+    };
+    let calls = Calls {
+        registry: &registry,
+        has_sources: unheard > 0,
+        working_directory: &context.working_directory,
+    };
     let given = [args.memory.as_slice(), &args.secret].concat();
     for file in &files {
         match trails::parse(file)? {
@@ -121,6 +137,8 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     }
     Ok(if mistakes > 0 || (args.strict && warnings > 0) {
         Exit::Misuse
+    } else if args.tools && unheard > 0 {
+        Exit::Infrastructure
     } else {
         Exit::Passed
     })
@@ -164,6 +182,28 @@ fn of_all_tools(
             .filter(|one| is_asked(one) || one.span.is_none()),
     );
     found
+}
+
+/// The tools with those of the sources, which are started and ended for it, and how many sources have
+/// not told theirs.
+fn from_sources(
+    config: &Config,
+    root: &Path,
+    registry: Registry,
+) -> Result<(Registry, usize), CliError> {
+    runtime::block_on(async {
+        let purpose = Purpose {
+            devices: Vec::new(),
+            run_dir: None,
+            name: "check".to_owned(),
+            secrets: &[],
+            root,
+        };
+        let running = RunningSources::start(config, registry, purpose).await?;
+        let registry = running.registry().snapshot();
+        running.shutdown().await;
+        Ok(((*registry).clone(), running.failures))
+    })
 }
 
 /// NAME, or NAME=VALUE as `packtrain run` takes it.

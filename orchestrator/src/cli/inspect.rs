@@ -26,7 +26,7 @@ use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace};
 use crate::exit::CliError;
-use crate::sources::{Purpose, RunningSources};
+use crate::sources::RunningSources;
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, trails};
 
@@ -210,19 +210,14 @@ fn on_device(
     context: &Context,
     work: impl AsyncFnOnce(&SessionContext, &SharedRegistry) -> Result<(), CliError>,
 ) -> Result<Exit, CliError> {
-    let Workspace {
-        config,
-        root,
-        registry,
-    } = workspace;
-    let target = targets(&config).of(None);
+    let target = targets(&workspace.config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
         let words: Vec<_> = device.into_iter().cloned().collect();
         let wanted = DeviceSelection {
             words: &words,
             all: false,
         };
-        let wiring = Wiring::new(&config, wanted, false);
+        let wiring = Wiring::new(&workspace.config, wanted, false);
         let mut wiring = interrupts.interruptible(wiring).await?;
         let chosen = select(wanted, &mut wiring)?;
         let [device] = chosen.as_slice() else {
@@ -239,21 +234,14 @@ fn on_device(
         let fleet = Fleet::start(connectors, &runtime::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
         let sources = if with_sources {
-            let purpose = Purpose {
-                devices: vec![device.clone()],
-                run_dir: None,
-                name: "tool".to_owned(),
-                secrets: &[],
-                root: &root,
-            };
-            let starting = RunningSources::start(&config, registry.clone(), purpose);
+            let starting = RunningSources::start_for(&workspace, device.clone());
             Some(interrupts.interruptible(starting).await?)
         } else {
             None
         };
         let registry = match &sources {
             Some(sources) => sources.registry(),
-            None => SharedRegistry::new(registry),
+            None => SharedRegistry::new(workspace.registry),
         };
         let here = Here {
             fleet: fleet.clone(),

@@ -1,16 +1,24 @@
 //! `packtrain tools`: what steps can call.
 
+use std::time::Duration;
+
 use clap::Args;
 use packtrain_config::Flags;
-use packtrain_drivers::Platform;
+use packtrain_drivers::{DeviceInfo, Platform};
 use packtrain_model::Exit;
 use packtrain_model::suggest::closest;
 use packtrain_tools::{Origin, Registry, ToolSpec, Toolsets};
 use serde_json::json;
 
-use super::{Context, Format};
+use super::select::select;
+use super::{Context, Format, Workspace};
 use crate::exit::CliError;
-use crate::render;
+use crate::sources::RunningSources;
+use crate::wiring::{DeviceSelection, Wiring};
+use crate::{render, runtime};
+
+/// How long what was started for it may take to end.
+const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
@@ -21,6 +29,11 @@ pub(crate) struct ToolsArgs {
     /// Only tools that work on android, ios or web
     #[arg(long, value_name = "PLATFORM")]
     platform: Option<Platform>,
+
+    /// All tools as this device has them, those of tool sources too, which are started for it; says
+    /// why one is not usable or not shown to agents
+    #[arg(short, long, value_name = "DEVICE", conflicts_with = "platform")]
+    device: Option<String>,
 
     /// How to print them
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -38,15 +51,56 @@ pub(super) fn unknown(name: &str, registry: &Registry) -> CliError {
 
 /// `packtrain tools`.
 pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError> {
-    let tools = context.tools(&context.config(Flags::default())?)?;
-    let registry = &tools.registry;
+    let loaded = context.config(Flags::default())?;
+    let tools = context.tools(&loaded)?;
+    let Some(device) = &args.device else {
+        return print(args, &tools.registry, &tools.toolsets, None);
+    };
+    let words = [device.clone()];
+    let workspace = Workspace {
+        config: loaded.config,
+        root: loaded.root,
+        registry: tools.registry,
+    };
+    runtime::block_on_stoppable(async |interrupts| {
+        let wanted = DeviceSelection {
+            words: &words,
+            all: false,
+        };
+        let wiring = Wiring::new(&workspace.config, wanted, false);
+        let mut wiring = interrupts.interruptible(wiring).await?;
+        let chosen = select(wanted, &mut wiring)?;
+        let Some(device) = chosen.first().cloned() else {
+            return Err(CliError::misuse(format!(
+                "there is no device `{}`",
+                words[0]
+            )));
+        };
+        let sources = RunningSources::start_for(&workspace, device.clone());
+        let sources = interrupts.interruptible(sources).await?;
+        let registry = sources.registry().snapshot();
+        let (toolsets, _) =
+            Toolsets::of(&registry, tools.toolsets.all().cloned().collect::<Vec<_>>());
+        let printed = print(args, &registry, &toolsets, Some(&device));
+        sources.shutdown().await;
+        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+        printed
+    })
+}
+
+fn print(
+    args: &ToolsArgs,
+    registry: &Registry,
+    toolsets: &Toolsets,
+    device: Option<&DeviceInfo>,
+) -> Result<Exit, CliError> {
     if let Some(name) = &args.name {
         let Some(tool) = registry.get(name) else {
             return Err(unknown(name, registry));
         };
         render::out(&match args.format {
-            Format::Json => as_json(tool.spec(), &tools.toolsets).to_string(),
-            Format::Text => details(tool.spec(), &tools.toolsets),
+            Format::Json => as_json(tool.spec(), toolsets, device).to_string(),
+            Format::Text => details(tool.spec(), toolsets, device),
         });
         return Ok(Exit::Passed);
     }
@@ -56,19 +110,19 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
         .filter(|spec| args.platform.is_none_or(|platform| spec.works_on(platform)));
     match args.format {
         Format::Json => {
-            let tools: Vec<_> = specs.map(|spec| as_json(spec, &tools.toolsets)).collect();
+            let tools: Vec<_> = specs.map(|spec| as_json(spec, toolsets, device)).collect();
             render::out(&json!({ "schema_version": 1, "tools": tools }).to_string());
         }
         Format::Text => {
             let specs: Vec<_> = specs.collect();
             let text = if specs.iter().all(|spec| spec.origin == Origin::BuiltIn) {
-                let row = |spec: &&ToolSpec| [spec.name.clone(), platforms(spec), what(spec)];
+                let row = |spec: &&ToolSpec| [spec.name.clone(), at(spec, device), what(spec)];
                 let rows: Vec<_> = specs.iter().map(row).collect();
                 columns(&["TOOL", "WHERE", "WHAT"], &rows)
             } else {
                 let row = |spec: &&ToolSpec| {
                     let from = from(spec).unwrap_or_default();
-                    [spec.name.clone(), platforms(spec), from, what(spec)]
+                    [spec.name.clone(), at(spec, device), from, what(spec)]
                 };
                 let rows: Vec<_> = specs.iter().map(row).collect();
                 columns(&["TOOL", "WHERE", "FROM", "WHAT"], &rows)
@@ -79,9 +133,27 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
     Ok(Exit::Passed)
 }
 
-fn details(spec: &ToolSpec, toolsets: &Toolsets) -> String {
+/// Where it works; for a device, what keeps it from being used or shown there.
+fn at(spec: &ToolSpec, device: Option<&DeviceInfo>) -> String {
+    match device {
+        None => platforms(spec),
+        Some(device) => hidden(spec, device).unwrap_or_else(|| "usable".to_owned()),
+    }
+}
+
+/// Why an agent does not see it on a device.
+fn hidden(spec: &ToolSpec, device: &DeviceInfo) -> Option<String> {
+    let unusable = spec.unusable_on(device.id.platform(), &device.driver);
+    let internal = || "usable, not shown to agents".to_owned();
+    unusable.or_else(|| (!spec.shown).then(internal))
+}
+
+fn details(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) -> String {
     let mut text = format!("{}\n  {}\n", spec.name, what(spec));
     text.push_str(&format!("  where: {}\n", platforms(spec)));
+    if let Some(device) = device {
+        text.push_str(&format!("  on {}: {}\n", device.id, at(spec, Some(device))));
+    }
     if let Some(from) = from(spec) {
         text.push_str(&format!("  from: {from}\n"));
     }
@@ -93,8 +165,11 @@ fn details(spec: &ToolSpec, toolsets: &Toolsets) -> String {
         .as_array()
         .map(|names| names.iter().filter_map(|name| name.as_str()).collect())
         .unwrap_or_default();
-    let Some(arguments) = spec.arguments["properties"].as_object() else {
-        return text + "  no arguments\n";
+    let Some(arguments) = spec.arguments["properties"]
+        .as_object()
+        .filter(|all| !all.is_empty())
+    else {
+        return text + "  no arguments\n" + &example(spec);
     };
     text.push_str("  arguments:\n");
     for (name, schema) in arguments {
@@ -111,9 +186,63 @@ fn details(spec: &ToolSpec, toolsets: &Toolsets) -> String {
             Some(serde_json::Value::Null) | None => String::new(),
             Some(value) => format!(" [default: {value}]"),
         };
-        text.push_str(&format!("    {name}{mark}: {about}{default}\n"));
+        let (kind, words) = (kind(schema), words(schema));
+        text.push_str(&format!(
+            "    {name}{mark}{kind}: {about}{words}{default}\n"
+        ));
     }
-    text
+    text + &example(spec)
+}
+
+/// The type of an argument, as far as its schema names one.
+fn kind(schema: &serde_json::Value) -> String {
+    let one = |kind: &serde_json::Value| kind.as_str().map(str::to_owned);
+    let named = one(&schema["type"]).or_else(|| {
+        let several = schema["type"].as_array()?.iter().filter_map(one);
+        Some(
+            several
+                .filter(|kind| kind != "null")
+                .collect::<Vec<_>>()
+                .join(" or "),
+        )
+    });
+    named.map_or_else(String::new, |kind| format!(" <{kind}>"))
+}
+
+/// The words that an argument may be.
+fn words(schema: &serde_json::Value) -> String {
+    let words = schema["enum"].as_array().into_iter().flatten();
+    let words: Vec<_> = words.filter_map(serde_json::Value::as_str).collect();
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!(" [one of: {}]", words.join(", "))
+    }
+}
+
+/// A call of it as a trail has it, with the arguments that it needs.
+fn example(spec: &ToolSpec) -> String {
+    let required = spec.arguments["required"].as_array().into_iter().flatten();
+    let given: Vec<_> = required
+        .filter_map(serde_json::Value::as_str)
+        .map(|name| {
+            let schema = &spec.arguments["properties"][name];
+            let value = match schema["type"].as_str() {
+                Some("integer" | "number") => "1".to_owned(),
+                Some("boolean") => "true".to_owned(),
+                Some("array") => "[]".to_owned(),
+                Some("object") => "{}".to_owned(),
+                _ => schema["enum"][0].as_str().unwrap_or("text").to_owned(),
+            };
+            format!("{name}: {value}")
+        })
+        .collect();
+    let arguments = if given.is_empty() {
+        "{}".to_owned()
+    } else {
+        format!("{{ {} }}", given.join(", "))
+    };
+    format!("  example:\n    - {}: {arguments}\n", spec.name)
 }
 
 /// Who contributes it, unless Packtrain does.
@@ -134,8 +263,8 @@ fn toolset_ids<'t>(spec: &ToolSpec, toolsets: &'t Toolsets) -> Vec<&'t str> {
     of_it.map(|toolset| toolset.id.as_str()).collect()
 }
 
-fn as_json(spec: &ToolSpec, toolsets: &Toolsets) -> serde_json::Value {
-    json!({
+fn as_json(spec: &ToolSpec, toolsets: &Toolsets, device: Option<&DeviceInfo>) -> serde_json::Value {
+    let mut told = json!({
         "name": spec.name,
         "description": spec.description,
         "from": from(spec),
@@ -144,7 +273,13 @@ fn as_json(spec: &ToolSpec, toolsets: &Toolsets) -> serde_json::Value {
         "shown_to_agents": spec.shown,
         "recordable": spec.recordable,
         "arguments": spec.arguments,
-    })
+    });
+    if let Some(device) = device {
+        let unusable = spec.unusable_on(device.id.platform(), &device.driver);
+        told["usable"] = json!(unusable.is_none());
+        told["hidden"] = json!(hidden(spec, device));
+    }
+    told
 }
 
 fn platforms(spec: &ToolSpec) -> String {

@@ -34,6 +34,22 @@ struct Running {
     trail: usize,
     device: String,
     bar: Option<ProgressBar>,
+    /// What the bar says of the step.
+    step: String,
+    /// The calls under way, outermost first.
+    calls: Vec<String>,
+}
+
+impl Running {
+    fn show(&self) {
+        if let Some(bar) = &self.bar {
+            let calls = match self.calls.as_slice() {
+                [] | [_] => String::new(),
+                nested => format!("  {}", nested.join(" > ")),
+            };
+            bar.set_message(format!("{}{calls}", self.step));
+        }
+    }
 }
 
 impl Live {
@@ -72,6 +88,8 @@ impl Live {
             trail,
             device: device.to_owned(),
             bar: None,
+            step: String::new(),
+            calls: Vec::new(),
         };
         if self.running.len() < MOST {
             running.bar = Some(self.add_bar(device));
@@ -92,19 +110,29 @@ impl Live {
         bar
     }
 
-    fn step(&self, session: &SessionId, step: StepIndex) {
-        let found = self
-            .running
-            .values()
-            .find(|running| running.session == *session);
-        let Some((running, bar)) = found.and_then(|running| Some((running, running.bar.as_ref()?)))
-        else {
+    fn step(&mut self, session: &SessionId, step: StepIndex) {
+        let mut running = self.running.values_mut();
+        let Some(running) = running.find(|running| running.session == *session) else {
             return;
         };
-        let Some(trail) = self.trails.get(running.trail) else {
-            return;
-        };
-        bar.set_message(progress(trail, step));
+        if let Some(trail) = self.trails.get(running.trail) {
+            running.step = progress(trail, step);
+            running.calls.clear();
+            running.show();
+        }
+    }
+
+    /// A call began, this deep. The calls above it are those that made it.
+    fn call(&mut self, session: &SessionId, depth: u32, tool: &str) {
+        let mut running = self.running.values_mut();
+        if let Some(running) = running.find(|running| running.session == *session) {
+            running.calls.truncate(depth as usize);
+            running.calls.push(tool.to_owned());
+            // The outermost call says no more than the step.
+            if depth > 0 {
+                running.show();
+            }
+        }
     }
 
     fn ended(&mut self, session: &SessionId, is_final: bool, bad: bool) {
@@ -189,8 +217,13 @@ impl Sink for Live {
                 self.more.finish_and_clear();
                 let _ = self.bars.clear();
             }
-            RunEvent::ToolStarted { .. }
-            | RunEvent::ToolFinished { .. }
+            RunEvent::ToolStarted {
+                session,
+                depth,
+                tool,
+                ..
+            } => self.call(session, *depth, tool),
+            RunEvent::ToolFinished { .. }
             | RunEvent::StepFinished { .. }
             | RunEvent::ArtifactSaved { .. }
             | RunEvent::DeviceReported { .. }

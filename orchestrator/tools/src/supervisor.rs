@@ -11,7 +11,7 @@ use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use actix_rt::ArbiterHandle;
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::memory::Redactor;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
 
 use crate::invocation::Invocations;
@@ -75,7 +75,7 @@ pub struct SourceFailure {
 }
 
 /// How a source is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceStatus {
     /// Its name.
     pub name: String,

@@ -236,9 +236,12 @@ impl EventLines {
                 tool,
                 outcome,
                 report,
+                via,
                 duration_ms,
                 ..
-            } if self.detail >= Detail::Tools => {
+            } if self.detail >= Detail::Tools
+                || (via.is_some() && self.detail >= Detail::Steps) =>
+            {
                 let mut said = format!(
                     "{}{} {}  {}",
                     "  ".repeat(*depth as usize % 16 + 1),
@@ -252,6 +255,10 @@ impl EventLines {
                     if located.matched > 1 {
                         said.push_str(&format!(" ({} matched)", located.matched));
                     }
+                }
+                if let Some(via) = via {
+                    said.push_str("  ");
+                    said.push_str(&wording::one_line(&wording::via(via, *duration_ms)));
                 }
                 Some(self.labelled(session, &said))
             }

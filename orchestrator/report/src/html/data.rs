@@ -267,6 +267,11 @@ fn call(call: &CallView) -> Call<'_> {
             .answer
             .as_deref()
             .map(|answer| wording::cut(answer, LONGEST_TEXT).into_owned()),
+        via: call
+            .via
+            .as_ref()
+            .map(|via| wording::via(via, call.duration)),
+        log: call.via.as_ref().and_then(|via| via.log.as_deref()),
     }
 }
 

@@ -275,7 +275,8 @@
           call.matched > 1 ? el("span", { class: "badge" }, `${call.matched} matched`) : null) : null,
         (call.notes || []).map((note) => el("p", { class: "more" }, "note: ", note)),
         call.said ? el("p", { class: "more bad" }, call.said) : null,
-        call.answer ? el("p", { class: "more" }, "answered ", el("code", {}, call.answer)) : null);
+        call.answer ? el("p", { class: "more" }, "answered ", el("code", {}, call.answer)) : null,
+        call.via ? el("p", { class: "more" }, call.via, call.log ? [", ", el("a", { href: fileUrl(call.log), target: "_blank", rel: "noopener" }, "its log")] : null) : null);
     })));
   }
   function reports(list, more) {

@@ -30,7 +30,7 @@ impl<'a> Calls<'a> {
     ) -> Self {
         Self {
             registry,
-            has_sources: !(config.mcp_servers.is_empty() && config.toolsets.is_empty()),
+            has_sources: !config.mcp_servers.is_empty(),
             working_directory,
         }
     }

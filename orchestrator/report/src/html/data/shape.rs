@@ -141,6 +141,12 @@ pub(in crate::html) struct Call<'a> {
     pub(super) said: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) answer: Option<String>,
+    /// What the tool source did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) via: Option<String>,
+    /// Its log, below the folder of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) log: Option<&'a str>,
 }
 
 #[derive(Serialize)]

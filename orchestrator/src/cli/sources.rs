@@ -1,0 +1,170 @@
+//! `packtrain sources`: how the tool sources are.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use packtrain_config::Flags;
+use packtrain_model::Exit;
+use packtrain_tools::SourceStatus;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::tools::columns;
+use super::{Context, Format};
+use crate::exit::CliError;
+use crate::sources::{Purpose, RunningSources};
+use crate::{render, runtime};
+
+/// The file of a run that tells how its sources are.
+pub(crate) const STATUS_FILE: &str = "sources/status.json";
+/// How often a run that is watched is looked at.
+const WATCH_INTERVAL: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --watch or --run, every source is started, asked for its tools, and ended. \
+Exit code 2 when one of them does not start."
+)]
+pub(crate) struct SourcesArgs {
+    /// Show the sources of a run instead: its id, or `latest`
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+
+    /// Show them again and again until the run ends [run: latest unless --run is given]
+    #[arg(long)]
+    watch: bool,
+
+    /// How to print them
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// What a run tells of its sources.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunStatus {
+    /// Whether the run is over.
+    pub(crate) ended: bool,
+    /// The sources.
+    pub(crate) sources: Vec<SourceStatus>,
+}
+
+/// `packtrain sources`.
+pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliError> {
+    let workspace = context.workspace(Flags::default())?;
+    let run = match (&args.run, args.watch) {
+        (Some(run), _) => Some(run.as_str()),
+        (None, true) => Some("latest"),
+        (None, false) => None,
+    };
+    if let Some(run) = run {
+        let folder = workspace.config.run.output_dir.join(run);
+        return of_run(args, &folder);
+    }
+    let config = workspace.config;
+    if config.mcp_servers.is_empty() {
+        render::say("no tool source is configured");
+        render::say(
+            "hint: `mcpServers` in packtrain.yaml names them; docs/tool-sources.md tells how",
+        );
+        return Ok(Exit::Passed);
+    }
+    let root = workspace.root;
+    runtime::block_on_stoppable(async |interrupts| {
+        let purpose = Purpose {
+            devices: Vec::new(),
+            run_dir: None,
+            name: "sources".to_owned(),
+            secrets: &[],
+            root: &root,
+        };
+        let starting = RunningSources::start(&config, workspace.registry, purpose);
+        let running = interrupts.interruptible(starting).await?;
+        let status = running.sources.status();
+        running.shutdown().await;
+        print(&status, args.format);
+        let all_are_up = status.iter().all(|source| source.state == "ready");
+        Ok(if all_are_up {
+            Exit::Passed
+        } else {
+            Exit::Infrastructure
+        })
+    })
+}
+
+/// Shows what a run has written down.
+fn of_run(args: &SourcesArgs, folder: &Path) -> Result<Exit, CliError> {
+    let mut shown = None;
+    loop {
+        let status = read(folder)?;
+        if shown.as_ref() != Some(&status) {
+            print(&status.sources, args.format);
+            shown = Some(status.clone());
+        }
+        if !args.watch || status.ended {
+            return Ok(Exit::Passed);
+        }
+        std::thread::sleep(WATCH_INTERVAL);
+    }
+}
+
+fn read(folder: &Path) -> Result<RunStatus, CliError> {
+    let path = folder.join(STATUS_FILE);
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        CliError::misuse(format!(
+            "{} used no tool sources, or is no run",
+            folder.display()
+        ))
+        .because(&error)
+        .hint("`packtrain runs` lists the runs")
+    })?;
+    serde_json::from_str(&text).map_err(|error| {
+        CliError::infrastructure(format!("cannot read {}", path.display())).because(&error)
+    })
+}
+
+fn print(sources: &[SourceStatus], format: Format) {
+    if format == Format::Json {
+        render::out(&json!({ "schema_version": 1, "sources": sources }).to_string());
+        return;
+    }
+    let heading = [
+        "SOURCE",
+        "STATE",
+        "TRANSPORT",
+        "PROTOCOL",
+        "PID",
+        "TOOLS",
+        "CALLS",
+        "RESTARTS",
+    ];
+    let rows: Vec<_> = sources
+        .iter()
+        .map(|source| {
+            let pids: Vec<_> = source.pids.iter().map(u32::to_string).collect();
+            let calls = match source.active {
+                0 => source.calls.to_string(),
+                active => format!("{} ({active} now)", source.calls),
+            };
+            [
+                source.name.clone(),
+                source.state.clone(),
+                source.transport.clone(),
+                source.protocol.clone().unwrap_or_default(),
+                pids.join(","),
+                source.tools.to_string(),
+                calls,
+                source.restarts.to_string(),
+            ]
+        })
+        .collect();
+    render::out(columns(&heading, &rows).trim_end());
+    for source in sources {
+        for note in &source.notes {
+            render::say(&format!("{}: note: {note}", source.name));
+        }
+        if let Some(error) = &source.last_error {
+            render::say(&format!("{}: last error: {error}", source.name));
+        }
+    }
+}
