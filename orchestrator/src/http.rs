@@ -1,3 +1,3 @@
 //! What Packtrain serves over HTTP, on loopback only.
 
-pub(crate) mod callbacks;
+pub mod callbacks;

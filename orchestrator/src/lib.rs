@@ -2,12 +2,12 @@
 
 pub mod cli;
 pub mod exit;
-mod http;
+pub mod http;
 pub mod render;
 mod reports;
 mod runtime;
 mod shutdown;
-mod sinks;
+pub mod sinks;
 mod site;
 mod sources;
 mod tool_files;

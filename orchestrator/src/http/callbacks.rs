@@ -21,7 +21,7 @@ const MAX_BODY: usize = 1024 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A port for callbacks, up as long as this lives.
-pub(crate) struct CallbackServer {
+pub struct CallbackServer {
     listener: TcpListener,
     address: SocketAddr,
 }
@@ -31,19 +31,19 @@ impl CallbackServer {
     ///
     /// # Errors
     /// When the system has none.
-    pub(crate) async fn bind() -> io::Result<Self> {
+    pub async fn bind() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address })
     }
 
     /// Where it is.
-    pub(crate) fn base_url(&self) -> String {
+    pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Answers callbacks, as long as the handle lives.
-    pub(crate) fn serve(self, callbacks: Callbacks) -> AbortOnDropHandle<()> {
+    pub fn serve(self, callbacks: Callbacks) -> AbortOnDropHandle<()> {
         let router = Router::new()
             .route("/scripting/callback", post(answer))
             .layer(DefaultBodyLimit::disable())

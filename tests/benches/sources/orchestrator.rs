@@ -1,0 +1,332 @@
+//! The process under measurement: devices in memory, leases, sessions, the invoker, a journal on
+//! disk, tool sources and the door for callbacks. Only the command line is missing.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use packtrain_device_actors::Fleet;
+use packtrain_drivers::{
+    ActionReport, BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo, Driver,
+    DriverError, EventSink, Observation, Platform, Size, WebCommand,
+};
+use packtrain_engine::{
+    DeviceRequirement, Here, Journal, SessionContext, SessionOptions, SessionOrder, SessionOutput,
+    SessionStop, SessionValues, TrailLoader,
+};
+use packtrain_model::memory::Redactor;
+use packtrain_model::trail::{ToolCall, Trail};
+use packtrain_model::yaml::{DecodeError, Value};
+use packtrain_model::{AttemptNumber, Cell, PlannedSession, RunId, SessionId, SessionIndex};
+use packtrain_orchestrator::http::callbacks::CallbackServer;
+use packtrain_orchestrator::sinks::disk::Disk;
+use packtrain_record::JournalWriter;
+use packtrain_tools::{
+    Answer, Call, CallbackLimits, Callbacks, Caller, Kind, Launch, LaunchProgram, Registry,
+    SourceSettings, SupervisorOptions, Target, Tool, ToolError, ToolSources, ToolSpec, Transport,
+};
+
+use crate::ROUNDS;
+use crate::client::{Connection, median, quantile};
+
+pub(crate) fn run(words: &[&str]) {
+    let (mode, source, devices, latency) = (words[0], words[1], words[2], words[3]);
+    let devices: usize = devices.parse().unwrap();
+    let latency = Duration::from_millis(latency.parse().unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let runtime = Arc::new(runtime);
+    let shared = Arc::clone(&runtime);
+    actix_rt::System::with_tokio_rt(move || shared).block_on(async {
+        let bench = Bench::new(source, &words[4..], devices, latency).await;
+        match mode {
+            "hold" => bench.all("bench_hold").await,
+            "calls" => bench.calls(source).await,
+            "drive" => bench.drive().await,
+            _ => panic!("hold, calls or drive"),
+        }
+        bench.sources.shutdown().await;
+    });
+}
+
+struct Bench {
+    sessions: Vec<Arc<SessionContext>>,
+    sources: ToolSources,
+    _server: tokio_util::task::AbortOnDropHandle<()>,
+    _folder: tempfile::TempDir,
+}
+
+impl Bench {
+    async fn new(source: &str, typescript: &[&str], devices: usize, latency: Duration) -> Self {
+        let infos: Vec<DeviceInfo> = (0..devices).map(|n| info(&format!("d{n}"))).collect();
+        let connectors = infos.iter().map(|info| {
+            let info = info.clone();
+            Arc::new(Memory { info, latency }) as Arc<dyn Connector>
+        });
+        let arbiter = actix_rt::Arbiter::new().handle();
+        let fleet = Fleet::start(connectors.collect(), std::slice::from_ref(&arbiter)).unwrap();
+        let server = CallbackServer::bind().await.unwrap();
+        let mut settings = SourceSettings::named("bench");
+        match typescript {
+            [] => settings.url = Some(source.to_owned()),
+            [modules, replicas] => {
+                settings.launch = Some(Launch {
+                    program: LaunchProgram::Command(format!("{modules}/node_modules/.bin/tsx")),
+                    args: vec![source.to_owned()],
+                    env: [("NODE_PATH".to_owned(), format!("{modules}/node_modules"))].into(),
+                    folder: None,
+                });
+                settings.transport = Some(Transport::Http);
+                settings.replicas = replicas.parse().unwrap();
+            }
+            _ => panic!("folder and replicas"),
+        }
+        settings.concurrency = 1024;
+        let sources = ToolSources::start(
+            SupervisorOptions {
+                sources: vec![settings],
+                base: Registry::builtin().with(Arc::new(Act(spec()))),
+                devices: infos.clone(),
+                base_url: server.base_url(),
+                callback_timeout: CallbackLimits::default().timeout,
+                run_dir: None,
+                search_path: std::env::var_os("PATH").unwrap(),
+                redactor: Redactor::default(),
+                session_prefix: "bench".to_owned(),
+            },
+            &arbiter,
+        );
+        let limits = CallbackLimits::default();
+        let callbacks = Callbacks::new(
+            sources.invocations().clone(),
+            sources.registry().clone(),
+            limits,
+        );
+        let serving = server.serve(callbacks);
+        let failures = sources.registered().await.unwrap();
+        assert!(failures.is_empty(), "{failures:?}");
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunId("bench".to_owned());
+        let disk = Disk::new(JournalWriter::create(folder.path(), &run).unwrap());
+        let (journal, _) = Journal::start(Box::new(disk), Vec::new(), Redactor::default()).unwrap();
+        let here = Here {
+            fleet,
+            registry: sources.registry().clone(),
+            loader: Arc::new(NoTrails),
+            caller: Caller::Person,
+            working_directory: folder.path().to_owned(),
+            scratch: None,
+        };
+        let mut sessions = Vec::new();
+        for (index, info) in infos.into_iter().enumerate() {
+            let order = order(index, info);
+            let output = SessionOutput::new(journal.clone());
+            let session = here.open(&order, output, SessionStop::default()).await;
+            sessions.push(Arc::new(
+                session.unwrap_or_else(|outcome| panic!("{outcome:?}")),
+            ));
+        }
+        Self {
+            sessions,
+            sources,
+            _server: serving,
+            _folder: folder,
+        }
+    }
+
+    /// A call of a tool in every session at once.
+    async fn all(&self, tool: &str) {
+        let calls = self.sessions.iter().map(|session| {
+            let (session, tool) = (Arc::clone(session), tool.to_owned());
+            tokio::spawn(async move {
+                let call = ToolCall::new(tool, Value::mapping([]));
+                session
+                    .call(&call)
+                    .await
+                    .unwrap_or_else(|outcome| panic!("{outcome:?}"));
+            })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            call.await.unwrap();
+        }
+    }
+
+    async fn drive(&self) {
+        // What is started and compiled only once is not measured.
+        self.all("bench_echo").await;
+        println!("ready");
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).unwrap();
+        let begun = Instant::now();
+        self.all("bench_drive").await;
+        println!("{}", begun.elapsed().as_secs_f64() * 1e3);
+    }
+
+    async fn calls(&self, url: &str) {
+        let address = url
+            .trim_start_matches("http://")
+            .trim_end_matches("/mcp")
+            .to_owned();
+        let body = serde_json::json!({
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": { "name": "bench_echo", "arguments": {}, "_meta": {
+                "trailblaze": { "baseUrl": "http://127.0.0.1:50000", "sessionId": "bench_s1",
+                    "invocationId": "0f0e0d0c-0b0a-0908-0706-050403020100",
+                    "device": { "platform": "web", "widthPixels": 10, "heightPixels": 10, "driverType": "memory" } },
+            } },
+        })
+        .to_string();
+        let call = ToolCall::new("bench_echo", Value::mapping([]));
+        let session = &self.sessions[0];
+        let (mut ratios, mut own, mut floor) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            let (address, body) = (address.clone(), body.clone());
+            let mut bare = tokio::task::spawn_blocking(move || {
+                Connection::open(&address, "/mcp").slice(&body, crate::SLICE)
+            })
+            .await
+            .unwrap();
+            let mut took = Vec::new();
+            let ends = Instant::now() + crate::SLICE;
+            while Instant::now() < ends {
+                let begun = Instant::now();
+                session.call(&call).await.unwrap();
+                took.push(begun.elapsed().as_secs_f64() * 1e6);
+            }
+            let (ours, bare) = (quantile(&mut took, 0.5), quantile(&mut bare, 0.5));
+            ratios.push(ours / bare);
+            own.push(ours);
+            floor.push(bare);
+        }
+        println!(
+            "tools/call p50 / raw HTTP client: {:.2} (p10 {:.2}, p90 {:.2}; {:.1} us / {:.1} us)",
+            median(&mut ratios),
+            quantile(&mut ratios, 0.1),
+            quantile(&mut ratios, 0.9),
+            median(&mut own),
+            median(&mut floor),
+        );
+    }
+}
+
+fn order(index: usize, info: DeviceInfo) -> SessionOrder {
+    let attempt = AttemptNumber(1);
+    SessionOrder {
+        run: RunId("bench".to_owned()),
+        session: SessionId::new(SessionIndex(index), attempt),
+        attempt,
+        planned: PlannedSession {
+            trail: 0,
+            device: Some(info.id.clone()),
+            cell: Cell::default(),
+        },
+        trail: Arc::new(Trail::empty("bench")),
+        requires: DeviceRequirement::Exactly(info),
+        target: Target::default(),
+        values: SessionValues::default(),
+        options: SessionOptions::default(),
+    }
+}
+
+struct NoTrails;
+
+impl TrailLoader for NoTrails {
+    fn load(&self, path: &str, _: &[std::path::PathBuf]) -> Result<Arc<Trail>, String> {
+        Err(format!("no trail {path}"))
+    }
+}
+
+fn info(name: &str) -> DeviceInfo {
+    DeviceInfo {
+        id: DeviceId::new(Platform::Web, name),
+        driver: "memory".into(),
+        classifiers: vec!["web".into()],
+        model: "memory".into(),
+        system: "memory".into(),
+        screen: Size::new(10.0, 10.0),
+    }
+}
+
+/// A device that does nothing, for a while.
+struct Memory {
+    info: DeviceInfo,
+    latency: Duration,
+}
+
+impl Connector for Memory {
+    fn id(&self) -> &DeviceId {
+        &self.info.id
+    }
+
+    fn describe(&self) -> DeviceInfo {
+        self.info.clone()
+    }
+
+    fn connect<'a>(
+        &'a self,
+        _: EventSink,
+        _: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
+        let driver = MemoryDriver {
+            info: self.info.clone(),
+            latency: self.latency,
+        };
+        Box::pin(async move { Ok(Box::new(driver) as Box<dyn Driver>) })
+    }
+}
+
+struct MemoryDriver {
+    info: DeviceInfo,
+    latency: Duration,
+}
+
+impl Driver for MemoryDriver {
+    fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    fn execute<'a>(
+        &'a mut self,
+        command: Command,
+        _: &'a CommandContext,
+    ) -> BoxFuture<'a, Result<Observation, DriverError>> {
+        Box::pin(async move {
+            if matches!(command, Command::Web(_)) && !self.latency.is_zero() {
+                tokio::time::sleep_until((Instant::now() + self.latency).into()).await;
+            }
+            Ok(Observation::Done(ActionReport::default()))
+        })
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec::new("bench_act", "Has the device do nothing.", Kind::Action)
+}
+
+/// A tool that sends the device one command under the session's lease.
+struct Act(ToolSpec);
+
+impl Tool for Act {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn check(&self, _: &Value) -> Result<(), DecodeError> {
+        Ok(())
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a Value,
+        call: &'a Call<'a>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Box::pin(call.act(Command::Web(WebCommand::Evaluate(String::new()))))
+    }
+}
