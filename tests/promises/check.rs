@@ -7,9 +7,16 @@ use crate::lab;
 #[test]
 fn the_bundled_examples_are_without_mistakes() {
     let examples = repository().join("examples");
+    let shop = examples.join("shop");
     lab()
-        .run(&["check", "--strict", examples.to_str().unwrap()])
+        .run(&["check", "--strict", shop.to_str().unwrap()])
         .expect(0);
+    // Which tools its sources have is known only once they run.
+    let signup = examples.join("signup");
+    let config = signup.join("packtrain.yaml");
+    let (config, signup) = (config.to_str().unwrap(), signup.to_str().unwrap());
+    let ended = lab().run(&["check", "--config", config, signup]).expect(0);
+    assert!(ended.stderr.contains("0 mistakes"), "{}", ended.stderr);
 }
 
 #[test]

@@ -24,6 +24,16 @@ fn the_demo_runs_its_trail_at_once_on_both_phones_and_on_every_browser() {
     }
     assert_eq!(outcomes.len(), 6, "{outcomes:?}");
     assert!(ended.stderr.contains("report.html"), "{}", ended.stderr);
+    // One of its steps is by a tool source, on every device.
+    let tool = |event: &&serde_json::Value| {
+        event["event"] == "tool_finished" && event["tool"] == "shop_signUpNode"
+    };
+    let events = lab.events();
+    let by_source: Vec<_> = events.iter().filter(tool).collect();
+    assert_eq!(by_source.len(), 6, "{by_source:?}");
+    for event in by_source {
+        assert_eq!(event["via"]["source"], "signup", "{event}");
+    }
     // At once: every device has begun before any has ended.
     let events = lab.events();
     let place = |name: &str| events.iter().position(|event| event["event"] == name);

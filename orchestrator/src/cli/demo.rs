@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use packtrain_config::{Config, Flags, VirtualSettings};
+use packtrain_config::{Config, Flags, McpServer, VirtualSettings};
 use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
 use packtrain_tools::Registry;
@@ -18,6 +18,11 @@ use crate::{render, runtime, trails, wiring};
 const TRAIL: &str = include_str!("../../../examples/shop/trails/buy.trail.yaml");
 /// What messages call it.
 const NAME: &str = "examples/shop/trails/buy.trail.yaml";
+
+/// What the trail goes on with where Node is found: steps by a tool that is not built in.
+const MORE_STEPS: &str = include_str!("../../../examples/signup/steps.yaml");
+/// The tool source that has it.
+const SOURCE: &str = include_str!("../../../examples/signup/node/signup.mjs");
 
 /// The devices of the demo, as a packtrain.yaml has them.
 const CONFIG: &str = include_str!("../../../examples/shop/packtrain.yaml");
@@ -44,7 +49,13 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         app: None,
         ..phones
     });
-    let parsed = Trail::parse(TRAIL, NAME)
+    let mut trail = TRAIL.to_owned();
+    config.mcp_servers = tool_source(&config)?.into_iter().collect();
+    if !config.mcp_servers.is_empty() {
+        trail.push_str("\n");
+        trail.push_str(MORE_STEPS);
+    }
+    let parsed = Trail::parse(&trail, NAME)
         .map_err(|mistakes| CliError::files("the bundled trail is broken", mistakes))?;
     let found = trails::Loaded {
         trails: vec![trails::LoadedTrail::File(Arc::new(parsed.trail))],
@@ -70,6 +81,31 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         };
         super::run::execute(run, workspace, found, context, interrupts).await
     })
+}
+
+/// The bundled tool source, written down to be started, where there is Node.
+fn tool_source(config: &Config) -> Result<Option<McpServer>, CliError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path);
+    let mut nodes = folders.map(|folder| folder.join("node"));
+    let Some(node) = nodes.find(|node| node.is_file()) else {
+        render::say("Node is not installed, so the demo does without its tool source");
+        return Ok(None);
+    };
+    let output = &config.run.output_dir;
+    let folder = output.parent().unwrap_or(output).join("demo");
+    let script = folder.join("signup.mjs");
+    std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&script, SOURCE))
+        .map_err(|error| {
+            CliError::infrastructure(format!("cannot write {}", script.display())).because(&error)
+        })?;
+    Ok(Some(McpServer {
+        name: "signup".to_owned(),
+        command: vec![node.display().to_string(), script.display().to_string()],
+        transport: Some(packtrain_config::Transport::Stdio),
+        ..McpServer::default()
+    }))
 }
 
 /// What was asked for, or the virtual phones and, where they can be driven, the browsers. The demo
