@@ -12,7 +12,7 @@ use crate::watcher::members;
 pub enum Listener {
     /// A process of the session, at this address.
     Session(IpAddr),
-    /// Somebody else.
+    /// Somebody else, on an address of this computer alone or on all: not only the session.
     Other,
     /// Nobody.
     Nobody,
@@ -39,7 +39,15 @@ pub fn listener(leader: u32, port: u16) -> Listener {
         return Listener::Nobody;
     }
     let ours = sockets(Pid::from_raw(leader));
-    let found = listening.iter().find(|(_, _, inode)| ours.contains(inode));
+    let (own, foreign): (Vec<_>, Vec<_>) = listening
+        .into_iter()
+        .partition(|(_, _, inode)| ours.contains(inode));
+    // Whoever connects by a name may reach either address of loopback.
+    let reachable = |address: &IpAddr| address.is_loopback() || address.is_unspecified();
+    if foreign.iter().any(|(address, _, _)| reachable(address)) {
+        return Listener::Other;
+    }
+    let found = own.first();
     found.map_or(Listener::Other, |(address, _, _)| {
         Listener::Session(*address)
     })
