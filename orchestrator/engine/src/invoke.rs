@@ -87,7 +87,7 @@ impl<'a> Invoker<'a> {
         let number = self.next_call.fetch_add(1, Ordering::Relaxed);
         let session = self.session;
         let started = Instant::now();
-        let registry = session.registry.snapshot();
+        let registry = session.registry.with(request.tool).await;
         let tool = registry.get(request.tool);
         let arguments = arguments::filled_in(session, &request, tool);
         if let (Some(tool), Ok(arguments)) = (tool, &arguments) {

@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
-use packtrain_drivers::Platform;
+use packtrain_drivers::{BoxFuture, Platform};
 
 use crate::builtin;
 use crate::tool::{Origin, Tool};
+
+/// How long contributors may take to tell what they have now.
+const RENEW_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// All tools by name. Names are unique.
 #[derive(Clone, Default)]
@@ -141,22 +145,54 @@ impl std::error::Error for Collisions {}
 /// The registry that runs look tools up in. It can be replaced while they go on: a call keeps the
 /// tool that it found. Cheap to clone.
 #[derive(Clone)]
-pub struct SharedRegistry(Arc<RwLock<Arc<Registry>>>);
+pub struct SharedRegistry {
+    current: Arc<RwLock<Arc<Registry>>>,
+    renew: Option<Arc<Renew>>,
+}
+
+/// Asks all who contribute what they have now, and replaces the registry when that is new.
+type Renew = dyn Fn() -> BoxFuture<'static, ()> + Send + Sync;
 
 impl SharedRegistry {
     /// Shares a registry.
     pub fn new(registry: Registry) -> Self {
-        Self(Arc::new(RwLock::new(Arc::new(registry))))
+        Self {
+            current: Arc::new(RwLock::new(Arc::new(registry))),
+            renew: None,
+        }
+    }
+
+    /// The same, for those who look up tools that may have come meanwhile.
+    #[must_use]
+    pub fn renewed_by(
+        mut self,
+        renew: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) -> Self {
+        self.renew = Some(Arc::new(renew));
+        self
+    }
+
+    /// The registry as it is now, asked for anew when it lacks a tool.
+    pub async fn with(&self, tool: &str) -> Arc<Registry> {
+        let now = self.snapshot();
+        match &self.renew {
+            Some(renew) if now.get(tool).is_none() => {
+                // What does not answer in time has nothing new.
+                let _ = tokio::time::timeout(RENEW_TIMEOUT, renew()).await;
+                self.snapshot()
+            }
+            Some(_) | None => now,
+        }
     }
 
     /// The registry as it is now.
     pub fn snapshot(&self) -> Arc<Registry> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Lets calls from now on find other tools.
     pub fn replace(&self, registry: Registry) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(registry);
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use actix_rt::ArbiterHandle;
+use futures::FutureExt;
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::memory::Redactor;
 use serde::{Deserialize, Serialize};
@@ -162,6 +163,16 @@ impl ToolSources {
                 }
             })
         };
+        let asked = supervisor.clone();
+        let registry = registry.renewed_by(move || {
+            let (answer, reloaded) = oneshot::channel();
+            asked.do_send(Reload {
+                source: None,
+                answer,
+            });
+            // A supervisor that is gone has nothing new.
+            Box::pin(reloaded.map(drop))
+        });
         Self {
             supervisor,
             sources,
@@ -306,15 +317,23 @@ impl Handler<Listed> for Supervisor {
         }
         state.unheard -= usize::from(is_new);
         // Nothing is registered before all that may collide is known.
+        let is_registered = state.unheard == 0 && !is_new;
         if state.unheard == 0 {
             state.collision = self.register(&state.failures);
         }
-        if let Some(collision) = &state.collision {
-            tracing::warn!(
-                source = listed.source,
-                collision,
-                "tools are not registered"
+        // Who waits for the first registration tells of its collisions.
+        if let Some(collision) = &state.collision
+            && is_registered
+        {
+            let told = format!(
+                "the tools that tool source `{}` lists now are not registered: {collision}",
+                listed.source
             );
+            tracing::error!("{told}");
+            let kept = Registry::clone(&self.registry.snapshot());
+            if !kept.missing().contains(&told) {
+                self.registry.replace(kept.without([told]));
+            }
         }
         self.state.send_replace(state);
         if let Some(registered) = listed.registered {
