@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use actix::{Actor, AsyncContext, Context, Handler, Message, Recipient};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -15,7 +15,7 @@ use super::instance::Instance;
 use super::mcp::{ListedTool, Notice};
 use super::metadata::{REGISTRY, RegistryResource};
 use super::pool::{Life, Pool, Replica, ScopeKey, SlotId, back_off};
-use super::settings::Scope;
+use super::settings::{RestartPolicy, Scope, StopPolicy};
 use super::start::StartError;
 
 /// How long changes of a source's tools are collected before it is asked for them.
@@ -203,6 +203,12 @@ impl SourceActor {
                         Some(Notice::Log(line)) => instance.log.line(&line),
                         Some(Notice::ToolsChanged) => {
                             tokio::time::sleep(LIST_DELAY).await;
+                            // One look is for all changes until now.
+                            while let Some(Ok(notice)) = notices.as_mut().map(mpsc::Receiver::try_recv) {
+                                if let Notice::Log(line) = notice {
+                                    instance.log.line(&line);
+                                }
+                            }
                             let listing = list(&instance).await;
                             if let Some(addr) = addr.upgrade() {
                                 addr.do_send(NewListing(listing, None));
@@ -248,8 +254,15 @@ impl SourceActor {
         });
     }
 
-    /// A process is gone: it is started again after a while, or stays down.
-    fn lost(&self, slot: SlotId, error: StartError, ctx: &mut Context<Self>) {
+    /// A process is of no use any more: it is started again after a while, or stays down. One that
+    /// still runs is ended first, so that it holds no port.
+    fn lost(
+        &self,
+        slot: SlotId,
+        error: StartError,
+        running: Option<Arc<Instance>>,
+        ctx: &Context<Self>,
+    ) {
         self.source.fail(&error.message);
         let policy = self.source.settings().restart;
         let next = self.source.next_slot();
@@ -259,20 +272,31 @@ impl SourceActor {
             slot.life = match wait {
                 Some(_) => Life::BackOff,
                 None => Life::Down(StartError {
-                    message: format!(
-                        "{}; it was started again {} times within {:.0} s and stays down",
-                        error.message,
-                        policy.max,
-                        policy.window.as_secs_f64()
-                    ),
+                    message: format!("{} {}", error.message, given_up(policy)),
                     tail: error.tail,
                 }),
             };
             wait
         });
-        if let Some(Some(wait)) = wait {
-            ctx.notify_later(Again(next), wait);
-        }
+        let (addr, ending) = (ctx.address(), self.ending.clone());
+        // What answers nothing does not see either that its input is closed.
+        let policy = StopPolicy {
+            stdin_grace: Duration::ZERO,
+            ..self.source.settings().stop
+        };
+        self.tasks.spawn(async move {
+            if let Some(instance) = running {
+                instance.stop(policy).await;
+            }
+            if let Some(Some(wait)) = wait
+                && ending
+                    .run_until_cancelled(tokio::time::sleep(wait))
+                    .await
+                    .is_some()
+            {
+                addr.do_send(Again(next));
+            }
+        });
         self.source.changed.notify_waiters();
     }
 
@@ -295,6 +319,16 @@ impl SourceActor {
                 Life::Starting | Life::BackOff | Life::Down(_) => None,
             })
             .collect()
+    }
+}
+
+/// Why a process is not started again.
+fn given_up(policy: RestartPolicy) -> String {
+    let window = policy.window.as_secs_f64();
+    match policy.max {
+        0 => "and is not started again: `restart.max` is 0".to_owned(),
+        1 => format!("and stays down: it was started again once within {window:.0} s"),
+        max => format!("and stays down: it was started again {max} times within {window:.0} s"),
     }
 }
 
@@ -341,8 +375,7 @@ impl Handler<Order> for SourceActor {
                 if let Some(Some(instance)) = stuck {
                     let message = "it answered nothing after a call was called off".to_owned();
                     let tail = instance.log.tail();
-                    self.stop_instance(instance);
-                    self.lost(slot, StartError { message, tail }, ctx);
+                    self.lost(slot, StartError { message, tail }, Some(instance), ctx);
                 }
             }
             Order::Retire(key) => {
@@ -351,13 +384,13 @@ impl Handler<Order> for SourceActor {
                 }
             }
             Order::List(registered) => {
-                let ready = self.source.some_instance();
+                // Without a process there is nothing new: the sender is dropped.
+                let Some(instance) = self.source.some_instance() else {
+                    return;
+                };
                 let addr = ctx.address();
                 self.tasks.spawn(async move {
-                    let listing = match ready {
-                        Some(instance) => list(&instance).await,
-                        None => Err("no process of it runs".to_owned()),
-                    };
+                    let listing = list(&instance).await;
                     addr.do_send(NewListing(listing, Some(registered)));
                 });
             }
@@ -390,7 +423,7 @@ impl Handler<Started> for SourceActor {
                 let was_up = self.listing.is_some();
                 if was_up {
                     // It has answered before, so it may again.
-                    self.lost(slot, error, ctx);
+                    self.lost(slot, error, None, ctx);
                     return;
                 }
                 self.source.fail(&error.message);
@@ -411,13 +444,15 @@ impl Handler<Gone> for SourceActor {
     type Result = ();
 
     fn handle(&mut self, gone: Gone, ctx: &mut Self::Context) {
-        let tail = self.source.with_slot(gone.slot, |slot| match &slot.life {
-            Life::Ready(instance) => instance.log.tail(),
-            Life::Starting | Life::BackOff | Life::Down(_) => Vec::new(),
+        let instance = self.source.with_slot(gone.slot, |slot| match &slot.life {
+            Life::Ready(instance) => Some(Arc::clone(instance)),
+            Life::Starting | Life::BackOff | Life::Down(_) => None,
         });
-        if let Some(tail) = tail {
+        if let Some(instance) = instance {
+            let tail = instance.as_ref().map(|instance| instance.log.tail());
+            let tail = tail.unwrap_or_default();
             let message = format!("it ended ({})", gone.how);
-            self.lost(gone.slot, StartError { message, tail }, ctx);
+            self.lost(gone.slot, StartError { message, tail }, instance, ctx);
         }
     }
 }

@@ -29,7 +29,7 @@ use crate::tool::ToolError;
 
 /// How long after a connection broke the end of its process is waited for.
 const REAP_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a server may take to answer anything after a call was called off.
+/// The least that a server may take to answer anything after a call was called off.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What all sources of a supervisor share.
@@ -273,7 +273,7 @@ impl Source {
                     let replica = pool.home(device);
                     let slot = &pool.slots[replica];
                     match &slot.life {
-                        Life::Ready(instance) if !instance.client.is_closed() => {
+                        Life::Ready(instance) if instance.is_usable() => {
                             drop(waiting);
                             self.calls.fetch_add(1, Ordering::Relaxed);
                             return Ok(Use {
@@ -392,25 +392,65 @@ impl Source {
         }
     }
 
-    /// Tells the server that nobody waits for a call any more. A server that answers nothing
-    /// afterwards is stuck, and started again.
+    /// Tells the server that nobody waits for a call any more. It gets no other call before it has
+    /// answered anything; a server that does not is stuck, and started again. Resolved once it is
+    /// told.
     pub(super) fn call_off(
         self: &Arc<Self>,
-        mut pending: PendingCall,
+        pending: PendingCall,
         used: Use,
         why: &'static str,
-    ) {
+    ) -> oneshot::Receiver<()> {
+        let (tell, told) = oneshot::channel();
+        let mut doubt = Doubt::about(self, &used);
         let source = Arc::clone(self);
         self.called_off.spawn(async move {
-            let grace = source.settings.cancel_grace;
-            pending.cancel(why, grace).await;
-            // A server may answer that it stopped, and need not.
-            let _ = tokio::time::timeout(grace, pending.answer()).await;
-            let alive = used.instance().client.answers();
-            if tokio::time::timeout(ALIVE_TIMEOUT, alive).await != Ok(true) {
+            let grace = source.settings.cancel_grace.max(ALIVE_TIMEOUT);
+            let answers = async {
+                pending.cancel(why).await;
+                // Who does not wait any more is not told.
+                let _ = tell.send(());
+                used.instance().client.answers().await
+            };
+            if tokio::time::timeout(grace, answers).await != Ok(true) {
+                doubt.confirm();
                 source.order(Order::Stuck(used.slot));
             }
         });
+        told
+    }
+}
+
+/// For as long as it is not known whether a process is stuck.
+struct Doubt {
+    source: Arc<Source>,
+    instance: Arc<Instance>,
+    /// Whether it is over with the end of this; one that is stuck is never called again.
+    is_settled: bool,
+}
+
+impl Doubt {
+    fn about(source: &Arc<Source>, used: &Use) -> Self {
+        used.active.0.doubts.fetch_add(1, Ordering::SeqCst);
+        Self {
+            source: Arc::clone(source),
+            instance: Arc::clone(&used.active.0),
+            is_settled: true,
+        }
+    }
+
+    /// It is stuck.
+    const fn confirm(&mut self) {
+        self.is_settled = false;
+    }
+}
+
+impl Drop for Doubt {
+    fn drop(&mut self) {
+        if self.is_settled {
+            self.instance.doubts.fetch_sub(1, Ordering::SeqCst);
+        }
+        self.source.changed.notify_waiters();
     }
 }
 

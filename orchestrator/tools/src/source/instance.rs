@@ -22,6 +22,8 @@ pub(super) struct Instance {
     pub(super) log: SourceLog,
     /// What was noticed while it started.
     pub(super) notes: Vec<String>,
+    /// Calls that were called off, after which it has not answered anything yet.
+    pub(super) doubts: AtomicUsize,
     /// Calls under way.
     pub(super) calls: AtomicUsize,
     /// What it says unasked; taken by whoever looks after it.
@@ -54,6 +56,11 @@ impl Instance {
                 },
             },
         }
+    }
+
+    /// Whether calls can be made: it is there, and nothing says that it is stuck.
+    pub(super) fn is_usable(&self) -> bool {
+        !self.client.is_closed() && self.doubts.load(Ordering::SeqCst) == 0
     }
 
     /// Counts a call for as long as the answer lives.

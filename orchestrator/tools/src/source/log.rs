@@ -68,6 +68,11 @@ impl SourceLog {
         lines.tail.push_back(text);
     }
 
+    /// Another start: errors quote what comes from now on.
+    pub(super) fn begin(&self) {
+        self.lock().tail.clear();
+    }
+
     /// Its last lines.
     pub(super) fn tail(&self) -> Vec<String> {
         self.lock().tail.iter().cloned().collect()

@@ -6,6 +6,7 @@
 
 mod call;
 mod handler;
+mod http;
 mod stdio;
 
 use std::collections::HashMap;
@@ -19,9 +20,11 @@ use rmcp::model::{
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, RunningService, ServiceError,
 };
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::common::client_side_sse::FixedInterval;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransportConfig, StreamableHttpError,
+};
+use rmcp::transport::{DynamicTransportError, StreamableHttpClientTransport};
 use rmcp::{ClientServiceExt, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, mpsc};
@@ -29,7 +32,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use self::call::{CallError, CallResult, PendingCall};
 use self::handler::{Handler, Watched};
-pub(super) use self::stdio::StdioTransport;
+use self::http::HttpClient;
+pub(super) use self::stdio::{STDOUT, Stdin, StdioTransport};
 use super::settings::Protocol;
 
 /// How long a server may take to end a session that it is told is over.
@@ -126,7 +130,7 @@ impl McpClient {
                 headers,
                 concurrency,
             } => {
-                let transport = http(url, &headers, concurrency)?;
+                let transport = streamable_http(url, &headers, concurrency)?;
                 handler.serve_with_lifecycle(transport, lifecycle).await
             }
         };
@@ -219,11 +223,11 @@ fn lifecycle(protocol: Protocol) -> ClientLifecycleMode {
     }
 }
 
-fn http(
+fn streamable_http(
     url: String,
     headers: &[(String, String)],
     concurrency: usize,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, ConnectError> {
+) -> Result<StreamableHttpClientTransport<HttpClient>, ConnectError> {
     let refused = |error: &dyn std::fmt::Display| ConnectError::Refused(error.to_string());
     let mut all = HashMap::new();
     for (name, value) in headers {
@@ -248,7 +252,10 @@ fn http(
     once.max_times = Some(1);
     once.duration = Duration::from_millis(100);
     config.retry_config = Arc::new(once);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(
+        HttpClient(client),
+        config,
+    ))
 }
 
 /// On connections of the newer protocol, changes of the tools have to be asked for.
@@ -276,7 +283,11 @@ fn listen(
 }
 
 fn connect_error(error: &ClientInitializeError) -> ConnectError {
-    let told = chain(error);
+    let told = match error {
+        // Which of its types it went through is of no use to anybody.
+        ClientInitializeError::TransportError { error, .. } => transport(error),
+        other => chain(other),
+    };
     match error {
         ClientInitializeError::JsonRpcError(rpc)
             if rpc.code.0 == -32022
@@ -306,7 +317,17 @@ fn connect_error(error: &ClientInitializeError) -> ConnectError {
 fn sentence(error: &ServiceError) -> String {
     match error {
         ServiceError::McpError(rpc) => rpc.message.to_string(),
+        ServiceError::TransportSend(error) => transport(error),
         other => chain(other),
+    }
+}
+
+/// An error of either transport.
+fn transport(error: &DynamicTransportError) -> String {
+    match error.error.downcast_ref() {
+        // It does not tell its own causes.
+        Some(StreamableHttpError::<reqwest::Error>::Client(error)) => chain(error),
+        _ => chain(error.error.as_ref()),
     }
 }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_program::{Listener, Program, listener};
-use tokio::process::{ChildStdin, ChildStdout, Command};
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::process::{ChildStdout, Command};
+use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::launch::CommandLine;
 use super::log::SourceLog;
+use super::mcp::Stdin;
 use super::settings::StopPolicy;
 
 /// How long after its end what it wrote last may take to arrive.
@@ -19,8 +20,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// A process that was started. Dropped, it is killed with all it started.
 pub(super) struct Process {
     pub(super) pid: u32,
-    /// Its standard input; whoever takes it out closes it.
-    pub(super) stdin: Arc<Mutex<Option<ChildStdin>>>,
+    /// Its standard input.
+    pub(super) stdin: Arc<Stdin>,
     ended: watch::Receiver<Option<String>>,
     orders: mpsc::Sender<End>,
     _keeper: AbortOnDropHandle<()>,
@@ -71,7 +72,7 @@ impl Process {
         Ok((
             Self {
                 pid,
-                stdin: Arc::new(Mutex::new(stdin)),
+                stdin: Stdin::new(stdin),
                 ended,
                 orders,
                 _keeper: AbortOnDropHandle::new(tokio::spawn(keeper)),
@@ -97,7 +98,7 @@ impl Process {
     /// Ends it: its standard input is closed, it is sent SIGTERM, it is killed.
     pub(super) async fn stop(&self, policy: StopPolicy, reads_stdin: bool) {
         if reads_stdin {
-            self.stdin.lock().await.take();
+            self.stdin.close().await;
             if tokio::time::timeout(policy.stdin_grace, self.ended())
                 .await
                 .is_ok()

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use super::instance::Instance;
 use super::launch::{CommandLine, Places, command_line, names_port};
 use super::log::SourceLog;
-use super::mcp::{ConnectError, McpClient, Notice, StdioTransport, Wire};
+use super::mcp::{ConnectError, McpClient, Notice, STDOUT, StdioTransport, Wire};
 use super::process::Process;
 use super::settings::{Launch, Port, Protocol, SourceSettings, Transport};
 
@@ -107,7 +107,7 @@ impl StartOrder {
         match tokio::time::timeout_at(deadline.into(), started).await {
             Ok(started) => started,
             Err(_) => Err(StartError::new(
-                format!("it did not answer within {:.0} s", limit.as_secs_f64()),
+                format!("it did not answer within {:.1} s", limit.as_secs_f64()),
                 &log,
             )),
         }
@@ -211,8 +211,8 @@ impl StartOrder {
         };
         let places = self.places(picked, HOST);
         let line = self.line(launch, Transport::Http, &places, log)?;
-        let started = self.process(&line, log)?;
-        let (process, stdout) = started;
+        log.begin();
+        let (process, stdout) = self.process(&line, log)?;
         // Flags that we added may be ignored; then it waits for its standard input.
         let may_ignore = !names_port(&self.settings, launch);
         let (lines_tx, mut lines) = mpsc::channel::<String>(64);
@@ -327,6 +327,7 @@ impl StartOrder {
     ) -> Result<(McpClient, mpsc::Receiver<Notice>), String> {
         let mut protocol = self.settings.protocol;
         let mut wait = READY_POLL.0;
+        let mut last = String::new();
         loop {
             let (notices_tx, notices) = mpsc::channel(NOTICES);
             let headers = self.settings.headers.iter();
@@ -340,7 +341,10 @@ impl StartOrder {
             match McpClient::connect(wire, protocol, notices_tx).await {
                 Ok(client) => return Ok((client, notices)),
                 Err(ConnectError::NotYet(why)) => {
-                    log.line(&format!("[packtrain] {url}: {why}"));
+                    if why != last {
+                        log.line(&format!("[packtrain] {url}: {why}"));
+                        last = why;
+                    }
                     tokio::time::sleep(wait).await;
                     wait = (wait * 2).min(READY_POLL.1);
                 }
@@ -431,6 +435,7 @@ fn instance(
         transport,
         log: log.clone(),
         notes: Vec::new(),
+        doubts: AtomicUsize::new(0),
         calls: AtomicUsize::new(0),
         notices: Mutex::new(Some(notices)),
     }
@@ -448,6 +453,8 @@ async fn can_connect(port: u16) -> bool {
 fn printed_port(pattern: &str, log: &SourceLog) -> Option<u16> {
     let pattern = regex::Regex::new(pattern).ok()?;
     let tail = log.tail();
-    let found = tail.iter().rev().find_map(|line| pattern.captures(line))?;
+    let mut lines = tail.iter().rev();
+    let found =
+        lines.find_map(|line| pattern.captures(line.strip_prefix(STDOUT).unwrap_or(line)))?;
     found.get(1)?.as_str().parse().ok()
 }

@@ -21,6 +21,9 @@ use crate::call::{Call, Caller, ToolRequest};
 use crate::invocation::{Callback, Invocation};
 use crate::tool::{Answer, Tool, ToolError, ToolSpec};
 
+/// How long a server may take to be told that a call is called off before its session goes on.
+const TELL_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// A tool that a source lists.
 pub(super) struct SourceTool {
     pub(super) spec: ToolSpec,
@@ -97,8 +100,10 @@ impl SourceTool {
         let mut under_way = UnderWay {
             tool: self,
             call,
-            pending,
-            used,
+            flight: Flight {
+                source: Arc::clone(source),
+                parts: Some((pending, used)),
+            },
             invocation,
             seen: Seen::default(),
         };
@@ -177,12 +182,43 @@ struct Seen {
     decisive: Option<ToolError>,
 }
 
-/// A call under way. Dropped before it is settled, its server is told that nobody waits.
+/// What the server has to be told of. Dropped before it is settled, the server is told that nobody
+/// waits.
+struct Flight {
+    source: Arc<Source>,
+    /// Until it is settled.
+    parts: Option<(PendingCall, Use)>,
+}
+
+impl Flight {
+    /// Tells the server that nobody waits any more, as far as it reads.
+    async fn call_off(&mut self, why: &'static str) {
+        if let Some((pending, used)) = self.parts.take() {
+            let told = self.source.call_off(pending, used, why);
+            let _ = tokio::time::timeout(TELL_TIMEOUT, told).await;
+        }
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if let Some((pending, used)) = self.parts.take()
+            && tokio::runtime::Handle::try_current().is_ok()
+        {
+            // Nobody is there to wait until it is told.
+            drop(
+                self.source
+                    .call_off(pending, used, "nobody waits for it any more"),
+            );
+        }
+    }
+}
+
+/// A call under way.
 struct UnderWay<'a> {
     tool: &'a SourceTool,
     call: &'a Call<'a>,
-    pending: PendingCall,
-    used: Use,
+    flight: Flight,
     invocation: Invocation,
     seen: Seen,
 }
@@ -203,11 +239,13 @@ impl UnderWay<'_> {
         let Self {
             tool,
             call,
-            pending,
+            flight,
             invocation,
             seen,
-            ..
         } = self;
+        let Some((pending, _)) = flight.parts.as_mut() else {
+            return Ending::Cancelled;
+        };
         let settings = tool.source.settings();
         let begun = Instant::now();
         let total = begun + settings.max_total;
@@ -260,37 +298,42 @@ impl UnderWay<'_> {
         let Self {
             tool,
             call,
-            pending,
-            used,
+            mut flight,
             invocation,
             mut seen,
         } = self;
         drop(invocation);
-        call.trace.set(SourceCall {
-            source: tool.source.settings().name.clone(),
-            replica: used.replica(),
-            callbacks: seen.callbacks,
-            device_ms: seen.on_device,
-            log: used.log_path(),
-        });
+        if let Some((_, used)) = &flight.parts {
+            call.trace.set(SourceCall {
+                source: tool.source.settings().name.clone(),
+                replica: used.replica(),
+                callbacks: seen.callbacks,
+                device_ms: seen.on_device,
+                log: used.log_path(),
+            });
+        }
         let name = &tool.spec.name;
         let error = match ending {
-            Ending::Answered(Ok(result)) => return seen.decisive.take().map_or(Ok(result), Err),
-            Ending::Answered(Err(CallError::Answered(message))) => ToolError::failed(message),
-            Ending::Answered(Err(error @ CallError::Broken(_))) => tool.broken(&used, &error).await,
+            Ending::Answered(answer) => {
+                let parts = flight.parts.take();
+                match (answer, parts) {
+                    (Ok(result), _) => return seen.decisive.take().map_or(Ok(result), Err),
+                    (Err(error @ CallError::Broken(_)), Some((_, used))) => {
+                        tool.broken(&used, &error).await
+                    }
+                    (Err(error), _) => ToolError::failed(error.to_string()),
+                }
+            }
             Ending::Cancelled => {
-                tool.source
-                    .call_off(pending, used, "the session was called off");
+                flight.call_off("the session was called off").await;
                 ToolError::Cancelled
             }
             Ending::Deadline => {
-                tool.source
-                    .call_off(pending, used, "the session's time is over");
+                flight.call_off("the session's time is over").await;
                 ToolError::failed(format!("`{name}` was still running"))
             }
             Ending::Overdue(how, limit) => {
-                tool.source
-                    .call_off(pending, used, "the call took too long");
+                flight.call_off("the call took too long").await;
                 let source = &tool.source.settings().name;
                 ToolError::Infrastructure {
                     blame: Blame::Source,

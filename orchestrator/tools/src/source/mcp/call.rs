@@ -1,7 +1,7 @@
 //! One `tools/call`: sent, waited for, called off.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rmcp::RoleClient;
 use rmcp::model::{
@@ -137,11 +137,11 @@ impl PendingCall {
     }
 
     /// Tells the server that nobody waits any more.
-    pub(in crate::source) async fn cancel(&self, why: &str, limit: Duration) {
+    pub(in crate::source) async fn cancel(&self, why: &str) {
         let id = Some(self.handle.id.clone());
         let cancelled = CancelledNotificationParam::new(id, Some(why.to_owned()));
-        let told = self.peer.notify_cancelled(cancelled);
-        let _ = tokio::time::timeout(limit, told).await;
+        // A server that is gone need not be told.
+        let _ = self.peer.notify_cancelled(cancelled).await;
     }
 }
 

@@ -13,13 +13,51 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::ChildStdin;
 use tokio::sync::{Mutex, mpsc};
+use tokio_util::sync::CancellationToken;
 
+/// What stands before a line of the standard output in a log.
+pub(in crate::source) const STDOUT: &str = "[stdout] ";
 /// Bytes of one message.
 pub(in crate::source) const MAX_LINE: usize = 16 * 1024 * 1024;
+/// Bytes that are kept for the next message.
+const KEPT_LINE: usize = 64 * 1024;
 /// Bytes at either end of a message that is too long, in which its id is looked for.
 const ENDS: usize = 256;
 /// Messages that were read and not yet taken; a server that writes more waits.
 const MESSAGES: usize = 64;
+
+/// A server's standard input. Closed, it lets go of what is still being written: a server need not
+/// read.
+pub(in crate::source) struct Stdin {
+    pipe: Mutex<Option<ChildStdin>>,
+    closed: CancellationToken,
+}
+
+impl Stdin {
+    pub(in crate::source) fn new(pipe: Option<ChildStdin>) -> Arc<Self> {
+        Arc::new(Self {
+            pipe: Mutex::new(pipe),
+            closed: CancellationToken::new(),
+        })
+    }
+
+    async fn write(&self, line: &[u8]) -> io::Result<()> {
+        let writing = async {
+            let mut pipe = self.pipe.lock().await;
+            let pipe = pipe.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+            pipe.write_all(line).await?;
+            pipe.flush().await
+        };
+        let written = self.closed.run_until_cancelled(writing).await;
+        written.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into()))
+    }
+
+    /// Closes it, which asks the server to end.
+    pub(in crate::source) async fn close(&self) {
+        self.closed.cancel();
+        self.pipe.lock().await.take();
+    }
+}
 
 /// What a server wrote.
 pub(in crate::source) struct StdioLines {
@@ -30,7 +68,7 @@ pub(in crate::source) struct StdioLines {
 
 /// A connection over standard input and output.
 pub(in crate::source) struct StdioTransport {
-    stdin: Arc<Mutex<Option<ChildStdin>>>,
+    stdin: Arc<Stdin>,
     messages: mpsc::Receiver<ServerJsonRpcMessage>,
 }
 
@@ -38,7 +76,7 @@ impl StdioTransport {
     /// A transport and what feeds it. Closing the transport closes `stdin`, which asks the server to
     /// end.
     pub(in crate::source) fn new(
-        stdin: Arc<Mutex<Option<ChildStdin>>>,
+        stdin: Arc<Stdin>,
         log: mpsc::Sender<String>,
     ) -> (Self, StdioLines) {
         let (sender, messages) = mpsc::channel(MESSAGES);
@@ -51,28 +89,29 @@ impl StdioTransport {
 }
 
 impl StdioLines {
-    /// Reads until the server ends or nobody listens any more.
+    /// Reads until the server ends. When nobody takes its messages any more they are logged like all
+    /// else: a pipe that nobody reads would end a server that only talks too much.
     pub(in crate::source) async fn read(self, stdout: impl AsyncRead + Unpin) {
         let mut reader = BufReader::with_capacity(64 * 1024, stdout);
         let mut line = Vec::new();
         loop {
             line.clear();
+            line.shrink_to(KEPT_LINE);
             match read_line(&mut reader, &mut line).await {
                 Ok(Length::Nothing) | Err(_) => return,
                 Ok(Length::Whole) => match message(&line) {
                     Some(message) => {
                         if self.messages.send(message).await.is_err() {
-                            return;
+                            self.log(&line);
                         }
                     }
                     None => self.log(&line),
                 },
                 Ok(Length::TooLong(bytes)) => {
                     self.log(format!("a message of {bytes} bytes was dropped").as_bytes());
-                    if let Some(answer) = too_long(&line, bytes)
-                        && self.messages.send(answer).await.is_err()
-                    {
-                        return;
+                    if let Some(answer) = too_long(&line, bytes) {
+                        // Nobody may take it any more.
+                        let _ = self.messages.send(answer).await;
                     }
                 }
             }
@@ -84,7 +123,7 @@ impl StdioLines {
         let text = text.trim_end();
         if !text.is_empty() {
             // A source that writes faster than a disk loses lines of its log.
-            let _ = self.log.try_send(format!("[stdout] {text}"));
+            let _ = self.log.try_send(format!("{STDOUT}{text}"));
         }
     }
 }
@@ -146,7 +185,23 @@ fn message(line: &[u8]) -> Option<ServerJsonRpcMessage> {
     if line.trim_ascii_start().first() != Some(&b'{') {
         return None;
     }
-    serde_json::from_slice(line).ok()
+    serde_json::from_slice(line)
+        .ok()
+        .or_else(|| no_answer(line))
+}
+
+/// The answer that stands for one that is none, when its id can be seen.
+fn no_answer(line: &[u8]) -> Option<ServerJsonRpcMessage> {
+    let said: serde_json::Value = serde_json::from_slice(line).ok()?;
+    let is_answer = said.get("result").or_else(|| said.get("error")).is_some();
+    let id = said["id"].as_i64()?;
+    (is_answer && said.get("method").is_none())
+        .then(|| failed(id, "its answer makes no sense".to_owned()))
+}
+
+fn failed(id: i64, message: String) -> ServerJsonRpcMessage {
+    let error = ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None);
+    JsonRpcMessage::Error(JsonRpcError::new(Some(RequestId::Number(id)), error))
 }
 
 /// The answer that stands for one that is too long, when its id can be seen.
@@ -161,6 +216,11 @@ fn too_long(ends: &[u8], bytes: usize) -> Option<ServerJsonRpcMessage> {
         .into_iter()
         .rev()
         .collect();
+    let requests = r#"^\s*\{\s*("jsonrpc"\s*:\s*"2\.0"\s*,\s*)?("id"\s*:\s*[^,]+,\s*)?"method""#;
+    if regex::Regex::new(requests).ok()?.is_match(&head) {
+        // Its id is the server's own.
+        return None;
+    }
     let ids = [
         r#"^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d+)"#,
         r#"^\s*\{\s*"id"\s*:\s*(\d+)"#,
@@ -172,15 +232,8 @@ fn too_long(ends: &[u8], bytes: usize) -> Option<ServerJsonRpcMessage> {
             &tail,
         )
     })?;
-    let error = ErrorData::new(
-        ErrorCode::INTERNAL_ERROR,
-        format!("its answer has {bytes} bytes, at most {MAX_LINE} are taken"),
-        None,
-    );
-    Some(JsonRpcMessage::Error(JsonRpcError::new(
-        Some(RequestId::Number(id)),
-        error,
-    )))
+    let message = format!("its answer has {bytes} bytes, at most {MAX_LINE} are taken");
+    Some(failed(id, message))
 }
 
 fn number(pattern: &str, text: &str) -> Option<i64> {
@@ -199,12 +252,7 @@ impl Transport<RoleClient> for StdioTransport {
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
-            let mut stdin = stdin.lock().await;
-            let Some(stdin) = stdin.as_mut() else {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            };
-            stdin.write_all(&line).await?;
-            stdin.flush().await
+            stdin.write(&line).await
         }
     }
 
@@ -213,7 +261,7 @@ impl Transport<RoleClient> for StdioTransport {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.stdin.lock().await.take();
+        self.stdin.close().await;
         Ok(())
     }
 }
