@@ -7,6 +7,7 @@ mod sinks;
 mod tests;
 mod worker;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_model::memory::Redactor;
@@ -54,11 +55,11 @@ pub enum ArtifactContent {
 /// Keeps a run's events and files. Sessions wait for it: being slow is better than losing what
 /// happened.
 pub trait Store: Send {
-    /// Keeps an event. Called on the journal's thread, in order.
+    /// Keeps events, in order. Called on the journal's thread.
     ///
     /// # Errors
     /// A sentence; the journal is broken after it, and the store gets nothing more.
-    fn append(&mut self, entry: &Entry) -> Result<(), String>;
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), String>;
 
     /// Keeps a file; `None` when there is nothing to keep.
     ///
@@ -72,7 +73,7 @@ pub trait Store: Send {
 pub struct NoStore;
 
 impl Store for NoStore {
-    fn append(&mut self, _: &Entry) -> Result<(), String> {
+    fn append(&mut self, _: &[Arc<Entry>]) -> Result<(), String> {
         Ok(())
     }
 

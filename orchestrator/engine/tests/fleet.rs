@@ -382,13 +382,15 @@ struct Keeping {
 }
 
 impl Store for Keeping {
-    fn append(&mut self, entry: &Entry) -> Result<(), String> {
-        for (seq, reason) in &self.stops {
-            if entry.seq == *seq {
-                self.stop.request(*reason);
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), String> {
+        for entry in entries {
+            for (seq, reason) in &self.stops {
+                if entry.seq == *seq {
+                    self.stop.request(*reason);
+                }
             }
+            self.entries.lock().unwrap().push(Entry::clone(entry));
         }
-        self.entries.lock().unwrap().push(entry.clone());
         Ok(())
     }
 

@@ -264,7 +264,7 @@ mod tests {
     fn write(root: &Path, id: &str, events: usize) -> JournalWriter {
         let mut writer = JournalWriter::create(root, &RunId(id.to_owned())).unwrap();
         for entry in &sample::entries()[..events] {
-            writer.append(entry).unwrap();
+            writer.append([entry]).unwrap();
         }
         writer
     }

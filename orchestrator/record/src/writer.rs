@@ -65,24 +65,48 @@ impl JournalWriter {
         ArtifactStore::new(&self.folder)
     }
 
-    /// Writes one event.
+    /// Writes events, in order and in one go.
     ///
     /// # Errors
-    /// When the disk refuses. What was written of the line is taken back, so that the journal
-    /// stays readable and a later event may still find room.
-    pub fn append(&mut self, entry: &Entry) -> Result<(), RecordError> {
-        let line = line::encode(entry).map_err(|source| RecordError::Encode {
-            seq: entry.seq,
-            source,
-        })?;
-        if let Err(source) = self.file.write_all(&line) {
-            self.take_back();
-            return Err(RecordError::disk("write", &self.path)(source));
+    /// When the disk refuses. Events that found room stay; what was written of a line is taken back,
+    /// so that the journal stays readable and a later event may still find room.
+    pub fn append<'e>(
+        &mut self,
+        entries: impl IntoIterator<Item = &'e Entry>,
+    ) -> Result<(), RecordError> {
+        let (mut lines, mut ends, mut must_sync) = (Vec::new(), Vec::new(), false);
+        for entry in entries {
+            let line = line::encode(entry).map_err(|source| RecordError::Encode {
+                seq: entry.seq,
+                source,
+            })?;
+            lines.extend_from_slice(&line);
+            ends.push(lines.len());
+            must_sync |= must_last(&entry.event);
         }
-        self.length += line.len() as u64;
-        if must_last(&entry.event) {
+        if self.file.write_all(&lines).is_err() {
+            self.take_back();
+            self.one_by_one(&lines, &ends)?;
+        } else {
+            self.length += lines.len() as u64;
+        }
+        if must_sync {
             self.sync()
                 .map_err(RecordError::disk("write", &self.path))?;
+        }
+        Ok(())
+    }
+
+    /// Writes as many lines as there is room for.
+    fn one_by_one(&mut self, lines: &[u8], ends: &[usize]) -> Result<(), RecordError> {
+        let mut start = 0;
+        for end in ends {
+            if let Err(source) = self.file.write_all(&lines[start..*end]) {
+                self.take_back();
+                return Err(RecordError::disk("write", &self.path)(source));
+            }
+            self.length += (end - start) as u64;
+            start = *end;
         }
         Ok(())
     }
@@ -130,7 +154,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mut writer = JournalWriter::create(root.path(), &sample::run()).unwrap();
         for (written, entry) in (1..).zip(sample::entries()) {
-            writer.append(&entry).unwrap();
+            writer.append([&entry]).unwrap();
             let lines = fs::read_to_string(writer.folder().join("events.ndjson")).unwrap();
             assert_eq!(lines.lines().count(), written);
             assert!(lines.ends_with('\n'));
@@ -184,7 +208,7 @@ mod tests {
             length: 0,
         };
         for entry in sample::entries() {
-            let error = writer.append(&entry).unwrap_err();
+            let error = writer.append([&entry]).unwrap_err();
             assert!(
                 matches!(&error, RecordError::Disk { source, .. } if source.kind() == ErrorKind::StorageFull),
                 "{error:?}"
@@ -198,10 +222,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mut writer = JournalWriter::create(root.path(), &sample::run()).unwrap();
         let entries = sample::entries();
-        writer.append(&entries[0]).unwrap();
+        writer.append([&entries[0]]).unwrap();
         writer.file.write_all(b"{\"seq\":2,\"at\":\"20").unwrap();
         writer.take_back();
-        writer.append(&entries[1]).unwrap();
+        writer.append([&entries[1]]).unwrap();
         let read: Vec<_> = JournalReader::open(writer.folder())
             .unwrap()
             .map(Result::unwrap)

@@ -1,5 +1,7 @@
 //! The run's folder: where events and files are kept.
 
+use std::sync::Arc;
+
 use packtrain_engine::{ArtifactContent, NewArtifact, Store};
 use packtrain_model::{Artifact, Entry};
 use packtrain_record::{ArtifactStore, JournalWriter};
@@ -21,9 +23,9 @@ impl Disk {
 }
 
 impl Store for Disk {
-    fn append(&mut self, entry: &Entry) -> Result<(), String> {
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), String> {
         self.journal
-            .append(entry)
+            .append(entries.iter().map(Arc::as_ref))
             .map_err(|error| in_one_line(&error))
     }
 

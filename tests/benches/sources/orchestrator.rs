@@ -53,6 +53,8 @@ pub(crate) fn run(words: &[&str]) {
 struct Bench {
     sessions: Vec<Arc<SessionContext>>,
     sources: ToolSources,
+    /// Its devices live as long as it does.
+    _here: Here,
     _server: tokio_util::task::AbortOnDropHandle<()>,
     _folder: tempfile::TempDir,
 }
@@ -130,6 +132,7 @@ impl Bench {
         Self {
             sessions,
             sources,
+            _here: here,
             _server: serving,
             _folder: folder,
         }

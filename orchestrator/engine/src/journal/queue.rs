@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use packtrain_model::RunEvent;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
@@ -11,6 +12,9 @@ use super::NewArtifact;
 
 /// How much may wait. When it is full, sessions wait, in the order in which they came.
 pub(super) const QUEUE_BYTES: usize = 64 * 1024 * 1024;
+/// How often it is looked for the next message after one, and how long in between.
+const LOOKS: u32 = 4;
+const LOOK_INTERVAL: Duration = Duration::from_micros(500);
 /// What a message takes besides its content.
 const MESSAGE_BYTES: usize = 512;
 
@@ -42,6 +46,8 @@ pub(super) struct Queued {
 pub(super) struct Messages {
     messages: UnboundedReceiver<Queued>,
     room: Arc<Semaphore>,
+    /// How often to look before waiting to be woken.
+    looks: u32,
 }
 
 impl Queue {
@@ -56,6 +62,7 @@ impl Queue {
         let messages = Messages {
             messages: receiver,
             room,
+            looks: 0,
         };
         (queue, messages)
     }
@@ -77,8 +84,26 @@ impl Queue {
 
 impl Messages {
     /// The next message; `None` when all writing ends are gone.
+    ///
+    /// While there is much to do it looks again after a moment, rather than have each message wake
+    /// the thread: that costs whoever sends one more than writing it down.
     pub(super) fn next(&mut self) -> Option<Queued> {
-        self.messages.blocking_recv()
+        for _ in 0..self.looks {
+            if let Some(message) = self.waiting() {
+                self.looks = LOOKS;
+                return Some(message);
+            }
+            std::thread::sleep(LOOK_INTERVAL);
+        }
+        self.looks = 0;
+        let message = self.messages.blocking_recv();
+        self.looks = LOOKS;
+        message
+    }
+
+    /// A message that is there already.
+    pub(super) fn waiting(&mut self) -> Option<Queued> {
+        self.messages.try_recv().ok()
     }
 }
 

@@ -29,9 +29,11 @@ impl Memory {
 }
 
 impl Store for Memory {
-    fn append(&mut self, entry: &Entry) -> Result<(), String> {
-        self.wait();
-        self.entries.lock().unwrap().push(entry.clone());
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), String> {
+        for entry in entries {
+            self.wait();
+            self.entries.lock().unwrap().push(Entry::clone(entry));
+        }
         Ok(())
     }
 
@@ -227,7 +229,7 @@ async fn what_waits_for_the_store_is_bounded_in_bytes() {
 async fn a_journal_whose_thread_panics_is_broken_and_nobody_waits_for_it() {
     struct Panicking;
     impl Store for Panicking {
-        fn append(&mut self, _: &Entry) -> Result<(), String> {
+        fn append(&mut self, _: &[Arc<Entry>]) -> Result<(), String> {
             Ok(())
         }
 

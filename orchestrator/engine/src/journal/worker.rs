@@ -6,10 +6,12 @@ use chrono::Utc;
 use packtrain_model::memory::Redactor;
 use packtrain_model::{Entry, RunEvent};
 
-use super::queue::{self, Message, Messages, Queued};
+use super::queue::{self, Message, Messages};
 use super::sinks::SinkFeed;
 use super::{NewArtifact, Store};
 
+/// Messages that are taken at once.
+const MOST_AT_ONCE: usize = 256;
 /// What warnings call the store.
 const STORE: &str = "journal";
 
@@ -36,36 +38,53 @@ impl Worker {
 
     /// Works until all writing ends are gone; why not everything was stored.
     pub(super) fn work(mut self, mut messages: Messages) -> Option<String> {
+        let mut events = Vec::new();
         while let Some(queued) = messages.next() {
-            let Queued {
-                message,
-                bytes,
-                room,
-            } = queued;
-            match message {
-                Message::Event(event) => self.publish(event, bytes),
-                Message::Save(artifact) => self.save(&artifact),
+            // What came meanwhile is stored with it, in one go.
+            let mut next = Some(queued);
+            let mut room = Vec::new();
+            while let Some(queued) = next {
+                match queued.message {
+                    Message::Event(event) => events.push((event, queued.bytes)),
+                    Message::Save(artifact) => {
+                        self.publish(&mut events);
+                        self.save(&artifact);
+                    }
+                }
+                room.push(queued.room);
+                next = (room.len() < MOST_AT_ONCE)
+                    .then(|| messages.waiting())
+                    .flatten();
             }
-            drop(room);
+            self.publish(&mut events);
         }
         self.failure
     }
 
-    fn publish(&mut self, mut event: RunEvent, bytes: usize) {
+    fn publish(&mut self, events: &mut Vec<(RunEvent, usize)>) {
+        if events.is_empty() {
+            return;
+        }
         self.tell_of_failed_sinks();
-        event.redact(&self.redactor);
-        self.seq += 1;
-        let entry = Arc::new(Entry {
-            seq: self.seq,
-            at: Utc::now(),
-            event,
+        let numbered = events.drain(..).map(|(mut event, bytes)| {
+            event.redact(&self.redactor);
+            self.seq += 1;
+            let entry = Arc::new(Entry {
+                seq: self.seq,
+                at: Utc::now(),
+                event,
+            });
+            (entry, bytes)
         });
+        let (entries, bytes): (Vec<_>, Vec<_>) = numbered.unzip();
         let stored = match &mut self.store {
-            Some(store) => store.append(&entry),
+            Some(store) => store.append(&entries),
             None => Ok(()),
         };
-        for sink in &mut self.sinks {
-            sink.offer(&entry, bytes);
+        for (entry, bytes) in entries.iter().zip(bytes) {
+            for sink in &mut self.sinks {
+                sink.offer(entry, bytes);
+            }
         }
         if let Err(failure) = stored {
             self.store = None;
@@ -100,7 +119,7 @@ impl Worker {
                     artifact: saved,
                 };
                 let bytes = queue::bytes_of(&event);
-                self.publish(event, bytes);
+                self.publish(&mut vec![(event, bytes)]);
             }
             Ok(None) => {}
             Err(failure) => self.publish_failure(STORE, failure, Some(artifact.name.clone())),
@@ -114,6 +133,6 @@ impl Worker {
             unsaved,
         };
         let bytes = queue::bytes_of(&event);
-        self.publish(event, bytes);
+        self.publish(&mut vec![(event, bytes)]);
     }
 }
