@@ -21,6 +21,7 @@ mod secrets;
 mod shop;
 mod signals;
 mod snippets;
+mod source_connections;
 mod source_faults;
 mod stalled;
 mod started;

@@ -38,6 +38,9 @@ use super::settings::Protocol;
 
 /// How long a server may take to end a session that it is told is over.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a connection that nobody uses is kept. Node and uvicorn close theirs after five seconds,
+/// and what is sent at that moment is lost.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Tools that a source may list.
 const MAX_TOOLS: usize = 10_000;
 
@@ -238,6 +241,7 @@ fn streamable_http(
     let client = reqwest::Client::builder()
         .tcp_nodelay(true)
         .pool_max_idle_per_host(1024)
+        .pool_idle_timeout(IDLE_TIMEOUT)
         // What is said to a tool source is for it alone.
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
