@@ -39,8 +39,8 @@ impl Envelope {
         Self {
             device: json!({
                 "platform": device.id.platform().as_str(),
-                "widthPixels": device.screen.width,
-                "heightPixels": device.screen.height,
+                "widthPixels": whole(device.screen.width),
+                "heightPixels": whole(device.screen.height),
                 "driverType": device.driver,
             }),
             memory,
@@ -61,7 +61,7 @@ impl Envelope {
 }
 
 fn device_of(device: &DeviceInfo) -> Value {
-    let (width, height) = (device.screen.width, device.screen.height);
+    let (width, height) = (whole(device.screen.width), whole(device.screen.height));
     json!({
         "platform": device.id.platform().as_str(),
         "widthPixels": width,
@@ -72,6 +72,11 @@ fn device_of(device: &DeviceInfo) -> Value {
         "id": device.id.name(),
         "instanceId": device.id.name(),
     })
+}
+
+/// A length on the screen as sources expect it: many read whole numbers only, and `1080.0` is none.
+fn whole(length: f64) -> i64 {
+    length.round() as i64
 }
 
 fn target_of(target: &Target, app_ids: &[String]) -> Option<Value> {
@@ -97,11 +102,11 @@ pub(crate) fn device_env(device: &DeviceInfo) -> Vec<(&'static str, String)> {
         ("TRAILBLAZE_DEVICE_DRIVER", device.driver.clone()),
         (
             "TRAILBLAZE_DEVICE_WIDTH_PX",
-            device.screen.width.to_string(),
+            whole(device.screen.width).to_string(),
         ),
         (
             "TRAILBLAZE_DEVICE_HEIGHT_PX",
-            device.screen.height.to_string(),
+            whole(device.screen.height).to_string(),
         ),
     ]
 }
