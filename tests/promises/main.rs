@@ -22,6 +22,7 @@ mod secrets;
 mod shop;
 mod signals;
 mod snippets;
+mod source_arguments;
 mod source_connections;
 mod source_faults;
 mod stalled;

@@ -187,6 +187,12 @@ impl CallTrace {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 
+    /// How many callbacks there were so far.
+    pub(crate) fn callbacks(&self) -> u32 {
+        let call = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        call.as_ref().map_or(0, |call| call.callbacks)
+    }
+
     /// What the tool source did.
     pub fn take(&self) -> Option<SourceCall> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()

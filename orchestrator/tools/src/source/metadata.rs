@@ -18,10 +18,21 @@ pub(super) const CONTEXT_ARGUMENT: &str = "_trailblazeContext";
 /// What is known of a source's tool besides its spec.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ToolTraits {
-    /// Whether its schema takes the session as an argument.
-    pub(super) takes_context: bool,
+    /// Whether it takes the session as an argument.
+    pub(super) context: ContextArgument,
     /// Whether it needs a model on every call.
     pub(super) needs_model: bool,
+}
+
+/// Whether a tool takes [`CONTEXT_ARGUMENT`], as its schema has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ContextArgument {
+    /// The schema names it.
+    Declared,
+    /// The schema says nothing of arguments that it does not name. Some servers refuse them anyway.
+    Undeclared,
+    /// The schema allows no such argument.
+    Forbidden,
 }
 
 /// The `trailblaze://registry` resource; what is no registry is none.
@@ -119,12 +130,12 @@ pub(super) fn describe(
         .registry
         .and_then(|about| about.get("isDelegating")?.as_bool());
     let needs_model = spec.shown && !spec.recordable && delegates == Some(false);
-    let (arguments, takes_context) = without_context(&tool.arguments);
+    let (arguments, context) = without_context(&tool.arguments);
     spec.arguments = arguments;
     (
         spec,
         ToolTraits {
-            takes_context,
+            context,
             needs_model,
         },
     )
@@ -142,7 +153,7 @@ fn groups(about: &Map<String, Value>) -> Vec<String> {
 }
 
 /// A schema without the session, and whether it lets the session in.
-fn without_context(schema: &Value) -> (Value, bool) {
+fn without_context(schema: &Value) -> (Value, ContextArgument) {
     let mut schema = schema.clone();
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     let declared = properties.is_some_and(|all| all.remove(CONTEXT_ARGUMENT).is_some());
@@ -150,5 +161,12 @@ fn without_context(schema: &Value) -> (Value, bool) {
         required.retain(|name| name != CONTEXT_ARGUMENT);
     }
     let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-    (schema, declared || !is_closed)
+    let context = if declared {
+        ContextArgument::Declared
+    } else if is_closed {
+        ContextArgument::Forbidden
+    } else {
+        ContextArgument::Undeclared
+    };
+    (schema, context)
 }

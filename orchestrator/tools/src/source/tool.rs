@@ -2,7 +2,7 @@
 //! answer and serves the callbacks that arrive meanwhile, each through the session's own invoker.
 //! When the call ends the receiver is gone, and late callbacks find nobody.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::BoxFuture;
@@ -15,7 +15,7 @@ use super::arguments;
 use super::envelope::Envelope;
 use super::handle::{Source, Use};
 use super::mcp::{CallError, CallResult, PendingCall};
-use super::metadata::{ToolTraits, describe};
+use super::metadata::{CONTEXT_ARGUMENT, ContextArgument, ToolTraits, describe};
 use super::results;
 use crate::call::{Call, Caller, ToolRequest};
 use crate::invocation::{Callback, Invocation};
@@ -29,6 +29,8 @@ pub(super) struct SourceTool {
     pub(super) spec: ToolSpec,
     pub(super) traits: ToolTraits,
     pub(super) source: Arc<Source>,
+    /// Whether it takes the session as an argument, as its first call has shown.
+    takes_context: OnceLock<bool>,
 }
 
 /// The tools of a listing.
@@ -40,6 +42,7 @@ pub(crate) fn tools_of(source: &Arc<Source>, listing: &Listing) -> Vec<Arc<dyn T
             spec,
             traits,
             source,
+            takes_context: OnceLock::new(),
         });
         tool
     });
@@ -64,7 +67,15 @@ impl Tool for SourceTool {
             if self.traits.needs_model && call.depth == 0 {
                 return Err(ToolError::NeedsAgent(self.spec.name.clone()));
             }
-            let result = self.answered(arguments, call).await?;
+            let with_context = self.gives_context();
+            let mut result = self.answered(arguments, with_context, call).await;
+            if with_context && self.refused_context(&result, call) {
+                let _ = self.takes_context.set(false);
+                result = self.answered(arguments, false, call).await;
+            } else if with_context && result.is_ok() {
+                let _ = self.takes_context.set(true);
+            }
+            let result = result?;
             let answer = results::answer(&self.spec.name, &result)?;
             results::remember(&mut call.session.memory(), &result.meta);
             match results::delegates(&result)? {
@@ -76,8 +87,38 @@ impl Tool for SourceTool {
 }
 
 impl SourceTool {
+    /// Whether calls have the session among their arguments.
+    fn gives_context(&self) -> bool {
+        match self.traits.context {
+            ContextArgument::Declared => true,
+            ContextArgument::Undeclared => self.takes_context.get() != Some(&false),
+            ContextArgument::Forbidden => false,
+        }
+    }
+
+    /// Whether a call failed because the session was among its arguments, before it did anything: the
+    /// server names an argument that its author never named.
+    fn refused_context(&self, result: &Result<CallResult, ToolError>, call: &Call<'_>) -> bool {
+        let may_refuse = self.traits.context == ContextArgument::Undeclared
+            && self.takes_context.get() != Some(&true);
+        if !may_refuse || call.trace.callbacks() > 0 {
+            return false;
+        }
+        let told = match result {
+            Ok(result) if result.is_error => result.texts.as_slice(),
+            Err(ToolError::Failed { message, .. }) => std::slice::from_ref(message),
+            _ => return false,
+        };
+        told.iter().any(|text| text.contains(CONTEXT_ARGUMENT))
+    }
+
     /// Makes the call and waits for the server's answer.
-    async fn answered(&self, given: &Value, call: &Call<'_>) -> Result<CallResult, ToolError> {
+    async fn answered(
+        &self,
+        given: &Value,
+        with_context: bool,
+        call: &Call<'_>,
+    ) -> Result<CallResult, ToolError> {
         let source = &self.source;
         let used = tokio::select! {
             used = source.instance(call.session, call.deadline) => used?,
@@ -86,7 +127,7 @@ impl SourceTool {
         let invocation = source.invocations().open(&call.session.id, call.depth);
         let envelope = Envelope::new(call.session, &invocation.id, source.base_url());
         let mut arguments = arguments::as_json(given, &self.spec.arguments);
-        if self.traits.takes_context {
+        if with_context {
             envelope.put_into(&mut arguments);
         }
         let sent = used
