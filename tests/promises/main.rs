@@ -18,6 +18,7 @@ mod mutants;
 mod network;
 mod phones;
 mod programs;
+mod published;
 mod secrets;
 mod shop;
 mod signals;
