@@ -105,6 +105,9 @@ fn ways() -> Vec<Way> {
     };
     let (two, three, four) = ("fastmcp2", "fastmcp3", "fastmcp4");
     const STDIO: (&str, &str) = ("transport: http", "transport: stdio");
+    const EITHER: (&str, &str) = ("transport: stdio", "transport: stdio\n    protocol: auto");
+    const EITHER_ON_PORT: (&str, &str) = ("transport: http", "transport: http\n    protocol: auto");
+    const NEWER: (&str, &str) = ("transport: stdio", "transport: stdio\n    protocol: modern");
     const MODERN: (&str, &str) = ("protocol: auto", "protocol: modern");
     const ON_PORT: (&str, &str) = ("server.py]", r#"server.py, --port, "{port}"]"#);
     const NO_STDIO: (&str, &str) = ("    transport: stdio\n", "");
@@ -132,6 +135,15 @@ fn ways() -> Vec<Way> {
             browser(),
         ),
         way("### context7", &[], Asked::Lists("resolve-library-id")),
+        way("### context7", &[NEWER], Asked::Lists("resolve-library-id")),
+        way("### server-filesystem", &[EITHER], files()),
+        python("### mcp 1", &[EITHER], (three, "mcp1.py"), Era::Legacy),
+        python(
+            "### FastMCP 3",
+            &[EITHER_ON_PORT],
+            (three, "fastmcp3.py"),
+            Era::Legacy,
+        ),
         python("### FastMCP 2", &[], (two, "fastmcp2.py"), Era::Legacy),
         python(
             "### FastMCP 2",
