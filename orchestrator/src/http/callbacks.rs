@@ -5,18 +5,22 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt;
+use http_body_util::BodyExt as _;
 use packtrain_tools::{CallbackReply, Callbacks};
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Bytes of a callback.
 const MAX_BODY: usize = 1024 * 1024;
+/// Bytes of one that is too large which are still read: who writes while its connection is closed
+/// does not get to see why.
+const MAX_DRAINED: usize = 16 * MAX_BODY;
 /// How long a callback may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -83,12 +87,16 @@ async fn answer(
     }
     let declared = headers.get(header::CONTENT_LENGTH);
     let declared = declared.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if let Some(length) = declared.filter(|length| *length > MAX_BODY) {
+    let declared = declared.filter(|length| *length > MAX_BODY);
+    if let Some(length) = declared.filter(|length| *length > MAX_DRAINED) {
         return too_large(&length.to_string());
     }
-    let body = match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, MAX_BODY)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(error)) if is_too_large(&error) => return too_large(&format!("over {MAX_BODY}")),
+    let body = match tokio::time::timeout(BODY_TIMEOUT, read(body)).await {
+        Ok(Ok(Some(body))) => body,
+        Ok(Ok(None)) => {
+            let length = declared.map(|length| length.to_string());
+            return too_large(&length.unwrap_or_else(|| format!("over {MAX_BODY}")));
+        }
         Ok(Err(error)) => {
             let refusal = format!("Failed to read request body: {error}");
             return (StatusCode::BAD_REQUEST, refusal).into_response();
@@ -117,13 +125,19 @@ fn too_large(length: &str) -> Response {
     (StatusCode::PAYLOAD_TOO_LARGE, refusal).into_response()
 }
 
-fn is_too_large(error: &axum::Error) -> bool {
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = cause {
-        if error.is::<http_body_util::LengthLimitError>() {
-            return true;
+/// Reads a body; `None` for one that is too large.
+async fn read(mut body: Body) -> Result<Option<Vec<u8>>, axum::Error> {
+    let (mut read, mut length) = (Vec::new(), 0_usize);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else {
+            continue;
+        };
+        length = length.saturating_add(data.len());
+        if length <= MAX_BODY {
+            read.extend_from_slice(&data);
+        } else if length > MAX_DRAINED {
+            break;
         }
-        cause = error.source();
     }
-    false
+    Ok((length <= MAX_BODY).then_some(read))
 }
