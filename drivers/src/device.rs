@@ -148,7 +148,7 @@ impl fmt::Display for Classifier {
 pub struct DeviceInfo {
     /// Its name in Packtrain.
     pub id: DeviceId,
-    /// The driver that reached it, as trails pin it: `playwright`, `adb`, `wda`.
+    /// The driver that reached it, as trails pin it: `ios-host`, `playwright-native`.
     pub driver: String,
     /// Segments, broad first: `[android, phone]`.
     pub classifiers: Vec<Classifier>,

@@ -9,7 +9,7 @@ use crate::phone::{Phone, Repeat};
 use crate::wire::WireError;
 
 /// The name of this driver in device information.
-const DRIVER: &str = "adb";
+const DRIVER: &str = "android-ondevice-accessibility";
 /// Width in dp from which a screen is a tablet's. Source: Android's resource qualifier `sw600dp`.
 const TABLET: f64 = 600.0;
 /// What is asked, each answer behind a line of its own.

@@ -45,7 +45,7 @@ async fn a_connected_device_says_what_it_is() {
             super::lab::Wire::Direct => "bench".to_owned(),
         };
         assert_eq!(info.id.to_string(), format!("android/{name}"));
-        assert_eq!(info.driver, "adb");
+        assert_eq!(info.driver, "android-ondevice-accessibility");
         assert_eq!(info.classifiers, ["android", "phone"].map(Classifier::from));
         assert_eq!(info.model, "Pixel 9");
         assert_eq!(info.system, "Android 15");
