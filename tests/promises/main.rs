@@ -26,6 +26,7 @@ mod snippets;
 mod source_arguments;
 mod source_connections;
 mod source_faults;
+mod sources;
 mod stalled;
 mod started;
 mod targets;

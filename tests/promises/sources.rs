@@ -1,0 +1,212 @@
+//! Tool sources: a call goes to its server, and whatever the server calls back goes to the device of
+//! that call. Servers in plain Node, written by the tests, ask the true endpoint for everything that
+//! it has to answer; two servers are made with published SDKs.
+
+mod contract;
+mod envelope;
+mod example;
+mod metadata;
+mod nesting;
+mod refusals;
+mod results;
+mod routing;
+
+use std::path::PathBuf;
+
+use packtrain_tests::{Lab, repository};
+use serde_json::{Value, json};
+
+use crate::lab;
+
+/// An app of one screen with one field, and below it what is in it.
+const APP: &str = r#"
+app: { id: { android: com.example.note, ios: com.example.note }, name: Note, start: note }
+state: { note: "" }
+screens:
+  note:
+    elements:
+      - { id: note, role: input, hint: Note, bind: note, frame: [24, 24, 312, 56] }
+      - { id: shown, role: text, text: "<${note}>", frame: [24, 100, 312, 56] }
+"#;
+
+/// A source whose tools are written in JavaScript, for `serve` of tests/sources/raw.mjs.
+struct Raw<'a> {
+    name: &'a str,
+    /// What `serve` is given.
+    tools: &'a str,
+    /// More keys of its entry in the configuration: `, hostCommands: true`.
+    keys: &'a str,
+}
+
+impl<'a> Raw<'a> {
+    const fn new(name: &'a str, tools: &'a str) -> Self {
+        let keys = "";
+        Self { name, tools, keys }
+    }
+}
+
+/// A workspace with virtual phones that show the app of one field, and these sources.
+fn workspace(sources: &[Raw<'_>]) -> Lab {
+    let lab = lab();
+    lab.write("app.yaml", APP);
+    let raw = repository().join("tests/sources/raw.mjs");
+    let entries: String = sources
+        .iter()
+        .map(|Raw { name, tools, keys }| {
+            let file = lab.folder().join(format!("{name}.mjs"));
+            lab.write(
+                &format!("{name}.mjs"),
+                &format!(
+                    "import {{ body, call, must, post, request, serve }} from {raw:?};\nserve({tools});\n"
+                ),
+            );
+            format!("  - {{ name: {name}, command: [node, {file:?}], transport: stdio{keys} }}\n")
+        })
+        .collect();
+    configure(&lab, &entries);
+    lab
+}
+
+/// Configures phones that do not dawdle, and these entries of `mcpServers`.
+fn configure(lab: &Lab, entries: &str) {
+    let phones = "devices: { virtual: { app: app.yaml, profile: fast } }\n";
+    lab.write("packtrain.yaml", &format!("{phones}mcpServers:\n{entries}"));
+}
+
+/// Writes a trail that opens the app and makes these calls, a step each.
+fn trail(lab: &Lab, config: &str, calls: &[&str]) {
+    let opening = [
+        "launchApp: { appId: com.example.note }",
+        "tapOnElementWithText: { text: Note }",
+    ];
+    let steps: String = (opening.iter().chain(calls))
+        .map(|call| {
+            format!(
+                "  - step: x\n    recording:\n      android:\n        - {call}\n      ios:\n        - {call}\n"
+            )
+        })
+        .collect();
+    lab.write(
+        "a.trail.yaml",
+        &format!("config: {config}\ntrail:\n{steps}"),
+    );
+}
+
+/// Runs the trail; answers what is said of it. No process of a source is left.
+#[track_caller]
+fn run(lab: &Lab, devices: &str, code: i32) -> String {
+    let flags = ["run", "a.trail.yaml", "--screenshots=none", "-d", devices];
+    let ended = lab.run(&flags).expect(code);
+    nothing_runs(lab);
+    ended.stderr
+}
+
+/// Calls a tool on an Android phone; answers what it printed.
+#[track_caller]
+fn said(lab: &Lab, tool: &str) -> String {
+    let ended = lab.run(&["tool", tool, "-d", "virtual:android"]).expect(0);
+    nothing_runs(lab);
+    ended.stdout.trim_end().to_owned()
+}
+
+/// The same, as JSON.
+#[track_caller]
+fn answer(lab: &Lab, tool: &str) -> Value {
+    let said = said(lab, tool);
+    serde_json::from_str(&said).unwrap_or_else(|_| panic!("{said}"))
+}
+
+#[track_caller]
+fn nothing_runs(lab: &Lab) {
+    let folder = lab.folder().canonicalize().unwrap();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let left: Vec<_> = processes
+        .filter_map(|process| {
+            let line = std::fs::read(process.path().join("cmdline")).ok()?;
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            let cwd = std::fs::read_link(process.path().join("cwd")).ok()?;
+            let is_ours = cwd.starts_with(&folder) || line.contains(folder.to_str()?);
+            // Whatever watched a program ends a moment after it, and has no words left before.
+            let watches = line.is_empty() || line.contains("leader=$1");
+            (is_ours && !watches).then_some((process.file_name(), line))
+        })
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[track_caller]
+fn has(said: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}
+
+/// What was called and how deep, in order.
+fn calls(lab: &Lab) -> Vec<(u64, String)> {
+    let events = lab.events();
+    let started = events
+        .iter()
+        .filter(|event| event["event"] == "tool_started");
+    started
+        .map(|event| {
+            let tool = event["tool"].as_str().unwrap().to_owned();
+            (event["depth"].as_u64().unwrap(), tool)
+        })
+        .collect()
+}
+
+/// The texts that were typed, in order, whoever asked for it.
+fn typed(lab: &Lab) -> Vec<String> {
+    let events = lab.events();
+    let typing = |event: &&Value| event["event"] == "tool_started" && event["tool"] == "inputText";
+    let texts = events
+        .iter()
+        .filter(typing)
+        .map(|event| &event["arguments"]["text"]);
+    texts
+        .map(|text| text.as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// A call that expects the field to hold this and nothing else.
+fn shows(text: &str) -> String {
+    format!("assertVisibleWithText: {{ text: \"<{text}>\" }}")
+}
+
+/// Where `sh tests/run.sh` put what the tests of tool sources start.
+fn installed() -> PathBuf {
+    std::env::var_os("PACKTRAIN_TEST_SOURCES")
+        .expect("PACKTRAIN_TEST_SOURCES is not set: `sh tests/run.sh` installs what it names")
+        .into()
+}
+
+/// Lets sources in a workspace import what is installed.
+fn link_modules(lab: &Lab) {
+    let modules = installed().join("node_modules");
+    std::os::unix::fs::symlink(modules, lab.folder().join("node_modules")).unwrap();
+}
+
+/// A folder of a Python with FastMCP.
+fn fastmcp() -> PathBuf {
+    let folder = installed().parent().unwrap().join("test-venv-fastmcp3/bin");
+    assert!(folder.is_dir(), "no {}: sh tests/run.sh", folder.display());
+    folder
+}
+
+/// A refusal that names no live invocation, for clients of either kind.
+fn unknown(id: &str) -> Value {
+    json!({
+        "status": 200,
+        "result": { "type": "error", "message": format!("Invocation {id} not found or no longer in flight") },
+        "error": {
+            "code": -32602,
+            "message": format!("Unknown invocation ID: {id}. The tool call may have completed or timed out."),
+        },
+    })
+}
+
+/// What a tool is told of a callback that its tool failed.
+fn failed(message: &str) -> Value {
+    let result = json!({ "type": "call_tool_result", "success": false, "error_message": message });
+    json!({ "status": 200, "result": result })
+}

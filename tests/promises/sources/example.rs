@@ -1,0 +1,69 @@
+//! The example's sources in three languages, on what it is made for.
+
+use std::path::Path;
+
+use packtrain_tests::repository;
+
+use super::{fastmcp, link_modules, nothing_runs};
+use crate::lab;
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name();
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), to.join(name)).unwrap();
+        } else if name != "node_modules" && name != ".packtrain" {
+            copy(&entry.path(), &to.join(name));
+        }
+    }
+}
+
+#[test]
+fn the_example_signs_people_up_in_three_languages_on_phones_and_a_page() {
+    let lab = lab();
+    for example in ["signup", "shop"] {
+        copy(
+            &repository().join("examples").join(example),
+            &lab.folder().join(example),
+        );
+    }
+    link_modules(&lab);
+    let path = std::env::join_paths(
+        std::iter::once(fastmcp()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let devices = "virtual:android,virtual:ios,web/desktop";
+    let flags = ["run", "--format=json", "--screenshots=none", "-d", devices];
+    let ended = lab
+        .command(&flags)
+        .current_dir(lab.folder().join("signup"))
+        .env("PATH", path.unwrap())
+        .output()
+        .unwrap();
+    let ended = packtrain_tests::Ended::from(ended).expect(0);
+    nothing_runs(&lab);
+    let events: Vec<_> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let outcomes = packtrain_tests::outcomes(&events);
+    assert_eq!(outcomes.len(), 3);
+    assert!(
+        outcomes.values().all(|outcome| outcome == "passed"),
+        "{outcomes:?}"
+    );
+    // Whoever signed up did so by callbacks.
+    let by = |tool: &str| {
+        let called = events.iter().filter(|event| {
+            event["event"] == "tool_finished" && event["tool"] == tool && event["depth"] == 0
+        });
+        called
+            .filter(|event| event["via"]["callbacks"].as_u64() >= Some(5))
+            .count()
+    };
+    for tool in ["shop_signUpTs", "shop_signUpPy", "shop_signUpNode"] {
+        assert_eq!(by(tool), 3, "{tool}");
+    }
+}

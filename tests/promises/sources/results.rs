@@ -1,0 +1,256 @@
+//! What a server answers, and what that means for the step.
+
+use packtrain_tests::Lab;
+use serde_json::{Value, json};
+
+use super::{Raw, calls, has, run, shows, trail, typed, workspace};
+
+const ENDINGS: &str = r#"[
+  { name: 'acme_two', call: () => ({ content: [{ type: 'image', data: '', mimeType: 'image/png' }, { type: 'text', text: 'one' }, { type: 'text', text: 'two' }] }) },
+  { name: 'acme_error', call: () => ({ content: [{ type: 'text', text: 'no such user' }], isError: true }) },
+  { name: 'acme_silent', call: () => ({ content: [], isError: true }) },
+  { name: 'acme_throw', call: () => { throw new Error('kaboom'); } },
+  { name: 'acme_rpc', call: () => { throw Object.assign(new Error('bad params'), { code: -32602 }); } },
+  { name: 'acme_die', call: () => { console.error('last words'); process.exit(42); } },
+  { name: 'acme_fatal', call: () => ({ content: [{ type: 'text', text: 'account locked' }], isError: true, _meta: { trailblaze: { variant: 'FatalError' } } }) },
+  { name: 'acme_missing', call: () => ({ content: [{ type: 'text', text: 'who?' }], isError: true,
+      _meta: { trailblaze: { variant: 'MissingRequiredArgs', missing: ['user', 'password'] } } }) },
+  { name: 'acme_swallow', inputSchema: { type: 'object', properties: { what: { type: 'string' }, args: { type: 'object' } } },
+    call: async ({ args, on }) => { const seen = await call(on, args.what, args.args ?? {}); return JSON.stringify(seen); } },
+]"#;
+
+fn endings(call: &str) -> Lab {
+    let lab = workspace(&[Raw::new("acme", ENDINGS)]);
+    trail(&lab, "{}", &[call]);
+    lab
+}
+
+fn attempts(lab: &Lab) -> usize {
+    let events = lab.events();
+    events
+        .iter()
+        .filter(|event| event["event"] == "session_started")
+        .count()
+}
+
+fn last(lab: &Lab, tool: &str) -> Value {
+    let events = lab.events();
+    let finished = |event: &&Value| event["event"] == "tool_finished" && event["tool"] == tool;
+    events.iter().rfind(finished).unwrap().clone()
+}
+
+#[test]
+fn the_first_text_is_the_message_whatever_the_ending() {
+    let lab = endings("acme_two: {}");
+    run(&lab, "virtual:android", 0);
+    assert_eq!(last(&lab, "acme_two")["answer"], "one");
+    for (tool, message) in [
+        ("acme_error", "no such user"),
+        ("acme_silent", "`acme_silent` failed and says nothing of it"),
+        ("acme_throw", "kaboom"),
+        ("acme_rpc", "bad params"),
+    ] {
+        let lab = endings(&format!("{tool}: {{}}"));
+        has(&run(&lab, "virtual:android", 1), &[message]);
+        assert_eq!(last(&lab, tool)["outcome"], "failed");
+    }
+}
+
+#[test]
+fn a_server_that_dies_is_infrastructure_with_its_exit_code_and_last_words() {
+    let lab = endings("acme_die: {}");
+    let said = run(&lab, "virtual:android", 2);
+    has(
+        &said,
+        &[
+            "tool source `acme` died while `acme_die` was running",
+            "exit code: 42",
+            "last words",
+        ],
+    );
+    let ended = last(&lab, "acme_die");
+    assert_eq!(
+        (&ended["outcome"], &ended["blame"]),
+        (&json!("infrastructure"), &json!("source"))
+    );
+}
+
+#[test]
+fn a_failure_is_tried_again_and_a_fatal_one_is_not() {
+    for (tool, expected) in [("acme_error", 3), ("acme_fatal", 1)] {
+        let lab = endings(&format!("{tool}: {{}}"));
+        let flags = [
+            "run",
+            "a.trail.yaml",
+            "-d",
+            "virtual:android",
+            "--screenshots=none",
+            "--retries",
+            "2",
+        ];
+        lab.run(&flags).expect(1);
+        assert_eq!(attempts(&lab), expected, "{tool}");
+    }
+}
+
+#[test]
+fn a_fatal_error_in_a_callback_ends_the_trail_though_the_tool_goes_on() {
+    let lab = endings("acme_swallow: { what: acme_fatal }");
+    let flags = [
+        "run",
+        "a.trail.yaml",
+        "-d",
+        "virtual:android",
+        "--screenshots=none",
+        "--retries",
+        "2",
+    ];
+    has(&lab.run(&flags).expect(1).stderr, &["account locked"]);
+    assert_eq!(attempts(&lab), 1);
+    // A failure that is none of that is the tool's to judge.
+    run(
+        &endings("acme_swallow: { what: acme_error }"),
+        "virtual:android",
+        0,
+    );
+}
+
+#[test]
+fn missing_arguments_are_named() {
+    let said = run(&endings("acme_missing: {}"), "virtual:android", 1);
+    has(
+        &said,
+        &["who?", "arguments that are missing: user, password"],
+    );
+}
+
+#[test]
+fn a_device_lost_in_a_callback_is_never_a_pass() {
+    let lab = endings("acme_swallow: { what: launchApp, args: { appId: com.example.note } }");
+    lab.write(
+        "faults.yaml",
+        "rules:\n  - match: { launch: com.example.note }\n    when: { nth: 2 }\n    do: drop\n",
+    );
+    let configuration = lab.read("packtrain.yaml");
+    let faulty = configuration.replace("virtual: {", "virtual: { faults: faults.yaml,");
+    lab.write("packtrain.yaml", &faulty);
+    let said = run(&lab, "virtual:android", 2);
+    let ended = last(&lab, "acme_swallow");
+    assert_eq!(
+        (&ended["outcome"], &ended["blame"]),
+        (&json!("infrastructure"), &json!("device")),
+        "{said}"
+    );
+}
+
+const DELEGATING: &str = r#"(() => {
+  const data = (...delegates) => ({ content: [{ type: 'text', text: 'see the data' }], structuredContent: { success: true, _trailblaze_delegates: delegates } });
+  const text = (...delegates) => JSON.stringify({ success: true, _trailblaze_delegates: delegates });
+  const type = (text) => ({ tool: 'inputText', args: { text } });
+  const fails = { tool: 'assertEquals', args: { actual: 'a', expected: 'b' } };
+  return [
+    { name: 'acme_data', call: () => data(type('a'), type('b')) },
+    { name: 'acme_text', call: () => text(type('c')) },
+    { name: 'acme_meta', call: () => ({ content: [], _meta: { _trailblaze_delegates: [type('d')] } }) },
+    { name: 'acme_none', call: () => data() },
+    { name: 'acme_one', call: () => data({ tool: 'acme_two' }, type('3')) },
+    { name: 'acme_two', call: () => text({ tool: 'acme_three', args: {} }, type('2')) },
+    { name: 'acme_three', call: () => data(type('1')) },
+    { name: 'acme_unknown', call: () => data(type('x'), { tool: 'acme_nowhere', args: {} }, type('y')) },
+    { name: 'acme_wrong', call: () => data(type('x'), { args: {} }) },
+    { name: 'acme_stops', call: () => data(type('x'), fails, type('y')) },
+    { name: 'acme_error', call: () => ({ ...data(type('x')), isError: true }) },
+    { name: 'acme_loop', call: () => data({ tool: 'acme_loop' }) },
+    { name: 'acme_exec', call: () => data({ tool: 'exec', args: { argv: ['touch', 'made'] } }) },
+    { name: 'acme_try', inputSchema: { type: 'object', properties: { what: { type: 'string' } } },
+      call: async ({ args, on }) => JSON.stringify(await call(on, args.what)) },
+  ];
+})()"#;
+
+fn delegating(steps: &[&str]) -> Lab {
+    let lab = workspace(&[Raw::new("acme", DELEGATING)]);
+    trail(&lab, "{}", steps);
+    lab
+}
+
+#[test]
+fn delegates_are_called_in_order_wherever_they_stand() {
+    let lab = delegating(&[
+        "acme_data: {}",
+        "acme_text: {}",
+        "acme_meta: {}",
+        "acme_none: {}",
+        &shows("abcd"),
+    ]);
+    run(&lab, "virtual:android,virtual:ios", 0);
+}
+
+#[test]
+fn delegates_of_delegates_of_delegates_are_called() {
+    let lab = delegating(&["acme_one: {}", &shows("123")]);
+    run(&lab, "virtual:android", 0);
+    let made: Vec<_> = calls(&lab).into_iter().skip(2).collect();
+    let expected = [
+        (0, "acme_one"),
+        (1, "acme_two"),
+        (2, "acme_three"),
+        (3, "inputText"),
+        (2, "inputText"),
+        (1, "inputText"),
+        (0, "assertVisibleWithText"),
+    ];
+    assert_eq!(made, expected.map(|(depth, tool)| (depth, tool.to_owned())));
+    // A callback's delegates are called too, before it is answered.
+    let lab = delegating(&["acme_try: { what: acme_one }", &shows("123")]);
+    run(&lab, "virtual:android", 0);
+}
+
+#[test]
+fn a_list_with_an_unknown_or_wrong_delegate_is_not_begun() {
+    for (tool, told) in [
+        (
+            "acme_unknown",
+            "`acme_unknown` delegates to `acme_nowhere`, which is no tool; none of its calls was made",
+        ),
+        ("acme_wrong", "`_trailblaze_delegates` is a list of"),
+    ] {
+        let lab = delegating(&[&format!("{tool}: {{}}")]);
+        has(&run(&lab, "virtual:android", 1), &[told]);
+        assert!(typed(&lab).is_empty(), "{tool}");
+        // Nothing is in the field either.
+        let lab = delegating(&[&format!("acme_try: {{ what: {tool} }}"), &shows("")]);
+        run(&lab, "virtual:android", 0);
+    }
+}
+
+#[test]
+fn the_first_delegate_that_fails_ends_the_list_and_those_of_an_error_are_none() {
+    let lab = delegating(&[
+        "acme_try: { what: acme_stops }",
+        "acme_try: { what: acme_error }",
+        &shows("x"),
+    ]);
+    run(&lab, "virtual:android", 0);
+    assert_eq!(typed(&lab), ["x"]);
+    let lab = delegating(&["acme_stops: {}"]);
+    has(
+        &run(&lab, "virtual:android", 1),
+        &["expected \"b\", got \"a\""],
+    );
+}
+
+#[test]
+fn delegates_have_the_bounds_of_callbacks() {
+    let lab = delegating(&["acme_loop: {}"]);
+    has(&run(&lab, "virtual:android", 1), &["more than 16 deep"]);
+    let loops = calls(&lab)
+        .into_iter()
+        .filter(|(_, tool)| tool == "acme_loop");
+    assert_eq!(loops.count(), 18, "the last is refused");
+    let lab = delegating(&["acme_exec: {}"]);
+    has(
+        &run(&lab, "virtual:android", 1),
+        &["runs commands of this computer"],
+    );
+    assert!(!lab.folder().join("made").exists());
+}
