@@ -302,7 +302,11 @@ impl SourceActor {
 
     fn stop_instance(&self, instance: Arc<Instance>) {
         let policy = self.source.settings().stop;
-        self.tasks.spawn(async move { instance.stop(policy).await });
+        let source = Arc::clone(&self.source);
+        self.tasks.spawn(async move {
+            source.told(&instance).await;
+            instance.stop(policy).await;
+        });
     }
 
     /// The processes of a scope, or of all, which nobody finds any more from now on.

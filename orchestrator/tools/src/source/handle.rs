@@ -32,6 +32,9 @@ const REAP_TIMEOUT: Duration = Duration::from_secs(2);
 /// The least that a server may take to answer anything after a call was called off.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long a server may take to learn of calls that were called off before it is ended.
+const TELL_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// What all sources of a supervisor share.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
@@ -393,23 +396,14 @@ impl Source {
     }
 
     /// Tells the server that nobody waits for a call any more. It gets no other call before it has
-    /// answered anything; a server that does not is stuck, and started again. Resolved once it is
-    /// told.
-    pub(super) fn call_off(
-        self: &Arc<Self>,
-        pending: PendingCall,
-        used: Use,
-        why: &'static str,
-    ) -> oneshot::Receiver<()> {
-        let (tell, told) = oneshot::channel();
+    /// answered anything; a server that does not is stuck, and started again.
+    pub(super) fn call_off(self: &Arc<Self>, pending: PendingCall, used: Use, why: &'static str) {
         let mut doubt = Doubt::about(self, &used);
         let source = Arc::clone(self);
         self.called_off.spawn(async move {
             let grace = source.settings.cancel_grace.max(ALIVE_TIMEOUT);
             let answers = async {
                 pending.cancel(why).await;
-                // Who does not wait any more is not told.
-                let _ = tell.send(());
                 used.instance().client.answers().await
             };
             if tokio::time::timeout(grace, answers).await != Ok(true) {
@@ -417,7 +411,22 @@ impl Source {
                 source.order(Order::Stuck(used.slot));
             }
         });
-        told
+    }
+
+    /// Waits until a process that is about to be ended knows of all calls that were called off.
+    pub(super) async fn told(&self, instance: &Instance) {
+        let told = async {
+            loop {
+                // Before the look, so that no change is missed.
+                let changed = self.changed.notified();
+                if instance.doubts.load(Ordering::SeqCst) == 0 {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        // A server that reads nothing is ended all the same.
+        let _ = tokio::time::timeout(TELL_TIMEOUT, told).await;
     }
 }
 

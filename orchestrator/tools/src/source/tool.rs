@@ -21,9 +21,6 @@ use crate::call::{Call, Caller, ToolRequest};
 use crate::invocation::{Callback, Invocation};
 use crate::tool::{Answer, Tool, ToolError, ToolSpec};
 
-/// How long a server may take to be told that a call is called off before its session goes on.
-const TELL_TIMEOUT: Duration = Duration::from_millis(500);
-
 /// A tool that a source lists.
 pub(super) struct SourceTool {
     pub(super) spec: ToolSpec,
@@ -232,25 +229,19 @@ struct Flight {
 }
 
 impl Flight {
-    /// Tells the server that nobody waits any more, as far as it reads.
-    async fn call_off(&mut self, why: &'static str) {
+    /// Tells the server that nobody waits any more.
+    fn call_off(&mut self, why: &'static str) {
         if let Some((pending, used)) = self.parts.take() {
-            let told = self.source.call_off(pending, used, why);
-            let _ = tokio::time::timeout(TELL_TIMEOUT, told).await;
+            self.source.call_off(pending, used, why);
         }
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
-        if let Some((pending, used)) = self.parts.take()
-            && tokio::runtime::Handle::try_current().is_ok()
-        {
-            // Nobody is there to wait until it is told.
-            drop(
-                self.source
-                    .call_off(pending, used, "nobody waits for it any more"),
-            );
+        // Without a runtime the program ends, and its sources with it.
+        if tokio::runtime::Handle::try_current().is_ok() {
+            self.call_off("nobody waits for it any more");
         }
     }
 }
@@ -366,15 +357,15 @@ impl UnderWay<'_> {
                 }
             }
             Ending::Cancelled => {
-                flight.call_off("the session was called off").await;
+                flight.call_off("the session was called off");
                 ToolError::Cancelled
             }
             Ending::Deadline => {
-                flight.call_off("the session's time is over").await;
+                flight.call_off("the session's time is over");
                 ToolError::failed(format!("`{name}` was still running"))
             }
             Ending::Overdue(how, limit) => {
-                flight.call_off("the call took too long").await;
+                flight.call_off("the call took too long");
                 let source = &tool.source.settings().name;
                 ToolError::Infrastructure {
                     blame: Blame::Source,
