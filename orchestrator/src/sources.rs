@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use packtrain_config::{Config, McpServer, ToolNames};
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::Plan;
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{Recorded, lineage};
+use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_tools::{
     CallbackLimits, Callbacks, Launch, LaunchProgram, Origin, Port, Protocol, Registry,
-    RestartPolicy, Scope, SharedRegistry, SourceSettings, StopPolicy, SupervisorOptions,
-    ToolSources, Transport, check_name,
+    RestartPolicy, Scope, SessionScope, SharedRegistry, SourceSettings, StopPolicy,
+    SupervisorOptions, ToolSources, Transport, check_name,
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -22,6 +23,8 @@ use crate::exit::CliError;
 use crate::http::callbacks::CallbackServer;
 use crate::render;
 
+/// What calls outside of runs have as their run.
+pub(crate) const COMMAND_LINE: &str = "command-line";
 /// How often it is written down how the sources are.
 const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// How long sources may take to end.
@@ -41,6 +44,8 @@ pub(crate) struct RunningSources {
 pub(crate) struct Purpose<'a> {
     /// The devices that sessions may run on.
     pub(crate) devices: Vec<DeviceInfo>,
+    /// The session that comes first, and its device.
+    pub(crate) first: Option<(String, DeviceId)>,
     /// The folder of the run.
     pub(crate) run_dir: Option<PathBuf>,
     /// The name of the run.
@@ -75,6 +80,7 @@ impl RunningSources {
                 .collect(),
             base,
             devices: purpose.devices,
+            first: purpose.first,
             base_url: server.base_url(),
             callback_timeout: limits.timeout,
             run_dir: purpose.run_dir.clone(),
@@ -134,10 +140,13 @@ impl RunningSources {
         workspace: &Workspace,
         device: DeviceInfo,
     ) -> Result<Self, CliError> {
+        let run = RunId(COMMAND_LINE.to_owned());
+        let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
         let purpose = Purpose {
+            first: Some((SessionScope::name_of(&run, &session), device.id.clone())),
             devices: vec![device],
             run_dir: None,
-            name: "command-line".to_owned(),
+            name: run.to_string(),
             secrets: &[],
             root: &workspace.root,
         };

@@ -60,6 +60,10 @@ impl SessionOutput {
         self.0.record(event).await;
     }
 
+    pub(crate) fn record_now(&self, event: RunEvent) {
+        self.0.record_now(event);
+    }
+
     pub(crate) async fn save(&self, artifact: NewArtifact) {
         self.0.save(artifact).await;
     }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use packtrain_drivers::ActionReport;
 use packtrain_model::suggest::closest;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
-use packtrain_model::{Blame, Outcome, RunEvent, StepIndex};
+use packtrain_model::{Blame, Outcome, RecordAs, RunEvent, StepIndex};
 use packtrain_tools::{
-    Answer, Call, CallTrace, Caller, Kind, Registry, Tool, ToolError, ToolRequest,
+    Answer, Call, CallTrace, Caller, Kind, Registry, Tool, ToolError, ToolRequest, ToolSpec,
 };
 
 use crate::judge::judge;
@@ -107,6 +108,14 @@ impl<'a> Invoker<'a> {
                 arguments: shown.to_json(),
             })
             .await;
+        let mut unfinished = Unfinished {
+            invoker: self,
+            number,
+            depth: request.depth,
+            tool: request.tool,
+            started,
+            is_finished: false,
+        };
         let mut notes = Vec::new();
         let trace = CallTrace::default();
         let answer = match arguments {
@@ -129,6 +138,7 @@ impl<'a> Invoker<'a> {
         };
         answer.report.notes.extend(notes);
         session.journal_device_events(self.step).await;
+        unfinished.is_finished = true;
         session
             .record(RunEvent::ToolFinished {
                 session: session.id.clone(),
@@ -143,6 +153,7 @@ impl<'a> Invoker<'a> {
                     .text
                     .as_ref()
                     .map(|text| shortened(session.redact(text))),
+                record: tool.map_or(RecordAs::Nothing, |tool| record_as(tool.spec(), &trace)),
                 via: trace.take(),
                 duration_ms: started.elapsed(),
             })
@@ -236,6 +247,49 @@ impl<'a> Invoker<'a> {
             answer.report.notes.push(note);
         }
         Ok(answer)
+    }
+}
+
+/// A call whose end is journalled even when nobody waits for it any more: what it waited for was
+/// dropped with it.
+struct Unfinished<'a> {
+    invoker: &'a Invoker<'a>,
+    number: u32,
+    depth: u32,
+    tool: &'a str,
+    started: Instant,
+    is_finished: bool,
+}
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if self.is_finished {
+            return;
+        }
+        let session = self.invoker.session;
+        session.output.record_now(RunEvent::ToolFinished {
+            session: session.id.clone(),
+            step: self.invoker.step,
+            call: self.number,
+            depth: self.depth,
+            tool: self.tool.to_owned(),
+            outcome: Outcome::failed("it ended with the call that made it"),
+            report: ActionReport::default(),
+            answer: None,
+            record: RecordAs::Nothing,
+            via: None,
+            duration_ms: self.started.elapsed(),
+        });
+    }
+}
+
+/// What of a call belongs into a recording.
+fn record_as(spec: &ToolSpec, trace: &CallTrace) -> RecordAs {
+    match spec.kind {
+        _ if trace.has_delegated() => RecordAs::Children,
+        Kind::Query | Kind::Meta => RecordAs::Nothing,
+        Kind::Action | Kind::Assertion | Kind::Memory if spec.recordable => RecordAs::Itself,
+        Kind::Action | Kind::Assertion | Kind::Memory => RecordAs::Children,
     }
 }
 

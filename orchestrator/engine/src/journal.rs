@@ -151,6 +151,12 @@ impl Journal {
         self.0.push(Message::Event(event), bytes).await;
     }
 
+    /// Journals an event that somebody leaves behind who cannot wait any more.
+    pub(crate) fn record_now(&self, event: RunEvent) {
+        let bytes = queue::bytes_of(&event);
+        self.0.push_now(Message::Event(event), bytes);
+    }
+
     /// Saves a file and journals that it was.
     pub async fn save(&self, artifact: NewArtifact) {
         let bytes = match &artifact.content {

@@ -155,7 +155,7 @@ impl SessionContext {
             id: order.session.clone(),
             lineage: lineage(&lease.device().classifiers),
             scope: SessionScope::new(
-                format!("{}_{}", order.run, order.session),
+                SessionScope::name_of(&order.run, &order.session),
                 lease,
                 memory,
                 order.target.clone(),

@@ -102,6 +102,9 @@ pub enum RunEvent {
         /// What it answered, when that is worth reading; secrets redacted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<String>,
+        /// What of it belongs into a recording.
+        #[serde(default, skip_serializing_if = "RecordAs::is_itself")]
+        record: RecordAs,
         /// What the tool source did, when the tool is one's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         via: Option<SourceCall>,
@@ -191,6 +194,48 @@ pub enum RunEvent {
         #[serde(with = "millis")]
         duration_ms: Duration,
     },
+}
+
+/// What of a call belongs into a recording.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordAs {
+    /// The call.
+    #[default]
+    Itself,
+    /// The calls that it made.
+    Children,
+    /// Neither.
+    Nothing,
+}
+
+impl RecordAs {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands out references"
+    )]
+    const fn is_itself(&self) -> bool {
+        matches!(self, Self::Itself)
+    }
+}
+
+/// Which calls of a step belong into a recording: the outermost that are recorded themselves, and
+/// nothing below those. `of` says of a call how deep it is, what of it is recorded, and whether it
+/// passed; calls stand in the order in which they began.
+pub fn recorded<T>(calls: &[T], of: impl Fn(&T) -> (u32, RecordAs, bool)) -> Vec<bool> {
+    let mut covered = None;
+    let calls = calls.iter().map(|call| {
+        let (depth, record, passed) = of(call);
+        if covered.is_some_and(|above| depth > above) {
+            return false;
+        }
+        covered = match record {
+            RecordAs::Itself | RecordAs::Nothing => Some(depth),
+            RecordAs::Children => None,
+        };
+        passed && record == RecordAs::Itself
+    });
+    calls.collect()
 }
 
 /// What a tool source did for a call.

@@ -15,8 +15,8 @@ pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use event::{
-    Artifact, ArtifactKind, Cell, Entry, PlannedSession, RunEvent, RunOptionsSummary,
-    SCHEMA_VERSION, SourceCall, StepKind, StepSummary, TrailSummary,
+    Artifact, ArtifactKind, Cell, Entry, PlannedSession, RecordAs, RunEvent, RunOptionsSummary,
+    SCHEMA_VERSION, SourceCall, StepKind, StepSummary, TrailSummary, recorded,
 };
 pub use ids::{AttemptNumber, RunId, SessionId, SessionIndex, StepIndex};
 pub use memory::{Memory, Redactor};

@@ -6,8 +6,8 @@ use chrono::DateTime;
 use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo, Located, Platform, Size};
 use packtrain_model::{
     Artifact, ArtifactKind, AttemptNumber, Blame, CancelCause, Cell, Entry, Failure, Outcome,
-    PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex,
-    SourceCall, StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
+    PlannedSession, RecordAs, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId,
+    SessionIndex, SourceCall, StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
 };
 
 pub(crate) fn run() -> RunId {
@@ -161,6 +161,7 @@ pub(crate) fn entries() -> Vec<Entry> {
                 notes: vec!["3 matched, first used".to_owned()],
             },
             answer: Some("done".to_owned()),
+            record: RecordAs::Children,
             via: Some(SourceCall {
                 source: "acme".to_owned(),
                 replica: 1,

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::{
     Artifact, Blame, CancelCause, Cell, Outcome, RunOptionsSummary, SourceCall, StepKind, Verdict,
+    recorded,
 };
 use serde::Serialize;
 
@@ -201,6 +202,8 @@ struct Call<'a> {
     notes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
+    /// Whether it belongs into a recording.
+    recorded: bool,
     /// What the tool source did.
     #[serde(skip_serializing_if = "Option::is_none")]
     via: Option<&'a SourceCall>,
@@ -364,7 +367,16 @@ impl<'a> Step<'a> {
             outcome: step.mark().key(),
             duration_ms: millis(step.duration),
             problem: Problem::of(&step.status),
-            calls: step.calls.iter().map(Call::of).collect(),
+            calls: {
+                let recorded = recorded(&step.calls, |call| {
+                    (
+                        call.depth,
+                        call.record,
+                        call.status == Status::Ended(Outcome::Passed),
+                    )
+                });
+                step.calls.iter().zip(recorded).map(Call::of).collect()
+            },
             device_events: step.reports.iter().collect(),
             artifacts: step.artifacts.iter().collect(),
         }
@@ -395,7 +407,7 @@ impl<'a> Problem<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn of(call: &'a CallView) -> Self {
+    fn of((call, recorded): (&'a CallView, bool)) -> Self {
         let located = call.report.located.as_ref();
         Self {
             tool: &call.tool,
@@ -407,6 +419,7 @@ impl<'a> Call<'a> {
             matched: located.map(|located| located.matched),
             notes: &call.report.notes,
             message: call.status.outcome().and_then(Outcome::message),
+            recorded,
             via: call.via.as_ref(),
         }
     }

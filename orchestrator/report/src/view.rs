@@ -9,8 +9,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
 use packtrain_model::{
-    Artifact, AttemptNumber, Blame, CancelCause, Cell, Entry, Outcome, RunId, RunOptionsSummary,
-    SessionId, SourceCall, StepIndex, StepSummary, TrailSummary, Verdict,
+    Artifact, AttemptNumber, Blame, CancelCause, Cell, Entry, Outcome, RecordAs, RunId,
+    RunOptionsSummary, SessionId, SourceCall, StepIndex, StepSummary, TrailSummary, Verdict,
 };
 
 use crate::mark::Mark;
@@ -142,6 +142,8 @@ pub struct CallView {
     pub report: ActionReport,
     /// What it answered.
     pub answer: Option<String>,
+    /// What of it belongs into a recording.
+    pub record: RecordAs,
     /// What the tool source did.
     pub via: Option<SourceCall>,
     /// How long it took; zero unless it ended.

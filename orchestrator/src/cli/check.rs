@@ -194,6 +194,7 @@ fn from_sources(
     runtime::block_on(async {
         let purpose = Purpose {
             devices: Vec::new(),
+            first: None,
             run_dir: None,
             name: "check".to_owned(),
             secrets: &[],

@@ -26,7 +26,7 @@ use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace};
 use crate::exit::CliError;
-use crate::sources::RunningSources;
+use crate::sources::{COMMAND_LINE, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, trails};
 
@@ -290,7 +290,7 @@ async fn one_session(
 fn order(device: DeviceInfo, target: Target) -> SessionOrder {
     let attempt = AttemptNumber(1);
     SessionOrder {
-        run: RunId("the command line".to_owned()),
+        run: RunId(COMMAND_LINE.to_owned()),
         session: SessionId::new(SessionIndex(0), attempt),
         attempt,
         planned: PlannedSession {

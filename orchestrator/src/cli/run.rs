@@ -15,9 +15,9 @@ use packtrain_engine::{
     Here, Journal, Plan, Run, RunRequest, Shard, Sink, Stop, StopReason, resolve,
 };
 use packtrain_model::memory::Redactor;
-use packtrain_model::{Exit, RunId};
+use packtrain_model::{AttemptNumber, Exit, RunId, SessionId, SessionIndex};
 use packtrain_record::{JournalWriter, mark_latest};
-use packtrain_tools::{Caller, Registry, SharedRegistry};
+use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
 
 pub(crate) use self::args::RunArgs;
 use self::ending::Ending;
@@ -96,6 +96,11 @@ pub(crate) async fn execute(
     let sources = if sources::are_needed(&config, &registry, &plan) {
         let purpose = Purpose {
             devices: plan.devices.clone(),
+            first: plan.sessions.first().and_then(|planned| {
+                let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
+                let device = planned.devices.first()?.clone();
+                Some((SessionScope::name_of(&plan.run, &session), device))
+            }),
             run_dir: Some(folder.clone()),
             name: plan.run.to_string(),
             secrets: &args.secret,

@@ -73,6 +73,7 @@ pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliErro
     runtime::block_on_stoppable(async |interrupts| {
         let purpose = Purpose {
             devices: Vec::new(),
+            first: None,
             run_dir: None,
             name: "sources".to_owned(),
             secrets: &[],

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Lease;
 use packtrain_drivers::{ActionReport, BoxFuture, Command, Observation, Platform};
-use packtrain_model::SourceCall;
 use packtrain_model::memory::Memory;
 use packtrain_model::template::Undefined;
 use packtrain_model::yaml::Value;
+use packtrain_model::{RunId, SessionId, SourceCall};
 use packtrain_program::LeftRunning;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -180,26 +181,45 @@ pub struct Call<'a> {
 
 /// What is told of a call besides its answer, whether it has one or not.
 #[derive(Debug, Default)]
-pub struct CallTrace(Mutex<Option<SourceCall>>);
+pub struct CallTrace {
+    source: Mutex<Option<SourceCall>>,
+    delegated: AtomicBool,
+}
 
 impl CallTrace {
     pub(crate) fn set(&self, call: SourceCall) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
+        *self.source.lock().unwrap_or_else(PoisonError::into_inner) = Some(call);
     }
 
     /// How many callbacks there were so far.
     pub(crate) fn callbacks(&self) -> u32 {
-        let call = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = self.source.lock().unwrap_or_else(PoisonError::into_inner);
         call.as_ref().map_or(0, |call| call.callbacks)
     }
 
     /// What the tool source did.
     pub fn take(&self) -> Option<SourceCall> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        source.take()
+    }
+
+    /// Other calls stand for this one.
+    pub(crate) fn delegate(&self) {
+        self.delegated.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether other calls stand for this one.
+    pub fn has_delegated(&self) -> bool {
+        self.delegated.load(Ordering::Relaxed)
     }
 }
 
 impl SessionScope {
+    /// The name of a session that is unique among all runs.
+    pub fn name_of(run: &RunId, session: &SessionId) -> String {
+        format!("{run}_{session}")
+    }
+
     /// A session's scope.
     pub const fn new(
         id: String,

@@ -274,7 +274,7 @@ fn unknown_invocation(id: &str, why: &NoInvocation) -> CallbackReply {
         NoInvocation::Ambiguous { devices, calls } => {
             let message = format!(
                 "An invocation ID is required: it may be left out only with one device and one tool \
-                 call in flight, and there are {devices} devices and {calls} calls. Send \
+                 call in flight (devices: {devices}, calls: {calls}). Send \
                  `invocation_id` as it came in `_meta.trailblaze.invocationId`."
             );
             (message.clone(), message)

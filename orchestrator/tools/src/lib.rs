@@ -13,6 +13,7 @@ mod math;
 mod mobile;
 mod naming;
 mod registry;
+mod reload;
 mod selectors;
 mod source;
 mod supervisor;

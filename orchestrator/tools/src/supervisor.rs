@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use actix::{Actor, Addr, AsyncContext, Context, Handler, Message};
 use actix_rt::ArbiterHandle;
-use futures::FutureExt;
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::memory::Redactor;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
 
 use crate::invocation::Invocations;
 use crate::registry::{Registry, SharedRegistry};
+use crate::reload::ReloadTools;
 use crate::source::actor::{End, Listed, Listing, SourceActor, StartFailure};
 use crate::source::handle::{Source, Surroundings};
 use crate::source::settings::SourceSettings;
@@ -30,6 +30,9 @@ pub struct SupervisorOptions {
     pub base: Registry,
     /// The devices that sessions may run on.
     pub devices: Vec<DeviceInfo>,
+    /// The session that comes first, and its device: the processes that are started to see what a
+    /// source has are for it, unless they are for all.
+    pub first: Option<(String, DeviceId)>,
     /// Where callbacks go: `http://127.0.0.1:41234`.
     pub base_url: String,
     /// How long a callback may take.
@@ -125,17 +128,14 @@ impl ToolSources {
             search_path: options.search_path,
             redactor: options.redactor,
             callback_timeout: options.callback_timeout,
-            only_device: match options.devices.as_slice() {
-                [only] => Some(only.clone()),
-                _ => None,
-            },
+            devices: options.devices,
+            first: options.first,
             session_prefix: options.session_prefix,
         };
-        let devices = options.devices.len();
         let sources: Arc<[_]> = options
             .sources
             .into_iter()
-            .map(|settings| Arc::new(Source::new(settings, devices, around.clone())))
+            .map(|settings| Arc::new(Source::new(settings, around.clone())))
             .collect();
         let registry = SharedRegistry::new(options.base.clone());
         let (state_tx, state) = watch::channel(RegistryState {
@@ -156,22 +156,21 @@ impl ToolSources {
                 Supervisor {
                     actors: actors.collect(),
                     sources: Arc::clone(&sources),
-                    base: options.base,
+                    base: options
+                        .base
+                        .with(Arc::new(ReloadTools::new(Reloading(ctx.address())))),
                     registry,
                     listings: BTreeMap::new(),
                     state: state_tx,
                 }
             })
         };
-        let asked = supervisor.clone();
+        let reloading = Reloading(supervisor.clone());
         let registry = registry.renewed_by(move || {
-            let (answer, reloaded) = oneshot::channel();
-            asked.do_send(Reload {
-                source: None,
-                answer,
-            });
-            // A supervisor that is gone has nothing new.
-            Box::pin(reloaded.map(drop))
+            let reloading = reloading.clone();
+            Box::pin(async move {
+                reloading.reload().await;
+            })
         });
         Self {
             supervisor,
@@ -213,14 +212,6 @@ impl ToolSources {
             .collect())
     }
 
-    /// Asks sources for their tools again, one or all.
-    pub async fn reload(&self, source: Option<&str>) -> Reloaded {
-        let (answer, reloaded) = oneshot::channel();
-        let source = source.map(str::to_owned);
-        self.supervisor.do_send(Reload { source, answer });
-        reloaded.await.unwrap_or_default()
-    }
-
     /// How every source is, by name.
     pub fn status(&self) -> Vec<SourceStatus> {
         let registry = self.registry.snapshot();
@@ -246,9 +237,22 @@ impl ToolSources {
     }
 }
 
+/// Asks all sources for their tools again. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Reloading(Addr<Supervisor>);
+
+impl Reloading {
+    /// Resolved once what is new is registered.
+    pub(crate) async fn reload(&self) -> Reloaded {
+        let (answer, reloaded) = oneshot::channel();
+        self.0.do_send(Reload { answer });
+        // A supervisor that is gone has nothing new.
+        reloaded.await.unwrap_or_default()
+    }
+}
+
 /// Asks sources for their tools again.
 struct Reload {
-    source: Option<String>,
     answer: oneshot::Sender<Reloaded>,
 }
 
@@ -264,7 +268,7 @@ impl Message for EndAll {
 }
 
 /// The actor.
-struct Supervisor {
+pub(crate) struct Supervisor {
     actors: Vec<Addr<SourceActor>>,
     sources: Arc<[Arc<Source>]>,
     base: Registry,
@@ -357,12 +361,6 @@ impl Handler<Reload> for Supervisor {
         let asked: Vec<_> = self
             .sources
             .iter()
-            .filter(|source| {
-                reload
-                    .source
-                    .as_ref()
-                    .is_none_or(|name| *name == source.settings().name)
-            })
             .map(|source| source.relisted())
             .collect();
         let registry = self.registry.clone();

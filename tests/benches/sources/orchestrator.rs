@@ -90,6 +90,7 @@ impl Bench {
                 sources: vec![settings],
                 base: Registry::builtin().with(Arc::new(Act(spec()))),
                 devices: infos.clone(),
+                first: None,
                 base_url: server.base_url(),
                 callback_timeout: CallbackLimits::default().timeout,
                 run_dir: None,

@@ -38,7 +38,8 @@ pub(super) struct Queue {
 pub(super) struct Queued {
     pub(super) message: Message,
     pub(super) bytes: usize,
-    pub(super) room: OwnedSemaphorePermit,
+    /// `None` when it could not be waited for.
+    pub(super) room: Option<OwnedSemaphorePermit>,
 }
 
 /// The end of the queue that the journal's thread has. Nobody waits for room once it is gone.
@@ -76,9 +77,18 @@ impl Queue {
             let _ = self.messages.send(Queued {
                 message,
                 bytes,
-                room,
+                room: Some(room),
             });
         }
+    }
+
+    /// Queues a message that somebody leaves behind who cannot wait any more; it is short.
+    pub(super) fn push_now(&self, message: Message, bytes: usize) {
+        let _ = self.messages.send(Queued {
+            message,
+            bytes,
+            room: None,
+        });
     }
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{ActionReport, DeviceInfo, Located, Platform};
 use packtrain_model::{
-    Artifact, ArtifactKind, AttemptNumber, Cell, Entry, Outcome, PlannedSession, RunEvent, RunId,
-    RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex, StepIndex, Verdict,
+    Artifact, ArtifactKind, AttemptNumber, Cell, Entry, Outcome, PlannedSession, RecordAs,
+    RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex, StepIndex,
+    Verdict,
 };
 use serde_json::{Value, json};
 
@@ -376,6 +377,7 @@ impl Session<'_> {
             outcome: call.outcome,
             report: call.report,
             answer: call.answer.map(str::to_owned),
+            record: RecordAs::Itself,
             via: None,
             duration_ms: self.now - begun,
         });

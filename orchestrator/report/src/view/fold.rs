@@ -6,8 +6,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::{
-    AttemptNumber, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId, RunOptionsSummary,
-    SessionId, SessionIndex, StepIndex, TrailSummary, Verdict,
+    AttemptNumber, Entry, Exit, Outcome, PlannedSession, RecordAs, RunEvent, RunId,
+    RunOptionsSummary, SessionId, SessionIndex, StepIndex, TrailSummary, Verdict,
 };
 
 use super::{
@@ -114,6 +114,7 @@ impl Fold {
                         status: Status::Unfinished,
                         report: Default::default(),
                         answer: None,
+                        record: RecordAs::Nothing,
                         via: None,
                         duration: Duration::ZERO,
                     });
@@ -128,6 +129,7 @@ impl Fold {
                 outcome,
                 report,
                 answer,
+                record,
                 via,
                 duration_ms,
             } => {
@@ -147,11 +149,12 @@ impl Fold {
                             status: Status::Unfinished,
                             report: Default::default(),
                             answer: None,
+                            record: RecordAs::Nothing,
                             via: None,
                             duration: Duration::ZERO,
                         }),
                     };
-                    ended.via = via;
+                    (ended.record, ended.via) = (record, via);
                     ended.status = Status::Ended(outcome);
                     ended.report = report;
                     ended.answer = answer;

@@ -15,7 +15,7 @@ use super::instance::Instance;
 use super::mcp::{ListedTool, Notice};
 use super::metadata::{REGISTRY, RegistryResource};
 use super::pool::{Life, Pool, Replica, ScopeKey, SlotId, back_off};
-use super::settings::{RestartPolicy, Scope, StopPolicy};
+use super::settings::{RestartPolicy, StopPolicy};
 use super::start::StartError;
 
 /// How long changes of a source's tools are collected before it is asked for them.
@@ -357,11 +357,7 @@ impl Actor for SourceActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         self.source.looked_after_by(ctx.address().recipient());
-        let first = match self.source.scope {
-            Scope::Shared => ScopeKey::Shared,
-            Scope::Device | Scope::Session => ScopeKey::Spare,
-        };
-        self.start_pool(first, ctx);
+        self.start_pool(self.source.first_key(), ctx);
     }
 }
 

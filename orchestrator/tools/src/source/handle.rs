@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use actix::Recipient;
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::Blame;
 use packtrain_model::memory::Redactor;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
@@ -47,9 +47,21 @@ pub(crate) struct Surroundings {
     pub(crate) redactor: Redactor,
     /// How long a callback may take, for clients that want to know.
     pub(crate) callback_timeout: Duration,
-    /// The device, when there is only one.
-    pub(crate) only_device: Option<DeviceInfo>,
+    /// The devices that sessions may run on, as they are known before they are connected.
+    pub(crate) devices: Vec<DeviceInfo>,
+    /// The session that comes first, and its device.
+    pub(crate) first: Option<(String, DeviceId)>,
     pub(crate) session_prefix: String,
+}
+
+impl Surroundings {
+    /// The device, when there is only one.
+    fn only_device(&self) -> Option<DeviceInfo> {
+        match self.devices.as_slice() {
+            [only] => Some(only.clone()),
+            _ => None,
+        }
+    }
 }
 
 /// A source.
@@ -57,6 +69,8 @@ pub(crate) struct Source {
     settings: SourceSettings,
     pub(super) transport: Transport,
     pub(super) scope: Scope,
+    /// The devices, as far as they are known.
+    devices: Mutex<Vec<DeviceInfo>>,
     around: Surroundings,
     pools: Mutex<BTreeMap<ScopeKey, Pool>>,
     pub(super) changed: Notify,
@@ -108,13 +122,14 @@ impl Use {
 }
 
 impl Source {
-    pub(crate) fn new(settings: SourceSettings, devices: usize, around: Surroundings) -> Self {
-        let (transport, scope) = super::pool::mode(&settings, devices);
+    pub(crate) fn new(settings: SourceSettings, around: Surroundings) -> Self {
+        let (transport, scope) = super::pool::mode(&settings, around.devices.len());
         Self {
             admission: Arc::new(Semaphore::new(settings.concurrency)),
             settings,
             transport,
             scope,
+            devices: Mutex::new(around.devices.clone()),
             around,
             pools: Mutex::default(),
             changed: Notify::new(),
@@ -206,15 +221,19 @@ impl Source {
             later => format!("{base}_{}", later + 1),
         };
         let session = match key {
-            ScopeKey::Session(session) => session.clone(),
-            ScopeKey::Shared | ScopeKey::Spare | ScopeKey::Device(_) => {
-                format!(
-                    "{}_{}_{}",
-                    around.session_prefix,
-                    self.settings.name,
-                    replica + 1
-                )
+            ScopeKey::Session(session, _) => session.clone(),
+            ScopeKey::Shared | ScopeKey::Device(_) => {
+                let (run, name) = (&around.session_prefix, &self.settings.name);
+                format!("{run}_{name}_{}", replica + 1)
             }
+        };
+        let device = match key.device() {
+            Some(id) => self
+                .devices()
+                .iter()
+                .find(|device| device.id == *id)
+                .cloned(),
+            None => around.only_device(),
         };
         let timeout = around.callback_timeout + Duration::from_secs(2);
         let mut env = vec![
@@ -225,20 +244,14 @@ impl Source {
                 timeout.as_millis().to_string(),
             ),
         ];
-        if let Some(device) = &around.only_device {
+        if let Some(device) = &device {
             env.extend(device_env(device));
         }
         StartOrder {
             settings: self.settings.clone(),
             transport: self.transport,
             env,
-            device: match key {
-                ScopeKey::Device(device) => Some(device.clone()),
-                _ => around
-                    .only_device
-                    .as_ref()
-                    .map(|device| device.id.to_string()),
-            },
+            device: device.map(|device| device.id.to_string()),
             run_dir: around.run_dir.clone(),
             search_path: around.search_path.clone(),
             redactor: around.redactor.clone(),
@@ -271,8 +284,11 @@ impl Source {
             let changed = self.changed.notified();
             {
                 let mut pools = self.pools();
-                Self::adopt_spare(&mut pools, &key);
                 if let Some(pool) = pools.get_mut(&key) {
+                    if self.scope == Scope::Session && !pool.is_bound {
+                        pool.is_bound = true;
+                        session.at_end(Retire::of(self, &key));
+                    }
                     let replica = pool.home(device);
                     let slot = &pool.slots[replica];
                     match &slot.life {
@@ -293,11 +309,9 @@ impl Source {
                     }
                 } else if !is_ordered {
                     is_ordered = true;
+                    self.meet(session.lease.device());
                     self.order(Order::Start(key.clone()));
                 }
-            }
-            if key != ScopeKey::Shared {
-                self.ends_with(session, &key);
             }
             if tokio::time::timeout_at(deadline.into(), changed)
                 .await
@@ -308,19 +322,22 @@ impl Source {
         }
     }
 
-    /// The first who needs a process takes the one that was started to see what the source has.
-    fn adopt_spare(pools: &mut BTreeMap<ScopeKey, Pool>, key: &ScopeKey) {
-        if !pools.contains_key(key)
-            && let Some(spare) = pools.remove(&ScopeKey::Spare)
-        {
-            pools.insert(key.clone(), spare);
-        }
+    /// Remembers a device as it is once it is connected.
+    fn meet(&self, device: &DeviceInfo) {
+        let mut devices = self.devices();
+        devices.retain(|known| known.id != device.id);
+        devices.push(device.clone());
     }
 
-    /// A process of a session ends with it.
-    fn ends_with(self: &Arc<Self>, session: &SessionScope, key: &ScopeKey) {
-        if self.scope == Scope::Session {
-            session.at_end(Retire::of(self, key));
+    fn devices(&self) -> MutexGuard<'_, Vec<DeviceInfo>> {
+        self.devices.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who the process is for that is started to see what the source has: whoever comes first.
+    pub(super) fn first_key(&self) -> ScopeKey {
+        match &self.around.first {
+            Some((session, device)) => ScopeKey::of(self.scope, device, session),
+            None => ScopeKey::Shared,
         }
     }
 

@@ -15,20 +15,26 @@ use super::start::StartError;
 pub(super) enum ScopeKey {
     /// All.
     Shared,
-    /// Nobody yet: it was started to see what the source has, and the first who needs one takes it.
-    Spare,
     /// The sessions of a device.
-    Device(String),
-    /// A session.
-    Session(String),
+    Device(DeviceId),
+    /// A session, on a device.
+    Session(String, DeviceId),
 }
 
 impl ScopeKey {
     pub(super) fn of(scope: Scope, device: &DeviceId, session: &str) -> Self {
         match scope {
             Scope::Shared => Self::Shared,
-            Scope::Device => Self::Device(device.to_string()),
-            Scope::Session => Self::Session(session.to_owned()),
+            Scope::Device => Self::Device(device.clone()),
+            Scope::Session => Self::Session(session.to_owned(), device.clone()),
+        }
+    }
+
+    /// The device that it is about.
+    pub(super) const fn device(&self) -> Option<&DeviceId> {
+        match self {
+            Self::Shared => None,
+            Self::Device(device) | Self::Session(_, device) => Some(device),
         }
     }
 }
@@ -65,6 +71,8 @@ pub(super) struct Pool {
     pub(super) slots: Vec<Slot>,
     /// Which process a device stays with.
     pub(super) homes: BTreeMap<DeviceId, Replica>,
+    /// Whether it ends with the session that it is for.
+    pub(super) is_bound: bool,
 }
 
 impl Pool {
@@ -77,6 +85,7 @@ impl Pool {
         Self {
             slots: slots.iter().map(slot).collect(),
             homes: BTreeMap::new(),
+            is_bound: false,
         }
     }
 

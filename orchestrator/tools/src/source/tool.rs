@@ -187,6 +187,7 @@ impl SourceTool {
                 self.spec.name, unknown.tool
             )));
         }
+        call.trace.delegate();
         let mut last = Answer::default();
         for delegate in delegates {
             let arguments = Value::from(&delegate.arguments);
