@@ -17,6 +17,7 @@ pub use sockets::{Listener, listener};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use watcher::Watcher;
+pub use watcher::is_watcher;
 
 /// How long what a program left running may keep its output open once the program has ended.
 const PIPE_DRAIN_GRACE: Duration = Duration::from_millis(300);

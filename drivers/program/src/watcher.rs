@@ -88,6 +88,14 @@ impl Drop for Watcher {
     }
 }
 
+/// Whether a process watches a session: it ends by itself once its owner is gone, and until then it is
+/// the only one who knows what is left of a session whose leader has ended. Linux only.
+pub fn is_watcher(pid: i32) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0)
+        .any(|word| word == SCRIPT.as_bytes())
+}
+
 /// The living processes of a session, as far as the system tells.
 pub(super) fn members(leader: Pid) -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -17,11 +17,14 @@ struct Process {
     group: i32,
 }
 
-/// Kills every process that descends from this one. A daemon that left its parent is none.
+/// Kills every process that descends from this one, but those that watch sessions. A daemon that left
+/// its parent is none.
 pub fn kill_descendants() {
     let own_group = getpgrp();
     for _ in 0..ROUNDS {
-        let descendants = descendants_of(Pid::this().as_raw(), processes());
+        let mut descendants = descendants_of(Pid::this().as_raw(), processes());
+        // They end with this process, and kill what a program has left whose parent is gone.
+        descendants.retain(|process| !packtrain_program::is_watcher(process.pid));
         if descendants.is_empty() {
             return;
         }
