@@ -96,7 +96,8 @@ impl Lab {
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.join("events.ndjson").is_file() && !path.is_symlink())
             .collect();
-        runs.sort();
+        // Names tell seconds apart, and tests are quicker.
+        runs.sort_by_key(|run| std::fs::metadata(run).unwrap().created().unwrap());
         runs.pop()
             .unwrap_or_else(|| panic!("no run in {}", root.display()))
     }

@@ -63,6 +63,9 @@ pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliErro
     }
     let config = workspace.config;
     if config.mcp_servers.is_empty() {
+        if args.format == Format::Json {
+            print(&[], args.format);
+        }
         render::say("no tool source is configured");
         render::say(
             "hint: `mcpServers` in packtrain.yaml names them; docs/tool-sources.md tells how",

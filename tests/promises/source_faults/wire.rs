@@ -133,8 +133,8 @@ fn a_tool_that_goes_meanwhile_is_unknown_to_the_next_step() {
 #[test]
 fn a_name_that_is_taken_meanwhile_is_told_and_all_tools_stay_as_they_were() {
     let bench = Bench::new()
-        .source("bad", "", "transport: stdio")
-        .source("good", "", "transport: stdio")
+        .source("bad", "", "transport: stdio, scope: shared")
+        .source("good", "", "transport: stdio, scope: shared")
         .trail(
             "a",
             &[

@@ -134,7 +134,7 @@ fn a_server_for_one_device_finds_it_in_its_environment() {
     assert_eq!(env["TRAILBLAZE_DEVICE_HEIGHT_PX"], height);
     assert_eq!(env["TRAILBLAZE_BASE_URL"], on["baseUrl"]);
     assert_eq!(env["TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS"], "122000");
-    assert!(!env["TRAILBLAZE_SESSION_ID"].as_str().unwrap().is_empty());
+    assert_eq!(env["TRAILBLAZE_SESSION_ID"], on["sessionId"]);
     let file = one.folder().join("acme.mjs").canonicalize().unwrap();
     assert_eq!(env["TRAILBLAZE_TOOLSET_FILE"], file.to_str().unwrap());
     assert_eq!(env["ACME"], "for ios/virtual-1");

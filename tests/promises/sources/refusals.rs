@@ -127,7 +127,7 @@ fn an_id_is_worth_nothing_in_another_session_and_two_devices_need_one() {
                 message,
                 &[
                     "An invocation ID is required",
-                    "2 devices and 2 calls",
+                    "devices: 2, calls: 2",
                     "`_meta.trailblaze.invocationId`",
                 ],
             );
@@ -162,7 +162,7 @@ fn one_device_and_one_call_need_no_id() {
     let inner = seen[3]["result"]["text_content"].as_str().unwrap();
     has(
         inner,
-        &["An invocation ID is required", "1 devices and 2 calls"],
+        &["An invocation ID is required", "devices: 1, calls: 2"],
     );
     // One that has ended does not count.
     let tools = r#"[{ name: 'acme_type', call: async ({ on }) =>
