@@ -16,8 +16,8 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession}
 pub use sockets::{Listener, listener};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
-use watcher::Watcher;
 pub use watcher::is_watcher;
+use watcher::{Waiting, Watcher};
 
 /// How long what a program left running may keep its output open once the program has ended.
 const PIPE_DRAIN_GRACE: Duration = Duration::from_millis(300);
@@ -91,12 +91,14 @@ impl Program {
     ///
     /// # Errors
     /// When there is no such program or it cannot be started.
-    pub fn spawn(command: Command) -> io::Result<Self> {
+    pub fn spawn(mut command: Command) -> io::Result<Self> {
+        let waiting = Waiting::start();
+        waiting.mark(&mut command);
         let child = CommandWrap::from(command)
             .wrap(KillOnDrop)
             .wrap(ProcessSession)
             .spawn()?;
-        let watcher = child.id().and_then(Watcher::of);
+        let watcher = child.id().and_then(|leader| waiting.watch(leader));
         Ok(Self { child, watcher })
     }
 
