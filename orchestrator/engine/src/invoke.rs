@@ -206,8 +206,15 @@ impl<'a> Invoker<'a> {
             invoker: self,
             trace,
         };
-        let limit = session.deadline + CALL_DEADLINE_GRACE;
-        match tokio::time::timeout_at(limit.into(), tool.call(arguments, &call)).await {
+        let called = tool.call(arguments, &call);
+        // What a call makes meanwhile ends with it.
+        let answer = if request.depth == 0 {
+            let limit = session.deadline + CALL_DEADLINE_GRACE;
+            tokio::time::timeout_at(limit.into(), called).await
+        } else {
+            Ok(called.await)
+        };
+        match answer {
             Ok(answer) => {
                 let answer = answer?;
                 self.in_time(request.tool, "was still running")?;

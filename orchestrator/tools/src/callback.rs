@@ -3,7 +3,7 @@
 //! Wire: the scripting callback of Trailblaze, version 1; docs/tool-sources.md has every answer. An
 //! answer that says that an id is unknown is a JSON-RPC error too, for clients of either kind.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -148,23 +148,20 @@ impl Callbacks {
     ) -> CallbackReply {
         let (answer, answered) = oneshot::channel();
         let callback = Callback {
-            tool: tool.clone(),
+            tool,
             arguments,
+            arrived: Instant::now(),
             answer,
         };
         let served = async {
             entry.callbacks.send(callback).await.ok()?;
             answered.await.ok()
         };
-        match tokio::time::timeout(self.limits.timeout, served).await {
-            Err(_) => failure(&format!(
-                "Tool '{tool}' callback dispatch timed out after {}ms",
-                self.limits.timeout.as_millis()
-            )),
+        match served.await {
             // The call ended first.
-            Ok(None) => unknown_invocation(id.unwrap_or_default(), &NoInvocation::Unknown),
-            Ok(Some(Ok(answer))) => success(answer),
-            Ok(Some(Err(error))) => failure(&told(&error)),
+            None => unknown_invocation(id.unwrap_or_default(), &NoInvocation::Unknown),
+            Some(Ok(answer)) => success(answer),
+            Some(Err(error)) => failure(&told(&error)),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,6 +41,8 @@ pub(crate) struct Callback {
     pub(crate) tool: String,
     /// Its arguments.
     pub(crate) arguments: serde_json::Value,
+    /// When it arrived.
+    pub(crate) arrived: Instant,
     /// Where the answer goes.
     pub(crate) answer: oneshot::Sender<Result<Answer, ToolError>>,
 }

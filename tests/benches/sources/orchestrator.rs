@@ -157,8 +157,8 @@ impl Bench {
     }
 
     async fn drive(&self) {
-        // What is started and compiled only once is not measured.
-        self.all("bench_echo").await;
+        // What is opened and compiled only once is not measured.
+        self.all("bench_drive").await;
         println!("ready");
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).unwrap();

@@ -103,6 +103,10 @@ impl Messages {
                 self.looks = LOOKS;
                 return Some(message);
             }
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "not to be woken by each event is what it is for"
+            )]
             std::thread::sleep(LOOK_INTERVAL);
         }
         self.looks = 0;

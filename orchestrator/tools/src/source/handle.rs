@@ -156,6 +156,11 @@ impl Source {
         &self.around.base_url
     }
 
+    /// How long a callback may take.
+    pub(super) const fn callback_timeout(&self) -> Duration {
+        self.around.callback_timeout
+    }
+
     pub(super) fn pools(&self) -> MutexGuard<'_, BTreeMap<ScopeKey, Pool>> {
         self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,6 +9,7 @@ use packtrain_drivers::BoxFuture;
 use packtrain_model::template::Undefined;
 use packtrain_model::yaml::{DecodeError, Value};
 use packtrain_model::{Blame, SourceCall};
+use tokio::sync::oneshot;
 
 use super::actor::Listing;
 use super::arguments;
@@ -20,6 +21,9 @@ use super::results;
 use crate::call::{Call, Caller, ToolRequest};
 use crate::invocation::{Callback, Invocation};
 use crate::tool::{Answer, Tool, ToolError, ToolSpec};
+
+/// The least that is waited before it is looked again whether something takes too long.
+const MIN_PAUSE: Duration = Duration::from_millis(1);
 
 /// A tool that a source lists.
 pub(super) struct SourceTool {
@@ -282,45 +286,59 @@ impl UnderWay<'_> {
         let settings = tool.source.settings();
         let begun = Instant::now();
         let total = begun + settings.max_total;
-        let mut serving: Option<BoxFuture<'_, Served>> = None;
+        let callback_timeout = tool.source.callback_timeout();
+        let mut serving: Option<Serving<'_>> = None;
+        // One timer for all that may take too long. It is set anew when it goes off, not with each
+        // callback: that would cost as much as the callback.
+        let pause = settings.call_timeout.min(callback_timeout);
+        let first = (begun + pause).min(total).min(call.deadline);
+        let mut timer = std::pin::pin!(tokio::time::sleep_until(first.into()));
         loop {
-            let heard = if settings.reset_on_progress {
-                pending.heard()
-            } else {
-                begun
-            };
-            let idle = heard + settings.call_timeout;
-            // A callback that takes long keeps its call alive.
-            let wake = if serving.is_some() {
-                total
-            } else {
-                idle.min(total)
-            };
-            let wake = wake.min(call.deadline);
             tokio::select! {
                 biased;
                 () = call.session.cancel.cancelled() => return Ending::Cancelled,
                 answer = pending.answer() => return Ending::Answered(answer),
-                served = optional(&mut serving) => {
-                    serving = None;
-                    seen.add(served);
+                answer = served(&mut serving) => {
+                    if let Some(served) = serving.take() {
+                        seen.add(served, answer);
+                    }
                     pending.hear();
                 }
                 Some(callback) = invocation.callbacks.recv(), if serving.is_none() => {
-                    serving = Some(Box::pin(serve(tool, call, callback)));
+                    let until = callback.arrived + callback_timeout;
+                    if until < timer.deadline().into_std() {
+                        timer.as_mut().reset(until.into());
+                    }
+                    serving = Some(Serving::begin(tool, call, callback, until));
                 }
-                () = tokio::time::sleep_until(wake.into()) => {
+                () = &mut timer => {
                     let now = Instant::now();
+                    let heard = if settings.reset_on_progress { pending.heard() } else { begun };
+                    // A callback that takes long keeps its call alive.
+                    let idle = match &serving {
+                        Some(serving) => serving.until,
+                        None => heard + settings.call_timeout,
+                    };
                     if now >= call.deadline {
                         return Ending::Deadline;
                     }
                     if now >= total {
                         return Ending::Overdue("took", settings.max_total);
                     }
-                    let heard = if settings.reset_on_progress { pending.heard() } else { begun };
-                    if serving.is_none() && now >= heard + settings.call_timeout {
-                        return Ending::Overdue("was silent for", settings.call_timeout);
+                    if now >= idle {
+                        let Some(late) = serving.take() else {
+                            return Ending::Overdue("was silent for", settings.call_timeout);
+                        };
+                        let message = format!(
+                            "Tool '{}' callback dispatch timed out after {}ms",
+                            late.tool,
+                            callback_timeout.as_millis()
+                        );
+                        seen.add(late, Err(ToolError::failed(message)));
+                        pending.hear();
                     }
+                    let next = idle.max(now + MIN_PAUSE).min(now + pause).min(total);
+                    timer.as_mut().reset(next.min(call.deadline).into());
                 }
             }
         }
@@ -385,47 +403,62 @@ impl UnderWay<'_> {
     }
 }
 
-/// What one callback did.
-struct Served {
-    took: Duration,
-    decisive: Option<ToolError>,
+/// A callback that is being served.
+struct Serving<'a> {
+    tool: String,
+    begun: Instant,
+    /// When it has taken too long.
+    until: Instant,
+    work: BoxFuture<'a, Result<Answer, ToolError>>,
+    answer: oneshot::Sender<Result<Answer, ToolError>>,
 }
 
-impl Seen {
-    fn add(&mut self, served: Served) {
-        self.callbacks += 1;
-        self.on_device += served.took;
-        if self.decisive.is_none() {
-            self.decisive = served.decisive;
+impl<'a> Serving<'a> {
+    fn begin(tool: &'a SourceTool, call: &'a Call<'a>, callback: Callback, until: Instant) -> Self {
+        let Callback {
+            tool: name,
+            arguments,
+            answer,
+            ..
+        } = callback;
+        let called = name.clone();
+        let work = async move {
+            let arguments = Value::from(&arguments);
+            let request = tool.request(&called, &arguments, call);
+            call.invoker.invoke(request).await
+        };
+        Self {
+            tool: name,
+            begun: Instant::now(),
+            until,
+            work: Box::pin(work),
+            answer,
         }
     }
 }
 
-async fn serve(tool: &SourceTool, call: &Call<'_>, callback: Callback) -> Served {
-    let begun = Instant::now();
-    let arguments = Value::from(&callback.arguments);
-    let request = tool.request(&callback.tool, &arguments, call);
-    let answer = call.invoker.invoke(request).await;
-    let decisive = match &answer {
-        // What could not be found out is no pass, whatever the tool makes of it.
-        Err(
+impl Seen {
+    fn add(&mut self, serving: Serving<'_>, answer: Result<Answer, ToolError>) {
+        self.callbacks += 1;
+        self.on_device += serving.begun.elapsed();
+        if let Err(
             error @ (ToolError::Infrastructure { .. }
             | ToolError::Cancelled
             | ToolError::Fatal { .. }),
-        ) => Some(error.clone()),
-        _ => None,
-    };
-    // Who does not wait any more is not told.
-    let _ = callback.answer.send(answer);
-    Served {
-        took: begun.elapsed(),
-        decisive,
+        ) = &answer
+            && self.decisive.is_none()
+        {
+            // What could not be found out is no pass, whatever the tool makes of it.
+            self.decisive = Some(error.clone());
+        }
+        // Who does not wait any more is not told.
+        let _ = serving.answer.send(answer);
     }
 }
 
-async fn optional<T>(future: &mut Option<BoxFuture<'_, T>>) -> T {
-    match future {
-        Some(future) => future.await,
+async fn served(serving: &mut Option<Serving<'_>>) -> Result<Answer, ToolError> {
+    match serving {
+        Some(serving) => serving.work.as_mut().await,
         None => std::future::pending().await,
     }
 }
