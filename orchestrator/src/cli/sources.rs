@@ -45,6 +45,8 @@ pub(crate) struct SourcesArgs {
 pub(crate) struct RunStatus {
     /// Whether the run is over.
     pub(crate) ended: bool,
+    /// Invocations whose ids work.
+    pub(crate) open_invocations: usize,
     /// The sources.
     pub(crate) sources: Vec<SourceStatus>,
 }

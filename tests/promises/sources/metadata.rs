@@ -163,3 +163,18 @@ fn two_tools_of_one_name_end_the_run_before_it_begins() {
     assert!(ended.stdout.is_empty(), "{}", ended.stdout);
     nothing_runs(&lab);
 }
+
+#[test]
+fn tools_are_asked_for_again_on_request() {
+    let tools = r#"(() => {
+      const all = [{ name: 'acme_grow', call: async ({ on }) => {
+        all.push({ name: 'acme_new', call: async () => 'new' });
+        return JSON.stringify(await call(on, 'reloadTools'));
+      } }];
+      return all;
+    })()"#;
+    let lab = workspace(&[Raw::new("acme", tools)]);
+    let reloaded: serde_json::Value = serde_json::from_str(&said(&lab, "acme_grow")).unwrap();
+    let expected = serde_json::json!({ "added": 1, "removed": 0, "total": 2 });
+    assert_eq!(reloaded["structured_content"], expected, "{reloaded}");
+}

@@ -205,6 +205,50 @@ fn delegates_of_delegates_of_delegates_are_called() {
     run(&lab, "virtual:android", 0);
 }
 
+/// The calls of the newest run that belong into a recording.
+fn recorded(lab: &Lab) -> Vec<String> {
+    let report = lab.run_folder().join("report.json");
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(report).unwrap()).unwrap();
+    let mut found = Vec::new();
+    let mut left = vec![&report];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Object(map) if map.get("recorded") == Some(&Value::Bool(true)) => {
+                found.push(map["tool"].as_str().unwrap().to_owned());
+            }
+            Value::Object(map) => left.extend(map.values().rev()),
+            Value::Array(items) => left.extend(items.iter().rev()),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn the_outermost_recorded_calls_belong_into_a_recording_and_delegates_for_their_tool() {
+    let lab = delegating(&["acme_one: {}", &shows("123")]);
+    run(&lab, "virtual:android", 0);
+    let opening = ["launchApp", "tapOnElementWithText"];
+    let typed = [
+        "inputText",
+        "inputText",
+        "inputText",
+        "assertVisibleWithText",
+    ];
+    assert_eq!(recorded(&lab), [&opening[..], &typed].concat());
+
+    let tools = r#"[
+      { name: 'acme_whole', call: async ({ on }) => must(on, 'inputText', { text: 'a' }) },
+      { name: 'acme_wrapper', _meta: { 'trailblaze/isRecordable': false },
+        call: async ({ on }) => { await must(on, 'acme_whole'); await must(on, 'inputText', { text: 'b' }); return 'ok'; } },
+    ]"#;
+    let lab = workspace(&[Raw::new("acme", tools)]);
+    trail(&lab, "{}", &["acme_whole: {}", "acme_wrapper: {}"]);
+    run(&lab, "virtual:android", 0);
+    let calls = ["acme_whole", "acme_whole", "inputText"];
+    assert_eq!(recorded(&lab), [&opening[..], &calls].concat());
+}
+
 #[test]
 fn a_list_with_an_unknown_or_wrong_delegate_is_not_begun() {
     for (tool, told) in [

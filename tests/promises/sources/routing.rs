@@ -93,6 +93,14 @@ fn fifty_phones_get_their_own_actions_of_three_sources_and_nobody_elses() {
     assert_eq!(answered, 2 * PHONES * 3);
     assert_eq!(pids.len(), 3);
     assert!(pids.values().all(|pids| pids.len() == 1), "{pids:?}");
+    // And no id works any more.
+    let status = std::fs::read_to_string(lab.run_folder().join("sources/status.json")).unwrap();
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(
+        (&status["ended"], &status["open_invocations"]),
+        (&true.into(), &0.into()),
+        "{status}"
+    );
     // In the journal too each session typed its own word only.
     let mut words: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut typed = 0;

@@ -417,6 +417,12 @@ impl Handler<Started> for SourceActor {
                     return;
                 }
                 self.watch(slot, instance, ctx);
+                if self.listing.is_none() {
+                    // Others that did not start may start now: this one did.
+                    for (slot, error) in self.source.down() {
+                        self.lost(slot, error, None, ctx);
+                    }
+                }
                 self.take(listing, None);
             }
             Err(error) => {

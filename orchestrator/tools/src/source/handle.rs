@@ -21,7 +21,7 @@ use super::instance::{ActiveCall, Instance};
 use super::mcp::PendingCall;
 use super::pool::{Life, Pool, Replica, ScopeKey, Slot, SlotId};
 use super::settings::{Scope, SourceSettings, Transport};
-use super::start::StartOrder;
+use super::start::{StartError, StartOrder};
 use crate::call::SessionScope;
 use crate::invocation::Invocations;
 use crate::supervisor::SourceStatus;
@@ -194,6 +194,18 @@ impl Source {
             Life::Ready(instance) => Some(Arc::clone(instance)),
             Life::Starting | Life::BackOff | Life::Down(_) => None,
         })
+    }
+
+    /// The places of processes that stay down, with the reason.
+    pub(super) fn down(&self) -> Vec<(SlotId, StartError)> {
+        let pools = self.pools();
+        let slots = pools.values().flat_map(|pool| &pool.slots);
+        slots
+            .filter_map(|slot| match &slot.life {
+                Life::Down(error) => Some((slot.id, error.clone())),
+                Life::Starting | Life::Ready(_) | Life::BackOff => None,
+            })
+            .collect()
     }
 
     pub(super) fn looked_after_by(&self, actor: Recipient<Order>) {

@@ -2,7 +2,7 @@
 //! owns the socket it answers on.
 
 use std::ffi::OsString;
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv6Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ use super::settings::{Launch, Port, Protocol, SourceSettings, Transport};
 
 /// The address that sources are told to listen on.
 const HOST: &str = "127.0.0.1";
+/// Where some listen instead.
+const HOST_V6: &str = "[::1]";
 /// Ports that are tried before a source is given up.
 const MAX_PORTS: usize = 5;
 /// How often it is looked whether a source listens, at first and at last.
@@ -237,11 +239,12 @@ impl StartOrder {
             McpClient::connect(Wire::Stdio(transport), Protocol::Legacy, notices_tx).await
         };
         let over_http = async {
-            let port = match self.listening(&process, picked, log).await {
-                Ok(port) => port,
+            let (host, port) = match self.listening(&process, picked, log).await {
+                Ok(place) => place,
                 Err(why) => return Err(HttpStart::PortTaken(why)),
             };
             let places = Places {
+                host: host.to_owned(),
                 port: Some(port),
                 ..places.clone()
             };
@@ -292,7 +295,7 @@ impl StartOrder {
         process: &Process,
         picked: Option<u16>,
         log: &SourceLog,
-    ) -> Result<u16, String> {
+    ) -> Result<(&'static str, u16), String> {
         let mut wait = READY_POLL.0;
         loop {
             let port = match (&self.settings.port, picked) {
@@ -305,12 +308,13 @@ impl StartOrder {
                         if address.is_unspecified() {
                             log.line("[packtrain] it listens on every address of this computer");
                         }
-                        return Ok(port);
+                        let is_v6 = address == IpAddr::V6(Ipv6Addr::LOCALHOST);
+                        return Ok((if is_v6 { HOST_V6 } else { HOST }, port));
                     }
                     Listener::Other => {
                         return Err(format!("port {port} was taken by another program"));
                     }
-                    Listener::Unknown if can_connect(port).await => return Ok(port),
+                    Listener::Unknown if can_connect(port).await => return Ok((HOST, port)),
                     Listener::Unknown | Listener::Nobody => {}
                 }
             }
