@@ -13,6 +13,10 @@ use crate::shutdown::{Interrupts, kill_descendants};
 /// How long calls that cannot be cancelled, such as the look-up of a host's name, hold up the end.
 const RUNTIME_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The stack of a thread that carries sessions: tools call tools, sixteen deep. Only what is used of it
+/// takes memory.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
+
 /// Runs `work` on a fresh runtime; the first signal ends it where it is.
 pub fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     block_on_stoppable(async |interrupts: Interrupts| interrupts.interruptible(work).await)
@@ -25,6 +29,7 @@ pub fn block_on_stoppable<T>(
     let interrupts = Interrupts::listen()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .thread_stack_size(STACK_BYTES)
         .build()
         .map_err(|error| CliError::infrastructure("cannot start the runtime").because(&error))?;
     let runtime = Arc::new(runtime);

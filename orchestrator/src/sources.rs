@@ -230,6 +230,7 @@ async fn tell(path: PathBuf, sources: ToolSources) {
 fn write_status(path: &Path, sources: &ToolSources, ended: bool) {
     let status = RunStatus {
         ended,
+        pid: std::process::id(),
         open_invocations: sources.invocations().len(),
         sources: sources.status(),
     };

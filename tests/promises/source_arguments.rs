@@ -13,11 +13,12 @@ const text = (text, isError = false) => ({ content: [{ type: "text", text }], is
 let calls = 0;
 const answers = {
   initialize: () => ({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "a", version: "1" } }),
-  "tools/list": () => ({ tools: ["acme_strict", "acme_fails"].map((name) => ({ name, inputSchema })) }),
+  "tools/list": () => ({ tools: ["acme_strict", "acme_fails", "acme_dumps"].map((name) => ({ name, inputSchema })) }),
   "tools/call": ({ name, arguments: given }) => {
     calls += 1;
     const [extra] = Object.keys(given);
     if (name === "acme_strict") return extra ? text(`Unrecognized key: ${extra}`, true) : text(`call ${calls}`);
+    if (name === "acme_dumps") return text(`call ${calls} failed with ${JSON.stringify(given)}`, true);
     return calls > 1 ? text(`call ${calls} of ${JSON.stringify(given)}`, true) : text(`call ${calls}`);
   },
 };
@@ -71,4 +72,12 @@ fn a_tool_that_has_taken_the_session_is_never_called_again_for_it() {
         junit.contains("call 2 of") && junit.contains("_trailblazeContext"),
         "{junit}"
     );
+}
+
+#[test]
+fn a_tool_that_shows_its_arguments_when_it_fails_is_called_once() {
+    let (lab, _) = called_twice("acme_dumps", 1);
+    let junit = lab.read(lab.run_folder().join("junit.xml"));
+    assert!(junit.contains("call 1 failed with"), "{junit}");
+    assert!(!junit.contains("call 2"), "{junit}");
 }

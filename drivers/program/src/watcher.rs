@@ -135,14 +135,17 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         // The number of a session that nobody is in may be another's by now.
-        if self.left || !self.sees_somebody() {
-            return;
-        }
-        let _ = killpg(self.leader, Signal::SIGKILL);
-        for _ in 0..ROUNDS {
-            for member in members(self.leader) {
-                let _ = kill(member, Signal::SIGKILL);
+        if !self.left && self.sees_somebody() {
+            let _ = killpg(self.leader, Signal::SIGKILL);
+            for _ in 0..ROUNDS {
+                for member in members(self.leader) {
+                    let _ = kill(member, Signal::SIGKILL);
+                }
             }
+        }
+        // It has nothing to do any more.
+        if let Some((process, _)) = &mut self.process {
+            let _ = process.start_kill();
         }
     }
 }

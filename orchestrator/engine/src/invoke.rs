@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::ActionReport;
-use packtrain_model::suggest::closest;
+use packtrain_model::suggest::{closest, did_you_mean};
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Blame, Outcome, RecordAs, RunEvent, StepIndex};
@@ -301,7 +301,8 @@ fn record_as(spec: &ToolSpec, trace: &CallTrace) -> RecordAs {
 }
 
 fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, ToolError> {
-    if registry.get(name).is_none() && !registry.missing().is_empty() {
+    let is_misspelled = || did_you_mean(name, registry.names()).is_some();
+    if registry.get(name).is_none() && !registry.missing().is_empty() && !is_misspelled() {
         return Err(ToolError::Infrastructure {
             blame: Blame::Source,
             cause: format!(

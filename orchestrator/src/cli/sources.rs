@@ -45,6 +45,8 @@ pub(crate) struct SourcesArgs {
 pub(crate) struct RunStatus {
     /// Whether the run is over.
     pub(crate) ended: bool,
+    /// The process that runs it.
+    pub(crate) pid: u32,
     /// Invocations whose ids work.
     pub(crate) open_invocations: usize,
     /// The sources.
@@ -110,8 +112,20 @@ fn of_run(args: &SourcesArgs, folder: &Path) -> Result<Exit, CliError> {
         if !args.watch || status.ended {
             return Ok(Exit::Passed);
         }
+        if !is_running(status.pid) {
+            return Err(CliError::infrastructure("the run was killed")
+                .hint("what is shown is how its sources were last; they ended with it"));
+        }
         std::thread::sleep(WATCH_INTERVAL);
     }
+}
+
+/// Whether there is a process of this number.
+fn is_running(pid: u32) -> bool {
+    let Ok(pid) = i32::try_from(pid) else {
+        return false;
+    };
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok()
 }
 
 fn read(folder: &Path) -> Result<RunStatus, CliError> {

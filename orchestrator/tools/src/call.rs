@@ -156,9 +156,17 @@ pub enum Caller {
 impl Caller {
     /// Whether it may call a tool.
     pub const fn may_call(self, spec: &ToolSpec) -> bool {
-        match (spec.access, self) {
-            (Access::Session, _) | (Access::HostCommands, Self::Person) => true,
-            (Access::HostCommands, Self::Remote { host_commands }) => host_commands,
+        match spec.access {
+            Access::Session => true,
+            Access::HostCommands => self.may_run_host_commands(),
+        }
+    }
+
+    /// Whether it may run commands of this computer.
+    pub const fn may_run_host_commands(self) -> bool {
+        match self {
+            Self::Person => true,
+            Self::Remote { host_commands } => host_commands,
         }
     }
 }

@@ -57,8 +57,7 @@ impl Default for CallbackLimits {
 struct Request {
     #[serde(default)]
     version: Option<i64>,
-    #[serde(default)]
-    session_id: Option<String>,
+    session_id: String,
     #[serde(default)]
     invocation_id: Option<String>,
     action: Action,
@@ -108,16 +107,11 @@ impl Callbacks {
             Ok(entry) => entry,
             Err(missing) => return unknown_invocation(id.unwrap_or_default(), &missing),
         };
-        let given = request
-            .session_id
-            .as_deref()
-            .filter(|session| !session.is_empty());
-        // Without an id there may be no session either; with one, it has to be the right one.
-        if (id.is_some() || given.is_some()) && given != Some(entry.session.as_str()) {
+        let given = &request.session_id;
+        if *given != entry.session {
             return error(&format!(
-                "Session mismatch: invocation {} belongs to a different session than '{}'",
-                id.unwrap_or_default(),
-                given.unwrap_or_default()
+                "Session mismatch: invocation {} belongs to a different session than '{given}'",
+                id.unwrap_or("(none given)"),
             ));
         }
         if entry.depth >= self.limits.max_depth {
@@ -130,22 +124,31 @@ impl Callbacks {
             tool_name,
             arguments_json,
         } = request.action;
-        let registry = self.registry.snapshot();
+        let registry = self.registry.with(&tool_name).await;
         let arguments = match arguments(&registry, &tool_name, &arguments_json) {
             Ok(arguments) => arguments,
             Err(message) => return failure(&message),
         };
-        self.dispatched(id, entry, tool_name, arguments).await
+        let is_known = registry.get(&tool_name).is_some();
+        let name = tool_name.clone();
+        match self.dispatched(entry, tool_name, arguments).await {
+            // The call ended first.
+            None => unknown_invocation(id.unwrap_or_default(), &NoInvocation::Unknown),
+            Some(Ok(answer)) => success(answer),
+            Some(Err(error)) if is_known => failure(&error.to_string()),
+            Some(Err(error)) => failure(&format!(
+                "Failed to deserialize tool call '{name}': {error}"
+            )),
+        }
     }
 
     /// Has the call of the invocation make it.
     async fn dispatched(
         &self,
-        id: Option<&str>,
         entry: Entry,
         tool: String,
         arguments: Value,
-    ) -> CallbackReply {
+    ) -> Option<Result<Answer, ToolError>> {
         let (answer, answered) = oneshot::channel();
         let callback = Callback {
             tool,
@@ -153,26 +156,13 @@ impl Callbacks {
             arrived: Instant::now(),
             answer,
         };
-        let served = async {
-            entry.callbacks.send(callback).await.ok()?;
-            answered.await.ok()
-        };
-        match served.await {
-            // The call ended first.
-            None => unknown_invocation(id.unwrap_or_default(), &NoInvocation::Unknown),
-            Some(Ok(answer)) => success(answer),
-            Some(Err(error)) => failure(&told(&error)),
-        }
+        entry.callbacks.send(callback).await.ok()?;
+        answered.await.ok()
     }
 }
 
 /// The arguments of a callback, when the tool is there and takes them.
 fn arguments(registry: &Registry, name: &str, text: &str) -> Result<Value, String> {
-    let Some(tool) = registry.get(name) else {
-        return Err(format!(
-            "Failed to deserialize tool call '{name}': there is no tool of this name"
-        ));
-    };
     let text = if text.trim().is_empty() { "{}" } else { text };
     let arguments: Value = serde_json::from_str(text)
         .map_err(|error| format!("Failed to deserialize tool call '{name}': {error}"))?;
@@ -180,6 +170,11 @@ fn arguments(registry: &Registry, name: &str, text: &str) -> Result<Value, Strin
         return Err(format!(
             "Failed to deserialize tool call '{name}': the arguments are no JSON object"
         ));
+    };
+    let Some(tool) = registry.get(name) else {
+        // The invoker says what it means that there is no such tool: it may be of a source that is
+        // not there.
+        return Ok(arguments);
     };
     let spec = tool.spec();
     let properties = spec.arguments["properties"].as_object();
@@ -232,11 +227,6 @@ fn arguments(registry: &Registry, name: &str, text: &str) -> Result<Value, Strin
 
 fn quoted(keys: &[impl AsRef<str>]) -> Value {
     keys.iter().map(AsRef::as_ref).collect::<Vec<_>>().into()
-}
-
-/// An error as a tool is told it: what happened, and what was tried.
-fn told(error: &ToolError) -> String {
-    error.to_string()
 }
 
 fn success(answer: Answer) -> CallbackReply {

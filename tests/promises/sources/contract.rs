@@ -119,7 +119,7 @@ fn another_version_another_session_and_an_unknown_id_are_told_apart() {
         ))
     };
     assert_eq!(seen["session"], session("foreign"));
-    assert_eq!(seen["no_session"], session(""));
+    assert_eq!(seen["no_session"]["status"], 400, "{seen}");
 }
 
 #[test]

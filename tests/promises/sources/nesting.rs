@@ -163,10 +163,12 @@ fn commands_of_this_computer_are_for_sources_that_may() {
 }
 
 #[test]
-fn a_source_that_may_not_run_commands_may_not_have_another_do_it_for_nothing() {
-    // What counts is the source that asks.
+fn a_source_that_may_not_run_commands_may_not_have_another_do_it() {
     let may = r#"[{ name: 'may_touch', async call({ on }) { await must(on, 'exec', { argv: ['touch', 'made'] }); return 'done'; } }]"#;
-    let not = r#"[{ name: 'not_touch', async call({ on }) { await must(on, 'may_touch'); return 'done'; } }]"#;
+    let not = r#"[{ name: 'not_touch', async call({ on }) {
+      const { error_message } = await call(on, 'may_touch');
+      return error_message;
+    } }]"#;
     let keys = ", hostCommands: true";
     let lab = workspace(&[
         Raw {
@@ -176,6 +178,23 @@ fn a_source_that_may_not_run_commands_may_not_have_another_do_it_for_nothing() {
         },
         Raw::new("not", not),
     ]);
-    assert_eq!(said(&lab, "not_touch"), "done");
+    has(
+        &said(&lab, "not_touch"),
+        &["not allowed for remote callers"],
+    );
+    assert!(!lab.folder().join("made").is_file());
+    assert_eq!(said(&lab, "may_touch"), "done");
     assert!(lab.folder().join("made").is_file());
+}
+
+#[test]
+fn a_callback_into_a_source_that_is_full_is_served() {
+    let tools = r#"[
+      { name: 'acme_outer', call: ({ on }) => must(on, 'acme_inner') },
+      { name: 'acme_inner', call: async () => 'inner' },
+    ]"#;
+    let keys = ", concurrency: 1";
+    let name = "acme";
+    let lab = workspace(&[Raw { name, tools, keys }]);
+    assert_eq!(said(&lab, "acme_outer"), "inner");
 }

@@ -121,7 +121,9 @@ fn an_id_is_worth_nothing_in_another_session_and_two_devices_need_one() {
             let message = answer[crossed]["result"]["message"].as_str().unwrap();
             has(message, &["Session mismatch: invocation "]);
         }
-        for missing in 2..5 {
+        // The session is never left out.
+        assert_eq!(answer[3]["status"], 400, "{answer}");
+        for missing in [2, 4] {
             let message = answer[missing]["result"]["message"].as_str().unwrap();
             has(
                 message,
@@ -145,7 +147,7 @@ fn one_device_and_one_call_need_no_id() {
       { name: 'acme_probe', async call({ on }) {
           const without = (changes) => post(on, body(on, 'acme_inner', {}, { invocation_id: undefined, ...changes }));
           return JSON.stringify([
-            await post(on, body(on, 'assertEquals', { actual: 'a', expected: 'b' }, { invocation_id: undefined, session_id: undefined })),
+            await post(on, body(on, 'assertEquals', { actual: 'a', expected: 'b' }, { invocation_id: undefined })),
             await post(on, body(on, 'assertEquals', { actual: 'a', expected: 'b' }, { invocation_id: '' })),
             await post(on, body(on, 'dumpMemory', {}, { invocation_id: undefined, session_id: 'foreign' })),
             await without({}),
@@ -207,4 +209,33 @@ fn what_a_tool_leaves_behind_is_refused_once_it_has_answered() {
         .into_iter()
         .filter(|(_, tool)| tool == "acme_slow");
     assert_eq!(begun.count(), 1);
+}
+
+#[test]
+fn a_callback_of_an_earlier_session_reaches_no_later_one_without_its_id_either() {
+    let tools = r#"[
+      { name: 'acme_keep', call: async ({ on }) => { globalThis.kept = on; return 'kept'; } },
+      { name: 'acme_late', call: async ({ on }) =>
+        JSON.stringify(await post(on, body(kept, 'inputText', { text: 'late' }, { invocation_id: undefined }))) },
+    ]"#;
+    let keys = ", scope: shared";
+    let name = "acme";
+    let lab = workspace(&[Raw { name, tools, keys }]);
+    trail(&lab, "{}", &["acme_late: {}", &shows("")]);
+    let second = lab.read("a.trail.yaml");
+    trail(&lab, "{}", &["acme_keep: {}"]);
+    lab.write("b.trail.yaml", &second);
+    let flags = [
+        "run",
+        "a.trail.yaml",
+        "b.trail.yaml",
+        "--screenshots=none",
+        "-d",
+        "virtual:android",
+    ];
+    lab.run(&flags).expect(0);
+    let late: Value = serde_json::from_str(&answered(&lab, "acme_late")[0]).unwrap();
+    let message = late["result"]["message"].as_str().unwrap();
+    has(message, &["Session mismatch"]);
+    assert!(typed(&lab).is_empty());
 }

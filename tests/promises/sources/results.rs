@@ -238,7 +238,7 @@ fn the_outermost_recorded_calls_belong_into_a_recording_and_delegates_for_their_
     assert_eq!(recorded(&lab), [&opening[..], &typed].concat());
 
     let tools = r#"[
-      { name: 'acme_whole', call: async ({ on }) => must(on, 'inputText', { text: 'a' }) },
+      { name: 'acme_whole', call: async ({ on }) => { await must(on, 'inputText', { text: 'a' }); return 'ok'; } },
       { name: 'acme_wrapper', _meta: { 'trailblaze/isRecordable': false },
         call: async ({ on }) => { await must(on, 'acme_whole'); await must(on, 'inputText', { text: 'b' }); return 'ok'; } },
     ]"#;
@@ -297,4 +297,16 @@ fn delegates_have_the_bounds_of_callbacks() {
         &["runs commands of this computer"],
     );
     assert!(!lab.folder().join("made").exists());
+}
+
+#[test]
+fn a_callback_to_a_source_that_is_not_there_is_nobodys_failure() {
+    let tools = "[{ name: 'acme_ask', call: ({ on }) => must(on, 'gone_tool') }]";
+    let lab = workspace(&[Raw::new("acme", tools)]);
+    let configured = lab.read("packtrain.yaml");
+    let gone = "  - { name: gone, command: [node, nowhere.mjs], transport: stdio }\n";
+    lab.write("packtrain.yaml", &format!("{configured}{gone}"));
+    trail(&lab, "{}", &["acme_ask: {}"]);
+    let said = run(&lab, "virtual:android", 2);
+    has(&said, &["unknown tool `gone_tool`", "tool source `gone`"]);
 }

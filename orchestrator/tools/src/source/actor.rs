@@ -379,6 +379,7 @@ impl Handler<Order> for SourceActor {
                 }
             }
             Order::Retire(key) => {
+                self.source.bound().remove(&key);
                 for instance in self.take_instances(Some(&key)) {
                     self.stop_instance(instance);
                 }
@@ -435,6 +436,10 @@ impl Handler<Started> for SourceActor {
                 self.source.fail(&error.message);
                 self.source
                     .with_slot(slot, |slot| slot.life = Life::Down(error.clone()));
+                if self.source.may_come_up() {
+                    self.source.changed.notify_waiters();
+                    return;
+                }
                 let failure = StartFailure {
                     message: error.message,
                     tail: error.tail,

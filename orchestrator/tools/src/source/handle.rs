@@ -1,7 +1,7 @@
 //! A source as its tools see it: which process a call goes to, and what becomes of a call that
 //! nobody waits for any more. The way of a call passes no actor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -73,6 +73,7 @@ pub(crate) struct Source {
     devices: Mutex<Vec<DeviceInfo>>,
     around: Surroundings,
     pools: Mutex<BTreeMap<ScopeKey, Pool>>,
+    bound: Mutex<BTreeSet<ScopeKey>>,
     pub(super) changed: Notify,
     admission: Arc<Semaphore>,
     actor: Mutex<Option<Recipient<Order>>>,
@@ -90,7 +91,7 @@ pub(super) struct Use {
     active: ActiveCall,
     replica: Replica,
     slot: SlotId,
-    _admitted: OwnedSemaphorePermit,
+    _admitted: Option<OwnedSemaphorePermit>,
 }
 
 impl Use {
@@ -132,6 +133,7 @@ impl Source {
             devices: Mutex::new(around.devices.clone()),
             around,
             pools: Mutex::default(),
+            bound: Mutex::default(),
             changed: Notify::new(),
             actor: Mutex::default(),
             called_off: TaskTracker::new(),
@@ -206,6 +208,13 @@ impl Source {
                 Life::Starting | Life::Ready(_) | Life::BackOff => None,
             })
             .collect()
+    }
+
+    /// Whether any process answers, or still may.
+    pub(super) fn may_come_up(&self) -> bool {
+        let pools = self.pools();
+        let mut slots = pools.values().flat_map(|pool| &pool.slots);
+        slots.any(|slot| !matches!(slot.life, Life::Down(_)))
     }
 
     pub(super) fn looked_after_by(&self, actor: Recipient<Order>) {
@@ -284,6 +293,7 @@ impl Source {
     pub(super) async fn instance(
         self: &Arc<Self>,
         session: &SessionScope,
+        is_callback: bool,
         deadline: Instant,
     ) -> Result<Use, ToolError> {
         let device = &session.lease.device().id;
@@ -291,33 +301,35 @@ impl Source {
         let late = || self.unavailable("did not get ready before the session's time was over", &[]);
         self.waiting.fetch_add(1, Ordering::Relaxed);
         let waiting = Waiting(&self.waiting);
-        let admitted = Arc::clone(&self.admission).acquire_owned();
-        let Ok(Ok(admitted)) = tokio::time::timeout_at(deadline.into(), admitted).await else {
-            return Err(late());
-        };
+        // Whoever waits for a callback holds a place already, here or at another source: one that needed
+        // another could wait for ever.
+        let mut admitted = is_callback.then_some(None);
         let mut is_ordered = false;
+        if self.scope == Scope::Session && self.bound().insert(key.clone()) {
+            session.at_end(Retire::of(self, &key));
+        }
         loop {
             // Before the look, so that no change is missed.
             let changed = self.changed.notified();
+            let mut is_there = false;
             {
                 let mut pools = self.pools();
                 if let Some(pool) = pools.get_mut(&key) {
-                    if self.scope == Scope::Session && !pool.is_bound {
-                        pool.is_bound = true;
-                        session.at_end(Retire::of(self, &key));
-                    }
                     let replica = pool.home(device);
                     let slot = &pool.slots[replica];
                     match &slot.life {
                         Life::Ready(instance) if instance.is_usable() => {
-                            drop(waiting);
-                            self.calls.fetch_add(1, Ordering::Relaxed);
-                            return Ok(Use {
-                                active: instance.begin_call(),
-                                replica,
-                                slot: slot.id,
-                                _admitted: admitted,
-                            });
+                            if let Some(admitted) = admitted.take() {
+                                drop(waiting);
+                                self.calls.fetch_add(1, Ordering::Relaxed);
+                                return Ok(Use {
+                                    active: instance.begin_call(),
+                                    replica,
+                                    slot: slot.id,
+                                    _admitted: admitted,
+                                });
+                            }
+                            is_there = true;
                         }
                         Life::Down(error) => {
                             return Err(self.unavailable(&error.message, &error.tail));
@@ -330,13 +342,26 @@ impl Source {
                     self.order(Order::Start(key.clone()));
                 }
             }
-            if tokio::time::timeout_at(deadline.into(), changed)
+            if is_there {
+                // A place is taken once there is somebody to call, and it is looked again: who waits
+                // for a process keeps nobody from the others.
+                let place = Arc::clone(&self.admission).acquire_owned();
+                let Ok(Ok(place)) = tokio::time::timeout_at(deadline.into(), place).await else {
+                    return Err(late());
+                };
+                admitted = Some(Some(place));
+            } else if tokio::time::timeout_at(deadline.into(), changed)
                 .await
                 .is_err()
             {
                 return Err(late());
             }
         }
+    }
+
+    /// The sessions' processes that end with their sessions.
+    pub(super) fn bound(&self) -> MutexGuard<'_, BTreeSet<ScopeKey>> {
+        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers a device as it is once it is connected.

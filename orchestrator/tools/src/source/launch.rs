@@ -40,9 +40,8 @@ impl Places {
         if let Some(port) = self.port {
             filled = filled.replace("{port}", &port.to_string());
         }
-        if let Some(device) = &self.device {
-            filled = filled.replace("{device}", device);
-        }
+        let device = self.device.as_deref().unwrap_or("no-device");
+        filled = filled.replace("{device}", device);
         if let Some(folder) = &self.run_dir {
             filled = filled.replace("{run_dir}", &folder.display().to_string());
         }

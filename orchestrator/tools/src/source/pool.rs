@@ -71,8 +71,6 @@ pub(super) struct Pool {
     pub(super) slots: Vec<Slot>,
     /// Which process a device stays with.
     pub(super) homes: BTreeMap<DeviceId, Replica>,
-    /// Whether it ends with the session that it is for.
-    pub(super) is_bound: bool,
 }
 
 impl Pool {
@@ -85,19 +83,20 @@ impl Pool {
         Self {
             slots: slots.iter().map(slot).collect(),
             homes: BTreeMap::new(),
-            is_bound: false,
         }
     }
 
-    /// The process for a device: the one it has been with, or the one with the fewest devices.
+    /// The process for a device: the one it has been with, or the one with the fewest devices. One
+    /// that stays down is left.
     pub(super) fn home(&mut self, device: &DeviceId) -> Replica {
-        if let Some(home) = self.homes.get(device) {
+        let is_down = |replica: Replica| matches!(self.slots[replica].life, Life::Down(_));
+        if let Some(home) = self.homes.get(device).filter(|home| !is_down(**home)) {
             return *home;
         }
         let devices =
             |replica: &Replica| self.homes.values().filter(|home| *home == replica).count();
         let home = (0..self.slots.len())
-            .min_by_key(devices)
+            .min_by_key(|replica| (is_down(*replica), devices(replica)))
             .unwrap_or_default();
         self.homes.insert(device.clone(), home);
         home

@@ -70,14 +70,19 @@ impl Tool for SourceTool {
             }
             let with_context = self.gives_context();
             let mut result = self.answered(arguments, with_context, call).await;
+            let mut notes = Vec::new();
             if with_context && self.refused_context(&result, call) {
                 let _ = self.takes_context.set(false);
+                notes.push(format!(
+                    "it refused `{CONTEXT_ARGUMENT}` and was called without it"
+                ));
                 result = self.answered(arguments, false, call).await;
             } else if with_context && result.is_ok() {
                 let _ = self.takes_context.set(true);
             }
             let result = result?;
-            let answer = results::answer(&self.spec.name, &result)?;
+            let mut answer = results::answer(&self.spec.name, &result)?;
+            answer.report.notes.extend(notes);
             results::remember(&mut call.session.memory(), &result.meta);
             match results::delegates(&result)? {
                 Some(delegates) => self.delegate(delegates, call).await,
@@ -110,7 +115,7 @@ impl SourceTool {
             Err(ToolError::Failed { message, .. }) => std::slice::from_ref(message),
             _ => return false,
         };
-        told.iter().any(|text| text.contains(CONTEXT_ARGUMENT))
+        told.iter().any(|text| is_refusal(text))
     }
 
     /// Makes the call and waits for the server's answer.
@@ -121,8 +126,9 @@ impl SourceTool {
         call: &Call<'_>,
     ) -> Result<CallResult, ToolError> {
         let source = &self.source;
+        let is_callback = matches!(call.caller, Caller::Remote { .. });
         let used = tokio::select! {
-            used = source.instance(call.session, call.deadline) => used?,
+            used = source.instance(call.session, is_callback, call.deadline) => used?,
             () = call.session.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
         let invocation = source.invocations().open(&call.session.id, call.depth);
@@ -209,11 +215,28 @@ impl SourceTool {
             undefined: Undefined::Error,
             at: None,
             depth: call.depth + 1,
+            // Who calls for somebody may do no more than they.
             caller: Caller::Remote {
-                host_commands: self.source.settings().host_commands,
+                host_commands: self.source.settings().host_commands
+                    && call.caller.may_run_host_commands(),
             },
         }
     }
+}
+
+/// Whether an error is that of a server that checks arguments and knows none of this name. That a text
+/// has the name in it is not enough: tools show their arguments when they fail.
+fn is_refusal(text: &str) -> bool {
+    const WORDS: [&str; 6] = [
+        "unexpected keyword",
+        "unexpected_keyword",
+        "unrecognized key",
+        "additional properties",
+        "extra inputs are not permitted",
+        "unknown argument",
+    ];
+    let lower = text.to_lowercase();
+    text.contains(CONTEXT_ARGUMENT) && WORDS.iter().any(|words| lower.contains(words))
 }
 
 /// What a call's callbacks did.
