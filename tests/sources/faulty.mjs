@@ -55,7 +55,7 @@ if (given.start === "noisy") {
   process.stdout.write(Buffer.from([0xff, 0xfe, 0x41, 0x0a]));
 }
 
-const tools = new Set(["ok", "crash", "hang", "block", "slow", "flood", "big", "noisy", "twice", "swap", "meet", "add", "remove", "take", "back", "deaf", "wait", "malformed"]);
+const tools = new Set(["ok", "crash", "hang", "block", "slow", "flood", "big", "noisy", "twice", "swap", "meet", "add", "remove", "take", "back", "deaf", "wait", "malformed", "unread"]);
 const extra = new Set();
 const callers = new Map(); // of requests under way, by id
 const delay = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -120,6 +120,15 @@ async function call(id, params, send, raw) {
       return;
     case "malformed":
       return send({ jsonrpc: "2.0", id, result: "no object" });
+    case "unread": {
+      // Answers that no parser of JSON takes, and one that is half of an array.
+      const results = { surrogate: '"\\ud83d"', nan: "NaN", large: "1e400", deep: "[".repeat(500) + "]".repeat(500) };
+      const result = results[args.how];
+      raw.write(`{"level":"debug","sent":{"jsonrpc":"2.0","id":${id},"result":NaN}}\n`);
+      if (result) return raw.write(`{"result":${result},"jsonrpc":"2.0","id":${id}}\n`);
+      const more = { jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: meta.progressToken, progress: 1 } };
+      return send([more, { jsonrpc: "2.0", id, result: text("one of several") }]);
+    }
     case "twice":
       // Over HTTP the first answer ends the response.
       if (raw === process.stdout) {

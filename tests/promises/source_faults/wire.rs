@@ -40,6 +40,30 @@ fn an_answer_that_is_none_fails_its_call_at_once() {
 }
 
 #[test]
+fn an_answer_that_is_no_json_fails_its_call_at_once() {
+    let bench = ["surrogate", "nan", "large", "deep"].iter().fold(
+        Bench::new().source("bad", "", "transport: stdio, scope: shared"),
+        |bench, how| bench.trail(how, &[&format!("bad_unread: {{ how: {how} }}")]),
+    );
+    let bench = bench.trail("several", &["bad_unread: { how: several }", "bad_ok: {}"]);
+    bench.run(1, 1);
+    bench.ended("surrogate", "failed", &["its answer cannot be read"]);
+    bench.ended("nan", "failed", &["its answer cannot be read"]);
+    bench.ended(
+        "large",
+        "failed",
+        &["its answer cannot be read", "out of range"],
+    );
+    bench.ended(
+        "deep",
+        "failed",
+        &["its answer cannot be read", "recursion"],
+    );
+    bench.passed("several");
+    has(&bench.log("bad"), &["[stdout] {\"result\":NaN,"]);
+}
+
+#[test]
 fn an_answer_of_fifty_megabytes_fails_its_call_and_nothing_else() {
     for (keys, arguments) in [
         ("transport: stdio, scope: per-run", ""),

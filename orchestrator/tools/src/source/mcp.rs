@@ -8,6 +8,7 @@ mod call;
 mod handler;
 mod http;
 mod stdio;
+mod unreadable;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -10,10 +10,14 @@ use rmcp::model::{
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::ChildStdin;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
+
+use super::unreadable::answered;
 
 /// What stands before a line of the standard output in a log.
 pub(in crate::source) const STDOUT: &str = "[stdout] ";
@@ -23,6 +27,8 @@ pub(in crate::source) const MAX_LINE: usize = 16 * 1024 * 1024;
 const KEPT_LINE: usize = 64 * 1024;
 /// Bytes at either end of a message that is too long, in which its id is looked for.
 const ENDS: usize = 256;
+/// Messages that may stand in one line, as an array.
+const MAX_BATCH: usize = 1000;
 /// Messages that were read and not yet taken; a server that writes more waits.
 const MESSAGES: usize = 64;
 
@@ -99,14 +105,7 @@ impl StdioLines {
             line.shrink_to(KEPT_LINE);
             match read_line(&mut reader, &mut line).await {
                 Ok(Length::Nothing) | Err(_) => return,
-                Ok(Length::Whole) => match message(&line) {
-                    Some(message) => {
-                        if self.messages.send(message).await.is_err() {
-                            self.log(&line);
-                        }
-                    }
-                    None => self.log(&line),
-                },
+                Ok(Length::Whole) => self.take(&line).await,
                 Ok(Length::TooLong(bytes)) => {
                     self.log(format!("a message of {bytes} bytes was dropped").as_bytes());
                     if let Some(answer) = too_long(&line, bytes) {
@@ -114,6 +113,22 @@ impl StdioLines {
                         let _ = self.messages.send(answer).await;
                     }
                 }
+            }
+        }
+    }
+
+    async fn take(&self, line: &[u8]) {
+        let messages = match said(line) {
+            Said::Messages(messages) => messages,
+            Said::Unreadable(answers) => {
+                self.log(line);
+                answers
+            }
+            Said::Other => return self.log(line),
+        };
+        for message in messages {
+            if self.messages.send(message).await.is_err() {
+                return self.log(line);
             }
         }
     }
@@ -181,20 +196,83 @@ const fn length(bytes: usize) -> Length {
     }
 }
 
-fn message(line: &[u8]) -> Option<ServerJsonRpcMessage> {
-    if line.trim_ascii_start().first() != Some(&b'{') {
-        return None;
+/// What a line is.
+enum Said {
+    /// One message, or several as an array.
+    Messages(Vec<ServerJsonRpcMessage>),
+    /// Answers that are no JSON, and what stands for them.
+    Unreadable(Vec<ServerJsonRpcMessage>),
+    /// Something for the log.
+    Other,
+}
+
+fn said(line: &[u8]) -> Said {
+    let read = match line.trim_ascii_start().first() {
+        Some(b'{') => match serde_json::from_slice(line) {
+            Ok(message) => return Said::Messages(vec![message]),
+            Err(_) => {
+                serde_json::from_slice(line).map(|value| no_answer(&value).into_iter().collect())
+            }
+        },
+        Some(b'[') => serde_json::from_slice(line).map(|Batch(messages)| messages),
+        _ => return Said::Other,
+    };
+    match read {
+        Ok(messages) if messages.is_empty() => Said::Other,
+        Ok(messages) => Said::Messages(messages),
+        Err(error) => {
+            let fail = |id| failed(id, format!("its answer cannot be read: {error}"));
+            let answers: Vec<_> = answered(line).into_iter().map(fail).collect();
+            if answers.is_empty() {
+                Said::Other
+            } else {
+                Said::Unreadable(answers)
+            }
+        }
     }
-    serde_json::from_slice(line)
-        .ok()
-        .or_else(|| no_answer(line))
+}
+
+/// The messages of an array, which servers of 2025-03-26 may send. What is none is left out.
+struct Batch(Vec<ServerJsonRpcMessage>);
+
+impl<'de> Deserialize<'de> for Batch {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements;
+
+        impl<'de> serde::de::Visitor<'de> for Elements {
+            type Value = Batch;
+
+            fn expecting(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                to.write_str("messages")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                mut elements: A,
+            ) -> Result<Batch, A::Error> {
+                let mut messages = Vec::new();
+                // One by one: as values, an array of small numbers takes many times its length.
+                while let Some(element) = elements.next_element::<Value>()? {
+                    let message = ServerJsonRpcMessage::deserialize(&element).ok();
+                    messages.extend(message.or_else(|| no_answer(&element)));
+                    if messages.len() > MAX_BATCH {
+                        return Err(serde::de::Error::custom(format_args!(
+                            "more than {MAX_BATCH} messages in one line"
+                        )));
+                    }
+                }
+                Ok(Batch(messages))
+            }
+        }
+
+        deserializer.deserialize_seq(Elements)
+    }
 }
 
 /// The answer that stands for one that is none, when its id can be seen.
-fn no_answer(line: &[u8]) -> Option<ServerJsonRpcMessage> {
-    let said: serde_json::Value = serde_json::from_slice(line).ok()?;
+fn no_answer(said: &Value) -> Option<ServerJsonRpcMessage> {
     let is_answer = said.get("result").or_else(|| said.get("error")).is_some();
-    let id = said["id"].as_i64()?;
+    let id = said.get("id")?.as_i64()?;
     (is_answer && said.get("method").is_none())
         .then(|| failed(id, "its answer makes no sense".to_owned()))
 }
