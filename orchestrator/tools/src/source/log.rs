@@ -14,6 +14,13 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 pub(super) const TAIL_LINES: usize = 64;
 /// Bytes of a line that are kept.
 const MAX_LINE: usize = 8 * 1024;
+/// Bytes of a line in which secrets are looked for. More than are kept: half a secret is not
+/// recognised, so that it has to be hidden before the line is cut.
+const MAX_LOOK: usize = 64 * 1024;
+/// Bytes that are left out at the end of what was looked at, when the line goes on behind it: half a
+/// secret may stand there, and comes within what is kept when what is hidden before it was longer
+/// than its name. A secret that is longer than this is not safe there.
+const MAX_SECRET: usize = 4 * 1024;
 /// Bytes of a file; what comes after is not written.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
 
@@ -49,8 +56,21 @@ impl SourceLog {
 
     /// Adds a line.
     pub(super) fn line(&self, text: &str) {
+        self.add(text, 0);
+    }
+
+    /// Adds a line that has this many bytes more.
+    fn add(&self, text: &str, mut dropped: usize) {
         let mut lines = self.lock();
-        let text = lines.redactor.redact(text).into_owned();
+        let mut text = lines.redactor.redact(text).into_owned();
+        let unsafe_end = if dropped > 0 { MAX_SECRET } else { 0 };
+        let end = text.len().saturating_sub(unsafe_end).min(MAX_LINE);
+        let end = text.floor_char_boundary(end);
+        dropped += text.len() - end;
+        text.truncate(end);
+        if dropped > 0 {
+            text.push_str(&format!(" [... {dropped} bytes]"));
+        }
         if lines.written < MAX_FILE {
             lines.written += text.len() as u64 + 1;
             let is_full = lines.written >= MAX_FILE;
@@ -99,7 +119,7 @@ impl SourceLog {
                 }
                 let end = buffer.iter().position(|byte| *byte == b'\n');
                 let part = &buffer[..end.unwrap_or(buffer.len())];
-                let room = MAX_LINE.saturating_sub(line.len()).min(part.len());
+                let room = MAX_LOOK.saturating_sub(line.len()).min(part.len());
                 line.extend_from_slice(&part[..room]);
                 dropped += part.len() - room;
                 if end.is_some() {
@@ -113,11 +133,7 @@ impl SourceLog {
 
     fn end_line(&self, line: &mut Vec<u8>, dropped: &mut usize) {
         if !line.is_empty() {
-            let mut text = String::from_utf8_lossy(line).trim_end().to_owned();
-            if *dropped > 0 {
-                text.push_str(&format!(" [... {dropped} bytes]"));
-            }
-            self.line(&text);
+            self.add(String::from_utf8_lossy(line).trim_end(), *dropped);
         }
         line.clear();
         *dropped = 0;
@@ -125,5 +141,43 @@ impl SourceLog {
 
     fn lock(&self) -> MutexGuard<'_, Lines> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "correct-horse-battery-staple";
+
+    async fn logged(line: &str) -> String {
+        let secrets = [("KEY".to_owned(), SECRET.to_owned())];
+        let log = SourceLog::new(None, "x", Redactor::of(&secrets));
+        log.clone().follow(line.as_bytes()).await;
+        log.line(line);
+        log.tail().join("\n")
+    }
+
+    #[tokio::test]
+    async fn no_part_of_a_secret_is_logged_where_a_line_is_cut() {
+        for limit in [MAX_LINE, MAX_LOOK, MAX_LOOK - MAX_SECRET] {
+            for before in [1, 8, SECRET.len() - 1] {
+                let begin = "ä".repeat(limit / 2 - before);
+                let said = logged(&format!("{begin}{SECRET}{begin}")).await;
+                assert!(!said.contains("corr"), "{limit} {before}");
+                assert!(said.len() < 2 * MAX_LINE + 100, "{limit} {before}");
+            }
+        }
+        // What is hidden is shorter than it was.
+        let said = logged(&SECRET.repeat(MAX_LOOK / SECRET.len() + 2)).await;
+        assert!(!said.contains("corr"));
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_cut_says_how_much_is_missing() {
+        let said = logged(&"x".repeat(100_000)).await;
+        let kept = "x".repeat(MAX_LINE);
+        let line = format!("{kept} [... {} bytes]", 100_000 - MAX_LINE);
+        assert_eq!(said, format!("{line}\n{line}"));
     }
 }
