@@ -52,7 +52,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
     let mut trail = TRAIL.to_owned();
     config.mcp_servers = tool_source(&config)?.into_iter().collect();
     if !config.mcp_servers.is_empty() {
-        trail.push_str("\n");
+        trail.push('\n');
         trail.push_str(MORE_STEPS);
     }
     let parsed = Trail::parse(&trail, NAME)

@@ -116,6 +116,10 @@ fn of_run(args: &SourcesArgs, folder: &Path) -> Result<Exit, CliError> {
             return Err(CliError::infrastructure("the run was killed")
                 .hint("what is shown is how its sources were last; they ended with it"));
         }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a file of another process tells of no change"
+        )]
         std::thread::sleep(WATCH_INTERVAL);
     }
 }
