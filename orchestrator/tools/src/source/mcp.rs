@@ -32,7 +32,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use self::call::{CallError, CallResult, PendingCall};
-use self::handler::{Handler, Watched};
+use self::handler::{Handler, Notices, Watched};
 use self::http::HttpClient;
 pub(super) use self::stdio::{STDOUT, Stdin, StdioTransport};
 use super::settings::Protocol;
@@ -125,6 +125,7 @@ impl McpClient {
         notices: mpsc::Sender<Notice>,
     ) -> Result<Self, ConnectError> {
         let watched = Arc::new(Watched::default());
+        let notices = Notices::new(notices);
         let handler = Handler::new(notices.clone(), Arc::clone(&watched));
         let lifecycle = lifecycle(protocol);
         let connected = match wire {
@@ -266,7 +267,7 @@ fn streamable_http(
 /// On connections of the newer protocol, changes of the tools have to be asked for.
 fn listen(
     service: &RunningService<RoleClient, Handler>,
-    notices: mpsc::Sender<Notice>,
+    notices: Notices,
 ) -> Option<AbortOnDropHandle<()>> {
     let info = service.peer().peer_info()?;
     let tools = info.capabilities.tools.as_ref()?;
@@ -280,8 +281,7 @@ fn listen(
             return;
         };
         while let Ok(Some(_)) = subscription.next().await {
-            // Full means that a look at the tools is due anyway.
-            let _ = notices.try_send(Notice::ToolsChanged);
+            notices.tools_changed();
         }
     };
     Some(AbortOnDropHandle::new(tokio::spawn(listening.map(|_| ()))))

@@ -5,6 +5,7 @@
 )]
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -55,15 +56,54 @@ impl Watched {
     }
 }
 
+/// The way of what a server says unasked. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Notices {
+    to: mpsc::Sender<Notice>,
+    /// Whether a change of the tools waits until there is room for it.
+    change_waits: Arc<AtomicBool>,
+}
+
+impl Notices {
+    pub(super) fn new(to: mpsc::Sender<Notice>) -> Self {
+        let change_waits = Arc::default();
+        Self { to, change_waits }
+    }
+
+    /// Never waits. A change is told however much there is to log, and one that waits is told for
+    /// those that come meanwhile.
+    pub(super) fn tools_changed(&self) {
+        if self.to.try_send(Notice::ToolsChanged).is_ok()
+            || self.change_waits.swap(true, Ordering::SeqCst)
+        {
+            return;
+        }
+        let this = self.clone();
+        tokio::spawn(async move {
+            let room = this.to.reserve().await;
+            // Before it is told: a change from now on is one that whoever is told may not see.
+            this.change_waits.store(false, Ordering::SeqCst);
+            if let Ok(room) = room {
+                room.send(Notice::ToolsChanged);
+            }
+        });
+    }
+
+    /// Never waits: a source that logs faster than a disk writes loses lines, not calls.
+    pub(super) fn log(&self, line: String) {
+        let _ = self.to.try_send(Notice::Log(line));
+    }
+}
+
 /// Our end of a connection.
 #[derive(Clone)]
 pub(super) struct Handler {
-    notices: mpsc::Sender<Notice>,
+    notices: Notices,
     watched: Arc<Watched>,
 }
 
 impl Handler {
-    pub(super) const fn new(notices: mpsc::Sender<Notice>, watched: Arc<Watched>) -> Self {
+    pub(super) const fn new(notices: Notices, watched: Arc<Watched>) -> Self {
         Self { notices, watched }
     }
 }
@@ -103,8 +143,7 @@ impl ClientHandler for Handler {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        // Full means that a look at the tools is due anyway.
-        let _ = self.notices.try_send(Notice::ToolsChanged);
+        self.notices.tools_changed();
     }
 
     async fn on_logging_message(
@@ -117,10 +156,7 @@ impl ClientHandler for Handler {
             other => other.to_string(),
         };
         let level = format!("{:?}", message.level).to_lowercase();
-        // A source that logs faster than a disk writes loses lines, not calls.
-        let _ = self
-            .notices
-            .try_send(Notice::Log(format!("[{level}] {data}")));
+        self.notices.log(format!("[{level}] {data}"));
     }
 }
 
@@ -147,5 +183,29 @@ pub(super) fn elicited(request: &ElicitRequestParams) -> ElicitResult {
         ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content))
     } else {
         ElicitResult::new(ElicitationAction::Decline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_change_of_the_tools_is_told_however_much_there_is_to_log() {
+        let (to, mut told) = mpsc::channel(4);
+        let notices = Notices::new(to);
+        for round in 0..3 {
+            (0..10).for_each(|line| notices.log(format!("{round} {line}")));
+            (0..10).for_each(|_| notices.tools_changed());
+            for line in 0..4 {
+                let notice = told.recv().await;
+                assert!(
+                    matches!(&notice, Some(Notice::Log(text)) if *text == format!("{round} {line}")),
+                    "{notice:?}"
+                );
+            }
+            assert!(matches!(told.recv().await, Some(Notice::ToolsChanged)));
+            assert!(told.try_recv().is_err());
+        }
     }
 }
