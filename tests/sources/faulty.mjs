@@ -6,6 +6,7 @@
 //   name=x        its tools are x_ok, x_crash, ...
 //   record=FILE   what happens to it, a line of JSON each
 //   start=WORD    silent, slow, exit, noisy, stubborn, child
+//   list=WORD     endless, circle (pages without end), malformed (tools that are none among its own)
 //   http=WORD     ignore, refuse (an exit for flags it does not know), late, unauthorized,
 //                 taken (the first time)
 //   port=N|print  listens there without a flag; prints a port of its own
@@ -203,6 +204,12 @@ function handle(message, send, raw) {
       const schema = { type: "object" };
       const listed = [...tools].map((tool) => ({ name: `${name}_${tool}`, description: tool, inputSchema: schema }));
       for (const tool of extra) listed.push({ name: tool, description: tool, inputSchema: schema });
+      if (given.list === "endless") return answer({ tools: listed, nextCursor: String(Number(params?.cursor ?? 0) + 1) });
+      if (given.list === "circle") return answer({ tools: listed, nextCursor: "again" });
+      if (given.list === "malformed") {
+        const wrong = [{ name: `${name}_bare` }, { name: `${name}_text`, inputSchema: "string" }, { name: `${name}_meta`, inputSchema: schema, _meta: [1] }];
+        listed.unshift(...wrong);
+      }
       return answer({ tools: listed });
     }
     case "tools/call":

@@ -184,3 +184,37 @@ fn a_name_that_is_taken_meanwhile_is_told_and_all_tools_stay_as_they_were() {
     );
     assert!(bench.answers("good_ok")[0].starts_with("good_ok by "));
 }
+
+#[test]
+fn a_list_of_tools_without_end_is_told_at_once() {
+    for (list, why) in [
+        ("endless", "it lists more than 10000 tools"),
+        ("circle", "the cursor `again` comes twice"),
+    ] {
+        let bench = Bench::new()
+            .source("bad", &format!("list={list}"), "transport: stdio")
+            .source("good", "", "transport: stdio")
+            .trail("a", &["bad_ok: {}"])
+            .trail("b", &["good_ok: {}"]);
+        let ended = bench.run(1, 2);
+        bench.ended("a", "infrastructure source", &[why]);
+        bench.passed("b");
+        has(&ended.stderr, &[why]);
+    }
+}
+
+#[test]
+fn a_malformed_tool_is_left_out_and_the_others_are_there() {
+    for transport in ["stdio", "http"] {
+        let bench = Bench::new()
+            .source("bad", "list=malformed", &format!("transport: {transport}"))
+            .trail("a", &["bad_ok: {}"]);
+        bench.run(1, 0);
+        let left_out = [
+            "the tool `bad_bare` is left out: missing field `inputSchema`",
+            "the tool `bad_text` is left out: ",
+            "the tool `bad_meta` is left out: ",
+        ];
+        has(&bench.log("bad"), &left_out);
+    }
+}

@@ -7,6 +7,7 @@
 mod call;
 mod handler;
 mod http;
+mod listing;
 mod stdio;
 mod unreadable;
 
@@ -42,8 +43,6 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a connection that nobody uses is kept. Node and uvicorn close theirs after five seconds,
 /// and what is sent at that moment is lost.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Tools that a source may list.
-const MAX_TOOLS: usize = 10_000;
 
 /// What a server says unasked.
 #[derive(Debug)]
@@ -110,6 +109,8 @@ pub(super) struct McpClient {
     /// Until it is closed.
     service: Mutex<Option<RunningService<RoleClient, Handler>>>,
     watched: Arc<Watched>,
+    /// As long as the connection is there.
+    notices: mpsc::WeakSender<Notice>,
     /// Says when tools change, on connections where that has to be asked for.
     _listening: Option<AbortOnDropHandle<()>>,
 }
@@ -125,6 +126,7 @@ impl McpClient {
         notices: mpsc::Sender<Notice>,
     ) -> Result<Self, ConnectError> {
         let watched = Arc::new(Watched::default());
+        let weak = notices.downgrade();
         let notices = Notices::new(notices);
         let handler = Handler::new(notices.clone(), Arc::clone(&watched));
         let lifecycle = lifecycle(protocol);
@@ -145,6 +147,7 @@ impl McpClient {
             peer: service.peer().clone(),
             service: Mutex::new(Some(service)),
             watched,
+            notices: weak,
             _listening: listening,
         })
     }
@@ -153,22 +156,6 @@ impl McpClient {
     pub(super) fn version(&self) -> String {
         let info = self.peer.peer_info();
         info.map_or_else(String::new, |info| info.protocol_version.to_string())
-    }
-
-    /// All tools that the server lists.
-    ///
-    /// # Errors
-    /// A sentence.
-    pub(super) async fn tools(&self) -> Result<Vec<ListedTool>, String> {
-        let tools = self.peer.list_all_tools().await;
-        let tools = tools.map_err(|error| sentence(&error))?;
-        if tools.len() > MAX_TOOLS {
-            return Err(format!(
-                "it lists {} tools, at most {MAX_TOOLS} are taken",
-                tools.len()
-            ));
-        }
-        Ok(tools.into_iter().map(listed).collect())
     }
 
     /// The text of a resource, when the server has resources and this one among them.
