@@ -14,7 +14,7 @@ use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Blame, Outcome, RecordAs, RunEvent, StepIndex};
 use packtrain_tools::{
-    Answer, Call, CallTrace, Caller, Kind, Registry, Tool, ToolError, ToolRequest, ToolSpec,
+    Answer, Call, CallTrace, Caller, Kind, Origin, Registry, Tool, ToolError, ToolRequest, ToolSpec,
 };
 
 use crate::judge::judge;
@@ -301,7 +301,11 @@ fn record_as(spec: &ToolSpec, trace: &CallTrace) -> RecordAs {
 }
 
 fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, ToolError> {
-    let is_misspelled = || did_you_mean(name, registry.names()).is_some();
+    let built_in = registry
+        .all()
+        .map(|tool| tool.spec())
+        .filter(|spec| spec.origin == Origin::BuiltIn);
+    let is_misspelled = || did_you_mean(name, built_in.map(|spec| spec.name.as_str())).is_some();
     if registry.get(name).is_none() && !registry.missing().is_empty() && !is_misspelled() {
         return Err(ToolError::Infrastructure {
             blame: Blame::Source,

@@ -29,7 +29,7 @@ async fn every_strategy_finds_the_same_element() {
             "**/XCUIElementTypeAny[`name == 'sign_in'`][-1]",
         ),
         ("xpath", "//XCUIElementTypeButton[@label='Sign in']"),
-        ("xpath", "(//*[@visible='true'])[last()]"),
+        ("xpath", "(//*[@visible='true'])[last() - 1]"),
     ] {
         assert_eq!(client.find(using, value).await, id, "{using} {value}");
     }

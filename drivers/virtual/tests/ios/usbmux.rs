@@ -125,7 +125,7 @@ async fn iproxy_carries_many_requests_to_webdriveragent() {
     let mut client = Client::connect(format!("{source}:8100").parse().unwrap()).await;
     client.start("com.example.shop").await;
     for _ in 0..20 {
-        assert_eq!(client.count("class name", "XCUIElementTypeButton").await, 1);
+        assert_eq!(client.count("class name", "XCUIElementTypeButton").await, 2);
     }
     iproxy.kill().await.unwrap();
     bench.end().await;
