@@ -18,7 +18,7 @@ use crate::lab;
 /// Memory of Packtrain that no answer may make it take, in KiB.
 const MAX_MEMORY: u64 = 400 * 1024;
 /// How long after its end anything may still be there that it started.
-const GONE_TIMEOUT: Duration = Duration::from_secs(10);
+const GONE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A workspace with virtual phones and faulty sources.
 struct Bench {

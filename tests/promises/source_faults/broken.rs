@@ -166,5 +166,5 @@ fn a_server_that_reads_nothing_any_more_holds_nobody_up() {
     bench.run(1, 2);
     bench.ended("a", "infrastructure source", &["was silent for 0.3 s"]);
     bench.passed("b");
-    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(began.elapsed() < Duration::from_secs(30));
 }

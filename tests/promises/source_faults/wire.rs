@@ -91,7 +91,7 @@ fn a_call_that_tells_its_progress_a_hundred_thousand_times_passes() {
             .trail("b", &["bad_ok: {}"]);
         let began = Instant::now();
         bench.run(1, 0);
-        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!(began.elapsed() < Duration::from_secs(60));
         is_modest(&bench);
     }
 }
