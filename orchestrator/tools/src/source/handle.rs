@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,6 @@ pub(crate) struct Source {
     actor: Mutex<Option<Recipient<Order>>>,
     called_off: TaskTracker,
     pub(super) calls: AtomicU64,
-    pub(super) waiting: AtomicUsize,
     pub(super) restarts: AtomicU32,
     pub(super) last_error: Mutex<Option<String>>,
     started: AtomicU32,
@@ -138,7 +137,6 @@ impl Source {
             actor: Mutex::default(),
             called_off: TaskTracker::new(),
             calls: AtomicU64::new(0),
-            waiting: AtomicUsize::new(0),
             restarts: AtomicU32::new(0),
             last_error: Mutex::default(),
             started: AtomicU32::new(0),
@@ -299,8 +297,6 @@ impl Source {
         let device = &session.lease.device().id;
         let key = ScopeKey::of(self.scope, device, &session.id);
         let late = || self.unavailable("did not get ready before the session's time was over", &[]);
-        self.waiting.fetch_add(1, Ordering::Relaxed);
-        let waiting = Waiting(&self.waiting);
         // Whoever waits for a callback holds a place already, here or at another source: one that needed
         // another could wait for ever.
         let mut admitted = is_callback.then_some(None);
@@ -320,7 +316,6 @@ impl Source {
                     match &slot.life {
                         Life::Ready(instance) if instance.is_usable() => {
                             if let Some(admitted) = admitted.take() {
-                                drop(waiting);
                                 self.calls.fetch_add(1, Ordering::Relaxed);
                                 return Ok(Use {
                                     active: instance.begin_call(),
@@ -519,15 +514,6 @@ impl Drop for Doubt {
             self.instance.doubts.fetch_sub(1, Ordering::SeqCst);
         }
         self.source.changed.notify_waiters();
-    }
-}
-
-/// Counts who waits for a process.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
