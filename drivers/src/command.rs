@@ -264,6 +264,17 @@ impl WebTarget {
     }
 }
 
+/// Elements of a page as a person names them; what is not said does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WebElement {
+    /// Its `id`, or its `data-testid`.
+    pub id: Option<String>,
+    /// What it shows.
+    pub text: Option<String>,
+    /// How the text is compared.
+    pub matching: TextMatch,
+}
+
 /// Where to navigate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NavigateTo {
@@ -350,17 +361,29 @@ pub enum WebCommand {
         /// How far, in CSS pixels.
         amount: u32,
     },
+    /// Counts the visible elements of a kind, without expecting any: JSON `{count, text}`, `text` being
+    /// what the first one shows, or `null`.
+    Look {
+        /// Which.
+        element: WebElement,
+        /// How long to wait for a first one.
+        limit: Duration,
+    },
     /// Expects a text to be visible, across nested elements.
     ExpectText {
         /// The text.
         text: String,
         /// A substring in any case, or the whole text of an element.
         matching: TextMatch,
+        /// How long it may take; the usual time when `None`.
+        limit: Option<Duration>,
     },
     /// Expects an element to be visible.
     ExpectVisible {
         /// Which.
         target: WebTarget,
+        /// How long it may take; the usual time when `None`.
+        limit: Option<Duration>,
     },
     /// Expects a value of an element.
     ExpectValue {
@@ -496,6 +519,7 @@ impl WebCommand {
             Self::Select { .. } => "select option",
             Self::PressKey(_) => "press key",
             Self::Scroll { .. } => "scroll",
+            Self::Look { .. } => "look",
             Self::ExpectText { .. } => "expect text",
             Self::ExpectVisible { .. } => "expect visible",
             Self::ExpectValue { .. } => "expect value",

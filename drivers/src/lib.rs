@@ -18,7 +18,7 @@ pub mod wait;
 
 pub use command::{
     AndroidCommand, AppCommand, Command, Direction, InputCommand, Key, LaunchMode, NavigateTo,
-    SessionOptions, SnapshotDetail, TextMatch, ValueKind, WebCommand, WebTarget,
+    SessionOptions, SnapshotDetail, TextMatch, ValueKind, WebCommand, WebElement, WebTarget,
 };
 pub use device::{Classifier, DeviceId, DeviceIdError, DeviceInfo, Platform};
 pub use driver::{BoxFuture, CommandContext, Connector, Driver};

@@ -12,7 +12,7 @@ use crate::browser::BrowserHandle;
 use crate::connector::Shared;
 use crate::session::{DialogPlan, Session};
 use crate::slot::WebSlot;
-use crate::{act, expect, expect_value, navigate, read, wire};
+use crate::{act, expect, expect_value, look, navigate, read, wire};
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
@@ -138,10 +138,17 @@ impl WebDriver {
                 direction,
                 amount,
             } => act::scroll(session, &target, direction, amount, ctx).await,
-            WebCommand::ExpectText { text, matching } => {
-                expect::text(session, &text, matching, ctx).await
+            WebCommand::Look { element, limit } => {
+                look::look(session, &element, ctx.remaining_up_to(limit)).await
             }
-            WebCommand::ExpectVisible { target } => expect::visible(session, &target, ctx).await,
+            WebCommand::ExpectText {
+                text,
+                matching,
+                limit,
+            } => expect::text(session, &text, matching, limit, ctx).await,
+            WebCommand::ExpectVisible { target, limit } => {
+                expect::visible(session, &target, limit, ctx).await
+            }
             WebCommand::ExpectValue {
                 target,
                 kind,

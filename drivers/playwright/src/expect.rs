@@ -16,6 +16,9 @@ use crate::wire;
 /// How long an assertion may take to come true.
 pub(crate) const ASSERTION_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// A look that Playwright makes once at least: to it, no time at all means for ever.
+const LEAST_LOOK: Duration = Duration::from_millis(1);
+
 type Result<T> = std::result::Result<T, DriverError>;
 
 /// A text is visible, anywhere in the page, across nested elements.
@@ -23,10 +26,11 @@ pub(crate) async fn text(
     session: &Session,
     text: &str,
     matching: TextMatch,
+    limit: Option<Duration>,
     ctx: &CommandContext,
 ) -> Result<Observation> {
     not_blank("text", text)?;
-    let limit = ctx.remaining_up_to(ASSERTION_TIMEOUT);
+    let limit = ctx.remaining_up_to(limit.unwrap_or(ASSERTION_TIMEOUT));
     let end = Instant::now() + limit;
     // Of several elements with the text, one that is visible is enough.
     let visible = locate::by_visible_text(text, matching);
@@ -56,10 +60,19 @@ pub(crate) async fn text(
 pub(crate) async fn visible(
     session: &Session,
     target: &WebTarget,
+    limit: Option<Duration>,
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    let found = find(session, target, ctx).await?;
-    be_visible(session, &found, ctx).await?;
+    let Some(limit) = limit else {
+        let found = find(session, target, ctx).await?;
+        be_visible(session, &found, ASSERTION_TIMEOUT, ctx).await?;
+        return Ok(Observation::Done(found.report()));
+    };
+    let end = Instant::now() + limit;
+    let limit = ctx.remaining_up_to(limit);
+    let found = find::find(session, target, Purpose::Verification, limit).await?;
+    let left = end.saturating_duration_since(Instant::now());
+    be_visible(session, &found, left.max(LEAST_LOOK), ctx).await?;
     Ok(Observation::Done(found.report()))
 }
 
@@ -86,7 +99,7 @@ pub(crate) async fn list(
         target.clone()
     };
     let found = find(session, &target, ctx).await?;
-    be_visible(session, &found, ctx).await?;
+    be_visible(session, &found, ASSERTION_TIMEOUT, ctx).await?;
     let end = Instant::now() + ctx.remaining_up_to(ASSERTION_TIMEOUT);
     let mut missing = Vec::new();
     for item in items {
@@ -200,8 +213,13 @@ pub(crate) async fn request(
     }
 }
 
-async fn be_visible(session: &Session, found: &FoundElement, ctx: &CommandContext) -> Result<()> {
-    let limit = ctx.remaining_up_to(ASSERTION_TIMEOUT);
+async fn be_visible(
+    session: &Session,
+    found: &FoundElement,
+    limit: Duration,
+    ctx: &CommandContext,
+) -> Result<()> {
+    let limit = ctx.remaining_up_to(limit);
     match wire::expect(
         &found.frame,
         &found.selector,

@@ -17,6 +17,7 @@ mod find;
 mod host;
 pub mod install;
 mod locate;
+mod look;
 mod navigate;
 mod network;
 mod read;

@@ -11,7 +11,7 @@ use crate::session::Session;
 use crate::wire;
 
 /// How often it is looked again when nothing is seen to change: styles change unseen.
-const SHOWN_POLL: Duration = Duration::from_millis(250);
+pub(crate) const SHOWN_POLL: Duration = Duration::from_millis(250);
 
 /// Counts the elements that show a text. What is not rendered is left out, blocks are set apart, and
 /// a text area's content is what it began with.

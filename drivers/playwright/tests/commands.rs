@@ -58,11 +58,15 @@ pub(crate) fn expect_text_as(text: &str, matching: TextMatch) -> Command {
     Command::Web(WebCommand::ExpectText {
         text: text.to_owned(),
         matching,
+        limit: None,
     })
 }
 
 pub(crate) fn expect_visible(target: WebTarget) -> Command {
-    Command::Web(WebCommand::ExpectVisible { target })
+    Command::Web(WebCommand::ExpectVisible {
+        target,
+        limit: None,
+    })
 }
 
 pub(crate) fn expect_value(target: WebTarget, kind: ValueKind, expected: &str) -> Command {

@@ -29,7 +29,10 @@ fn a_stale_reference_loses_against_the_selector() {
         };
         let (by, _) = located(
             device
-                .ok(Command::Web(WebCommand::ExpectVisible { target }))
+                .ok(Command::Web(WebCommand::ExpectVisible {
+                    target,
+                    limit: None,
+                }))
                 .await,
         );
         assert_eq!(by, "css #count");

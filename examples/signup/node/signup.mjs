@@ -13,35 +13,26 @@ const tool = {
   _meta: { "trailblaze/supportedPlatforms": ["android", "ios", "web"], "trailblaze/requiresContext": true },
 };
 
-/** A function that calls a tool on the device of this invocation; the connection is kept alive. */
-const caller = ({ baseUrl, sessionId, invocationId }, signal) => async (name, args) => {
-  const action = { type: "call_tool", tool_name: name, arguments_json: JSON.stringify(args) };
-  const body = JSON.stringify({ version: 1, session_id: sessionId, invocation_id: invocationId, action });
-  const headers = { "content-type": "application/json" };
-  const response = await fetch(new URL("/scripting/callback", baseUrl), { method: "POST", signal, headers, body });
-  if (!response.ok) throw new Error(`${name}: HTTP ${response.status}: ${await response.text()}`);
-  const { result } = await response.json();
-  if (!result.success) throw new Error(`${name}: ${result.error_message ?? result.message}`);
+/** Carries a typed command out on the device of this invocation; the connection is kept alive. */
+const commands = ({ baseUrl, invocationId }, signal) => async (name, request) => {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${invocationId}` };
+  const body = JSON.stringify(request);
+  const response = await fetch(new URL(`/packtrain.v1.Commands/${name}`, baseUrl), { method: "POST", signal, headers, body });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(answer.message);
+  return answer;
 };
 
 async function signUp({ name, email }, context, signal) {
   if (!context) throw new Error("needs a device: there is no _meta.trailblaze");
-  const call = caller(context, signal);
-  if (context.device.platform === "web") {
-    await call("web_click", { ref: 'link "Create account"' });
-    await call("web_type", { ref: 'textbox "Full name"', text: name });
-    await call("web_type", { ref: 'textbox "Email"', text: email });
-    await call("web_click", { ref: 'button "Sign up"' });
-    await call("web_verifyTextVisible", { text: `Welcome, ${name}` });
-  } else {
-    await call("tapOnElementWithText", { text: "Create account" });
-    await call("tapOnElementWithText", { text: "Full name" });
-    await call("inputText", { text: name });
-    await call("tapOnElementWithText", { text: "Email" });
-    await call("inputText", { text: email });
-    await call("tapOnElementWithText", { text: "Sign up" });
-    await call("assertVisibleWithText", { text: `Welcome, ${name}` });
-  }
+  const command = commands(context, signal);
+  await command("Tap", { text: "Create account" });
+  await command("Tap", { text: "Full name" });
+  await command("InputText", { text: name });
+  await command("Tap", { text: "Email" });
+  await command("InputText", { text: email });
+  await command("Tap", { text: "Sign up" });
+  await command("AssertVisible", { text: `Welcome, ${name}` });
   return `Signed up ${name}`;
 }
 

@@ -1,4 +1,5 @@
-//! `POST /scripting/callback`: the door that callbacks of tools come in by.
+//! `POST /scripting/callback`: the door that callbacks of tools come in by. Typed commands come in by
+//! it too.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,6 +16,8 @@ use http_body_util::BodyExt as _;
 use packtrain_tools::{CallbackReply, Callbacks};
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
+
+use super::commands;
 
 /// Bytes of a callback.
 const MAX_BODY: usize = 1024 * 1024;
@@ -50,8 +53,9 @@ impl CallbackServer {
     pub fn serve(self, callbacks: Callbacks) -> AbortOnDropHandle<()> {
         let router = Router::new()
             .route("/scripting/callback", post(answer))
+            .with_state(callbacks.clone())
+            .merge(commands::router(callbacks, self.base_url()))
             .layer(DefaultBodyLimit::disable())
-            .with_state(callbacks)
             .into_make_service_with_connect_info::<SocketAddr>();
         let listener = self.listener.tap_io(|connection| {
             // Answers are short and waited for.
@@ -73,39 +77,14 @@ async fn answer(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    if !from.ip().is_loopback() {
-        let refusal = format!(
-            "Scripting callback is only available from loopback (got {})",
-            from.ip()
-        );
+    if let Err(refusal) = admitted(from, &headers) {
         return (StatusCode::FORBIDDEN, refusal).into_response();
     }
-    if headers.contains_key(header::ORIGIN) {
-        // No tool sends one, and every page of a browser on this computer does.
-        let refusal = "Scripting callback is not available to pages of a browser";
-        return (StatusCode::FORBIDDEN, refusal).into_response();
-    }
-    let declared = headers.get(header::CONTENT_LENGTH);
-    let declared = declared.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    let declared = declared.filter(|length| *length > MAX_BODY);
-    if let Some(length) = declared.filter(|length| *length > MAX_DRAINED) {
-        return too_large(&length.to_string());
-    }
-    let body = match tokio::time::timeout(BODY_TIMEOUT, read(body)).await {
-        Ok(Ok(Some(body))) => body,
-        Ok(Ok(None)) => {
-            let length = declared.map(|length| length.to_string());
-            return too_large(&length.unwrap_or_else(|| format!("over {MAX_BODY}")));
-        }
-        Ok(Err(error)) => {
-            let refusal = format!("Failed to read request body: {error}");
-            return (StatusCode::BAD_REQUEST, refusal).into_response();
-        }
-        Err(_) => {
-            let refusal = format!(
-                "Failed to read request body: nothing more came within {} s",
-                BODY_TIMEOUT.as_secs()
-            );
+    let body = match received(&headers, body).await {
+        Ok(body) => body,
+        Err(NotReceived::TooLarge(length)) => return too_large(&length),
+        Err(NotReceived::Unreadable(why)) => {
+            let refusal = format!("Failed to read request body: {why}");
             return (StatusCode::BAD_REQUEST, refusal).into_response();
         }
     };
@@ -116,6 +95,51 @@ async fn answer(
         )
             .into_response(),
         CallbackReply::Malformed(why) => (StatusCode::BAD_REQUEST, why).into_response(),
+    }
+}
+
+/// Who may call at all: programs of this computer.
+pub(super) fn admitted(from: SocketAddr, headers: &HeaderMap) -> Result<(), String> {
+    if !from.ip().is_loopback() {
+        return Err(format!(
+            "Scripting callback is only available from loopback (got {})",
+            from.ip()
+        ));
+    }
+    if headers.contains_key(header::ORIGIN) {
+        // No tool sends one, and every page of a browser on this computer does.
+        return Err("Scripting callback is not available to pages of a browser".to_owned());
+    }
+    Ok(())
+}
+
+/// Why there is no body.
+pub(super) enum NotReceived {
+    /// It has this many bytes.
+    TooLarge(String),
+    Unreadable(String),
+}
+
+/// Takes a body in.
+pub(super) async fn received(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, NotReceived> {
+    let declared = headers.get(header::CONTENT_LENGTH);
+    let declared = declared.and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    let declared = declared.filter(|length| *length > MAX_BODY);
+    if let Some(length) = declared.filter(|length| *length > MAX_DRAINED) {
+        return Err(NotReceived::TooLarge(length.to_string()));
+    }
+    match tokio::time::timeout(BODY_TIMEOUT, read(body)).await {
+        Ok(Ok(Some(body))) => Ok(body),
+        Ok(Ok(None)) => {
+            let length = declared.map(|length| length.to_string());
+            let length = length.unwrap_or_else(|| format!("over {MAX_BODY}"));
+            Err(NotReceived::TooLarge(length))
+        }
+        Ok(Err(error)) => Err(NotReceived::Unreadable(error.to_string())),
+        Err(_) => Err(NotReceived::Unreadable(format!(
+            "nothing more came within {} s",
+            BODY_TIMEOUT.as_secs()
+        ))),
     }
 }
 

@@ -6,6 +6,7 @@ mod host;
 mod memory;
 mod mobile;
 mod model;
+mod screen;
 mod web;
 
 use std::marker::PhantomData;
@@ -29,6 +30,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Tool>> {
     tools.extend(memory::tools());
     tools.extend(mobile::tools());
     tools.extend(model::tools());
+    tools.extend(screen::tools());
     tools.extend(web::tools());
     tools
 }

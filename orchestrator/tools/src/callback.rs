@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::invocation::{Callback, Entry, Invocations, NoInvocation};
+use crate::invocation::{Callback, CallbackError, Entry, Invocations, NoInvocation};
 use crate::registry::{Registry, SharedRegistry};
-use crate::tool::{Answer, Origin, ToolError};
+use crate::tool::{Answer, Origin};
 
 /// The version of the wire.
 const VERSION: i64 = 1;
@@ -131,29 +131,45 @@ impl Callbacks {
         };
         let is_known = registry.get(&tool_name).is_some();
         let name = tool_name.clone();
-        match self.dispatched(entry, tool_name, arguments).await {
+        match self.dispatched(&entry, tool_name, arguments, None).await {
             // The call ended first.
             None => unknown_invocation(id.unwrap_or_default(), &NoInvocation::Unknown),
             Some(Ok(answer)) => success(answer),
-            Some(Err(error)) if is_known => failure(&error.to_string()),
-            Some(Err(error)) => failure(&format!(
+            Some(Err(CallbackError::Late(limit))) => failure(&format!(
+                "Tool '{name}' callback dispatch timed out after {}ms",
+                limit.as_millis()
+            )),
+            Some(Err(CallbackError::Tool(error))) if is_known => failure(&error.to_string()),
+            Some(Err(CallbackError::Tool(error))) => failure(&format!(
                 "Failed to deserialize tool call '{name}': {error}"
             )),
         }
     }
 
-    /// Has the call of the invocation make it.
-    async fn dispatched(
+    /// The bounds.
+    pub(crate) const fn limits(&self) -> CallbackLimits {
+        self.limits
+    }
+
+    /// The call of this id, while it is under way.
+    pub(crate) fn invocation(&self, id: &str) -> Option<Entry> {
+        self.invocations.find(Some(id)).ok()
+    }
+
+    /// Has the call of the invocation make it; `None` when that ends first.
+    pub(crate) async fn dispatched(
         &self,
-        entry: Entry,
+        entry: &Entry,
         tool: String,
         arguments: Value,
-    ) -> Option<Result<Answer, ToolError>> {
+        timeout: Option<Duration>,
+    ) -> Option<Result<Answer, CallbackError>> {
         let (answer, answered) = oneshot::channel();
         let callback = Callback {
             tool,
             arguments,
             arrived: Instant::now(),
+            timeout,
             answer,
         };
         entry.callbacks.send(callback).await.ok()?;

@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use packtrain_drivers::Platform;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::commands::screens::Screens;
 use crate::tool::{Answer, ToolError};
 
 /// Callbacks of one invocation that wait for their turn; a tool that sends more waits.
@@ -43,8 +45,19 @@ pub(crate) struct Callback {
     pub(crate) arguments: serde_json::Value,
     /// When it arrived.
     pub(crate) arrived: Instant,
+    /// How long whoever sent it waits, when they say so.
+    pub(crate) timeout: Option<Duration>,
     /// Where the answer goes.
-    pub(crate) answer: oneshot::Sender<Result<Answer, ToolError>>,
+    pub(crate) answer: oneshot::Sender<Result<Answer, CallbackError>>,
+}
+
+/// Why a callback has no answer.
+#[derive(Debug, Clone)]
+pub(crate) enum CallbackError {
+    /// The tool failed.
+    Tool(ToolError),
+    /// It took longer than this.
+    Late(Duration),
 }
 
 /// The calls that are under way. Cheap to clone.
@@ -65,8 +78,12 @@ pub(crate) struct Entry {
     pub(crate) session: String,
     /// How deep the call is; its callbacks are one deeper.
     pub(crate) depth: u32,
+    /// What its device is.
+    pub(crate) platform: Platform,
     /// Where its callbacks are served.
     pub(crate) callbacks: mpsc::Sender<Callback>,
+    /// What its commands captured.
+    pub(crate) screens: Screens,
 }
 
 /// The receiving end of an invocation. Dropped, its id is dead.
@@ -107,13 +124,15 @@ impl Invocations {
     }
 
     /// Opens an invocation for a call.
-    pub(crate) fn open(&self, session: &str, depth: u32) -> Invocation {
+    pub(crate) fn open(&self, session: &str, platform: Platform, depth: u32) -> Invocation {
         let (sender, callbacks) = mpsc::channel(CALLBACKS);
         let id = InvocationId::new();
         let entry = Entry {
             session: session.to_owned(),
             depth,
+            platform,
             callbacks: sender,
+            screens: Screens::default(),
         };
         self.table().open.insert(id.0.clone(), entry);
         Invocation {

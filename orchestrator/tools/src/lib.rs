@@ -6,6 +6,7 @@
 pub mod builtin;
 mod call;
 mod callback;
+pub mod commands;
 mod composed;
 mod document;
 mod invocation;
@@ -36,6 +37,7 @@ pub use source::settings::{
 pub use supervisor::{Reloaded, SourceFailure, SourceStatus, SupervisorOptions, ToolSources};
 pub use templates::{Surroundings, check_templates};
 pub use tool::{
-    Access, Answer, DelegatedCall, Kind, Origin, Tool, ToolError, ToolSpec, UnknownArgument,
+    Access, Answer, CapturedScreen, DelegatedCall, Kind, Origin, Tool, ToolError, ToolSpec, Typed,
+    UnknownArgument,
 };
 pub use toolsets::{Toolset, ToolsetFile, ToolsetProblem, Toolsets};

@@ -1,9 +1,10 @@
 //! What a tool is, what it answers, and how it can fail.
 
 use std::fmt;
+use std::sync::Arc;
 
 use packtrain_device_actors::CommandError;
-use packtrain_drivers::{ActionReport, BoxFuture, DriverError, Platform};
+use packtrain_drivers::{ActionReport, BoxFuture, DriverError, Platform, Screenshot, Snapshot};
 use packtrain_model::Blame;
 use packtrain_model::source::Span;
 use packtrain_model::suggest::did_you_mean;
@@ -185,6 +186,26 @@ pub struct Answer {
     /// The call that does the same without a reference; it was carried out, and it is what belongs
     /// into a recording.
     pub delegate: Option<DelegatedCall>,
+    /// What only a typed command hands on.
+    pub typed: Option<Typed>,
+}
+
+/// An answer that has no place in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Typed {
+    /// A value as it is: `3`, and not `"3"`.
+    Value(serde_json::Value),
+    /// What is on the screen.
+    Screen(Arc<CapturedScreen>),
+}
+
+/// A picture and a reading of the screen, taken one after the other.
+#[derive(Debug, PartialEq)]
+pub struct CapturedScreen {
+    /// The picture.
+    pub screenshot: Screenshot,
+    /// The reading.
+    pub snapshot: Box<Snapshot>,
 }
 
 /// A call that stands for another one.

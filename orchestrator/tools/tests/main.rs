@@ -5,6 +5,7 @@
 mod android;
 mod apps;
 mod arguments;
+mod commands;
 mod expecting;
 mod gestures;
 mod lab;

@@ -18,7 +18,7 @@ use self::arguments::{
 };
 use super::tool;
 use crate::call::Call;
-use crate::tool::{Answer, Kind, Tool, ToolError};
+use crate::tool::{Answer, Kind, Tool, ToolError, Typed};
 
 const WEB: &[Platform] = &[Platform::Web];
 
@@ -243,10 +243,16 @@ fn actions() -> Vec<Arc<dyn Tool>> {
             |arguments, call| {
                 Box::pin(async move {
                     let command = Command::Web(WebCommand::Evaluate(arguments.script));
-                    Ok(match call.device(command).await? {
-                        Observation::Json(serde_json::Value::String(text)) => Answer::text(text),
-                        Observation::Json(value) => Answer::text(value.to_string()),
-                        _ => Answer::default(),
+                    let Observation::Json(value) = call.device(command).await? else {
+                        return Ok(Answer::default());
+                    };
+                    let text = match &value {
+                        serde_json::Value::String(text) => text.clone(),
+                        other => other.to_string(),
+                    };
+                    Ok(Answer {
+                        typed: Some(Typed::Value(value)),
+                        ..Answer::text(text)
                     })
                 })
             },

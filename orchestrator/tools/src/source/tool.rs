@@ -19,7 +19,7 @@ use super::mcp::{CallError, CallResult, PendingCall};
 use super::metadata::{CONTEXT_ARGUMENT, ContextArgument, ToolTraits, describe};
 use super::results;
 use crate::call::{Call, Caller, ToolRequest};
-use crate::invocation::{Callback, Invocation};
+use crate::invocation::{Callback, CallbackError, Invocation};
 use crate::tool::{Answer, Tool, ToolError, ToolSpec};
 
 /// The least that is waited before it is looked again whether something takes too long.
@@ -131,7 +131,10 @@ impl SourceTool {
             used = source.instance(call.session, is_callback, call.deadline) => used?,
             () = call.session.cancel.cancelled() => return Err(ToolError::Cancelled),
         };
-        let invocation = source.invocations().open(&call.session.id, call.depth);
+        let invocation =
+            source
+                .invocations()
+                .open(&call.session.id, call.session.platform(), call.depth);
         let envelope = Envelope::new(call.session, &invocation.id, source.base_url());
         let mut arguments = arguments::as_json(given, &self.spec.arguments);
         if with_context {
@@ -323,16 +326,17 @@ impl UnderWay<'_> {
                 answer = pending.answer() => return Ending::Answered(answer),
                 answer = served(&mut serving) => {
                     if let Some(served) = serving.take() {
-                        seen.add(served, answer);
+                        seen.add(served, answer.map_err(CallbackError::Tool));
                     }
                     pending.hear();
                 }
                 Some(callback) = invocation.callbacks.recv(), if serving.is_none() => {
-                    let until = callback.arrived + callback_timeout;
+                    let limit = callback.timeout.map_or(callback_timeout, |timeout| timeout.min(callback_timeout));
+                    let until = callback.arrived + limit;
                     if until < timer.deadline().into_std() {
                         timer.as_mut().reset(until.into());
                     }
-                    serving = Some(Serving::begin(tool, call, callback, until));
+                    serving = Some(Serving::begin(tool, call, callback, limit));
                 }
                 () = &mut timer => {
                     let now = Instant::now();
@@ -352,12 +356,8 @@ impl UnderWay<'_> {
                         let Some(late) = serving.take() else {
                             return Ending::Overdue("was silent for", settings.call_timeout);
                         };
-                        let message = format!(
-                            "Tool '{}' callback dispatch timed out after {}ms",
-                            late.tool,
-                            callback_timeout.as_millis()
-                        );
-                        seen.add(late, Err(ToolError::failed(message)));
+                        let limit = late.limit;
+                        seen.add(late, Err(CallbackError::Late(limit)));
                         pending.hear();
                     }
                     let next = idle.max(now + MIN_PAUSE).min(now + pause).min(total);
@@ -428,32 +428,38 @@ impl UnderWay<'_> {
 
 /// A callback that is being served.
 struct Serving<'a> {
-    tool: String,
     begun: Instant,
+    /// How long it may take, from its arrival.
+    limit: Duration,
     /// When it has taken too long.
     until: Instant,
     work: BoxFuture<'a, Result<Answer, ToolError>>,
-    answer: oneshot::Sender<Result<Answer, ToolError>>,
+    answer: oneshot::Sender<Result<Answer, CallbackError>>,
 }
 
 impl<'a> Serving<'a> {
-    fn begin(tool: &'a SourceTool, call: &'a Call<'a>, callback: Callback, until: Instant) -> Self {
+    fn begin(
+        tool: &'a SourceTool,
+        call: &'a Call<'a>,
+        callback: Callback,
+        limit: Duration,
+    ) -> Self {
         let Callback {
             tool: name,
             arguments,
+            arrived,
             answer,
             ..
         } = callback;
-        let called = name.clone();
         let work = async move {
             let arguments = Value::from(&arguments);
-            let request = tool.request(&called, &arguments, call);
+            let request = tool.request(&name, &arguments, call);
             call.invoker.invoke(request).await
         };
         Self {
-            tool: name,
             begun: Instant::now(),
-            until,
+            limit,
+            until: arrived + limit,
             work: Box::pin(work),
             answer,
         }
@@ -461,14 +467,14 @@ impl<'a> Serving<'a> {
 }
 
 impl Seen {
-    fn add(&mut self, serving: Serving<'_>, answer: Result<Answer, ToolError>) {
+    fn add(&mut self, serving: Serving<'_>, answer: Result<Answer, CallbackError>) {
         self.callbacks += 1;
         self.on_device += serving.begun.elapsed();
-        if let Err(
+        if let Err(CallbackError::Tool(
             error @ (ToolError::Infrastructure { .. }
             | ToolError::Cancelled
             | ToolError::Fatal { .. }),
-        ) = &answer
+        )) = &answer
             && self.decisive.is_none()
         {
             // What could not be found out is no pass, whatever the tool makes of it.

@@ -40,8 +40,12 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
              its text is given.",
             |arguments, call| {
                 Box::pin(async move {
+                    let duration = match arguments.duration_ms {
+                        Some(ms) => gesture_time(call, "durationMs", ms)?,
+                        None => SWIPE_TIME,
+                    };
                     let on = by_text(arguments.swipe_on_element_text, call)?;
-                    act::swipe(call, arguments.direction.into(), on.as_ref(), SWIPE_TIME).await
+                    act::swipe(call, arguments.direction.into(), on.as_ref(), duration).await
                 })
             },
         )
@@ -159,6 +163,9 @@ struct Swipe {
     /// Text of the element it starts on; otherwise it starts in the middle or at an edge.
     #[serde(default)]
     swipe_on_element_text: Option<String>,
+    /// How long it takes, in milliseconds; 400 when not given.
+    #[serde(default)]
+    duration_ms: Option<u64>,
     /// Why, for readers.
     #[serde(default)]
     reasoning: Option<String>,

@@ -2,12 +2,13 @@
 //! whole text matches in any case, or the very text.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Answering;
 use super::expect::{expect_gone, expect_visible};
+use super::{Answering, patience};
 use crate::builtin::tool;
 use crate::call::Call;
 use crate::mobile::act::{Touch, touch_element};
@@ -71,13 +72,13 @@ fn touching() -> Vec<Arc<dyn Tool>> {
 
 fn expecting() -> Vec<Arc<dyn Tool>> {
     vec![
-        tool::<ByText>(
+        tool::<AssertByText>(
             "assertVisibleWithText",
             Kind::Assertion,
             "Expects an element to be visible by what it says.",
-            |mut arguments, call| {
-                let text = arguments.says(Says::Matching);
-                visible(call, arguments.words(text))
+            |arguments, call| {
+                let limit = patience(arguments.timeout_ms);
+                visible(call, arguments.words(), limit)
             },
         )
         .on(PHONES)
@@ -102,7 +103,7 @@ fn expecting() -> Vec<Arc<dyn Tool>> {
             "assertVisibleWithAccessibilityText",
             Kind::Assertion,
             "Expects an element to be visible by its accessibility text, or by what it says.",
-            |arguments, call| visible(call, arguments.words()),
+            |arguments, call| visible(call, arguments.words(), ELEMENT_TIMEOUT),
         )
         .on(PHONES)
         .internal()
@@ -111,7 +112,10 @@ fn expecting() -> Vec<Arc<dyn Tool>> {
             "assertVisibleWithResourceId",
             Kind::Assertion,
             "Expects an element to be visible by its id.",
-            |arguments, call| visible(call, arguments.words()),
+            |arguments, call| {
+                let limit = patience(arguments.timeout_ms);
+                visible(call, arguments.words(), limit)
+            },
         )
         .on(PHONES)
         .internal()
@@ -126,10 +130,10 @@ fn touch<'a>(call: &'a Call<'a>, words: Words, touch: Touch) -> Answering<'a> {
     })
 }
 
-fn visible<'a>(call: &'a Call<'a>, words: Words) -> Answering<'a> {
+fn visible<'a>(call: &'a Call<'a>, words: Words, limit: Duration) -> Answering<'a> {
     Box::pin(async move {
         let wanted = ElementQuery::words(words, call.session.platform())?;
-        expect_visible(Watch::new(call, ELEMENT_TIMEOUT), &wanted).await
+        expect_visible(Watch::new(call, limit), &wanted).await
     })
 }
 
@@ -167,6 +171,52 @@ impl ByText {
     }
 
     fn words(self, says: Says) -> Words {
+        Words {
+            says: Some(says),
+            id: self.id,
+            index: self.index.unwrap_or(0),
+            enabled: self.enabled,
+            selected: self.selected,
+            ..Words::default()
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AssertByText {
+    /// What it says.
+    text: String,
+    /// The whole text as it is written, in this case, and no pattern.
+    #[serde(default)]
+    exact: bool,
+    /// A text somewhere in what it says, in any case, and no pattern.
+    #[serde(default)]
+    contains: bool,
+    /// Its id, in full or behind the last slash, as a pattern.
+    #[serde(default)]
+    id: Option<String>,
+    /// Which of the matches in sight, from 0.
+    #[serde(default)]
+    index: Option<u32>,
+    /// Whether it is enabled.
+    #[serde(default)]
+    enabled: Option<bool>,
+    /// Whether it is selected.
+    #[serde(default)]
+    selected: Option<bool>,
+    /// How long it may take, in milliseconds; 5000 when not given.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+impl AssertByText {
+    fn words(self) -> Words {
+        let says = match (self.exact, self.contains) {
+            (true, _) => Says::Exactly(self.text),
+            (false, true) => Says::Containing(self.text),
+            (false, false) => Says::Matching(self.text),
+        };
         Words {
             says: Some(says),
             id: self.id,
@@ -227,6 +277,9 @@ struct ByResourceId {
     /// Whether it is selected.
     #[serde(default)]
     selected: Option<bool>,
+    /// How long it may take, in milliseconds; 5000 when not given.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
 }
 
 impl ByResourceId {

@@ -48,6 +48,14 @@ with_element! {
 }
 
 with_element! {
+    pub(super) struct VerifyElement {
+        /// How long it may take, in milliseconds; the usual time when not given.
+        #[serde(default)]
+        pub(super) timeout_ms: Option<u64>,
+    }
+}
+
+with_element! {
     pub(super) struct Type {
         /// The text.
         pub(super) text: String,
@@ -254,6 +262,9 @@ pub(super) struct VerifyText {
     /// The whole text of an element, in this case, instead of a part of it.
     #[serde(default)]
     pub(super) exact: bool,
+    /// How long it may take, in milliseconds; 5000 when not given.
+    #[serde(default)]
+    pub(super) timeout_ms: Option<u64>,
     /// Why, for readers.
     #[serde(default)]
     reasoning: Option<String>,

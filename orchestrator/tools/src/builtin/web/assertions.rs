@@ -7,7 +7,7 @@ use packtrain_drivers::{Command, ValueKind, WebCommand};
 
 use super::super::tool;
 use super::arguments::{
-    Element, NetworkEvent, VerifyKind, VerifyList, VerifyText, VerifyValue, matching,
+    NetworkEvent, VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue, matching,
 };
 use super::{WEB, web};
 use crate::tool::{Kind, Tool, ToolError};
@@ -20,28 +20,30 @@ pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
             "Expects a text to be visible: any case, anywhere, across nested elements; with \
              `exact: true`, the whole text of an element, in this case.",
             |arguments, call| {
-                let VerifyText { text, exact, .. } = arguments;
-                let matching = matching(exact);
-                web(call, WebCommand::ExpectText { text, matching })
+                let command = WebCommand::ExpectText {
+                    matching: matching(arguments.exact),
+                    limit: arguments.timeout_ms.map(Duration::from_millis),
+                    text: arguments.text,
+                };
+                web(call, command)
             },
         )
         .ruled(VerifyText::rule)
         .on(WEB)
         .done(),
-        tool::<Element>(
+        tool::<VerifyElement>(
             "web_verifyElementVisible",
             Kind::Assertion,
             "Expects an element to be visible.",
             |mut arguments, call| {
-                web(
-                    call,
-                    WebCommand::ExpectVisible {
-                        target: arguments.target(),
-                    },
-                )
+                let command = WebCommand::ExpectVisible {
+                    target: arguments.target(),
+                    limit: arguments.timeout_ms.map(Duration::from_millis),
+                };
+                web(call, command)
             },
         )
-        .ruled(Element::rule)
+        .ruled(VerifyElement::rule)
         .on(WEB)
         .done(),
         tool::<VerifyValue>(

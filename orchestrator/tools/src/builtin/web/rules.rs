@@ -3,8 +3,8 @@
 
 use super::super::InvalidArgument;
 use super::arguments::{
-    Element, Navigate, Navigation, NetworkEvent, Select, Type, VerifyKind, VerifyList, VerifyText,
-    VerifyValue, WaitForUrl,
+    Element, Navigate, Navigation, NetworkEvent, Select, Type, VerifyElement, VerifyKind,
+    VerifyList, VerifyText, VerifyValue, WaitForUrl,
 };
 use packtrain_drivers::WebTarget;
 
@@ -22,6 +22,12 @@ impl Navigate {
 }
 
 impl Element {
+    pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
+        named(&self.target())
+    }
+}
+
+impl VerifyElement {
     pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
         named(&self.target())
     }

@@ -1,0 +1,215 @@
+//! Questions about the screen that a tool of a source asks on every platform. That something is not
+//! there is an answer; that the device could not be asked is an error.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_drivers::{
+    Command, Observation, Platform, Snapshot, TextMatch, WebCommand, WebElement,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Nothing, tool};
+use crate::call::Call;
+use crate::mobile::element_query::{ElementQuery, Says, Words};
+use crate::mobile::watch::{Watch, look};
+use crate::mobile::words::text_of;
+use crate::tool::{Answer, CapturedScreen, Kind, Tool, ToolError, Typed};
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    vec![
+        tool::<Sought>(
+            "isVisible",
+            Kind::Query,
+            "Answers whether an element is visible: `{\"visible\": true}`.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let seen = arguments.seen(call).await?;
+                    Ok(Answer::data(json!({ "visible": seen.count > 0 })))
+                })
+            },
+        )
+        .internal()
+        .done(),
+        tool::<Shown>(
+            "hasText",
+            Kind::Query,
+            "Answers whether the screen shows a text anywhere: `{\"found\": true}`.",
+            |Shown { text }, call| {
+                Box::pin(async move {
+                    let sought = Sought {
+                        text: Some(text),
+                        ..Sought::default()
+                    };
+                    let seen = sought.seen(call).await?;
+                    Ok(Answer::data(json!({ "found": seen.count > 0 })))
+                })
+            },
+        )
+        .internal()
+        .done(),
+        tool::<Identified>(
+            "getElementText",
+            Kind::Query,
+            "Answers the text of the first visible element of an id: `{\"text\": \"Save\"}`, or `{}`.",
+            |Identified { id }, call| {
+                Box::pin(async move {
+                    let sought = Sought {
+                        id: Some(id),
+                        ..Sought::default()
+                    };
+                    let seen = sought.seen(call).await?;
+                    Ok(Answer::data(match seen.text {
+                        Some(text) => json!({ "text": text }),
+                        None => json!({}),
+                    }))
+                })
+            },
+        )
+        .internal()
+        .done(),
+        tool::<Sought>(
+            "getElementCount",
+            Kind::Query,
+            "Answers how many visible elements match: `{\"count\": 3}`.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let seen = arguments.seen(call).await?;
+                    Ok(Answer::data(json!({ "count": seen.count })))
+                })
+            },
+        )
+        .internal()
+        .done(),
+        tool::<Nothing>(
+            "captureScreen",
+            Kind::Query,
+            "Takes a picture and a reading of the screen and answers the reading.",
+            |Nothing {}, call| Box::pin(capture(call)),
+        )
+        .internal()
+        .done(),
+    ]
+}
+
+async fn capture(call: &Call<'_>) -> Result<Answer, ToolError> {
+    let snapshot = look(call).await?;
+    let Observation::Screenshot(screenshot) = call.device(Command::Screenshot).await? else {
+        return Err(ToolError::failed("the device answered no picture"));
+    };
+    call.session.screen().handed_out(&snapshot.refs);
+    let text = snapshot.text.clone();
+    Ok(Answer {
+        typed: Some(Typed::Screen(Arc::new(CapturedScreen {
+            screenshot,
+            snapshot,
+        }))),
+        ..Answer::text(text)
+    })
+}
+
+/// What was seen of what is sought.
+struct Seen {
+    count: u64,
+    /// What the first one says.
+    text: Option<String>,
+}
+
+impl Sought {
+    async fn seen(self, call: &Call<'_>) -> Result<Seen, ToolError> {
+        let blank = |text: &Option<String>| text.as_deref().is_some_and(|it| it.trim().is_empty());
+        if self.text.is_none() && self.id.is_none() || blank(&self.text) || blank(&self.id) {
+            return Err(ToolError::failed("`text` or `id` must say which element"));
+        }
+        let limit = Duration::from_millis(self.timeout_ms.unwrap_or(0));
+        match call.session.platform() {
+            Platform::Web => self.on_page(call, limit).await,
+            platform @ (Platform::Android | Platform::Ios) => {
+                let wanted = ElementQuery::words(self.words(), platform)?;
+                let mut watch = Watch::new(call, limit);
+                loop {
+                    let snapshot = watch.look().await?;
+                    let found = seen_of(&wanted, &snapshot);
+                    if found.count > 0 || !watch.changes().await? {
+                        return Ok(found);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn on_page(self, call: &Call<'_>, limit: Duration) -> Result<Seen, ToolError> {
+        let matching = if self.exact {
+            TextMatch::Exact
+        } else {
+            TextMatch::Contains
+        };
+        let element = WebElement {
+            id: self.id,
+            text: self.text,
+            matching,
+        };
+        let command = Command::Web(WebCommand::Look { element, limit });
+        if let Observation::Json(seen) = call.device(command).await?
+            && let Some(count) = seen["count"].as_u64()
+        {
+            let text = seen["text"].as_str().map(str::to_owned);
+            return Ok(Seen { count, text });
+        }
+        Err(ToolError::failed("the page was not read"))
+    }
+
+    fn words(self) -> Words {
+        Words {
+            says: self.text.map(if self.exact {
+                Says::Exactly
+            } else {
+                Says::Containing
+            }),
+            id: self.id,
+            ..Words::default()
+        }
+    }
+}
+
+fn seen_of(wanted: &ElementQuery, snapshot: &Snapshot) -> Seen {
+    let found = wanted.all(snapshot);
+    let first = found.first().and_then(|&id| snapshot.tree.get(id));
+    Seen {
+        count: found.len() as u64,
+        text: first.and_then(|node| text_of(&node.detail).map(str::to_owned)),
+    }
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Sought {
+    /// A text somewhere in what the element says, in any case.
+    #[serde(default)]
+    text: Option<String>,
+    /// Its id: Android's resource id, iOS's identifier, on pages `id` or `data-testid`.
+    #[serde(default)]
+    id: Option<String>,
+    /// The whole text as it is written, in this case.
+    #[serde(default)]
+    exact: bool,
+    /// How long to wait for a first one, in milliseconds; not at all when not given.
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Shown {
+    /// The text, in any case.
+    text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Identified {
+    /// Its id, as in `isVisible`.
+    id: String,
+}

@@ -1,0 +1,393 @@
+//! From a request to the calls of tools that carry it out: those a person would record.
+
+use packtrain_drivers::Platform;
+use serde_json::{Value, json};
+
+use super::message::{Direction, LaunchMode};
+use super::messages::{
+    AdbShellRequest, AssertVisibleRequest, CaptureScreenRequest, ClearAppDataRequest, ClickRequest,
+    EvaluateJsRequest, FillRequest, GetElementCountRequest, GetElementTextRequest,
+    GrantPermissionRequest, HasTextRequest, InputTextRequest, IsVisibleRequest, LaunchAppRequest,
+    NavigateRequest, PinchRequest, PressBackRequest, PressHomeRequest, ScrollRequest, SwipeRequest,
+    TapRequest, WaitForSelectorRequest, WaitUntilVisibleRequest,
+};
+use super::{CommandError, Planned, PlannedCall, Request};
+
+/// How long `WaitUntilVisible` waits, in milliseconds.
+const WAIT_MS: u32 = 10_000;
+/// So many swipes in one request.
+const MAX_SWIPES: u32 = 20;
+/// What has the focus of a page.
+const FOCUSED: &str = "css=:focus";
+
+fn one(tool: &'static str, arguments: Value) -> Planned {
+    Ok(vec![PlannedCall { tool, arguments }])
+}
+
+/// Leaves out what is not given, and flags that say what is so anyway.
+fn given<const N: usize>(all: [(&str, Value); N]) -> Value {
+    let is_said = |value: &Value| !value.is_null() && *value != json!(false);
+    let said = all.into_iter().filter(|(_, value)| is_said(value));
+    Value::Object(said.map(|(key, value)| (key.to_owned(), value)).collect())
+}
+
+fn not_blank(field: &str, value: &str) -> Result<(), CommandError> {
+    if value.trim().is_empty() {
+        return Err(CommandError::invalid(format!("`{field}` is empty")));
+    }
+    Ok(())
+}
+
+/// An element that is named by a text, an id, or both.
+struct Element {
+    text: Option<String>,
+    id: Option<String>,
+    exact: bool,
+}
+
+impl Element {
+    fn new(
+        text: Option<String>,
+        id: Option<String>,
+        exact: Option<bool>,
+    ) -> Result<Self, CommandError> {
+        for (field, value) in [("text", &text), ("id", &id)] {
+            if let Some(value) = value {
+                not_blank(field, value)?;
+            }
+        }
+        if text.is_none() && id.is_none() {
+            return Err(CommandError::invalid(
+                "`text` or `id` must say which element is meant",
+            ));
+        }
+        let exact = exact.unwrap_or(false);
+        if exact && text.is_none() {
+            return Err(CommandError::invalid(
+                "`exact` is about `text`, which is missing",
+            ));
+        }
+        Ok(Self { text, id, exact })
+    }
+
+    /// As a CSS selector of Playwright's kind.
+    fn css(&self) -> String {
+        let id = self.id.as_deref().map(|id| {
+            let id = json!(id);
+            format!(":is([id={id}], [data-testid={id}])")
+        });
+        let text = self.text.as_deref().map(|text| {
+            let how = match (self.exact, &self.id) {
+                (true, _) => "text-is",
+                (false, Some(_)) => "has-text",
+                (false, None) => "text",
+            };
+            format!(":{how}({})", json!(text))
+        });
+        [id, text].into_iter().flatten().collect()
+    }
+
+    /// As the durable selector of a page.
+    fn web_selector(&self, index: Option<u32>) -> Value {
+        json!({ "web": given([("cssSelector", json!(self.css())), ("nthIndex", json!(index))]) })
+    }
+
+    /// As the durable selector of a phone, by its id alone.
+    fn id_selector(id: &str, index: Option<u32>, on: Platform) -> Value {
+        let block = match on {
+            Platform::Ios => "iosMaestro",
+            Platform::Android | Platform::Web => "androidMaestro",
+        };
+        let pattern = format!("(?:.*/)?{}", regex::escape(id));
+        given([
+            (block, json!({ "resourceIdRegex": pattern })),
+            ("index", json!(index)),
+        ])
+    }
+
+    /// Expects it to be visible.
+    fn expected(self, timeout_ms: Option<u32>, on: Platform) -> Planned {
+        let timeout = json!(timeout_ms);
+        match (on, &self.text, &self.id) {
+            (Platform::Web, Some(text), None) => one(
+                "web_verifyTextVisible",
+                given([
+                    ("text", json!(text)),
+                    ("exact", json!(self.exact)),
+                    ("timeoutMs", timeout),
+                ]),
+            ),
+            (Platform::Web, _, _) => one(
+                "web_verifyElementVisible",
+                given([
+                    ("nodeSelector", self.web_selector(None)),
+                    ("timeoutMs", timeout),
+                ]),
+            ),
+            (Platform::Android | Platform::Ios, Some(text), id) => one(
+                "assertVisibleWithText",
+                given([
+                    ("text", json!(text)),
+                    ("exact", json!(self.exact)),
+                    ("contains", json!(!self.exact)),
+                    ("id", json!(id)),
+                    ("timeoutMs", timeout),
+                ]),
+            ),
+            (Platform::Android | Platform::Ios, None, id) => one(
+                "assertVisibleWithResourceId",
+                given([("resourceId", json!(id)), ("timeoutMs", timeout)]),
+            ),
+        }
+    }
+
+    /// Asks for it.
+    fn asked(self, tool: &'static str, timeout_ms: Option<u32>) -> Planned {
+        one(
+            tool,
+            given([
+                ("text", json!(self.text)),
+                ("id", json!(self.id)),
+                ("exact", json!(self.exact)),
+                ("timeoutMs", json!(timeout_ms)),
+            ]),
+        )
+    }
+}
+
+impl Request for TapRequest {
+    fn calls(self, on: Platform) -> Planned {
+        let index = self.index;
+        let element = Element::new(self.text, self.id, self.exact)?;
+        match (on, &element.text, &element.id) {
+            (Platform::Web, Some(text), None) if index.is_none() && !element.exact => {
+                one("web_click", json!({ "ref": text }))
+            }
+            (Platform::Web, _, _) => one(
+                "web_click",
+                json!({ "nodeSelector": element.web_selector(index) }),
+            ),
+            (Platform::Android | Platform::Ios, Some(text), id) => one(
+                "tapOnElementWithText",
+                given([
+                    ("text", json!(text)),
+                    ("exact", json!(element.exact)),
+                    ("id", json!(id)),
+                    ("index", json!(index)),
+                ]),
+            ),
+            (Platform::Android | Platform::Ios, None, id) => one(
+                "tapOnElementBySelector",
+                json!({ "nodeSelector": Element::id_selector(id.as_deref().unwrap_or_default(), index, on) }),
+            ),
+        }
+    }
+}
+
+impl Request for InputTextRequest {
+    fn calls(self, on: Platform) -> Planned {
+        match on {
+            Platform::Web => one(
+                "web_type",
+                json!({ "ref": FOCUSED, "text": self.text, "clearFirst": false }),
+            ),
+            Platform::Android | Platform::Ios => one("inputText", json!({ "text": self.text })),
+        }
+    }
+}
+
+impl Request for LaunchAppRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("packageId", &self.package_id)?;
+        let mode = self.mode.map(|mode| match mode {
+            LaunchMode::LaunchModeReinstall => "REINSTALL",
+            LaunchMode::LaunchModeResume => "RESUME",
+            LaunchMode::LaunchModeForceRestart => "FORCE_RESTART",
+        });
+        one(
+            "launchApp",
+            given([
+                ("appId", json!(self.package_id)),
+                ("launchMode", json!(mode)),
+            ]),
+        )
+    }
+}
+
+impl Request for ClearAppDataRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("packageId", &self.package_id)?;
+        one("mobile_clearAppData", json!({ "appId": self.package_id }))
+    }
+}
+
+impl Request for IsVisibleRequest {
+    fn calls(self, _: Platform) -> Planned {
+        Element::new(self.text, self.id, self.exact)?.asked("isVisible", self.timeout_ms)
+    }
+}
+
+impl Request for HasTextRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("text", &self.text)?;
+        one("hasText", json!({ "text": self.text }))
+    }
+}
+
+impl Request for GetElementTextRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("id", &self.id)?;
+        one("getElementText", json!({ "id": self.id }))
+    }
+}
+
+impl Request for GetElementCountRequest {
+    fn calls(self, _: Platform) -> Planned {
+        Element::new(self.text, self.id, self.exact)?.asked("getElementCount", None)
+    }
+}
+
+impl Request for CaptureScreenRequest {
+    fn calls(self, _: Platform) -> Planned {
+        one("captureScreen", json!({}))
+    }
+}
+
+impl Request for AssertVisibleRequest {
+    fn calls(self, on: Platform) -> Planned {
+        Element::new(self.text, self.id, self.exact)?.expected(self.timeout_ms, on)
+    }
+}
+
+impl Request for WaitUntilVisibleRequest {
+    fn calls(self, on: Platform) -> Planned {
+        let timeout = self.timeout_ms.unwrap_or(WAIT_MS);
+        Element::new(self.text, self.id, self.exact)?.expected(Some(timeout), on)
+    }
+}
+
+impl Request for AdbShellRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("command", &self.command)?;
+        one(
+            "android_adbShell",
+            json!({ "command": ["sh", "-c", self.command] }),
+        )
+    }
+}
+
+impl Request for GrantPermissionRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("packageId", &self.package_id)?;
+        not_blank("permission", &self.permission)?;
+        one(
+            "android_grantPermissions",
+            json!({ "appId": self.package_id, "permissions": [self.permission] }),
+        )
+    }
+}
+
+impl Request for PressBackRequest {
+    fn calls(self, _: Platform) -> Planned {
+        one("pressBack", json!({}))
+    }
+}
+
+impl Request for PressHomeRequest {
+    fn calls(self, _: Platform) -> Planned {
+        one("pressKey", json!({ "keyCode": "HOME" }))
+    }
+}
+
+impl Request for SwipeRequest {
+    fn calls(self, _: Platform) -> Planned {
+        one(
+            "swipe",
+            given([
+                ("direction", json!(word(self.direction))),
+                ("durationMs", json!(self.duration_ms)),
+            ]),
+        )
+    }
+}
+
+impl Request for ScrollRequest {
+    fn calls(self, _: Platform) -> Planned {
+        // The finger goes the other way.
+        let finger = match self.direction {
+            Direction::DirectionUp => Direction::DirectionDown,
+            Direction::DirectionDown => Direction::DirectionUp,
+            Direction::DirectionLeft => Direction::DirectionRight,
+            Direction::DirectionRight => Direction::DirectionLeft,
+        };
+        let amount = self.amount.unwrap_or(1);
+        if !(1..=MAX_SWIPES).contains(&amount) {
+            return Err(CommandError::invalid(format!(
+                "`amount` is {amount}; it must be 1 to {MAX_SWIPES}"
+            )));
+        }
+        let swipe = PlannedCall {
+            tool: "swipe",
+            arguments: json!({ "direction": word(finger) }),
+        };
+        Ok((0..amount).map(|_| swipe.clone()).collect())
+    }
+}
+
+impl Request for PinchRequest {
+    fn calls(self, _: Platform) -> Planned {
+        one("pinch", json!({ "scale": self.scale }))
+    }
+}
+
+impl Request for NavigateRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("url", &self.url)?;
+        one("web_navigate", json!({ "url": self.url }))
+    }
+}
+
+impl Request for ClickRequest {
+    fn calls(self, _: Platform) -> Planned {
+        one("web_click", by_css(&self.selector)?)
+    }
+}
+
+impl Request for FillRequest {
+    fn calls(self, _: Platform) -> Planned {
+        let mut arguments = by_css(&self.selector)?;
+        arguments["text"] = json!(self.value);
+        one("web_type", arguments)
+    }
+}
+
+impl Request for WaitForSelectorRequest {
+    fn calls(self, _: Platform) -> Planned {
+        let mut arguments = by_css(&self.selector)?;
+        arguments["timeoutMs"] = json!(self.timeout_ms.unwrap_or(WAIT_MS));
+        one("web_verifyElementVisible", arguments)
+    }
+}
+
+impl Request for EvaluateJsRequest {
+    fn calls(self, _: Platform) -> Planned {
+        not_blank("script", &self.script)?;
+        one("web_evaluate", json!({ "script": self.script }))
+    }
+}
+
+/// An element of a page by a CSS selector alone.
+fn by_css(selector: &str) -> Result<Value, CommandError> {
+    not_blank("selector", selector)?;
+    Ok(json!({ "nodeSelector": { "web": { "cssSelector": selector } } }))
+}
+
+/// A direction as tools have it.
+const fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::DirectionUp => "UP",
+        Direction::DirectionDown => "DOWN",
+        Direction::DirectionLeft => "LEFT",
+        Direction::DirectionRight => "RIGHT",
+    }
+}
