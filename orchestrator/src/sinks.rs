@@ -1,5 +1,6 @@
 //! Where a run's events go.
 
+pub mod calls;
 pub mod disk;
 pub mod lines;
 pub mod live;

@@ -11,8 +11,8 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{Recorded, lineage};
 use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_tools::{
-    CallbackLimits, Callbacks, Launch, LaunchProgram, Origin, Port, Protocol, Registry,
-    RestartPolicy, Scope, SessionScope, SharedRegistry, SourceSettings, StopPolicy,
+    CallbackLimits, Callbacks, Launch, LaunchProgram, LogListener, Origin, Port, Protocol,
+    Registry, RestartPolicy, Scope, SessionScope, SharedRegistry, SourceSettings, StopPolicy,
     SupervisorOptions, ToolSources, Transport, check_name,
 };
 use tokio_util::task::AbortOnDropHandle;
@@ -54,6 +54,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) secrets: &'a [(String, String)],
     /// Where commands run that name no folder.
     pub(crate) root: &'a Path,
+    /// Who is told what sources write.
+    pub(crate) log_listener: Option<LogListener>,
 }
 
 impl RunningSources {
@@ -86,6 +88,7 @@ impl RunningSources {
             run_dir: purpose.run_dir.clone(),
             search_path: std::env::var_os("PATH").unwrap_or_default(),
             redactor: Redactor::of(purpose.secrets),
+            log_listener: purpose.log_listener,
             session_prefix: purpose.name,
         };
         let arbiters = crate::runtime::arbiters(1);
@@ -139,6 +142,7 @@ impl RunningSources {
     pub(crate) async fn start_for(
         workspace: &Workspace,
         device: DeviceInfo,
+        log_listener: Option<LogListener>,
     ) -> Result<Self, CliError> {
         let run = RunId(COMMAND_LINE.to_owned());
         let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
@@ -149,6 +153,7 @@ impl RunningSources {
             name: run.to_string(),
             secrets: &[],
             root: &workspace.root,
+            log_listener,
         };
         Self::start(&workspace.config, workspace.registry.clone(), purpose).await
     }

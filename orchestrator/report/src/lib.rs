@@ -28,4 +28,4 @@ pub use view::{
     AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
     named,
 };
-pub use wording::duration;
+pub use wording::{cut, duration, one_line};

@@ -65,7 +65,7 @@ pub(crate) const fn stopped(by: CancelCause) -> &'static str {
 
 /// A foreign text as one harmless line: what would move the cursor, change colours or turn the
 /// reading direction becomes a space.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+pub fn one_line(text: &str) -> Cow<'_, str> {
     if text.chars().any(is_unruly) {
         let spaced: String = text
             .chars()
@@ -95,7 +95,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
 }
 
 /// Cuts a text to a number of characters, with `…` in place of what is missing.
-pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     if text.chars().count() <= most {
         return Cow::Borrowed(text);
     }

@@ -199,6 +199,7 @@ fn from_sources(
             name: "check".to_owned(),
             secrets: &[],
             root,
+            log_listener: None,
         };
         let running = RunningSources::start(config, registry, purpose).await?;
         let registry = running.registry().snapshot();

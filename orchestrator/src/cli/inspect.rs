@@ -1,17 +1,19 @@
 //! `packtrain snapshot` and `packtrain tool`: one device, one look, one call.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
 use packtrain_config::Flags;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
-    Command, DeviceInfo, Fault, NavigateTo, Observation, Snapshot, SnapshotDetail, WebCommand,
+    AppCommand, Command, DeviceInfo, Fault, LaunchMode, NavigateTo, Observation, Snapshot,
+    SnapshotDetail, WebCommand,
 };
 use packtrain_engine::{
     DeviceRequirement, Here, Journal, NoStore, SessionContext, SessionOptions, SessionOrder,
-    SessionOutput, SessionStop, SessionValues,
+    SessionOutput, SessionStop, SessionValues, Sink,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
@@ -19,13 +21,14 @@ use packtrain_model::yaml::Value;
 use packtrain_model::{
     AttemptNumber, CancelCause, Cell, Exit, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
 };
-use packtrain_tools::{Caller, Registry, SharedRegistry, Target};
+use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry, Target};
 use serde_json::json;
 
 use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace};
 use crate::exit::CliError;
+use crate::sinks::calls::Calls;
 use crate::sources::{COMMAND_LINE, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, trails};
@@ -63,6 +66,7 @@ pub(crate) struct SnapshotArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   packtrain tool web_verifyTextVisible text=Welcome -d web/desktop --url http://localhost:8080
+  packtrain tool tapOnElementWithText text='Create account' -d virtual:android --app com.example.shop
   packtrain tool assertMath expression='1 + 2' expected=3 -d web")]
 pub(crate) struct ToolArgs {
     /// The tool; `packtrain tools` lists them
@@ -80,6 +84,10 @@ pub(crate) struct ToolArgs {
     /// Open this address first (web)
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+
+    /// Bring this app to the front first (phones): its package name or bundle id
+    #[arg(long, value_name = "APP", conflicts_with = "url")]
+    app: Option<String>,
 }
 
 /// `packtrain snapshot`.
@@ -167,7 +175,8 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
     if !may_be_elsewhere {
         check(&call, &workspace.registry)?;
     }
-    on_device(
+    let mut answer = None;
+    let exit = on_device(
         args.device.as_ref(),
         workspace,
         may_be_elsewhere,
@@ -175,16 +184,24 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
         async |session, registry| {
             check(&call, &registry.snapshot())?;
             open(session, args.url.as_ref()).await?;
-            let answer = session.call(&call).await.map_err(told)?;
-            if let Some(text) = answer.text {
-                render::out(&text);
+            if let Some(id) = args.app.clone() {
+                let mode = LaunchMode::Resume;
+                command(session, Command::App(AppCommand::Launch { id, mode })).await?;
             }
-            for note in answer.report.notes {
-                render::say(&format!("note: {note}"));
-            }
+            answer = Some(session.call(&call).await.map_err(told)?);
             Ok(())
         },
-    )
+    )?;
+    // Behind what was told meanwhile.
+    if let Some(answer) = answer {
+        if let Some(text) = answer.text {
+            render::out(&text);
+        }
+        for note in answer.report.notes {
+            render::say(&format!("note: {note}"));
+        }
+    }
+    Ok(exit)
 }
 
 /// Whether there is such a tool, and it takes such arguments.
@@ -234,8 +251,19 @@ fn on_device(
         let fleet = Fleet::start(connectors, &runtime::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
         let sources = if with_sources {
-            let starting = RunningSources::start_for(&workspace, device.clone());
-            Some(interrupts.interruptible(starting).await?)
+            // What a source prints is what its author looks for; of one that does not start it is
+            // told anyway.
+            let is_up = Arc::new(AtomicBool::new(false));
+            let heard = Arc::clone(&is_up);
+            let listener: LogListener = Arc::new(move |source, line| {
+                if heard.load(Ordering::Relaxed) {
+                    render::say(&format!("  {source} | {line}"));
+                }
+            });
+            let starting = RunningSources::start_for(&workspace, device.clone(), Some(listener));
+            let started = interrupts.interruptible(starting).await?;
+            is_up.store(true, Ordering::Relaxed);
+            Some(started)
         } else {
             None
         };
@@ -276,13 +304,14 @@ async fn one_session(
     stop: SessionStop,
     work: impl AsyncFnOnce(&SessionContext, &SharedRegistry) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    // Nobody reads this journal.
-    let (journal, _) = Journal::start(Box::new(NoStore), Vec::new(), Redactor::default())
+    let sinks: Vec<Box<dyn Sink>> = vec![Box::new(Calls)];
+    let (journal, thread) = Journal::start(Box::new(NoStore), sinks, Redactor::default())
         .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
     let opened = here.open(order, SessionOutput::new(journal), stop);
     let session = opened.await.map_err(told)?;
     let worked = work(&session, &here.registry).await;
     session.end().await;
+    thread.finish().await.sinks.finish().await;
     worked
 }
 

@@ -105,6 +105,7 @@ pub(crate) async fn execute(
             name: plan.run.to_string(),
             secrets: &args.secret,
             root: &project,
+            log_listener: None,
         };
         let starting = RunningSources::start(&config, registry.clone(), purpose);
         Some(interrupts.interruptible(starting).await?)

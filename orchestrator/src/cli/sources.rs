@@ -85,6 +85,7 @@ pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliErro
             name: "sources".to_owned(),
             secrets: &[],
             root: &root,
+            log_listener: None,
         };
         let starting = RunningSources::start(&config, workspace.registry, purpose);
         let running = interrupts.interruptible(starting).await?;

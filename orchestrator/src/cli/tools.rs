@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
                 words[0]
             )));
         };
-        let sources = RunningSources::start_for(&workspace, device.clone());
+        let sources = RunningSources::start_for(&workspace, device.clone(), None);
         let sources = interrupts.interruptible(sources).await?;
         let registry = sources.registry().snapshot();
         let (toolsets, _) =

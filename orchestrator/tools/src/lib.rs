@@ -30,6 +30,7 @@ pub use invocation::Invocations;
 pub use naming::{NamingProblem, check_name};
 pub use registry::{Collisions, Registry, SharedRegistry};
 pub use selectors::{SelectorProblem, check_selectors};
+pub use source::log::LogListener;
 pub use source::settings::{
     Launch, LaunchProgram, Port, Protocol, RestartPolicy, Scope, SourceSettings, StopPolicy,
     Transport,

@@ -6,7 +6,7 @@ mod envelope;
 pub(crate) mod handle;
 mod instance;
 mod launch;
-mod log;
+pub(crate) mod log;
 mod mcp;
 mod metadata;
 mod pool;

@@ -19,6 +19,7 @@ use crate::registry::{Registry, SharedRegistry};
 use crate::reload::ReloadTools;
 use crate::source::actor::{End, Listed, Listing, SourceActor, StartFailure};
 use crate::source::handle::{Source, Surroundings};
+use crate::source::log::LogListener;
 use crate::source::settings::SourceSettings;
 use crate::source::tool::tools_of;
 
@@ -43,6 +44,8 @@ pub struct SupervisorOptions {
     pub search_path: OsString,
     /// What must not stand in logs.
     pub redactor: Redactor,
+    /// Who is told what sources write while they write it.
+    pub log_listener: Option<LogListener>,
     /// What processes are told as their session when they have several.
     pub session_prefix: String,
 }
@@ -127,6 +130,7 @@ impl ToolSources {
             run_dir: options.run_dir,
             search_path: options.search_path,
             redactor: options.redactor,
+            log_listener: options.log_listener,
             callback_timeout: options.callback_timeout,
             devices: options.devices,
             first: options.first,

@@ -95,6 +95,7 @@ impl Bench {
                 callback_timeout: CallbackLimits::default().timeout,
                 run_dir: None,
                 search_path: std::env::var_os("PATH").unwrap(),
+                log_listener: None,
                 redactor: Redactor::default(),
                 session_prefix: "bench".to_owned(),
             },

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use super::actor::{Order, Retire};
 use super::envelope::device_env;
 use super::instance::{ActiveCall, Instance};
+use super::log::LogListener;
 use super::mcp::PendingCall;
 use super::pool::{Life, Pool, Replica, ScopeKey, Slot, SlotId};
 use super::settings::{Scope, SourceSettings, Transport};
@@ -45,6 +46,7 @@ pub(crate) struct Surroundings {
     pub(crate) run_dir: Option<PathBuf>,
     pub(crate) search_path: OsString,
     pub(crate) redactor: Redactor,
+    pub(crate) log_listener: Option<LogListener>,
     /// How long a callback may take, for clients that want to know.
     pub(crate) callback_timeout: Duration,
     /// The devices that sessions may run on, as they are known before they are connected.
@@ -279,6 +281,7 @@ impl Source {
             run_dir: around.run_dir.clone(),
             search_path: around.search_path.clone(),
             redactor: around.redactor.clone(),
+            log_listener: around.log_listener.clone(),
             log_name,
         }
     }

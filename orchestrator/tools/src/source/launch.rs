@@ -122,13 +122,21 @@ fn runtime_of(script: &Path, search_path: &OsStr) -> Result<Vec<OsString>, Strin
             .map(|folder| folder.join(name))
             .find(|path| path.is_file())
     };
+    // What was installed for the script comes before what everybody has.
+    let beside = |file: &str| {
+        let mut places = script.ancestors().skip(1).map(|folder| folder.join(file));
+        places.find(|path| path.is_file())
+    };
     let ending = script
         .extension()
         .and_then(OsStr::to_str)
         .unwrap_or_default();
     let name = script.display();
     if ending == "py" {
-        let python = on_path("python3").or_else(|| on_path("python"));
+        let beside = beside(".venv/bin/python");
+        let python = beside
+            .or_else(|| on_path("python3"))
+            .or_else(|| on_path("python"));
         let python = python.ok_or_else(|| format!("no python3 on PATH to run {name}"))?;
         return Ok(vec![python.into()]);
     }
@@ -148,14 +156,7 @@ fn runtime_of(script: &Path, search_path: &OsStr) -> Result<Vec<OsString>, Strin
         let node = node.ok_or_else(|| format!("neither bun nor node on PATH to run {name}"))?;
         return Ok(vec![node.into()]);
     }
-    let beside = script
-        .ancestors()
-        .skip(1)
-        .map(|folder| folder.join("node_modules/.bin/tsx"));
-    let tsx = beside
-        .into_iter()
-        .find(|path| path.is_file())
-        .or_else(|| on_path("tsx"));
+    let tsx = beside("node_modules/.bin/tsx").or_else(|| on_path("tsx"));
     match (node, tsx) {
         (Some(_), Some(tsx)) => Ok(vec![tsx.into()]),
         _ => Err(format!(

@@ -24,6 +24,9 @@ const MAX_SECRET: usize = 4 * 1024;
 /// Bytes of a file; what comes after is not written.
 const MAX_FILE: u64 = 32 * 1024 * 1024;
 
+/// Is told who wrote a line, and the line without what is secret.
+pub type LogListener = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
 /// The log of one process. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct SourceLog(Arc<Mutex<Lines>>);
@@ -34,11 +37,18 @@ struct Lines {
     written: u64,
     path: Option<PathBuf>,
     redactor: Redactor,
+    name: String,
+    listener: Option<LogListener>,
 }
 
 impl SourceLog {
     /// A log; without a folder it is in memory only.
-    pub(super) fn new(folder: Option<&Path>, name: &str, redactor: Redactor) -> Self {
+    pub(super) fn new(
+        folder: Option<&Path>,
+        name: &str,
+        redactor: Redactor,
+        listener: Option<LogListener>,
+    ) -> Self {
         let path = folder.and_then(|folder| {
             std::fs::create_dir_all(folder).ok()?;
             Some(folder.join(format!("{name}.log")))
@@ -51,6 +61,8 @@ impl SourceLog {
             file,
             written: 0,
             redactor,
+            name: name.to_owned(),
+            listener,
         })))
     }
 
@@ -81,6 +93,9 @@ impl SourceLog {
                     let _ = writeln!(file, "[the log is cut here]");
                 }
             }
+        }
+        if let Some(listener) = &lines.listener {
+            listener(&lines.name, &text);
         }
         if lines.tail.len() == TAIL_LINES {
             lines.tail.pop_front();
@@ -152,7 +167,7 @@ mod tests {
 
     async fn logged(line: &str) -> String {
         let secrets = [("KEY".to_owned(), SECRET.to_owned())];
-        let log = SourceLog::new(None, "x", Redactor::of(&secrets));
+        let log = SourceLog::new(None, "x", Redactor::of(&secrets), None);
         log.clone().follow(line.as_bytes()).await;
         log.line(line);
         log.tail().join("\n")

@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::instance::Instance;
 use super::launch::{CommandLine, Places, command_line, names_port};
-use super::log::SourceLog;
+use super::log::{LogListener, SourceLog};
 use super::mcp::{ConnectError, McpClient, Notice, STDOUT, StdioTransport, Wire};
 use super::process::Process;
 use super::settings::{Launch, Port, Protocol, SourceSettings, Transport};
@@ -41,6 +41,7 @@ pub(super) struct StartOrder {
     pub(super) run_dir: Option<PathBuf>,
     pub(super) search_path: OsString,
     pub(super) redactor: Redactor,
+    pub(super) log_listener: Option<LogListener>,
     /// The log file's name.
     pub(super) log_name: String,
 }
@@ -78,7 +79,13 @@ enum HttpStart {
 impl StartOrder {
     fn log(&self) -> SourceLog {
         let folder = self.run_dir.as_ref().map(|folder| folder.join("sources"));
-        SourceLog::new(folder.as_deref(), &self.log_name, self.redactor.clone())
+        let listener = self.log_listener.clone();
+        SourceLog::new(
+            folder.as_deref(),
+            &self.log_name,
+            self.redactor.clone(),
+            listener,
+        )
     }
 
     fn places(&self, port: Option<u16>, host: &str) -> Places {
