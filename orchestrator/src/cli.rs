@@ -8,6 +8,7 @@ mod doctor;
 mod inspect;
 mod report;
 mod run;
+mod scaffold;
 mod schema;
 mod select;
 pub(crate) mod sources;
@@ -68,7 +69,7 @@ enum Command {
     Devices(devices::DevicesArgs),
     /// Read a device's screen
     Snapshot(inspect::SnapshotArgs),
-    /// Call one tool on a device
+    /// Call one tool on a device, or make a new one
     Tool(inspect::ToolArgs),
     /// List the tools that steps can call, or show one
     Tools(tools::ToolsArgs),
@@ -130,6 +131,15 @@ impl Context {
 }
 
 impl Context {
+    /// The project's file, whether it is there or not.
+    pub(crate) fn project_file(&self, root: &std::path::Path) -> PathBuf {
+        let given = self.config_file.as_ref();
+        given.map_or_else(
+            || root.join(packtrain_config::PROJECT_FILE),
+            |file| self.working_directory.join(file),
+        )
+    }
+
     /// The tools of the workspace; says what is odd about the files they come from.
     pub(crate) fn tools(&self, loaded: &Loaded) -> Result<tool_files::Loaded, CliError> {
         let tools = tool_files::registry(&loaded.config, &self.working_directory)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use packtrain_config::Flags;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
@@ -26,7 +26,7 @@ use serde_json::json;
 
 use super::run::targets;
 use super::select::select;
-use super::{Context, Format, Workspace};
+use super::{Context, Format, Workspace, scaffold};
 use crate::exit::CliError;
 use crate::sinks::calls::Calls;
 use crate::sources::{COMMAND_LINE, RunningSources};
@@ -64,14 +64,21 @@ pub(crate) struct SnapshotArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(
+    after_help = "The calls that the tool makes are shown while it makes them, and so is what its source prints.\n
+Examples:
   packtrain tool web_verifyTextVisible text=Welcome -d web/desktop --url http://localhost:8080
   packtrain tool tapOnElementWithText text='Create account' -d virtual:android --app com.example.shop
-  packtrain tool assertMath expression='1 + 2' expected=3 -d web")]
+  packtrain tool assertMath expression='1 + 2' expected=3 -d web"
+)]
 pub(crate) struct ToolArgs {
+    #[command(subcommand)]
+    command: Option<ToolCommand>,
+
     /// The tool; `packtrain tools` lists them
-    #[arg(value_name = "NAME")]
-    name: String,
+    #[arg(value_name = "NAME", required = true)]
+    name: Option<String>,
 
     /// Its arguments; a value that looks like JSON is read as JSON
     #[arg(value_name = "KEY=VALUE")]
@@ -88,6 +95,12 @@ pub(crate) struct ToolArgs {
     /// Bring this app to the front first (phones): its package name or bundle id
     #[arg(long, value_name = "APP", conflicts_with = "url")]
     app: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ToolCommand {
+    /// Make a tool source in TypeScript or Python, with a test and a trail
+    New(scaffold::NewArgs),
 }
 
 /// `packtrain snapshot`.
@@ -166,12 +179,16 @@ fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
 
 /// `packtrain tool`.
 pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError> {
+    if let Some(ToolCommand::New(args)) = &args.command {
+        return scaffold::run(args, context);
+    }
+    let name = args.name.as_deref().unwrap_or_default();
     let workspace = context.workspace(Flags::default())?;
     let arguments = Value::from_assignments(args.arguments.iter().map(String::as_str))
         .map_err(|error| CliError::misuse(error.to_string()))?;
-    let call = ToolCall::new(&args.name, arguments);
+    let call = ToolCall::new(name, arguments);
     let may_be_elsewhere =
-        workspace.registry.get(&args.name).is_none() && !workspace.config.mcp_servers.is_empty();
+        workspace.registry.get(name).is_none() && !workspace.config.mcp_servers.is_empty();
     if !may_be_elsewhere {
         check(&call, &workspace.registry)?;
     }

@@ -1,0 +1,351 @@
+//! `packtrain tool new`: a tool source that works, with a test, a trail that calls it, and its entry in
+//! the configuration.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use packtrain_config::Flags;
+use packtrain_model::Exit;
+use packtrain_tools::{Origin, check_name};
+
+use super::Context;
+use crate::exit::CliError;
+use crate::render;
+
+/// Where tools are kept, beside the configuration.
+const TOOLS: &str = "tools";
+/// The configuration of a project that has none yet.
+const CONFIG: &str = include_str!("scaffold/packtrain.yaml");
+/// Below which keys sources are configured.
+const KEYS: [&str; 2] = ["mcpServers:", "mcp_servers:"];
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Makes tools/NAME with a server, a tool, its test and a trail that calls it, and adds the \
+server to packtrain.yaml, which it makes where there is none.\n\nExamples:
+  packtrain tool new --lang py shop_openForm
+  packtrain tool new --lang ts shop_openForm --sdk ../packtrain/sdks/typescript"
+)]
+pub(crate) struct NewArgs {
+    /// The tool: `app_verbNoun`
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// The language
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    lang: Language,
+
+    /// The SDK to depend on: a version, or the path of its folder or package [default: the version
+    /// of this Packtrain, from the registry]
+    #[arg(long, value_name = "SDK")]
+    sdk: Option<String>,
+}
+
+/// A language that there is an SDK for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Language {
+    /// TypeScript, for bun, or Node with tsx
+    Ts,
+    /// Python
+    Py,
+}
+
+impl Language {
+    /// File names, in which NAME stands for the tool's, and contents.
+    const fn files(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Ts => &[
+                ("server.ts", include_str!("scaffold/ts/server.ts")),
+                ("NAME.ts", include_str!("scaffold/ts/tool.ts")),
+                ("NAME.test.ts", include_str!("scaffold/ts/test.ts")),
+                ("package.json", include_str!("scaffold/ts/package.json")),
+                ("tsconfig.json", include_str!("scaffold/ts/tsconfig.json")),
+                (".gitignore", include_str!("scaffold/ts/gitignore")),
+            ],
+            Self::Py => &[
+                ("server.py", include_str!("scaffold/py/server.py")),
+                ("NAME.py", include_str!("scaffold/py/tool.py")),
+                ("test_NAME.py", include_str!("scaffold/py/test.py")),
+                (
+                    "requirements.txt",
+                    include_str!("scaffold/py/requirements.txt"),
+                ),
+                (".gitignore", include_str!("scaffold/py/gitignore")),
+            ],
+        }
+    }
+
+    const fn server(self) -> &'static str {
+        match self {
+            Self::Ts => "server.ts",
+            Self::Py => "server.py",
+        }
+    }
+
+    /// What its package manager is told to install as the SDK.
+    fn sdk(self, given: Option<&str>, here: &Path) -> Result<String, CliError> {
+        let version = env!("CARGO_PKG_VERSION");
+        let path = given
+            .map(|given| here.join(given))
+            .filter(|path| path.exists());
+        let path = path
+            .map(|path| path.canonicalize())
+            .transpose()
+            .map_err(|error| CliError::misuse("cannot read --sdk").because(&error))?;
+        if let (Some(given), None) = (given, &path)
+            && given.contains(['/', '\\'])
+        {
+            let error = CliError::misuse(format!("--sdk {given} is not there"));
+            return Err(error.hint("give a version, or the path of the SDK's folder or package"));
+        }
+        Ok(match (self, path, given) {
+            (Self::Ts, Some(path), _) => format!("file:{}", path.display()),
+            (Self::Ts, None, Some(version)) => version.to_owned(),
+            (Self::Ts, None, None) => format!("^{version}"),
+            (Self::Py, Some(path), _) => format!("packtrain-sdk @ file://{}", path.display()),
+            (Self::Py, None, Some(version)) => format!("packtrain-sdk=={version}"),
+            (Self::Py, None, None) => format!("packtrain-sdk~={version}"),
+        })
+    }
+
+    /// What to do next, from the folder of the configuration.
+    fn next(self, folder: &str) -> Vec<String> {
+        match self {
+            Self::Ts => vec![
+                format!("npm install --prefix {folder}"),
+                format!("npm test --prefix {folder}"),
+            ],
+            Self::Py => vec![
+                format!("python3 -m venv {folder}/.venv"),
+                format!("{folder}/.venv/bin/pip install -r {folder}/requirements.txt"),
+                format!("{folder}/.venv/bin/pytest {folder}"),
+            ],
+        }
+    }
+}
+
+/// `packtrain tool new`.
+pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
+    let name = &args.name;
+    if let Some(problem) = check_name(name, &Origin::Source(name.clone())) {
+        return Err(CliError::misuse(problem.to_string()).hint(problem.hint()));
+    }
+    let workspace = context.workspace(Flags::default())?;
+    if let Some(tool) = workspace.registry.get(name) {
+        let whose = &tool.spec().origin;
+        return Err(CliError::misuse(format!(
+            "`{name}` is a tool already, of {whose}"
+        )));
+    }
+    if workspace
+        .config
+        .mcp_servers
+        .iter()
+        .any(|known| known.name == *name)
+    {
+        return Err(CliError::misuse(format!(
+            "`{name}` is a tool source already"
+        )));
+    }
+    let folder = workspace.root.join(TOOLS).join(name);
+    if folder.exists() {
+        return Err(CliError::misuse(format!(
+            "{} is there already",
+            folder.display()
+        )));
+    }
+    let sdk = args
+        .lang
+        .sdk(args.sdk.as_deref(), &context.working_directory)?;
+    let package = name.to_lowercase().replace('_', "-");
+    let filled = |text: &str| {
+        text.replace("__NAME__", name)
+            .replace("__PACKAGE__", &package)
+            .replace("__SDK__", &sdk)
+    };
+    let common = [
+        (
+            "example.trail.yaml",
+            include_str!("scaffold/example.trail.yaml"),
+        ),
+        ("example.html", include_str!("scaffold/example.html")),
+    ];
+    std::fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, &error))?;
+    for (file, content) in args.lang.files().iter().chain(&common) {
+        let path = folder.join(file.replace("NAME", name));
+        std::fs::write(&path, filled(content)).map_err(|error| unwritten(&path, &error))?;
+        render::say(&format!("made {}", shown(&path, &workspace.root)));
+    }
+    let relative = format!("{TOOLS}/{name}");
+    let entry = [
+        format!("name: {name}"),
+        format!("script: {relative}/{}", args.lang.server()),
+        "transport: http".to_owned(),
+    ];
+    let config = context.project_file(&workspace.root);
+    configure(&config, &entry, name, context)?;
+    render::say(&format!(
+        "added `{name}` to {}",
+        shown(&config, &workspace.root)
+    ));
+    render::out("next:");
+    for line in args.lang.next(&relative) {
+        render::out(&format!("  {line}"));
+    }
+    render::out(&format!(
+        "  packtrain run {relative}/example.trail.yaml -d virtual:android,virtual:ios,web"
+    ));
+    Ok(Exit::Passed)
+}
+
+/// Adds a source to the configuration; leaves it as it was when what comes out is not understood.
+fn configure(file: &Path, entry: &[String], name: &str, context: &Context) -> Result<(), CliError> {
+    let by_hand = || {
+        let lines = entry.join("\n    ");
+        CliError::infrastructure(format!(
+            "the files are made, but {} could not be extended",
+            file.display()
+        ))
+        .hint(format!("add it by hand:\n  mcpServers:\n  - {lines}"))
+    };
+    let before = match std::fs::read_to_string(file) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(by_hand().because(&error)),
+    };
+    let text = before.as_deref().unwrap_or(CONFIG);
+    let after = with_entry(text, entry).ok_or_else(by_hand)?;
+    replace(file, &after).map_err(|error| by_hand().because(&error))?;
+    let is_understood = context.config(Flags::default()).is_ok_and(|loaded| {
+        loaded
+            .config
+            .mcp_servers
+            .iter()
+            .any(|known| known.name == name)
+    });
+    if is_understood {
+        return Ok(());
+    }
+    match before {
+        Some(text) => replace(file, &text),
+        None => std::fs::remove_file(file),
+    }
+    .map_err(|error| by_hand().because(&error))?;
+    Err(by_hand())
+}
+
+/// A configuration with one more source, at the head of its list; `None` when the list is written in
+/// a way that cannot be extended line by line.
+fn with_entry(text: &str, entry: &[String]) -> Option<String> {
+    let item = |indent: &str| {
+        let mut lines = String::new();
+        for (index, line) in entry.iter().enumerate() {
+            let sign = if index == 0 { "- " } else { "  " };
+            lines.push_str(&format!("{indent}{sign}{line}\n"));
+        }
+        lines
+    };
+    let mut end_of_key = 0;
+    let mut key = None;
+    for line in text.split_inclusive('\n') {
+        end_of_key += line.len();
+        if KEYS.iter().any(|key| line.starts_with(key)) {
+            key = Some(line);
+            break;
+        }
+    }
+    let Some(key) = key else {
+        let gap = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        return Some(format!("{text}{gap}mcpServers:\n{}", item("  ")));
+    };
+    let behind = key.split_once(':')?.1.trim();
+    if !behind.is_empty() && !behind.starts_with('#') {
+        return None;
+    }
+    let rest = &text[end_of_key..];
+    let mut lines = rest.lines();
+    let first = lines.find(|line| !line.trim().is_empty() && !line.trim().starts_with('#'));
+    let indent = match first {
+        Some(line) if line.trim_start().starts_with("- ") => {
+            &line[..line.len() - line.trim_start().len()]
+        }
+        // The next key: there was none yet.
+        Some(line) if !line.starts_with([' ', '\t']) => "  ",
+        None => "  ",
+        // By name.
+        Some(_) => return None,
+    };
+    let gap = if key.ends_with('\n') { "" } else { "\n" };
+    Some(format!(
+        "{}{gap}{}{rest}",
+        &text[..end_of_key],
+        item(indent)
+    ))
+}
+
+/// Writes a file as a whole or not at all.
+fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut new = file.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    std::fs::write(&new, text)?;
+    std::fs::rename(&new, file)
+}
+
+fn shown<'p>(path: &'p Path, root: &Path) -> std::path::Display<'p> {
+    path.strip_prefix(root).unwrap_or(path).display()
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::infrastructure(format!("cannot write {}", path.display())).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_entry;
+
+    fn extended(text: &str) -> Option<String> {
+        with_entry(text, &["name: a".to_owned(), "script: a.py".to_owned()])
+    }
+
+    #[test]
+    fn a_source_is_added_where_the_others_stand() {
+        let cases = [
+            ("", "mcpServers:\n  - name: a\n    script: a.py\n"),
+            ("x: 1", "x: 1\nmcpServers:\n  - name: a\n    script: a.py\n"),
+            (
+                "mcpServers:\n# mine\n- name: b\n",
+                "mcpServers:\n- name: a\n  script: a.py\n# mine\n- name: b\n",
+            ),
+            (
+                "mcpServers: # of ours\n    - name: b\nx: 1\n",
+                "mcpServers: # of ours\n    - name: a\n      script: a.py\n    - name: b\nx: 1\n",
+            ),
+            (
+                "mcpServers:\nx: 1\n",
+                "mcpServers:\n  - name: a\n    script: a.py\nx: 1\n",
+            ),
+            (
+                "mcpServers:",
+                "mcpServers:\n  - name: a\n    script: a.py\n",
+            ),
+        ];
+        for (before, after) in cases {
+            assert_eq!(extended(before).as_deref(), Some(after), "{before:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_in_another_way_is_left_to_its_author() {
+        for text in [
+            "mcpServers: [{ name: b }]\n",
+            "mcp_servers:\n  b:\n    script: b.py\n",
+        ] {
+            assert_eq!(extended(text), None, "{text:?}");
+        }
+    }
+}
