@@ -24,7 +24,7 @@ const KEYS: [&str; 2] = ["mcpServers:", "mcp_servers:"];
     after_help = "Makes tools/NAME with a server, a tool, its test and a trail that calls it, and adds the \
 server to packtrain.yaml, which it makes where there is none.\n\nExamples:
   packtrain tool new --lang py shop_openForm
-  packtrain tool new --lang ts shop_openForm --sdk ../packtrain/sdks/typescript"
+  packtrain tool new --lang ts shop_openForm --sdk packtrain-sdk-0.1.0.tgz"
 )]
 pub(crate) struct NewArgs {
     /// The tool: `app_verbNoun`
@@ -97,6 +97,13 @@ impl Language {
         {
             let error = CliError::misuse(format!("--sdk {given} is not there"));
             return Err(error.hint("give a version, or the path of the SDK's folder or package"));
+        }
+        if let (Self::Ts, Some(path)) = (self, &path)
+            && path.is_dir()
+            && !path.join("dist").exists()
+        {
+            let error = CliError::misuse(format!("{} is not built", path.display()));
+            return Err(error.hint("`npm pack` in it makes a package; give the path of that"));
         }
         Ok(match (self, path, given) {
             (Self::Ts, Some(path), _) => format!("file:{}", path.display()),
