@@ -2,6 +2,7 @@
 //! that call. Servers in plain Node, written by the tests, ask the true endpoint for everything that
 //! it has to answer; two servers are made with published SDKs.
 
+mod commands;
 mod contract;
 mod envelope;
 mod example;
@@ -57,7 +58,7 @@ fn workspace(sources: &[Raw<'_>]) -> Lab {
             lab.write(
                 &format!("{name}.mjs"),
                 &format!(
-                    "import {{ body, call, must, post, request, serve }} from {raw:?};\nserve({tools});\n"
+                    "import {{ body, call, command, fetched, must, post, request, serve }} from {raw:?};\nserve({tools});\n"
                 ),
             );
             format!("  - {{ name: {name}, command: [node, {file:?}], transport: stdio{keys} }}\n")

@@ -48,6 +48,20 @@ export async function must(on, tool, args = {}) {
   return result.structured_content ?? result.text_content;
 }
 
+/** Has a typed command carried out, and answers status and body. */
+export async function command(on, name, asked = {}, { headers = {}, body = JSON.stringify(asked) } = {}) {
+  const path = `/packtrain.v1.Commands/${name}`;
+  const bearer = { authorization: `Bearer ${on.invocationId}`, "connect-protocol-version": "1" };
+  const { status, text } = await request(on, { path, body, headers: { ...bearer, ...headers } });
+  return { status, ...(text ? { body: JSON.parse(text) } : {}) };
+}
+
+/** Fetches an address with the credential of a call. */
+export async function fetched(on, url) {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${on.invocationId}` } });
+  return { status: response.status, type: response.headers.get("content-type"), bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
 const refuse = (code, message) => { throw Object.assign(new Error(message), { code }); };
 
 /** Serves tools, and resources by their addresses. */

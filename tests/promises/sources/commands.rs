@@ -1,0 +1,288 @@
+//! Typed commands, asked for as a tool asks: over the wire, on phones and on a page.
+
+use packtrain_tests::Lab;
+use serde_json::{Value, json};
+
+use super::{Raw, nothing_runs, workspace};
+
+const PAGE: &str = r#"<!doctype html><title>Notes</title>
+<button id="add" onclick="setTimeout(() => out.textContent = 'Added ' + note.value, 300)">Add (one)</button>
+<input id="note" aria-label="Note">
+<p id="out"></p>
+<ul><li data-testid="row">First</li><li data-testid="row">Second</li><li data-testid="row" hidden>Third</li></ul>
+"#;
+
+/// Has a tool do `script` on a device, and answers what it returned. In it `c(name, request, more)` is
+/// a typed command.
+#[track_caller]
+fn does(script: &str, device: &str) -> Value {
+    let tools = format!(
+        "[{{ name: 'acme_do', call: async ({{ on }}) => {{
+            const c = (name, asked, more) => command(on, name, asked, more);
+            return JSON.stringify(await (async () => {{ {script} }})());
+        }} }}]"
+    );
+    let lab = workspace(&[Raw::new("acme", &tools)]);
+    on_screen(&lab, device)
+}
+
+fn on_screen(lab: &Lab, device: &str) -> Value {
+    lab.write("notes.html", PAGE);
+    let first = match device {
+        "web" => ["--url", "notes.html"],
+        _ => ["--app", "com.example.note"],
+    };
+    let mut words = vec!["tool", "acme_do", "-d", device];
+    words.extend(first);
+    let ended = lab.run(&words).expect(0);
+    nothing_runs(lab);
+    serde_json::from_str(ended.stdout.trim()).unwrap_or_else(|_| panic!("{}", ended.stdout))
+}
+
+const PHONES: [&str; 2] = ["virtual:android", "virtual:ios"];
+
+#[test]
+fn the_same_commands_fill_a_field_on_every_platform() {
+    for device in ["virtual:android", "virtual:ios", "web"] {
+        let said = does(
+            "const tapped = [await c('Tap', { text: 'Note' }), await c('InputText', { text: 'Zoë 1' })];
+             if (on.device.platform === 'web') await c('Tap', { text: 'Add (one)' });
+             const shown = on.device.platform === 'web' ? 'Added Zoë 1' : '<Zoë 1>';
+             const there = await c('WaitUntilVisible', { text: shown, timeoutMs: 3000 });
+             const exact = await c('AssertVisible', { text: shown, exact: true });
+             const part = await c('AssertVisible', { text: 'zoë 1' });
+             const wrong = await c('AssertVisible', { text: 'Zoë', exact: true, timeoutMs: 10 });
+             return { tapped, there, exact, part, wrong };",
+            device,
+        );
+        let done = json!({ "status": 200, "body": {} });
+        assert_eq!(said["tapped"], json!([done, done]), "{device}");
+        for passed in ["there", "exact", "part"] {
+            assert_eq!(said[passed]["status"], 200, "{device} {passed}: {said}");
+        }
+        assert_eq!(said["wrong"]["status"], 400, "{device}: {said}");
+        assert_eq!(said["wrong"]["body"]["code"], "failed_precondition");
+    }
+}
+
+#[test]
+fn a_question_about_what_is_not_there_is_answered_and_not_refused() {
+    for device in ["virtual:android", "virtual:ios", "web"] {
+        let said = does(
+            "return [await c('IsVisible', { text: 'Nowhere' }), await c('IsVisible', { id: 'nothing' }),
+                     await c('HasText', { text: 'nowhere' }), await c('GetElementText', { id: 'nothing' }),
+                     await c('GetElementCount', { text: 'Nowhere' })];",
+            device,
+        );
+        let bodies: Vec<_> = said
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|a| &a["body"])
+            .collect();
+        assert_eq!(
+            bodies,
+            [
+                &json!({ "visible": false }),
+                &json!({ "visible": false }),
+                &json!({ "found": false }),
+                &json!({}),
+                &json!({ "count": 0 })
+            ],
+            "{device}"
+        );
+    }
+}
+
+#[test]
+fn a_question_about_what_is_there_says_so() {
+    for device in PHONES {
+        let said = does(
+            "await c('Tap', { id: 'note' });
+             await c('InputText', { text: 'a.b' });
+             return [await c('IsVisible', { text: 'A.B' }), await c('IsVisible', { text: 'axb' }),
+                     await c('IsVisible', { id: 'shown' }), await c('GetElementText', { id: 'shown' }),
+                     await c('GetElementCount', { id: 'shown' }), await c('HasText', { text: '<a.b>' }),
+                     await c('IsVisible', { text: '<A.B>', exact: true })];",
+            device,
+        );
+        let bodies: Vec<_> = said
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|a| a["body"].clone())
+            .collect();
+        assert_eq!(
+            bodies,
+            [
+                json!({ "visible": true }),
+                json!({ "visible": false }),
+                json!({ "visible": true }),
+                json!({ "text": "<a.b>" }),
+                json!({ "count": 1 }),
+                json!({ "found": true }),
+                json!({ "visible": false })
+            ],
+            "{device}"
+        );
+    }
+}
+
+#[test]
+fn a_page_is_asked_by_id_test_id_and_text() {
+    let said = does(
+        "await c('Fill', { selector: '#note', value: 'x' });
+         await c('Tap', { id: 'add' });
+         const waited = await c('IsVisible', { text: 'Added x', timeoutMs: 3000 });
+         const now = [await c('GetElementCount', { id: 'row' }), await c('GetElementCount', { id: 'row', text: 'sec' }),
+                      await c('GetElementText', { id: 'row' }), await c('GetElementText', { id: 'note' }),
+                      await c('IsVisible', { text: 'Third' }), await c('IsVisible', { id: 'out', text: 'added', exact: true })];
+         await c('Fill', { selector: '#note', value: '' });
+         const page = [await c('GetElementText', { id: 'note' }), await c('EvaluateJs', { script: '1 + 1' }),
+                       await c('EvaluateJs', { script: '\"2\"' }), await c('EvaluateJs', { script: 'null' }),
+                       await c('WaitForSelector', { selector: '#out:has-text(\"Added\")' }),
+                       await c('Click', { selector: '#nowhere >' })];
+         return { waited, now, page };",
+        "web",
+    );
+    let bodies = |of: &Value| -> Vec<Value> {
+        let all = of.as_array().unwrap().iter();
+        all.map(|answer| answer["body"].clone()).collect()
+    };
+    assert_eq!(said["waited"]["body"], json!({ "visible": true }));
+    assert_eq!(
+        bodies(&said["now"]),
+        [
+            json!({ "count": 2 }),
+            json!({ "count": 1 }),
+            json!({ "text": "First" }),
+            json!({ "text": "x" }),
+            json!({ "visible": false }),
+            json!({ "visible": false })
+        ]
+    );
+    let page = bodies(&said["page"]);
+    assert_eq!(
+        page[..5],
+        [
+            json!({}),
+            json!({ "result": 2 }),
+            json!({ "result": "2" }),
+            json!({ "result": null }),
+            json!({})
+        ]
+    );
+    assert_eq!(page[5]["code"], "failed_precondition", "{page:?}");
+}
+
+#[test]
+fn phones_scroll_go_back_and_run_commands() {
+    let said = does(
+        "return [await c('Swipe', { direction: 'DIRECTION_UP', durationMs: 200 }), await c('Scroll', { direction: 'DIRECTION_DOWN', amount: 2 }),
+                 await c('AdbShell', { command: 'echo a && echo b' }), await c('AdbShell', { command: 'exit 3' }),
+                 await c('GrantPermission', { packageId: 'com.example.note', permission: 'android.permission.CAMERA' }),
+                 await c('Pinch', { scale: 2 }), await c('PressBack'), await c('PressHome'), await c('ClearAppData', { packageId: 'com.example.note' }),
+                 await c('LaunchApp', { packageId: 'com.example.note', mode: 'LAUNCH_MODE_FORCE_RESTART' })];",
+        "virtual:android",
+    );
+    let said = said.as_array().unwrap();
+    assert_eq!(said[2]["body"], json!({ "output": "a\nb" }));
+    assert_eq!(said[3]["body"]["code"], "failed_precondition");
+    for (index, answer) in said.iter().enumerate().filter(|(index, _)| *index != 3) {
+        assert_eq!(answer["status"], 200, "{index}: {answer}");
+    }
+}
+
+#[test]
+fn a_captured_screen_is_fetched_by_the_call_that_captured_it_and_by_nobody_else() {
+    for device in ["virtual:ios", "web"] {
+        let said = does(
+            "const { body: screen } = await c('CaptureScreen');
+             const picture = await fetched(on, screen.screenshotUrl);
+             const tree = await fetched(on, screen.treeUrl);
+             const stranger = await fetched({ invocationId: 'someone' }, screen.screenshotUrl);
+             for (let i = 0; i < 3; i++) await c('CaptureScreen');
+             const late = await fetched(on, screen.screenshotUrl);
+             return { screen, magic: picture.bytes.toString('latin1', 1, 4), type: picture.type,
+                      tree: JSON.parse(tree.bytes), stranger: stranger.status, late: late.status };",
+            device,
+        );
+        assert_eq!(said["magic"], "PNG");
+        assert_eq!(said["type"], "image/png");
+        assert_eq!(
+            (&said["stranger"], &said["late"]),
+            (&json!(401), &json!(404))
+        );
+        let screen = &said["screen"];
+        assert!(screen["width"].as_f64().unwrap() > 100.0, "{screen}");
+        assert!(
+            screen["text"].as_str().unwrap().contains("Note"),
+            "{screen}"
+        );
+        assert_eq!(said["tree"]["width"], screen["width"]);
+        assert!(!said["tree"]["refs"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn what_a_tool_does_wrong_is_refused_with_what_to_do() {
+    let said = does(
+        "return [await c('Click', { selector: '#a' }), await c('Tap', { txt: 'a' }), await c('Tapp', {}),
+                 await c('Tap', {}, { headers: { authorization: '' } }), await c('Tap', {}, { headers: { authorization: 'Bearer gone' } }),
+                 await c('WaitUntilVisible', { text: 'Nowhere' }, { headers: { 'connect-timeout-ms': '80' } }),
+                 await c('Tap', {}, { headers: { 'connect-timeout-ms': 'soon' } }), await c('Tap', {}, { body: '{' }),
+                 await c('Tap', {}, { headers: { origin: 'http://evil.example' } }),
+                 await c('Tap', { text: 'x'.repeat(2 << 20) }), await c('Tap', {}, { headers: { 'content-type': 'application/proto' } })];",
+        "virtual:android",
+    );
+    let expected = [
+        (
+            501,
+            "unimplemented",
+            "works on web, and this device is android",
+        ),
+        (400, "invalid_argument", "unknown field `txt`"),
+        (404, "not_found", "did you mean `Tap`"),
+        (401, "unauthenticated", "Authorization: Bearer"),
+        (401, "unauthenticated", "has ended, or never was"),
+        (504, "deadline_exceeded", "0.1 s that the caller allowed"),
+        (400, "invalid_argument", "Connect-Timeout-Ms"),
+        (400, "invalid_argument", "no JSON"),
+        (403, "permission_denied", "pages of a browser"),
+        (429, "resource_exhausted", "too large"),
+    ];
+    for (answer, (status, code, part)) in said.as_array().unwrap().iter().zip(expected) {
+        let message = answer["body"]["message"].as_str().unwrap_or_default();
+        assert_eq!(answer["status"], status, "{answer}");
+        assert_eq!(answer["body"]["code"], code, "{answer}");
+        assert!(message.contains(part), "{part}: {answer}");
+    }
+    assert_eq!(said[10]["status"], 415, "{}", said[10]);
+}
+
+#[test]
+fn a_command_of_a_call_that_has_ended_does_nothing() {
+    let tools = "[{ name: 'acme_do', call: async ({ on }) => {
+        globalThis.ended ??= on;
+        return JSON.stringify(globalThis.ended === on ? [] : await command(globalThis.ended, 'InputText', { text: 'late' }));
+    } }, { name: 'acme_both', call: async ({ on }) => {
+        await call(on, 'acme_do');
+        return (await call(on, 'acme_do')).text_content;
+    } }]";
+    let lab = workspace(&[Raw::new("acme", tools)]);
+    let said = super::answer(&lab, "acme_both");
+    assert_eq!(said["status"], 401);
+    assert_eq!(said["body"]["code"], "unauthenticated");
+}
+
+/// Slow is not gone: what was being done is given up, and the next command finds the device.
+#[test]
+fn a_slow_device_costs_the_command_its_time_and_no_more() {
+    let said = does(
+        "const slow = await c('IsVisible', { text: 'Nowhere', timeoutMs: 60000 }, { headers: { 'connect-timeout-ms': '100' } });
+         return [slow, await c('HasText', { text: 'Note' })];",
+        "virtual:ios",
+    );
+    assert_eq!(said[0]["body"]["code"], "deadline_exceeded", "{said}");
+    assert_eq!(said[1]["body"], json!({ "found": true }));
+}
