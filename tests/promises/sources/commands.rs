@@ -1,9 +1,12 @@
 //! Typed commands, asked for as a tool asks: over the wire, on phones and on a page.
 
-use packtrain_tests::Lab;
+use std::path::PathBuf;
+use std::process::Command;
+
+use packtrain_tests::{Ended, Lab, repository};
 use serde_json::{Value, json};
 
-use super::{Raw, nothing_runs, workspace};
+use super::{Raw, link_modules, nothing_runs, workspace};
 
 const PAGE: &str = r#"<!doctype html><title>Notes</title>
 <button id="add" onclick="setTimeout(() => out.textContent = 'Added ' + note.value, 300)">Add (one)</button>
@@ -285,4 +288,73 @@ fn a_slow_device_costs_the_command_its_time_and_no_more() {
     );
     assert_eq!(said[0]["body"]["code"], "deadline_exceeded", "{said}");
     assert_eq!(said[1]["body"], json!({ "found": true }));
+}
+
+/// Nothing of ours is between this client and the wire: Buf compiles the schema, and Connect's own
+/// library speaks by it.
+#[test]
+fn a_connect_client_that_knows_only_the_schema_is_answered() {
+    let tools = r#"[{ name: 'acme_do', call: async ({ on }) => {
+        const { readFileSync } = await import("node:fs");
+        const { createFileRegistry, fromBinary, toJson } = await import("@bufbuild/protobuf");
+        const { FileDescriptorSetSchema } = await import("@bufbuild/protobuf/wkt");
+        const { Code, createClient } = await import("@connectrpc/connect");
+        const { createConnectTransport } = await import("@connectrpc/connect-node");
+        const files = fromBinary(FileDescriptorSetSchema, readFileSync("schema.binpb"));
+        const service = createFileRegistry(files).getService("packtrain.v1.Commands");
+        const transport = createConnectTransport({ baseUrl: on.baseUrl, httpVersion: "1.1", useBinaryFormat: false });
+        const client = createClient(service, transport);
+        const headers = { authorization: `Bearer ${on.invocationId}` };
+        const asked = async (method, request, options = {}) => {
+            try {
+                const answer = await client[method](request, { headers, ...options });
+                return toJson(service.method[method].output, answer);
+            } catch (error) {
+                return Code[error.code];
+            }
+        };
+        return JSON.stringify([
+            await asked("tap", { text: "Note" }),
+            await asked("inputText", { text: "a" }),
+            await asked("getElementText", { id: "shown" }),
+            await asked("getElementText", { id: "nothing" }),
+            await asked("getElementCount", { id: "shown" }),
+            await asked("swipe", { direction: 1 }),
+            Object.keys(await asked("captureScreen", {})).length >= 5,
+            await asked("click", { selector: ".a" }),
+            await asked("tap", {}),
+            await asked("assertVisible", { text: "Nowhere", timeoutMs: 10 }),
+            await asked("isVisible", { text: "Nowhere", timeoutMs: 60000 }, { timeoutMs: 150 }),
+            await asked("tap", { text: "a" }, { headers: {} }),
+        ]);
+    } }]"#;
+    let lab = workspace(&[Raw::new("acme", tools)]);
+    link_modules(&lab);
+    let buf = lab.folder().join("node_modules/.bin/buf");
+    let schema: PathBuf = repository().join("sdks/commands.proto");
+    let compiled = Command::new(buf)
+        .arg("build")
+        .arg(schema)
+        .args(["-o", "schema.binpb"])
+        .env("HOME", lab.folder())
+        .current_dir(lab.folder())
+        .output();
+    Ended::from(compiled.unwrap()).expect(0);
+    assert_eq!(
+        on_screen(&lab, "virtual:android"),
+        json!([
+            {},
+            {},
+            { "text": "<a>" },
+            {},
+            { "count": 1 },
+            {},
+            true,
+            "Unimplemented",
+            "InvalidArgument",
+            "FailedPrecondition",
+            "DeadlineExceeded",
+            "Unauthenticated"
+        ])
+    );
 }
