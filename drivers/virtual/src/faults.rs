@@ -75,7 +75,8 @@ pub enum Event<'a> {
     Command(&'a str),
     /// A request to an agent: `POST /session`, `jsonrpc click`.
     Route(&'a str),
-    /// A touch or key, whatever it came through: `tap sign_in`, `swipe`, `text`, `key back`.
+    /// A touch or key, whatever it came through: `tap sign_in`, `swipe`, `pinch picture`,
+    /// `text`, `key back`.
     Touch(&'a str),
     /// An app is launched; its id.
     Launch(&'a str),

@@ -13,6 +13,7 @@ mod icons;
 mod keyboard;
 mod layout;
 mod layout_builder;
+mod pinch;
 mod running;
 mod scroll;
 mod snapshot;
@@ -28,6 +29,7 @@ pub use self::apps::{AppState, Installed, LaunchKind, Launched, NotInstalled};
 pub use self::catalog::{CHROME, Catalog, LAUNCHER, SETTINGS, SPRINGBOARD};
 pub use self::dialogs::{DialogView, OpenDialog};
 pub use self::finger::{Finger, Gesture, Pointer};
+pub use self::pinch::TwoFingers;
 pub use self::snapshot::{
     Flags, Node, NodeKey, NodeRole, Rotation, ScrollPosition, Snapshot, Theme, Window, WindowKind,
 };

@@ -87,8 +87,8 @@ impl Check<'_> {
         ] {
             self.condition(condition.as_ref(), scope)?;
         }
-        if let Some(bind) = &element.bind {
-            self.variable(bind)?;
+        for variable in [&element.bind, &element.zoom].into_iter().flatten() {
+            self.variable(variable)?;
         }
         for rules in [
             &element.tap,

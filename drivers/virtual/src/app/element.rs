@@ -94,6 +94,8 @@ pub struct Element {
     pub hint: Option<PlatformText>,
     /// The variable a field or switch reads and writes.
     pub bind: Option<At<String>>,
+    /// The variable with a number that two fingers on it multiply, by how far they move apart.
+    pub zoom: Option<At<String>>,
     /// `[x, y, width, height]` in dp, from the top left of what it stands in. A width or height
     /// of 0 or less ends that far before the far edge; a negative y counts from the bottom.
     pub frame: Option<Frame>,

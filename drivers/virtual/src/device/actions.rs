@@ -22,6 +22,7 @@ impl Device {
             Gesture::Tap(at) => ("tap", at),
             Gesture::LongPress(at) => ("long_press", at),
             Gesture::Swipe { from, .. } => ("swipe", from),
+            Gesture::Pinch { at, .. } => ("pinch", at),
         };
         let words = || format!("{kind} {}", what_is_at(&self.snapshot(), at));
         if self.apply_faults(words).await == FaultOutcome::Suppress {

@@ -1,11 +1,11 @@
-//! One finger on the glass: from single movements to the gesture they make.
+//! Fingers on the glass, first of all one: from single movements to the gesture they make.
 
 use std::time::Duration;
 
 use crate::geometry::Point;
 
 /// A movement shorter than this many dp is none. (Android's touch slop)
-const SLOP: f64 = 8.0;
+pub(super) const SLOP: f64 = 8.0;
 /// A touch at least this long is a long press.
 pub(super) const LONG_PRESS_TIME: Duration = Duration::from_millis(500);
 
@@ -35,6 +35,13 @@ pub enum Gesture {
         from: Point,
         /// Where it ended.
         to: Point,
+    },
+    /// Two fingers that move apart or towards each other.
+    Pinch {
+        /// The middle between them as they start.
+        at: Point,
+        /// How far apart they end, as a multiple of how far apart they start.
+        scale: f64,
     },
 }
 

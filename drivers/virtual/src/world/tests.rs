@@ -491,6 +491,47 @@ fn a_long_finger_is_a_long_press_and_a_moving_one_a_swipe() {
 }
 
 #[test]
+fn two_fingers_that_move_apart_are_a_pinch_and_others_are_not() {
+    let ms = Duration::from_millis;
+    let at = |x: f64| Point::new(x, 100.0);
+    let mut fingers = TwoFingers::default();
+    let mut follow = |finger, movement, time| fingers.follow(finger, movement, ms(time));
+    for (to, expected) in [(200.0, Some(2.0)), (100.0, None), (30.0, Some(0.3))] {
+        follow(0, Pointer::Down(at(100.0)), 0);
+        follow(1, Pointer::Down(at(200.0)), 0);
+        follow(1, Pointer::Move(at(100.0 + to)), 400);
+        // What was listed first ends first, though both end at once.
+        follow(1, Pointer::Up, 400);
+        follow(0, Pointer::Move(at(100.0)), 400);
+        let at = at(150.0);
+        let pinch = expected.map(|scale| Gesture::Pinch { at, scale });
+        assert_eq!(follow(0, Pointer::Up, 400), pinch);
+    }
+    follow(0, Pointer::Down(at(100.0)), 500);
+    follow(0, Pointer::Up, 600);
+    follow(1, Pointer::Down(at(200.0)), 700);
+    follow(1, Pointer::Move(at(900.0)), 800);
+    assert_eq!(follow(1, Pointer::Up, 900), None, "never two at a time");
+}
+
+#[test]
+fn a_pinch_zooms_what_can_be_zoomed() {
+    let mut bench = Bench::signed_in(Platform::Android);
+    bench.tap("product_name").pass(1000);
+    let at = bench.node("picture").centre();
+    for (scale, zoomed) in [(3.0, "Zoomed 3.00"), (0.5, "Zoomed 1.50")] {
+        bench.world.gesture(Gesture::Pinch { at, scale }, bench.now);
+        assert!(bench.shows(zoomed), "{:?}", bench.texts());
+    }
+    let at = bench.node("product_description").centre();
+    let outcome = bench
+        .world
+        .gesture(Gesture::Pinch { at, scale: 2.0 }, bench.now);
+    assert_eq!(outcome, TouchOutcome::Nothing);
+    assert!(bench.shows("Zoomed 1.50"));
+}
+
+#[test]
 fn an_unknown_package_can_be_installed_started_and_removed() {
     let mut bench = Bench::new(Platform::Android, Latency::fast());
     let id = AppId::from("org.other.app");

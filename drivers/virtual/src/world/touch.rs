@@ -63,6 +63,7 @@ impl World {
             Gesture::Tap(at) => self.touch(at, false),
             Gesture::LongPress(at) => self.touch(at, true),
             Gesture::Swipe { from, to } => self.swipe(from, to),
+            Gesture::Pinch { at, scale } => self.pinch(at, scale),
         }
     }
 

@@ -32,6 +32,8 @@ app.swipe_up()
 app.swipe(0.5, 0.3, 0.5, 0.8)
 app.tap(*row.bounds.center)
 assert app(name="product_name").text == "Cappuccino 2"
+app(id="picture").pinch(2, 1)
+assert app(id="zoomed").text == "Zoomed 2.00"
 app(predicate="name == 'more' AND enabled == 1").tap()
 assert app(id="quantity").label == "Quantity 2"
 app(id="add_to_cart").tap()

@@ -115,6 +115,41 @@ async fn w3c_pointers_tap_hold_and_swipe() {
 }
 
 #[tokio::test]
+async fn w3c_pointers_that_move_apart_zoom() {
+    let bench = Bench::new().await;
+    let mut client = bench.signed_in().await;
+    client.tap("product_name").await;
+    let picture = client.find("id", "picture").await;
+    let rect = client.get(&format!("/element/{picture}/rect")).await.ok();
+    let middle = |start: &str, length: &str| {
+        rect[start].as_f64().unwrap() + rect[length].as_f64().unwrap() / 2.0
+    };
+    let (x, y) = (middle("x", "width"), middle("y", "height"));
+    let finger = |id: &str, from: f64, to: f64| {
+        json!({"type": "pointer", "id": id, "parameters": {"pointerType": "touch"}, "actions": [
+            {"type": "pointerMove", "x": x + from, "y": y},
+            {"type": "pointerDown"},
+            {"type": "pointerMove", "duration": 30, "x": x + to, "y": y},
+            {"type": "pointerUp"},
+        ]})
+    };
+    let mut pinch = async |fingers: &[serde_json::Value]| {
+        client
+            .post("/actions", json!({"actions": fingers}))
+            .await
+            .ok();
+        client.text("zoomed").await
+    };
+    let apart = [finger("a", -20.0, -80.0), finger("b", 20.0, 80.0)];
+    assert_eq!(pinch(&apart).await, "Zoomed 4.00");
+    let together = [finger("a", -80.0, -60.0), finger("b", 80.0, 60.0)];
+    assert_eq!(pinch(&together).await, "Zoomed 3.00");
+    let three = [&apart[..], &[finger("c", 0.0, 0.0)]].concat();
+    assert_eq!(pinch(&three).await, "Zoomed 3.00", "three are no pinch");
+    bench.end().await;
+}
+
+#[tokio::test]
 async fn w3c_keys_type_into_the_field_with_the_focus() {
     let bench = Bench::new().await;
     let mut client = bench.in_shop().await;

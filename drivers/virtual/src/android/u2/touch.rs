@@ -17,6 +17,11 @@ const MAX_STEPS: u32 = 12_000;
 const LONG_PRESS_TIME: Duration = Duration::from_millis(600);
 /// The share of a list that one scroll moves.
 const SHARE: f64 = 0.8;
+/// Half the width of a finger in pixels.
+const FINGER_HALF_WIDTH: i64 = 20;
+
+/// A place in pixels.
+type Pixels = (i64, i64);
 
 impl Server {
     /// Does a method that touches the screen; `None` when it is another.
@@ -70,9 +75,23 @@ impl Server {
                 self.scroll_all(selector, -1.0).await
             }
             ("scrollTo", [selector, target, ..]) => self.scroll_to(selector, target).await,
-            ("gesture" | "pinchIn" | "pinchOut", [selector, ..]) => {
-                // Two fingers do nothing to these apps; the object must still be there.
-                self.one(selector).map(|_| true.into())
+            // The object is never looked for.
+            ("gesture", [_, from @ .., end1, end2, steps]) => {
+                let pixels = |at: &Value| Some((at["x"].as_i64()?, at["y"].as_i64()?));
+                let all: Option<Vec<_>> = from.iter().chain([end1, end2]).map(pixels).collect();
+                match all.as_deref() {
+                    Some(&[start1, start2, end1, end2]) => {
+                        let fingers = [(start1, end1), (start2, end2)];
+                        self.two_fingers(fingers, steps_of(steps)).await
+                    }
+                    Some(_) | None => Err(CallError::NoMethod),
+                }
+            }
+            ("pinchIn" | "pinchOut", [selector, percent, steps]) => {
+                let share = percent.as_f64().unwrap_or(0.0) / 100.0;
+                let spread = method == "pinchOut";
+                let steps = steps_of(steps);
+                self.pinch(selector, share, spread, steps).await
             }
             _ => return None,
         })
@@ -148,6 +167,47 @@ impl Server {
             self.stroke(from, to, steps).await;
         }
         Ok(true.into())
+    }
+
+    /// Both fingers go by whole pixels a step, and leave where that leads, as
+    /// `UiObject.performTwoPointerGesture` has them.
+    async fn two_fingers(&self, fingers: [(Pixels, Pixels); 2], steps: u32) -> CallResult {
+        let steps = steps.max(1);
+        let device = self.android.device();
+        let dp = |x: i64, y: i64| {
+            let scale = device.shape().scale;
+            Point::new(x as f64 / scale, y as f64 / scale)
+        };
+        let count = i64::from(steps);
+        let ends = fingers.map(|(from, to)| {
+            let along = |from: i64, to: i64| from + (to - from) / count * count;
+            dp(along(from.0, to.0), along(from.1, to.1))
+        });
+        let starts = fingers.map(|((x, y), _)| dp(x, y));
+        device.sleep(SWIPE_STEP_TIME * steps).await;
+        if let Some(gesture) = Gesture::of_two(starts, ends) {
+            device.touch(gesture).await;
+        }
+        Ok(true.into())
+    }
+
+    /// Two fingers side by side in an object's middle, or at a share of its width.
+    async fn pinch(&self, selector: &Value, share: f64, spread: bool, steps: u32) -> CallResult {
+        let refused = |text: &str| Err(CallError::Other(format!("java.lang.{text}")));
+        if !(0.0..=1.0).contains(&share) {
+            return refused("IllegalArgumentException: Percent must be between 0 and 100");
+        }
+        let (all, index) = self.one(selector)?;
+        let bounds = index.of(&all).bounds;
+        let width = bounds.right - bounds.left;
+        if width <= 2 * FINGER_HALF_WIDTH {
+            return refused("IllegalStateException: Object width is too small for operation");
+        }
+        let (x, y) = bounds.centre();
+        let (near, far) = (FINGER_HALF_WIDTH, ((width / 2) as f64 * share) as i64);
+        let (from, to) = if spread { (near, far) } else { (far, near) };
+        let fingers = [-1, 1].map(|side| ((x + side * from, y), (x + side * to, y)));
+        self.two_fingers(fingers, steps).await
     }
 
     async fn inject(&self, action: &Value, x: &Value, y: &Value) -> CallResult {

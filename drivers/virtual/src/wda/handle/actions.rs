@@ -1,6 +1,6 @@
 //! W3C actions, carried out in their time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::Handler;
 use crate::geometry::Point;
 use crate::wda::error::{ErrorKind, WdaError};
 use crate::wda::w3c::{self, InputAction, Origins, Timeline, Touch};
-use crate::world::{Finger, Gesture, Pointer};
+use crate::world::{Finger, Gesture, Pointer, TwoFingers};
 
 /// The elements a request starts from, located before anything moves.
 struct Located(HashMap<String, (Point, Point)>);
@@ -49,7 +49,7 @@ impl Handler<'_> {
     }
 
     async fn carry_out(&self, plan: Timeline) -> Result<(), WdaError> {
-        let fingers: HashSet<usize> = plan
+        let fingers: BTreeSet<usize> = plan
             .actions
             .iter()
             .filter_map(|(_, action)| match action {
@@ -57,22 +57,26 @@ impl Handler<'_> {
                 InputAction::Type(_) => None,
             })
             .collect();
-        let mut finger = Finger::default();
+        let (mut one, mut two) = (Finger::default(), TwoFingers::default());
         let mut passed = Duration::ZERO;
         for (at, action) in plan.actions {
             self.spend(at.saturating_sub(passed)).await;
             passed = passed.max(at);
             match action {
                 InputAction::Type(text) => self.type_text(&text, ErrorKind::UnknownError).await?,
-                // Nothing here answers to several fingers; they only take their time.
-                InputAction::Finger(..) if fingers.len() > 1 => {}
-                InputAction::Finger(_, touch) => {
+                InputAction::Finger(number, touch) => {
                     let pointer = match touch {
                         Touch::Down(point) => Pointer::Down(point),
                         Touch::Move(point) => Pointer::Move(point),
                         Touch::Up => Pointer::Up,
                     };
-                    if let Some(gesture) = finger.follow(pointer, at) {
+                    let gesture = match fingers.len() {
+                        1 => one.follow(pointer, at),
+                        2 => two.follow(fingers.range(..number).count(), pointer, at),
+                        // Nothing here answers to more fingers; they only take their time.
+                        _ => None,
+                    };
+                    if let Some(gesture) = gesture {
                         self.gesture(gesture).await;
                     }
                 }

@@ -95,13 +95,17 @@ impl Handler<'_> {
     }
 
     pub(super) async fn pinch(&mut self) -> Result<Value, WdaError> {
-        self.target().await?;
-        self.many_fingers(SWIPE_TIME).await;
+        let (tree, at) = self.target().await?;
+        let scale = self.arguments.number("scale").unwrap_or(0.0);
+        let at = centre(&tree, at);
+        self.touch(Gesture::Pinch { at, scale }, SWIPE_TIME).await;
         Ok(Value::Null)
     }
 
     pub(super) async fn rotate(&mut self) -> Result<Value, WdaError> {
-        self.pinch().await
+        self.target().await?;
+        self.many_fingers(SWIPE_TIME).await;
+        Ok(Value::Null)
     }
 
     pub(super) async fn drag(&mut self) -> Result<Value, WdaError> {
@@ -222,7 +226,7 @@ impl Handler<'_> {
         Point::new(origin.x + number(x), origin.y + number(y))
     }
 
-    /// Touches the screen with one finger.
+    /// Touches the screen.
     pub(super) async fn touch(&self, gesture: Gesture, lasting: Duration) {
         self.act().await;
         self.spend(lasting).await;
@@ -244,12 +248,13 @@ impl Handler<'_> {
         self.spend(lasting).await;
     }
 
-    /// A touch in the words fault rules match: `tap sign_in`, `swipe`.
+    /// A touch in the words fault rules match: `tap sign_in`, `swipe`, `pinch picture`.
     fn describe(&self, gesture: Gesture) -> String {
         let (word, at) = match gesture {
             Gesture::Tap(at) => ("tap", at),
             Gesture::LongPress(at) => ("long_press", at),
             Gesture::Swipe { .. } => return "swipe".to_owned(),
+            Gesture::Pinch { at, .. } => ("pinch", at),
         };
         match name_at(&self.device().snapshot(), at) {
             Some(name) => format!("{word} {name}"),

@@ -35,6 +35,16 @@ products.child(text="Add", instance=2).click()
 assert d(textStartsWith="Cart").get_text() == "Cart (1)"
 assert products.scroll.to(text="Lemonade 40")
 d(text="Lemonade 40").click()
+picture = d(resourceId=f"{shop}:id/picture")
+picture.pinch_out(percent=50, steps=20)
+assert d(textStartsWith="Zoomed ").wait(timeout=5)
+left, top, right, bottom = picture.bounds()
+middle = (top + bottom) // 2
+zoom = float(d(resourceId=f"{shop}:id/zoomed").get_text().split()[1])
+d().gesture((200, middle), (800, middle), (350, middle), (650, middle), steps=30)
+assert d(text=f"Zoomed {zoom / 2:.2f}").wait(timeout=5)
+picture.pinch_in(percent=100, steps=10)
+assert d(textStartsWith="Zoomed ").wait_gone(timeout=5)
 d(description="One more").click()
 assert d(resourceId=f"{shop}:id/quantity").get_text() == "2"
 d(text="Add to cart").click()
