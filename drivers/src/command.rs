@@ -101,6 +101,15 @@ pub enum InputCommand {
         /// How long the movement takes.
         duration: Duration,
     },
+    /// Two fingers that move straight towards each other or apart, at the same time.
+    Pinch {
+        /// Where each starts.
+        from: [Point; 2],
+        /// Where each ends.
+        to: [Point; 2],
+        /// How long it takes.
+        duration: Duration,
+    },
     /// Text into whatever has the focus; any Unicode.
     Text(String),
     /// Removes characters before the cursor; `None` empties the field.
@@ -463,6 +472,7 @@ impl InputCommand {
             Self::LongPress { .. } => "long press",
             Self::Swipe { .. } => "swipe",
             Self::Drag { .. } => "drag",
+            Self::Pinch { .. } => "pinch",
             Self::Text(_) => "input text",
             Self::Erase(_) => "erase text",
             Self::Key(_) => "press key",

@@ -97,6 +97,15 @@ pub(crate) trait UiAgent: Send + Sync {
     /// A movement of something that was picked up by a long press.
     fn drag(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()>;
 
+    /// Straight movements of two fingers at the same time.
+    fn pinch(
+        &self,
+        from: [Point; 2],
+        to: [Point; 2],
+        time: Duration,
+        deadline: Instant,
+    ) -> Answer<'_, ()>;
+
     /// Types text where the cursor is.
     fn type_text<'a>(&'a self, text: &'a str, deadline: Instant) -> Answer<'a, ()>;
 

@@ -93,6 +93,7 @@ impl Evidence<'_> {
             | InputCommand::LongPress { .. }
             | InputCommand::Swipe { .. }
             | InputCommand::Drag { .. }
+            | InputCommand::Pinch { .. }
             | InputCommand::Key(_)
             | InputCommand::Paste => Evidence::Change,
             InputCommand::Text(text) => Evidence::Text(text),

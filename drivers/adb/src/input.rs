@@ -36,6 +36,13 @@ impl AndroidDevice {
                 let time = duration.min(GESTURE_TIMEOUT);
                 agent.drag(from, to, time, deadline).await?;
             }
+            InputCommand::Pinch { from, to, duration } => {
+                for at in from.into_iter().chain(to) {
+                    on_screen(at)?;
+                }
+                let time = duration.min(GESTURE_TIMEOUT);
+                agent.pinch(from, to, time, deadline).await?;
+            }
             InputCommand::Text(text) => agent.type_text(&text, deadline).await?,
             InputCommand::Erase(count) => self.erase(count, deadline).await?,
             InputCommand::Key(key) => agent.press(&[Keycode::of(key)], deadline).await?,

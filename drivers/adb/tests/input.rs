@@ -10,6 +10,18 @@ use packtrain_virtual::world::Display;
 
 use super::lab::{Agent, Device, all_ways};
 
+/// Opens the list of products.
+async fn open_products(device: &mut Device) {
+    let url = "https://shop.example.com/".to_owned();
+    device.app(AppCommand::OpenUrl(url)).await;
+    device.until(|world| world.dialog().is_some()).await;
+    let answer = AppCommand::AnswerAlert {
+        accept: true,
+        button: None,
+    };
+    device.app(answer).await;
+}
+
 async fn press(device: &mut Device, key: Key) {
     device.input(InputCommand::Key(key)).await;
 }
@@ -126,14 +138,7 @@ async fn keys_do_what_they_do_on_a_phone() {
 async fn swipes_and_drags_scroll_what_is_under_them() {
     all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let url = "https://shop.example.com/".to_owned();
-        device.app(AppCommand::OpenUrl(url)).await;
-        device.until(|world| world.dialog().is_some()).await;
-        let answer = AppCommand::AnswerAlert {
-            accept: true,
-            button: None,
-        };
-        device.app(answer).await;
+        open_products(device).await;
         let first = device.center("Cappuccino 2").await;
         let (from, to) = (Point::new(500.0, 1800.0), Point::new(500.0, 1700.0));
         let duration = Duration::from_millis(300);
@@ -146,6 +151,55 @@ async fn swipes_and_drags_scroll_what_is_under_them() {
             .input(InputCommand::Drag { from, to, duration })
             .await;
         assert_eq!(device.center("Cappuccino 2").await, first);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_pinch_zooms_by_its_scale_or_is_refused_with_the_way_out() {
+    all_ways(NO_FAULTS, async |device| {
+        device.open_shop().await;
+        open_products(device).await;
+        device.tap("Cappuccino 2").await;
+        let Point { x, y } = device.center("picture").await;
+        let fingers = |reach: f64| {
+            [
+                Point::new(x - reach, y + reach),
+                Point::new(x + reach, y - reach),
+            ]
+        };
+        let pinch = |from, to, ms| InputCommand::Pinch {
+            from: fingers(from),
+            to: fingers(to),
+            duration: Duration::from_millis(ms),
+        };
+        match device.way.agent {
+            Agent::U2 => {
+                for (from, to, ms, expected) in [
+                    (61.0, 244.0, 400, 4.0),
+                    (300.0, 150.0, 300, 2.0),
+                    // Slower than one pixel a step.
+                    (100.0, 150.0, 900, 3.0),
+                ] {
+                    device.input(pinch(from, to, ms)).await;
+                    let zoom: f64 = device.variable("zoom").parse().unwrap();
+                    assert!((zoom / expected - 1.0).abs() < 0.03, "{zoom}");
+                }
+            }
+            Agent::Shell => {
+                let command = Command::Input(pinch(60.0, 240.0, 400));
+                let error = device.err(command).await;
+                assert!(matches!(error, DriverError::Unsupported { .. }), "{error}");
+                let said = error.to_string();
+                assert!(
+                    said.contains("pinch") && said.contains("packtrain doctor --fix"),
+                    "{said}"
+                );
+                assert_eq!(device.variable("zoom"), "1", "nothing was touched");
+            }
+        }
+        let error = device.err(Command::Input(pinch(1.0, f64::NAN, 400))).await;
+        assert!(matches!(error, DriverError::Invalid(_)), "{error}");
     })
     .await;
 }

@@ -145,6 +145,7 @@ pub(crate) async fn input(
         InputCommand::LongPress { .. }
         | InputCommand::Swipe { .. }
         | InputCommand::Drag { .. }
+        | InputCommand::Pinch { .. }
         | InputCommand::Erase(_)
         | InputCommand::SetClipboard(_)
         | InputCommand::Paste => return Err(unsupported(command.name())),

@@ -1,7 +1,10 @@
 //! Actions on a page, and what happens when it is not ready for them.
 
 use packtrain_driver_playwright::WebSlot;
-use packtrain_drivers::{Command, Direction, NavigateTo, Observation, ValueKind, WebCommand};
+use packtrain_drivers::{
+    Command, Direction, DriverError, InputCommand, NavigateTo, Observation, Point, ValueKind,
+    WebCommand,
+};
 use packtrain_testing::{TestDevice as _, context_within};
 
 use crate::browser::run;
@@ -131,6 +134,24 @@ fn navigation_that_fails_says_where_to() {
         let to = NavigateTo::Url("http://127.0.0.1:1/".into());
         let (what, _) = unmet(device.err(Command::Web(WebCommand::Navigate(to))).await);
         assert!(what.contains("open http://127.0.0.1:1/"), "{what}");
+        device.close().await;
+    });
+}
+
+#[test]
+fn two_fingers_are_not_for_pages() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        let pinch = InputCommand::Pinch {
+            from: [Point::new(100.0, 300.0), Point::new(300.0, 100.0)],
+            to: [Point::new(150.0, 250.0), Point::new(250.0, 150.0)],
+            duration: std::time::Duration::from_millis(400),
+        };
+        let error = device.err(Command::Input(pinch)).await;
+        assert!(
+            matches!(&error, DriverError::Unsupported { command, .. } if command == "pinch"),
+            "{error}"
+        );
         device.close().await;
     });
 }

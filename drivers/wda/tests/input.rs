@@ -10,6 +10,18 @@ use packtrain_virtual::world::Display;
 
 use super::lab::{Device, both_ways};
 
+/// Opens the list of products.
+async fn open_products(device: &mut Device) {
+    device
+        .app(AppCommand::OpenUrl("https://shop.example.com/".into()))
+        .await;
+    let answer = AppCommand::AnswerAlert {
+        accept: true,
+        button: None,
+    };
+    device.app(answer).await;
+}
+
 async fn press(device: &mut Device, key: Key) {
     device.input(InputCommand::Key(key)).await;
 }
@@ -116,14 +128,7 @@ async fn back_is_a_swipe_from_the_left_edge() {
 async fn swipes_and_drags_scroll_what_is_under_them() {
     both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        device
-            .app(AppCommand::OpenUrl("https://shop.example.com/".into()))
-            .await;
-        let answer = AppCommand::AnswerAlert {
-            accept: true,
-            button: None,
-        };
-        device.app(answer).await;
+        open_products(device).await;
         let first = device.center("product_name").await;
         let (from, to) = (Point::new(180.0, 700.0), Point::new(180.0, 300.0));
         let duration = Duration::from_millis(300);
@@ -136,6 +141,37 @@ async fn swipes_and_drags_scroll_what_is_under_them() {
             .input(InputCommand::Drag { from, to, duration })
             .await;
         assert_eq!(device.center("product_name").await, first);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_pinch_zooms_what_is_between_the_fingers_by_its_scale() {
+    both_ways(NO_FAULTS, async |device| {
+        device.open_shop().await;
+        open_products(device).await;
+        device.tap("product_name").await;
+        let Point { x, y } = device.center("picture").await;
+        let fingers = |reach: f64| {
+            [
+                Point::new(x - reach, y + reach),
+                Point::new(x + reach, y - reach),
+            ]
+        };
+        let pinch = |from: f64, to: f64| InputCommand::Pinch {
+            from: fingers(from),
+            to: fingers(to),
+            duration: Duration::from_millis(300),
+        };
+        for (from, to, expected) in [(25.0, 100.0, 4.0), (100.0, 50.0, 2.0)] {
+            device.input(pinch(from, to)).await;
+            let zoom: f64 = device.variable("zoom").parse().unwrap();
+            assert!((zoom - expected).abs() < 1e-9, "{zoom}");
+        }
+        for (from, to) in [(1000.0, 10.0), (10.0, f64::NAN)] {
+            let error = device.err(Command::Input(pinch(from, to))).await;
+            assert!(matches!(error, DriverError::Invalid(_)), "{error}");
+        }
     })
     .await;
 }

@@ -121,6 +121,11 @@ impl UiAgent for ShellAgent {
         })
     }
 
+    fn pinch(&self, _: [Point; 2], _: [Point; 2], _: Duration, _: Instant) -> Answer<'_, ()> {
+        // `input` knows one finger.
+        Box::pin(std::future::ready(Err(AgentError::NeedsU2)))
+    }
+
     fn type_text<'a>(&'a self, text: &'a str, deadline: Instant) -> Answer<'a, ()> {
         Box::pin(async move {
             if !is_typeable(text) {

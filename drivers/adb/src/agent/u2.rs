@@ -8,6 +8,7 @@
 mod enter;
 mod jar;
 mod launch;
+mod pinch;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -305,6 +306,17 @@ impl UiAgent for U2Agent {
 
     fn drag(&self, from: Point, to: Point, time: Duration, deadline: Instant) -> Answer<'_, ()> {
         Box::pin(self.act_for(time, "drag", stroke(from, to, time), deadline))
+    }
+
+    fn pinch(
+        &self,
+        from: [Point; 2],
+        to: [Point; 2],
+        time: Duration,
+        deadline: Instant,
+    ) -> Answer<'_, ()> {
+        let params = pinch::gesture(from.map(pixels), to.map(pixels), time);
+        Box::pin(self.act_for(time, "gesture", params, deadline))
     }
 
     fn type_text<'a>(&'a self, text: &'a str, deadline: Instant) -> Answer<'a, ()> {

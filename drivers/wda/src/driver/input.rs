@@ -56,6 +56,14 @@ impl WdaDriver {
                 self.touch("drag", Gesture::drag(from, to, duration), ctx)
                     .await
             }
+            InputCommand::Pinch { from, to, duration } => {
+                for (from, to) in from.into_iter().zip(to) {
+                    self.on_screen(from)?;
+                    finite(to)?;
+                }
+                self.touch("pinch", Gesture::pinch(from, to, duration), ctx)
+                    .await
+            }
             InputCommand::Text(text) => {
                 self.type_text("type", &text, ctx).await?;
                 done()
@@ -73,14 +81,14 @@ impl WdaDriver {
         }
     }
 
-    /// A finger touches the screen.
+    /// One finger or several touch the screen.
     pub(super) async fn touch(
         &mut self,
         doing: &'static str,
         gesture: Gesture,
         ctx: &CommandContext,
     ) -> Result<Observation> {
-        let limit = TOUCH_TIMEOUT + gesture.lasts;
+        let limit = TOUCH_TIMEOUT + gesture.lasts();
         let request = WdaRequest::post(doing, "/actions", &gesture.into_body()).within(limit);
         match self.have(&request, ctx).await {
             // It had all the time it may take, so it is not the session's that is over.

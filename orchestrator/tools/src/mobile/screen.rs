@@ -181,6 +181,7 @@ const fn effect(command: &Command) -> Effect {
             | InputCommand::LongPress { .. }
             | InputCommand::Swipe { .. }
             | InputCommand::Drag { .. }
+            | InputCommand::Pinch { .. }
             | InputCommand::Text(_)
             | InputCommand::Erase(_)
             | InputCommand::Key(_)
