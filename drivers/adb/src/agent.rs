@@ -29,7 +29,7 @@ pub enum AgentChoice {
     /// u2.jar or nothing.
     U2,
     /// Plain shell commands: nothing is put on the device. A dump takes two seconds and a screen
-    /// that never rests cannot be read; text is ASCII only.
+    /// that never rests cannot be read; text is ASCII only; nothing is pinched.
     Shell,
 }
 

@@ -1,4 +1,4 @@
-//! Taps at points, swipes and drags.
+//! Taps at points, swipes, pinches and drags.
 
 use std::time::Duration;
 
@@ -119,5 +119,48 @@ fn a_drag_holds_before_it_moves() {
             let (message, ..) = lab.failure("dragByPoints", arguments).await;
             assert!(message.contains(complaint), "{message}");
         }
+    });
+}
+
+#[test]
+fn a_pinch_moves_two_fingers_about_the_middle_of_the_screen() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![label("x").line(0.0)]).await;
+        let arguments = json!({"scale": 4, "durationMs": 250, "reasoning": "to see the street"});
+        lab.call("pinch", arguments).await.unwrap();
+        lab.call("pinch", json!({"scale": 0.5})).await.unwrap();
+        let fingers = |reach: f64| {
+            [
+                Point::new(500.0 - reach, 1000.0 + reach),
+                Point::new(500.0 + reach, 1000.0 - reach),
+            ]
+        };
+        let wanted = [(100.0, 400.0, 250), (400.0, 200.0, 400)].map(|(from, to, ms)| {
+            Command::Input(InputCommand::Pinch {
+                from: fingers(from),
+                to: fingers(to),
+                duration: Duration::from_millis(ms),
+            })
+        });
+        assert_eq!(lab.phone.did(), wanted);
+    });
+}
+
+#[test]
+fn a_pinch_that_zooms_nothing_or_too_much_is_refused_before_anything_is_touched() {
+    on_both(async |platform| {
+        let lab = Lab::showing(platform, vec![label("x").line(0.0)]).await;
+        for scale in ["0", "-2", "1", "1.001", "0.09", "11"] {
+            let scale: serde_json::Value = scale.parse().unwrap();
+            let (message, ..) = lab.failure("pinch", json!({"scale": scale})).await;
+            assert_eq!(
+                message,
+                format!("`scale` must be from 0.1 to 10 and not 1, but it is {scale}")
+            );
+        }
+        let arguments = json!({"scale": 2, "durationMs": 0});
+        let (message, ..) = lab.failure("pinch", arguments).await;
+        assert!(message.contains("more than 0"), "{message}");
+        assert_eq!(lab.phone.did(), []);
     });
 }

@@ -1,6 +1,6 @@
 //! Where gestures start and end. Pure.
 //!
-//! The proportions are Maestro's, so that a recorded swipe goes as far here as it went there.
+//! The proportions of swipes are Maestro's, so that a recorded swipe goes as far here as it went there.
 
 use packtrain_drivers::{Direction, Point, Size};
 
@@ -103,6 +103,27 @@ pub(crate) fn is_near_center(screen: Size, towards: Direction, place: Point) -> 
     match towards {
         Direction::Up | Direction::Down => near(place.y, screen.height),
         Direction::Left | Direction::Right => near(place.x, screen.width),
+    }
+}
+
+/// How far from the middle two fingers are when they are far apart, along either side of the
+/// screen, as a share of the shorter side.
+const PINCH_REACH: f64 = 0.4;
+
+/// Where two fingers start and end around the middle of the screen to be `scale` times as far
+/// apart as they were. They go as far sideways as up and down, so that what is zoomed along one
+/// axis only is zoomed as much.
+pub(crate) fn pinch(screen: Size, scale: f64) -> ([Point; 2], [Point; 2]) {
+    let Size { width, height } = screen;
+    let far = PINCH_REACH * width.min(height);
+    let corners = |reach: f64| {
+        let corner = |reach: f64| Point::new(width / 2.0 + reach, height / 2.0 - reach);
+        [corner(-reach), corner(reach)]
+    };
+    if scale > 1.0 {
+        (corners(far / scale), corners(far))
+    } else {
+        (corners(far), corners(far * scale))
     }
 }
 

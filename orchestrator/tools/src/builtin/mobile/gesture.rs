@@ -1,5 +1,6 @@
-//! Tools that move a finger by position.
+//! Tools that move a finger, or two, by position.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +14,15 @@ use crate::call::Call;
 use crate::mobile::act::{self, SWIPE_TIME, Touch, gesture_time, screen_size, stroke};
 use crate::mobile::element_query::{ElementQuery, Words};
 use crate::mobile::find::find;
-use crate::mobile::gesture::{Stroke, at, shares};
+use crate::mobile::gesture::{self, Stroke, at, shares};
 use crate::mobile::watch::Watch;
 use crate::mobile::{ELEMENT_TIMEOUT, PHONES};
 use crate::tool::{Answer, Kind, Tool, ToolError};
+
+/// What one pinch can zoom by: beyond, the fingers would lie on each other.
+const PINCH_SCALES: RangeInclusive<f64> = 0.1..=10.0;
+/// Less than this moves no finger.
+const MIN_ZOOM: f64 = 0.01;
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     vec![
@@ -60,6 +66,15 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         .on(PHONES)
         .internal()
         .done(),
+        tool::<Pinch>(
+            "pinch",
+            Kind::Action,
+            "Zooms with two fingers in the middle of the screen: in when `scale` is above 1, out \
+             when it is below.",
+            |arguments, call| Box::pin(async move { pinch(&arguments, call).await }),
+        )
+        .on(PHONES)
+        .done(),
         tool::<DragByPoints>(
             "dragByPoints",
             Kind::Action,
@@ -87,6 +102,26 @@ pub(super) async fn drag(
     duration: Duration,
 ) -> Result<Answer, ToolError> {
     let command = InputCommand::Drag { from, to, duration };
+    call.act(Command::Input(command)).await
+}
+
+async fn pinch(arguments: &Pinch, call: &Call<'_>) -> Result<Answer, ToolError> {
+    let scale = arguments.scale;
+    let moves_fingers = (scale - 1.0).abs() >= MIN_ZOOM;
+    if !moves_fingers || !PINCH_SCALES.contains(&scale) {
+        let (least, most) = (PINCH_SCALES.start(), PINCH_SCALES.end());
+        return Err(ToolError::Failed {
+            message: format!("`scale` must be from {least} to {most} and not 1, but it is {scale}"),
+            log: Vec::new(),
+            hint: Some("2 zooms in, 0.5 zooms out; to zoom further, pinch again".to_owned()),
+        });
+    }
+    let duration = match arguments.duration_ms {
+        Some(ms) => gesture_time(call, "durationMs", ms)?,
+        None => SWIPE_TIME,
+    };
+    let (from, to) = gesture::pinch(screen_size(call).await?, scale);
+    let command = InputCommand::Pinch { from, to, duration };
     call.act(Command::Input(command)).await
 }
 
@@ -184,6 +219,21 @@ struct SwipeWithRelativeCoordinates {
     /// How long it takes, in milliseconds; 400 when not given.
     #[serde(default)]
     duration_ms: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+struct Pinch {
+    /// How many times as far apart the fingers end as they start, from 0.1 to 10 and not 1: 2
+    /// zooms in, 0.5 zooms out.
+    scale: f64,
+    /// How long it takes, in milliseconds; 400 when not given.
+    #[serde(default)]
+    duration_ms: Option<u64>,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
