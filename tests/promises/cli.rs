@@ -113,6 +113,8 @@ fn tools_are_listed_and_explained() {
     }
     let one = lab.run(&["tools", "web_click"]).expect(0).stdout;
     assert!(one.contains("nodeSelector") && one.contains("ref"), "{one}");
+    let one = lab.run(&["tools", "pinch"]).expect(0).stdout;
+    assert!(one.contains("- pinch: { scale: 2 }"), "{one}");
     let wrong = lab.run(&["tools", "web_clik"]).expect(3).stderr;
     assert!(wrong.contains("did you mean `web_click`?"), "{wrong}");
 }

@@ -227,13 +227,8 @@ fn example(spec: &ToolSpec) -> String {
         .filter_map(serde_json::Value::as_str)
         .map(|name| {
             let schema = &spec.arguments["properties"][name];
-            let value = match schema["type"].as_str() {
-                Some("integer" | "number") => "1".to_owned(),
-                Some("boolean") => "true".to_owned(),
-                Some("array") => "[]".to_owned(),
-                Some("object") => "{}".to_owned(),
-                _ => schema["enum"][0].as_str().unwrap_or("text").to_owned(),
-            };
+            let own = schema["examples"].get(0);
+            let value = own.map_or_else(|| placeholder(schema), ToString::to_string);
             format!("{name}: {value}")
         })
         .collect();
@@ -243,6 +238,17 @@ fn example(spec: &ToolSpec) -> String {
         format!("{{ {} }}", given.join(", "))
     };
     format!("  example:\n    - {}: {arguments}\n", spec.name)
+}
+
+/// Something of the type that an argument wants.
+fn placeholder(schema: &serde_json::Value) -> String {
+    match schema["type"].as_str() {
+        Some("integer" | "number") => "1".to_owned(),
+        Some("boolean") => "true".to_owned(),
+        Some("array") => "[]".to_owned(),
+        Some("object") => "{}".to_owned(),
+        _ => schema["enum"][0].as_str().unwrap_or("text").to_owned(),
+    }
 }
 
 /// Who contributes it, unless Packtrain does.

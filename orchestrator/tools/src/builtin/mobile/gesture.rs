@@ -227,6 +227,7 @@ struct SwipeWithRelativeCoordinates {
 struct Pinch {
     /// How many times as far apart the fingers end as they start, from 0.1 to 10 and not 1: 2
     /// zooms in, 0.5 zooms out.
+    #[schemars(example = 2)]
     scale: f64,
     /// How long it takes, in milliseconds; 400 when not given.
     #[serde(default)]
