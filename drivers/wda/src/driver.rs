@@ -149,7 +149,7 @@ impl WdaDriver {
         Err(DriverError::unmet(what).into())
     }
 
-    /// As [`WdaDriver::request`], where a refusal is a failure of the step.
+    /// As `request`, where a refusal is a failure of the step.
     async fn have(&mut self, request: &WdaRequest, ctx: &CommandContext) -> Result<Reply> {
         let reply = self.ask(request, ctx).await;
         reply.map_err(|failure| failure.into_error(request.doing()))
