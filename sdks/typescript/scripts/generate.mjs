@@ -12,6 +12,10 @@ const schemaOf = (ref) => api.components.schemas[nameOf(ref)];
 const bodyOf = (content) => content["application/json"].schema;
 const prefixOf = (name) => name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toUpperCase() + "_";
 
+function commandName(group, method) {
+  return (group === "core" ? "" : `${group}.`) + lowerFirst(method);
+}
+
 /** The types that commands refer to, in the order in which they are met. */
 const types = new Map();
 
@@ -32,7 +36,7 @@ function typeOf(schema) {
 function declarationOf(name, schema) {
   if (!schema.enum) return interfaceOf(name, schema.description, fieldsOf(schema));
   const values = schema.enum.map((value) => JSON.stringify(shortOf(name, value)));
-  return `${docOf([plain(name, schema)])}export type ${name} = ${values.join(" | ")};\n`;
+  return `${docOf([plain(schema.description)])}export type ${name} = ${values.join(" | ")};\n`;
 }
 
 function shortOf(name, value) {
@@ -40,16 +44,20 @@ function shortOf(name, value) {
   return value.slice(prefixOf(name).length).toLowerCase();
 }
 
-/** A description in the SDK's words: values of enums have no prefix there. */
-const plain = (name, schema) =>
-  (schema.description ?? "").replace(new RegExp(`\\b${prefixOf(name)}\\w+`, "g"), (value) => `"${shortOf(name, value)}"`);
+/** Values of enums and commands, as the API has them, and as the SDK does. */
+const words = new Map([
+  ...Object.entries(api.components.schemas).flatMap(([name, schema]) => (schema.enum ?? []).filter((value) => value.startsWith(prefixOf(name))).map((value) => [value, `"${shortOf(name, value)}"`])),
+  ...Object.entries(api.paths).map(([path, { post }]) => [`\`${nameOf(path)}\``, post && `\`${commandName(post.tags[0], nameOf(path))}\``]),
+]);
+
+/** A description in the SDK's words. */
+const plain = (text = "") => text.replace(/`[A-Z]\w+`|\b[A-Z]+_[A-Z_]+\b/g, (word) => words.get(word) ?? word);
 
 /** The fields of a message, in the order of arguments. */
 function fieldsOf(schema) {
   return Object.entries(schema.properties ?? {})
     .map(([name, field]) => {
       const target = field.$ref && schemaOf(field.$ref);
-      const notes = [field.description, target?.enum && plain(nameOf(field.$ref), target)];
       return {
         name,
         number: field["x-packtrain-number"],
@@ -57,7 +65,7 @@ function fieldsOf(schema) {
         schema: target ?? field,
         enumOf: target?.enum && nameOf(field.$ref),
         isRequired: schema.required?.includes(name) ?? false,
-        description: notes.filter((note) => note && note !== "A direction.").join(" "),
+        description: plain(field.description ?? target?.description),
       };
     })
     .sort((a, b) => a.number - b.number);
@@ -71,7 +79,7 @@ function docOf(lines, indent = "") {
 
 function interfaceOf(name, description, fields) {
   const body = fields.map((field) => `${docOf([field.description], "  ")}  ${field.name}${field.isRequired ? "" : "?"}: ${field.type};\n`);
-  return `${docOf([description])}export interface ${name} {\n${body.join("")}}\n`;
+  return `${docOf([plain(description)])}export interface ${name} {\n${body.join("")}}\n`;
 }
 
 /** What a required field is when the server leaves it out because it is empty. */
@@ -91,7 +99,7 @@ for (const [path, { post }] of Object.entries(api.paths)) {
   const required = request.filter((field) => field.isRequired);
   const optional = request.filter((field) => !field.isRequired);
 
-  const entry = { name: (group === "core" ? "" : `${group}.`) + lowerFirst(method), returns };
+  const entry = { name: commandName(group, method), returns };
   let result = "void";
   if (returns === "message") result = typeOf({ $ref: response });
   else if (returns !== "nothing") {
@@ -112,7 +120,7 @@ for (const [path, { post }] of Object.entries(api.paths)) {
     sent.unshift("...options");
   }
   const doc = docOf([
-    `${post.description} Platforms: ${post["x-packtrain-platforms"].join(", ")}.`,
+    `${plain(post.description)} Platforms: ${post["x-packtrain-platforms"].join(", ")}.`,
     ...required.map((field) => `@param ${field.name} ${field.description}`),
     ...optional.map((field) => `@param options.${field.name} ${field.description}`),
   ], "  ");

@@ -3,7 +3,7 @@ import { fromMeta, type TrailblazeContext } from "./context.js";
 import { COMMANDS, Commands, type Method, type ScreenState } from "./generated/commands.js";
 
 /** A tool, called with its arguments. Returns its structured content, or else its text. */
-export type ToolFunction = (args?: Record<string, unknown>) => Promise<any>;
+export type ToolFunction = (args?: any) => Promise<any>;
 
 /** Every tool by its name. Declare those you know by merging into this interface. */
 export interface Tools {

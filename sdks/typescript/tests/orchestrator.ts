@@ -1,5 +1,6 @@
 /** A fake orchestrator on a real socket, for callbacks and commands. */
 
+import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TrailblazeClient } from "../src/client.js";
@@ -10,6 +11,8 @@ export interface Received {
   path: string;
   headers: IncomingMessage["headers"];
   body: any;
+  /** Resolves when the exchange is over, or its caller has gone. */
+  closed: Promise<unknown>;
 }
 
 /** What is answered: nothing leaves the request open. */
@@ -22,7 +25,8 @@ export async function orchestrator(reply: (request: Received) => Reply | Promise
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request) text += chunk;
-    const received = { method: request.method!, path: request.url!, headers: request.headers, body: text ? JSON.parse(text) : undefined };
+    const { method = "", url: path = "", headers } = request;
+    const received = { method, path, headers, body: text ? JSON.parse(text) : undefined, closed: once(response, "close") };
     requests.push(received);
     const answer = await reply(received);
     if (!answer) return;

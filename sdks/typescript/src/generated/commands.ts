@@ -36,7 +36,7 @@ export type CommandName = (typeof COMMANDS)[Method]["name"];
 /** Carries a command out. */
 export type Send = <T>(method: Method, request: object) => Promise<T>;
 
-/** What is on the screen. The picture and the tree are fetched from their addresses, with the same credential, until the tool call ends. */
+/** What is on the screen. The picture and the tree are fetched from their addresses with the same credential. They are there until the tool call ends, or two more captures were made. */
 export interface ScreenState {
   /** Width in the units of bounds. */
   width: number;
@@ -56,7 +56,7 @@ export interface ScreenState {
   treeUrl: string;
 }
 
-/** What happens to the app's data and process. "reinstall" when not given. */
+/** What becomes of an app's data and process. */
 export type LaunchMode = "reinstall" | "resume" | "force_restart";
 
 /** A direction. */
@@ -66,21 +66,21 @@ export type Direction = "up" | "down" | "left" | "right";
 export interface AssertVisibleOptions {
   /** Part of what the element says, in any case; no pattern. */
   text?: string;
-  /** The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`. */
+  /** The element's id, as for `tap`. */
   id?: string;
-  /** `text` is the whole text, in this case. */
+  /** Whether `text` is the whole text, in this case. */
   exact?: boolean;
-  /** How long it may take; 5000 when not given. In milliseconds. */
+  /** How long it may take, in milliseconds; 5000 when not given. */
   timeoutMs?: number;
 }
 
 /** The options of `getElementCount`. */
 export interface GetElementCountOptions {
-  /** Part of what the element says, in any case; no pattern. */
+  /** Part of what the elements say, in any case; no pattern. */
   text?: string;
-  /** The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`. */
+  /** The elements' id, as for `tap`. */
   id?: string;
-  /** `text` is the whole text, in this case. */
+  /** Whether `text` is the whole text, in this case. */
   exact?: boolean;
 }
 
@@ -88,29 +88,29 @@ export interface GetElementCountOptions {
 export interface IsVisibleOptions {
   /** Part of what the element says, in any case; no pattern. */
   text?: string;
-  /** The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`. */
+  /** The element's id, as for `tap`. */
   id?: string;
-  /** `text` is the whole text, in this case. */
+  /** Whether `text` is the whole text, in this case. */
   exact?: boolean;
-  /** How long to wait for it; not at all when not given. In milliseconds. */
+  /** How long to wait for it, in milliseconds; not at all when not given. */
   timeoutMs?: number;
 }
 
 /** The options of `launchApp`. */
 export interface LaunchAppOptions {
-  /** What happens to the app's data and process. "reinstall" when not given. */
+  /** What becomes of the app's data and process; "reinstall" when not given. */
   mode?: LaunchMode;
 }
 
 /** The options of `mobile.scroll`. */
 export interface ScrollOptions {
-  /** How many swipes; 1 when not given. */
+  /** How many swipes; 1 when not given, at most 20. */
   amount?: number;
 }
 
 /** The options of `mobile.swipe`. */
 export interface SwipeOptions {
-  /** How long it takes; 400 when not given. In milliseconds. */
+  /** How long it takes, in milliseconds; 400 when not given. */
   durationMs?: number;
 }
 
@@ -122,13 +122,13 @@ export interface TapOptions {
   id?: string;
   /** Which of the matches, from 0. */
   index?: number;
-  /** `text` is the whole text, in this case. */
+  /** Whether `text` is the whole text, in this case. */
   exact?: boolean;
 }
 
 /** The options of `web.waitForSelector`. */
 export interface WaitForSelectorOptions {
-  /** How long it may take; 10000 when not given. In milliseconds. */
+  /** How long it may take, in milliseconds; 10000 when not given. */
   timeoutMs?: number;
 }
 
@@ -136,11 +136,11 @@ export interface WaitForSelectorOptions {
 export interface WaitUntilVisibleOptions {
   /** Part of what the element says, in any case; no pattern. */
   text?: string;
-  /** The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`. */
+  /** The element's id, as for `tap`. */
   id?: string;
-  /** `text` is the whole text, in this case. */
+  /** Whether `text` is the whole text, in this case. */
   exact?: boolean;
-  /** How long it may take; 10000 when not given. In milliseconds. */
+  /** How long it may take, in milliseconds; 10000 when not given. */
   timeoutMs?: number;
 }
 
@@ -190,7 +190,7 @@ export class MobileCommands {
   /**
    * Scrolls: down shows what lies below. Platforms: android, ios.
    * @param direction What to show: down for what lies below.
-   * @param options.amount How many swipes; 1 when not given.
+   * @param options.amount How many swipes; 1 when not given, at most 20.
    */
   scroll(direction: Direction, options: ScrollOptions = {}): Promise<void> {
     return this.#send("Scroll", { ...options, direction });
@@ -199,7 +199,7 @@ export class MobileCommands {
   /**
    * Moves a finger across the screen: up shows what lies below. Platforms: android, ios.
    * @param direction Where the finger goes.
-   * @param options.durationMs How long it takes; 400 when not given. In milliseconds.
+   * @param options.durationMs How long it takes, in milliseconds; 400 when not given.
    */
   swipe(direction: Direction, options: SwipeOptions = {}): Promise<void> {
     return this.#send("Swipe", { ...options, direction });
@@ -233,7 +233,7 @@ export class WebCommands {
   /**
    * Replaces what a field holds. Platforms: web.
    * @param selector A CSS selector.
-   * @param value The text.
+   * @param value The text; nothing empties the field.
    */
   fill(selector: string, value: string): Promise<void> {
     return this.#send("Fill", { selector, value });
@@ -250,7 +250,7 @@ export class WebCommands {
   /**
    * Expects an element to become visible in time. Platforms: web.
    * @param selector A CSS selector.
-   * @param options.timeoutMs How long it may take; 10000 when not given. In milliseconds.
+   * @param options.timeoutMs How long it may take, in milliseconds; 10000 when not given.
    */
   waitForSelector(selector: string, options: WaitForSelectorOptions = {}): Promise<void> {
     return this.#send("WaitForSelector", { ...options, selector });
@@ -274,9 +274,9 @@ export class Commands {
   /**
    * Expects an element to be visible in time. Platforms: android, ios, web.
    * @param options.text Part of what the element says, in any case; no pattern.
-   * @param options.id The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`.
-   * @param options.exact `text` is the whole text, in this case.
-   * @param options.timeoutMs How long it may take; 5000 when not given. In milliseconds.
+   * @param options.id The element's id, as for `tap`.
+   * @param options.exact Whether `text` is the whole text, in this case.
+   * @param options.timeoutMs How long it may take, in milliseconds; 5000 when not given.
    */
   assertVisible(options: AssertVisibleOptions = {}): Promise<void> {
     return this.#send("AssertVisible", { ...options });
@@ -297,9 +297,9 @@ export class Commands {
 
   /**
    * How many visible elements match. Platforms: android, ios, web.
-   * @param options.text Part of what the element says, in any case; no pattern.
-   * @param options.id The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`.
-   * @param options.exact `text` is the whole text, in this case.
+   * @param options.text Part of what the elements say, in any case; no pattern.
+   * @param options.id The elements' id, as for `tap`.
+   * @param options.exact Whether `text` is the whole text, in this case.
    */
   getElementCount(options: GetElementCountOptions = {}): Promise<number> {
     return this.#send("GetElementCount", { ...options });
@@ -307,7 +307,7 @@ export class Commands {
 
   /**
    * The text of the first visible element of an id, or nothing. Platforms: android, ios, web.
-   * @param id The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`.
+   * @param id The element's id, as for `tap`.
    */
   getElementText(id: string): Promise<string | undefined> {
     return this.#send("GetElementText", { id });
@@ -332,9 +332,9 @@ export class Commands {
   /**
    * Whether an element is visible. Not being visible is no error. Platforms: android, ios, web.
    * @param options.text Part of what the element says, in any case; no pattern.
-   * @param options.id The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`.
-   * @param options.exact `text` is the whole text, in this case.
-   * @param options.timeoutMs How long to wait for it; not at all when not given. In milliseconds.
+   * @param options.id The element's id, as for `tap`.
+   * @param options.exact Whether `text` is the whole text, in this case.
+   * @param options.timeoutMs How long to wait for it, in milliseconds; not at all when not given.
    */
   isVisible(options: IsVisibleOptions = {}): Promise<boolean> {
     return this.#send("IsVisible", { ...options });
@@ -343,18 +343,18 @@ export class Commands {
   /**
    * Starts an app. Platforms: android, ios.
    * @param packageId Package name or bundle id.
-   * @param options.mode What happens to the app's data and process. "reinstall" when not given.
+   * @param options.mode What becomes of the app's data and process; "reinstall" when not given.
    */
   launchApp(packageId: string, options: LaunchAppOptions = {}): Promise<void> {
     return this.#send("LaunchApp", { ...options, packageId });
   }
 
   /**
-   * Taps an element once it is visible and still: on the web, clicks it. Platforms: android, ios, web.
+   * Taps an element once it is visible and still; on the web, clicks it. Platforms: android, ios, web.
    * @param options.text Part of what the element says, in any case; no pattern.
    * @param options.id The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`.
    * @param options.index Which of the matches, from 0.
-   * @param options.exact `text` is the whole text, in this case.
+   * @param options.exact Whether `text` is the whole text, in this case.
    */
   tap(options: TapOptions = {}): Promise<void> {
     return this.#send("Tap", { ...options });
@@ -363,9 +363,9 @@ export class Commands {
   /**
    * Expects an element to become visible in time. Platforms: android, ios, web.
    * @param options.text Part of what the element says, in any case; no pattern.
-   * @param options.id The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility identifier; on the web its `id` or `data-testid`.
-   * @param options.exact `text` is the whole text, in this case.
-   * @param options.timeoutMs How long it may take; 10000 when not given. In milliseconds.
+   * @param options.id The element's id, as for `tap`.
+   * @param options.exact Whether `text` is the whole text, in this case.
+   * @param options.timeoutMs How long it may take, in milliseconds; 10000 when not given.
    */
   waitUntilVisible(options: WaitUntilVisibleOptions = {}): Promise<void> {
     return this.#send("WaitUntilVisible", { ...options });

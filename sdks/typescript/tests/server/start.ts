@@ -1,0 +1,112 @@
+/** Starts the server of tests, as a host would, with either MCP SDK on both ends. */
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as Stdio1 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as Http1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Client as Client2, StreamableHTTPClientTransport as Http2 } from "@modelcontextprotocol/client";
+import { StdioClientTransport as Stdio2 } from "@modelcontextprotocol/client/stdio";
+
+export type Generation = 1 | 2;
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const cwd = path("../..");
+
+/** The command line of a server that finds this generation of the MCP SDK. */
+export function commandLine(generation: Generation, ...flags: string[]): string[] {
+  const hide = generation === 1 ? ["--import", path("only-sdk1.mjs")] : [];
+  return ["--import", "tsx", ...hide, path("tools.ts"), ...flags];
+}
+
+/** A process whose standard error is kept; the `using` block kills it. */
+export class Process {
+  readonly child: ChildProcess;
+  stderr = "";
+  stdout = "";
+  readonly #changed = new Set<() => void>();
+
+  constructor(args: string[], command = process.execPath, env: Record<string, string> = {}) {
+    this.child = spawn(command, args, { cwd, stdio: "pipe", env: { ...process.env, ...env } });
+    for (const name of ["stdout", "stderr"] as const) {
+      this.child[name]!.setEncoding("utf8").on("data", (text: string) => {
+        this[name] += text;
+        this.#changed.forEach((check) => check());
+      });
+    }
+  }
+
+  /** Waits until an output has a match, and returns it; fails when the process ends without one. */
+  async says(name: "stdout" | "stderr", pattern: RegExp): Promise<RegExpMatchArray> {
+    return new Promise((resolve, reject) => {
+      const check = () => {
+        const match = this[name].match(pattern);
+        if (!match) return;
+        this.#changed.delete(check);
+        resolve(match);
+      };
+      this.#changed.add(check);
+      this.child.once("close", () => reject(new Error(`ended without ${pattern}: ${this.stdout}${this.stderr}`)));
+      check();
+    });
+  }
+
+  send(...messages: object[]): void {
+    this.child.stdin!.write(messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join(""));
+  }
+
+  /** The messages on standard output. Anything else there fails. */
+  messages(): any[] {
+    return this.stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  }
+
+  async exit(): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await once(this.child, "close");
+    return this.child.exitCode;
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.child.kill("SIGKILL");
+    await this.exit();
+  }
+}
+
+/** A server on HTTP, and where it is. */
+export async function startHttp(generation: Generation): Promise<{ server: Process; url: URL }> {
+  const server = new Process(commandLine(generation, "--transport", "http", "--port", "0"));
+  const [, url] = await server.says("stderr", /listening on (\S+)/);
+  return { server, url: new URL(url!) };
+}
+
+/** A connected client, of the same generation as the server, and what the server prints. */
+export async function connect(generation: Generation, transport: "stdio" | "http") {
+  const info = { name: "tests", version: "1" };
+  const stdio = { command: process.execPath, args: commandLine(generation), cwd, stderr: "pipe" as const };
+  const http = transport === "http" ? await startHttp(generation) : undefined;
+  const to: any = generation === 1 ? (http ? new Http1(http.url) : new Stdio1(stdio)) : http ? new Http2(http.url) : new Stdio2(stdio);
+  const client: any = generation === 1 ? new Client1(info) : new Client2(info);
+  let printed = "";
+  if (!http) to.stderr.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  await client.connect(to);
+  return {
+    client: client as Client1,
+    url: http?.url,
+    stderr: () => http?.server.stderr ?? printed,
+    /** Calls a tool, with a context when `meta` is given. */
+    call: (name: string, args: object = {}, meta?: object, options?: { signal?: AbortSignal; onprogress?: (progress: unknown) => void }): Promise<any> => {
+      const params = { name, arguments: args, ...(meta && { _meta: meta }) } as any;
+      return generation === 1 ? client.callTool(params, undefined, options) : client.callTool(params, options);
+    },
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await http?.server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The `_meta` of a call in a session. */
+export function envelope(baseUrl: string, invocationId = "invocation-1") {
+  const device = { id: "emulator-5554", platform: "android", widthPixels: 1080, heightPixels: 2400, driverType: "android-ondevice-accessibility" };
+  return { trailblaze: { baseUrl, sessionId: `session-of-${invocationId}`, invocationId, device, memory: { who: "Ada" } } };
+}
