@@ -65,9 +65,17 @@ describe("package", () => {
       import { trailblaze, type TrailblazeContext } from "@packtrain/sdk";
       import { mockClient } from "@packtrain/sdk/testing";
       import { z } from "zod";
+      declare module "@packtrain/sdk" {
+        interface Tools {
+          shop_total(args: { currency: string }): Promise<number>;
+        }
+      }
       const client = mockClient({ commands: { hasText: true } });
       const found: boolean = await client.hasText("x");
       const ctx: TrailblazeContext | undefined = client.context;
+      const total: number = await client.tools.shop_total({ currency: "EUR" });
+      // @ts-expect-error: a text
+      await client.tools.shop_total({ currency: total });
       trailblaze.tool("a_b", { inputSchema: { n: z.number() } }, ({ n }) => n.toFixed(found && ctx ? 1 : 0));
       await trailblaze.run();
     `);
