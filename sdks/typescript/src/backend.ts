@@ -104,22 +104,10 @@ function onTheWire(method: Method, request: Json): Json {
   return sent;
 }
 
-/** Refuses everything: the tool was called outside of a session. */
-export class NoDevice implements Backend {
-  command(method: Method): Promise<never> {
-    return this.#refuse(method, COMMANDS[method].name);
-  }
-
-  tool(name: string): Promise<never> {
-    return this.#refuse(name, name);
-  }
-
-  get(url: string): Promise<never> {
-    return this.#refuse("CaptureScreen", url);
-  }
-
-  #refuse(command: string, name: string): Promise<never> {
-    const message = `\`${name}\` needs a device: call the tool from a Packtrain session, where its request has \`_meta.trailblaze\` with a baseUrl`;
-    return Promise.reject(new CommandError(message, command, "failed_precondition"));
-  }
+async function refuse(command: string): Promise<never> {
+  const message = `${command} needs a device: call the tool from a Packtrain session, where its request has \`_meta.trailblaze\` with a baseUrl`;
+  throw new CommandError(message, command, "failed_precondition");
 }
+
+/** Refuses everything: the tool was called outside of a session. */
+export const NO_DEVICE: Backend = { command: refuse, tool: refuse, get: refuse };

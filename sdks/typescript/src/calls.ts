@@ -97,5 +97,9 @@ function resultOf(value: Returned): ToolResult {
   if (value === undefined || value === null) return success();
   if (typeof value === "string") return success(value);
   if (typeof value !== "object" || Array.isArray(value)) throw new TypeError(`a tool returns a result, a text or an object, not ${Array.isArray(value) ? "a list" : `a ${typeof value}`}`);
-  return "content" in value && Array.isArray(value.content) ? (value as ToolResult) : success(undefined, value as Record<string, unknown>);
+  return isResult(value) ? value : success(undefined, value as Record<string, unknown>);
+}
+
+function isResult(value: object): value is ToolResult {
+  return "content" in value && Array.isArray(value.content) && value.content.every((item: unknown) => typeof (item as { type?: unknown } | null)?.type === "string");
 }

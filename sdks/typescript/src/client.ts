@@ -1,4 +1,4 @@
-import { NoDevice, Orchestrator, type Backend, type ToolCallResult } from "./backend.js";
+import { NO_DEVICE, Orchestrator, type Backend, type ToolCallResult } from "./backend.js";
 import { fromMeta, type TrailblazeContext } from "./context.js";
 import { COMMANDS, Commands, type Method, type ScreenState } from "./generated/commands.js";
 
@@ -65,7 +65,7 @@ export class TrailblazeClient extends Commands {
 
   /** The client of a context. */
   static of(context: TrailblazeContext | undefined, signal?: AbortSignal): TrailblazeClient {
-    const backend = context?.baseUrl === undefined ? new NoDevice() : new Orchestrator(context.baseUrl, context, signal);
+    const backend = context?.baseUrl === undefined ? NO_DEVICE : new Orchestrator(context.baseUrl, context, signal);
     return new TrailblazeClient(context, backend);
   }
 
@@ -76,14 +76,10 @@ export class TrailblazeClient extends Commands {
 
   override async captureScreen(): Promise<Screen> {
     const state = await super.captureScreen();
-    const screen = {
-      screenshot: () => this.#backend.get(state.screenshotUrl),
-      tree: async () => JSON.parse((await this.#backend.get(state.treeUrl)).toString()),
-    };
     // Not enumerable: a screen that is printed or returned is its data.
     return Object.defineProperties(state as Screen, {
-      screenshot: { value: screen.screenshot },
-      tree: { value: screen.tree },
+      screenshot: { value: () => this.#backend.get(state.screenshotUrl) },
+      tree: { value: async () => JSON.parse((await this.#backend.get(state.treeUrl)).toString()) },
     });
   }
 }

@@ -44,54 +44,36 @@ export interface TrailblazeContext {
 type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
-const isText = (value: unknown): value is string => typeof value === "string";
-const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+const isText = (value: unknown) => typeof value === "string";
+const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+const isNumber = (value: unknown) => typeof value === "number";
+const isPlatform = (value: unknown) => value === "android" || value === "ios" || value === "web";
+
+/** The fields that are as they should be; `undefined` when one that has to be is not. */
+function fieldsOf<T>(value: unknown, required: Record<string, (field: unknown) => boolean>, optional: Record<string, (field: unknown) => boolean>): T | undefined {
+  if (!isObject(value) || !Object.entries(required).every(([name, is]) => is(value[name]))) return undefined;
+  const fields = Object.entries({ ...required, ...optional }).filter(([name, is]) => is(value[name]));
+  return Object.fromEntries(fields.map(([name]) => [name, value[name]])) as T;
+}
 
 /** The context in the `_meta` of a request, or `undefined` outside of a session. */
 export function fromMeta(meta: unknown): TrailblazeContext | undefined {
   const envelope = isObject(meta) ? meta.trailblaze : undefined;
   if (!isObject(envelope)) return undefined;
-  const { baseUrl, sessionId, invocationId, memory } = envelope;
-  const device = deviceOf(envelope.device);
-  if (!isText(sessionId) || !isText(invocationId) || !device) return undefined;
-  const target = targetOf(envelope.target);
-  const texts = Object.entries(isObject(memory) ? memory : {}).filter((entry): entry is [string, string] => isText(entry[1]));
+  const ids = fieldsOf<TrailblazeContext>(envelope, { sessionId: isText, invocationId: isText }, { baseUrl: isText });
+  const device = fieldsOf<Device>(
+    envelope.device,
+    { platform: isPlatform, widthPixels: isNumber, heightPixels: isNumber, driverType: isText },
+    { id: isText, instanceId: isText },
+  );
+  if (!ids || !device) return undefined;
+  const id = device.id ?? device.instanceId;
+  const target = fieldsOf<Target>(envelope.target, { id: isText, appIds: areTexts }, { appId: isText, displayName: isText, baseUrls: areTexts, resolvedBaseUrl: isText });
+  const texts = Object.entries(isObject(envelope.memory) ? envelope.memory : {}).filter(([, value]) => isText(value));
   return {
-    ...(isText(baseUrl) && { baseUrl }),
-    sessionId,
-    invocationId,
-    device,
+    ...ids,
+    device: id === undefined ? device : { ...device, id, instanceId: device.instanceId ?? id },
     ...(target && { target }),
-    memory: new Memory(Object.fromEntries(texts)),
-  };
-}
-
-function deviceOf(value: unknown): Device | undefined {
-  if (!isObject(value)) return undefined;
-  const { platform, widthPixels, heightPixels, driverType } = value;
-  if (platform !== "android" && platform !== "ios" && platform !== "web") return undefined;
-  if (typeof widthPixels !== "number" || typeof heightPixels !== "number" || !isText(driverType)) return undefined;
-  const [id, instanceId] = [value.id ?? value.instanceId, value.instanceId ?? value.id];
-  return {
-    ...(isText(id) && { id }),
-    ...(isText(instanceId) && { instanceId }),
-    platform,
-    widthPixels,
-    heightPixels,
-    driverType,
-  };
-}
-
-function targetOf(value: unknown): Target | undefined {
-  if (!isObject(value)) return undefined;
-  const { id, appIds, appId, displayName, baseUrls, resolvedBaseUrl } = value;
-  if (!isText(id) || !areTexts(appIds)) return undefined;
-  return {
-    id,
-    appIds,
-    ...(isText(appId) && { appId }),
-    ...(isText(displayName) && { displayName }),
-    ...(areTexts(baseUrls) && { baseUrls }),
-    ...(isText(resolvedBaseUrl) && { resolvedBaseUrl }),
+    memory: new Memory(Object.fromEntries(texts) as Record<string, string>),
   };
 }

@@ -1,6 +1,7 @@
 /** HTTP to the orchestrator: one pool of kept-alive connections for the whole process. */
 
-import Pool, { type Controller } from "undici/lib/dispatcher/pool.js";
+import type { Dispatcher } from "undici";
+import Pool from "undici/lib/dispatcher/pool.js";
 import { CancelledError, DeadlineError, DeviceUnavailableError } from "./errors.js";
 
 /** How long an unused connection is kept. */
@@ -53,7 +54,7 @@ export async function closeConnections(): Promise<void> {
 /** Sends a request, and fails with a `CommandError` when there is no answer. */
 export function send({ command, origin, signal, ...request }: HttpRequest): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    let controller: Controller | undefined;
+    let controller: Dispatcher.DispatchController | undefined;
     let status = 0;
     const chunks: Buffer[] = [];
     const onAbort = () => {

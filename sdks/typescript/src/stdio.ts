@@ -25,14 +25,14 @@ export class Stdio implements Transport {
     let rest = "";
     this.#input.setEncoding("utf8");
     this.#input.on("data", (chunk: string) => {
+      if (!chunk.includes("\n")) return void (rest += chunk);
       const lines = (rest + chunk).split("\n");
       rest = lines.pop()!;
       for (const line of lines) this.#read(line);
     });
     // A broken pipe on either side means that nobody is there any more.
-    for (const stream of [this.#input, this.#output]) stream.on("error", () => this.#end());
-    this.#input.on("close", () => this.#end());
-    this.#input.on("end", () => this.#end());
+    for (const stream of [this.#input, this.#output]) stream.on("error", this.#end);
+    this.#input.on("end", this.#end).on("close", this.#end);
   }
 
   async send(message: Message): Promise<void> {
@@ -52,13 +52,10 @@ export class Stdio implements Transport {
 
   #read(line: string): void {
     if (!line.trim()) return;
-    let message: Message;
     try {
-      message = JSON.parse(line) as Message;
+      this.onmessage?.(JSON.parse(line) as Message);
     } catch (error) {
       this.onerror?.(error as Error);
-      return;
     }
-    this.onmessage?.(message);
   }
 }

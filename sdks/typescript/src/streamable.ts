@@ -18,22 +18,19 @@ class Session implements Transport {
   readonly sessionId = randomUUID();
   /** Requests that wait for an answer, by id. */
   readonly #waiting = new Map<string | number, ServerResponse>();
-  /** Where messages go that belong to no request. */
-  #stream: ServerResponse | undefined;
 
   async start(): Promise<void> {}
 
   async close(): Promise<void> {
     for (const response of this.#waiting.values()) response.destroy();
-    this.#stream?.end();
     this.onclose?.();
   }
 
   async send(message: Message, options?: { relatedRequestId?: string | number | undefined }): Promise<void> {
     if (message.method !== undefined || message.id === undefined) {
-      const related = options?.relatedRequestId;
-      const response = related === undefined ? this.#stream : this.#waiting.get(related);
-      if (response) event(response, message, this.sessionId);
+      // What belongs to no request has no stream to go to.
+      const related = this.#waiting.get(options?.relatedRequestId ?? "");
+      if (related) event(related, message, this.sessionId);
       return;
     }
     const response = this.#waiting.get(message.id);
@@ -55,21 +52,12 @@ class Session implements Transport {
   cancelled(id: string | number): void {
     void this.send({ jsonrpc: "2.0", id, error: { code: -32000, message: "Request cancelled" } });
   }
-
-  listen(response: ServerResponse): void {
-    this.#stream?.end();
-    this.#stream = response;
-    startStream(response, this.sessionId);
-  }
-}
-
-function startStream(response: ServerResponse, session: string): void {
-  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache", "mcp-session-id": session });
-  response.flushHeaders();
 }
 
 function event(response: ServerResponse, message: Message, session: string): void {
-  if (!response.headersSent) startStream(response, session);
+  if (!response.headersSent) {
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache", "mcp-session-id": session });
+  }
   response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
 }
 
@@ -102,9 +90,8 @@ export async function listen(host: string, port: number, connect: (session: Tran
     if (request.url?.split("?")[0] !== "/mcp") return refuse(response, 404, "the path is /mcp");
     const session = sessions.get(String(request.headers["mcp-session-id"]));
     if (request.method === "POST") return post(request, response, session);
-    if (!session) return refuse(response, 404, "Session not found", -32001);
-    if (request.method === "GET") return session.listen(response);
     if (request.method !== "DELETE") return refuse(response, 405, "Method not allowed");
+    if (!session) return refuse(response, 404, "Session not found", -32001);
     sessions.delete(session.sessionId);
     await session.close();
     response.writeHead(200).end();

@@ -103,12 +103,39 @@ describe("HTTP", () => {
     assert.equal(await status(message, { origin: "null" }), 403);
     assert.equal(await status(message, { origin: "http://localhost:3000" }), 200);
     assert.equal(await status(message, { "content-type": "text/plain" }), 415);
+    assert.equal(await status("", {}, "GET"), 405);
     assert.equal(await status("{"), 400);
     assert.equal(await status([message]), 400);
     assert.equal(await status(message, {}, "POST", "/other"), 404);
     assert.equal(await status({ jsonrpc: "2.0", id: 1, method: "tools/list" }), 400);
     assert.equal(await status({ jsonrpc: "2.0", id: 1, method: "tools/list" }, { "mcp-session-id": "nobody" }), 404);
     assert.equal(await status("x".repeat(16 * 1024 * 1024 + 1)), 413);
+  });
+
+  it("survives a client that goes away before its answer", async () => {
+    let arrived!: () => void;
+    let release!: () => void;
+    const callback = new Promise<void>((resolve) => (arrived = resolve));
+    const answer = new Promise<void>((resolve) => (release = resolve));
+    await using host = await orchestrator(async () => {
+      arrived();
+      await answer;
+      return {};
+    });
+    const { server, url } = await startHttp(2);
+    await using _ = server;
+    const { headers } = await post(url, { jsonrpc: "2.0", ...initialize });
+    const session = { "mcp-session-id": String(headers["mcp-session-id"]) };
+    const sent = request({ host: url.hostname, port: url.port, path: url.pathname, method: "POST", headers: { "content-type": "application/json", ...session } });
+    sent.on("error", () => {});
+    sent.end(JSON.stringify({ jsonrpc: "2.0", ...call(1, "t_tap", envelope(host.baseUrl)) }));
+    await callback;
+    sent.destroy();
+    release();
+    // In the same session, and behind the call that nobody waits for.
+    const { text } = await post(url, { jsonrpc: "2.0", ...call(2, "t_tap", envelope(host.baseUrl)) }, session);
+    assert.deepEqual(JSON.parse(text).result, { content: [] });
+    assert.equal(server.child.exitCode, null);
   });
 
   it("forgets a session that is deleted", async () => {

@@ -62,7 +62,7 @@ for (const generation of [1, 2] as Generation[]) {
         assert.deepEqual((await server.call("t_json", { n: 1, _trailblazeContext: {} })).structuredContent, { args: { n: 1 } });
         const refused = await server.call("t_tap");
         assert.equal(refused.isError, true);
-        assert.match(text(refused), /`tap` needs a device/);
+        assert.match(text(refused), /Tap needs a device/);
       });
 
       it("sends memory back, beside the tool's own metadata, and not of a failure", async () => {
