@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { orchestrator, passed, type Received } from "./orchestrator.js";
 import { connect, envelope, type Generation } from "./server/start.js";
 
@@ -8,8 +8,13 @@ const text = (result: any) => result.content[0].text;
 for (const generation of [1, 2] as Generation[]) {
   for (const transport of ["stdio", "http"] as const) {
     describe(`MCP SDK ${generation} over ${transport}`, { concurrency: true }, () => {
+      let server: Awaited<ReturnType<typeof connect>>;
+      before(async () => {
+        server = await connect(generation, transport);
+      });
+      after(() => server[Symbol.asyncDispose]());
+
       it("lists tools with schema and metadata, under the name and version given", async () => {
-        await using server = await connect(generation, transport);
         assert.match(server.stderr(), new RegExp(`sdk ${generation}`));
         assert.deepEqual(server.client.getServerVersion(), { name: "t", version: "1.2.3" });
         const { tools } = await server.client.listTools();
@@ -35,7 +40,6 @@ for (const generation of [1, 2] as Generation[]) {
       });
 
       it("calls tools, and has errors as results", async () => {
-        await using server = await connect(generation, transport);
         assert.deepEqual((await server.call("t_echo", { text: "hi", times: 2 })).content, [{ type: "text", text: "hi hi" }]);
         const thrown = await server.call("t_throw");
         assert.deepEqual([thrown.isError, text(thrown)], [true, "kaboom"]);
@@ -52,7 +56,6 @@ for (const generation of [1, 2] as Generation[]) {
       });
 
       it("gives a context in a session and none outside, and hides the argument of older hosts", async () => {
-        await using server = await connect(generation, transport);
         const meta = envelope("http://127.0.0.1:1");
         const { args, ctx } = (await server.call("t_context", { a: 1, _trailblazeContext: { memory: {} } }, meta)).structuredContent;
         assert.deepEqual(args, { a: 1 });
@@ -66,7 +69,6 @@ for (const generation of [1, 2] as Generation[]) {
       });
 
       it("sends memory back, beside the tool's own metadata, and not of a failure", async () => {
-        await using server = await connect(generation, transport);
         const { _meta } = await server.call("t_remember", {}, envelope("http://127.0.0.1:1"));
         assert.deepEqual(_meta["acme/a"], 1);
         assert.deepEqual(_meta.trailblaze, { later: 1, memoryDelta: { orderId: "4711" }, memoryDeletions: ["draft"] });
@@ -75,7 +77,6 @@ for (const generation of [1, 2] as Generation[]) {
       });
 
       it("keeps what is printed off the wire", async () => {
-        await using server = await connect(generation, transport);
         assert.equal(text(await server.call("t_print")), "printed");
         await server.call("t_echo", { text: "x" });
         for (const way of ["log", "table", "write"]) assert.match(server.stderr(), new RegExp(`printed with ${way}`));
@@ -88,7 +89,6 @@ for (const generation of [1, 2] as Generation[]) {
           waiting.push(resolve);
           if (waiting.length === 50) waiting.splice(0).forEach((release) => release());
         });
-        await using server = await connect(generation, transport);
         await using host = await orchestrator(async ({ path, body, headers }) => {
           if (path !== "/scripting/callback") return { body: { visible: headers.authorization!.startsWith("Bearer inv-") } };
           await together();
@@ -107,7 +107,6 @@ for (const generation of [1, 2] as Generation[]) {
         let arrived!: (request: Received) => void;
         const callback = new Promise<Received>((resolve) => (arrived = resolve));
         await using host = await orchestrator((request) => void arrived(request));
-        await using server = await connect(generation, transport);
         const cancel = new AbortController();
         const call = server.call("t_wait", {}, envelope(host.baseUrl), { signal: cancel.signal });
         const { closed } = await callback;
@@ -118,17 +117,17 @@ for (const generation of [1, 2] as Generation[]) {
         assert.match(server.stderr(), /aborted=true CancelledError/);
       });
 
-      // Version 2 of the client drops progress that arrives together with its result, as it does on stdio.
-      it("passes progress on before the result", { skip: generation === 2 && transport === "stdio" }, async () => {
-        await using server = await connect(generation, transport);
-        const progress: any[] = [];
-        const result = await server.call("t_progress", {}, undefined, { onprogress: (step) => progress.push(step) });
-        assert.equal(text(result), "done");
-        assert.deepEqual(progress.map((step) => step.progress), [1]);
-      });
+      // On stdio the clients of both versions may drop progress that arrives together with its result.
+      if (transport === "http") {
+        it("passes progress on before the result", async () => {
+          const progress: any[] = [];
+          const result = await server.call("t_progress", {}, undefined, { onprogress: (step) => progress.push(step) });
+          assert.equal(text(result), "done");
+          assert.deepEqual(progress.map((step) => step.progress), [1]);
+        });
+      }
 
       it("blames a host that is gone", async () => {
-        await using server = await connect(generation, transport);
         const gone = await orchestrator(() => undefined);
         await gone[Symbol.asyncDispose]();
         const result = await server.call("t_tap", {}, envelope(gone.baseUrl));
