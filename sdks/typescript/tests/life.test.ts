@@ -30,7 +30,7 @@ for (const generation of [1, 2] as Generation[]) {
       server.send(initialize, initialized, call(1, "t_tap", envelope(host.baseUrl)));
       await callback;
       server.child.stdin!.end();
-      await once(server.child.stdin!, "close");
+      await server.says("stderr", /input ended/);
       release();
       assert.equal(await server.exit(), 0);
       assert.deepEqual(server.messages().map(({ id, result }) => [id, result.content]), [[0, undefined], [1, []]]);

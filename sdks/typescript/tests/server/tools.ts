@@ -78,6 +78,7 @@ trailblaze.tool("t_progress", {}, async (_args, _ctx, _client, { mcp }) => {
 // What an author may leave behind.
 setInterval(() => {}, 60_000);
 
+process.stdin.on("end", () => console.error("input ended"));
 console.error(await import("@modelcontextprotocol/server").then(() => "sdk 2", () => "sdk 1"));
 await trailblaze.run({ name: "t", version: "1.2.3" });
 console.log("ended");
