@@ -50,22 +50,19 @@ class ResponseReader:
         if len(self._data) + len(self._body) > MAX_BODY + MAX_HEAD or (self._length or 0) > MAX_BODY:
             raise WireError(f"the answer is larger than {MAX_BODY} bytes")
         if self._chunked:
-            return self._response(bytes(self._body)) if self._chunks() else None
+            return Response(self._status, bytes(self._body)) if self._chunks() else None
         if self._length is None or len(self._data) < self._length:
             return None
         body = bytes(self._data[: self._length])
         self.keep = self.keep and len(self._data) == self._length
-        return self._response(body)
+        return Response(self._status, body)
 
     def end(self) -> Response | None:
         """The peer closed: the answer, if that ends it."""
         if self._status and self._length is None and not self._chunked:
             self.keep = False
-            return self._response(bytes(self._data))
+            return Response(self._status, bytes(self._data))
         return None
-
-    def _response(self, body: bytes) -> Response:
-        return Response(self._status, body)
 
     def _head(self) -> bool:
         while True:

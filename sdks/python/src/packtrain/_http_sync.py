@@ -1,81 +1,80 @@
-"""The pool of blocking callers: HTTP/1.1 with kept connections, for any thread."""
+"""The pool of blocking callers: as `_http`, for any thread."""
 
 from __future__ import annotations
 
-import http.client
 import socket
 import threading
 from collections import defaultdict
 from time import monotonic
 
-from ._http import IDLE_TIMEOUT, encode
-from ._wire import MAX_BODY, REQUEST_TIMEOUT, Address, Request, Response, WireError
+from ._http import IDLE_TIMEOUT, ResponseReader, encode
+from ._wire import REQUEST_TIMEOUT, Address, Request, Response
 
 
 class SyncPool:
-    """The kept connections of blocking callers, in any thread."""
+    """The kept connections of blocking callers. A thread takes one for the time of a request."""
 
     def __init__(self) -> None:
-        self._idle: defaultdict[Address, list[tuple[http.client.HTTPConnection, float]]] = defaultdict(list)
+        self._idle: defaultdict[Address, list[tuple[socket.socket, float]]] = defaultdict(list)
         self._lock = threading.Lock()
 
     def send(self, request: Request) -> Response:
-        """Sends a request. OSError and WireError say that there is no answer."""
-        connection = self._take(request.address)
+        """Sends a request. OSError, TimeoutError and WireError say that there is no answer."""
+        data = encode(request)
+        deadline = monotonic() + REQUEST_TIMEOUT
+        sock = self._take(request.address) or self._connect(request.address)
         try:
-            if connection.sock is None:
-                connection.connect()
-            connection.sock.sendall(encode(request))
-            answer = http.client.HTTPResponse(connection.sock, method=request.method)
-            answer.begin()
-            body = answer.read(MAX_BODY + 1)
-            if len(body) > MAX_BODY:
-                raise WireError(f"the answer is larger than {MAX_BODY} bytes")
-        except http.client.IncompleteRead as error:
-            connection.close()
-            raise ConnectionResetError("the connection was closed before the answer") from error
-        except http.client.RemoteDisconnected:
-            connection.close()
-            raise
-        except http.client.HTTPException as error:
-            connection.close()
-            raise WireError(f"not an HTTP/1.1 answer: {error!r}") from error
+            response, keep = _exchange(sock, data, deadline)
         except BaseException:
-            connection.close()
+            sock.close()
             raise
-        if answer.will_close:
-            connection.close()
-        else:
-            answer.close()
+        if keep:
             with self._lock:
-                self._idle[request.address].append((connection, monotonic()))
-        return Response(answer.status, body)
+                self._idle[request.address].append((sock, monotonic()))
+        else:
+            sock.close()
+        return response
 
-    def _take(self, address: Address) -> http.client.HTTPConnection:
+    def _take(self, address: Address) -> socket.socket | None:
         while True:
             with self._lock:
                 if not self._idle[address]:
-                    break
-                connection, since = self._idle[address].pop()
-            if monotonic() - since <= IDLE_TIMEOUT and _is_open(connection.sock):
-                return connection
-            connection.close()
-        return http.client.HTTPConnection(address.host, address.port, timeout=REQUEST_TIMEOUT)
+                    return None
+                sock, since = self._idle[address].pop()
+            if monotonic() - since <= IDLE_TIMEOUT and _is_open(sock):
+                return sock
+            sock.close()
+
+    def _connect(self, address: Address) -> socket.socket:
+        sock = socket.create_connection((address.host, address.port), REQUEST_TIMEOUT)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock
+
+
+def _exchange(sock: socket.socket, request: bytes, deadline: float) -> tuple[Response, bool]:
+    reader = ResponseReader()
+    sock.settimeout(REQUEST_TIMEOUT)
+    sock.sendall(request)
+    while True:
+        sock.settimeout(max(deadline - monotonic(), 0.001))
+        data = sock.recv(65536)
+        response = reader.feed(data) if data else reader.end()
+        if response is not None:
+            return response, reader.keep
+        if not data:
+            raise ConnectionResetError("the connection was closed before the answer")
 
 
 def _is_open(sock: socket.socket) -> bool:
     """Whether the peer still keeps an idle connection: there is nothing to read, not even its end."""
-    timeout = sock.gettimeout()
     sock.settimeout(0)
     try:
         sock.recv(1, socket.MSG_PEEK)
-        return False
     except BlockingIOError:
         return True
     except OSError:
-        return False
-    finally:
-        sock.settimeout(timeout)
+        pass
+    return False
 
 
 sync_pool = SyncPool()
