@@ -1,0 +1,287 @@
+"""Tool servers of every framework as processes, called by an MCP client over both transports.
+
+PACKTRAIN_TEST_PYTHONS is a JSON object: for each of fastmcp2, fastmcp3, fastmcp4, mcp1 and mcp2 a Python that has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters, types
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from orchestrator import Received, orchestrator, tool_passed
+
+HERE = Path(__file__).resolve().parent
+FRAMEWORKS = ["fastmcp2", "fastmcp3", "fastmcp4", "mcp1", "mcp2"]
+both = pytest.mark.parametrize("transport", ["stdio", "http"])
+every = pytest.mark.parametrize("framework", FRAMEWORKS)
+
+
+def python(framework: str) -> str:
+    pythons = json.loads(os.environ["PACKTRAIN_TEST_PYTHONS"])
+    return str(pythons[framework])
+
+
+def environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FASTMCP", "PYTEST"))}
+    return {**kept, "PYTHONPATH": str(HERE.parent / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@asynccontextmanager
+async def over_stdio(framework: str) -> AsyncIterator[ClientSession]:
+    server = [str(HERE / "server.py"), framework]
+    parameters = StdioServerParameters(command=python(framework), args=server, env=environment())
+    with tempfile.TemporaryFile("w+") as errors:
+        async with stdio_client(parameters, errlog=errors) as (read, write), ClientSession(read, write) as session:
+            await session.initialize()
+            yield session
+
+
+@asynccontextmanager
+async def http_server(framework: str) -> AsyncIterator[tuple[int, asyncio.subprocess.Process]]:
+    process = await asyncio.create_subprocess_exec(
+        python(framework), str(HERE / "server.py"), framework, "--transport", "http", "--port", "0",
+        env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stderr is not None and process.stdout is not None
+    said = b""
+    try:
+        while not said.startswith(b"port "):
+            said = await process.stderr.readline()
+            assert said, "the server ended before it listened"
+        drain = asyncio.create_task(process.stderr.read())
+        yield int(said.split()[1]), process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        printed = await process.stdout.read()
+        await process.wait()
+    assert b"this must not" not in printed and printed == b""
+    await drain
+
+
+@asynccontextmanager
+async def over_http(framework: str) -> AsyncIterator[ClientSession]:
+    async with http_server(framework) as (port, _):
+        async with streamable_http_client(f"http://127.0.0.1:{port}/mcp") as (read, write, _id):
+            async with ClientSession(read, write) as session:
+                await session.initialize()
+                yield session
+
+
+def call(framework: str, transport: str, use: Callable[[ClientSession], Awaitable[None]]) -> None:
+    """Starts a server and uses it."""
+
+    async def main() -> None:
+        async with (over_stdio if transport == "stdio" else over_http)(framework) as session:
+            await use(session)
+
+    asyncio.run(asyncio.wait_for(main(), 120))
+
+
+def text(result: types.CallToolResult) -> str:
+    [content] = result.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+def answers(received: Received) -> tuple[int, Any]:
+    """Commands succeed; the tool `echo` says its arguments and whose call it was."""
+    if received.path == "/scripting/callback":
+        action = received.body["action"]
+        return tool_passed(f"{received.body['invocation_id']}: {action['arguments_json']}")
+    return 200, {"visible": True, "found": True, "count": 3}
+
+
+@every
+@both
+def test_tools_reach_their_device_and_return_what_they_should(framework: str, transport: str) -> None:
+    async def use(session: ClientSession) -> None:
+        listed = {tool.name: tool for tool in (await session.list_tools()).tools}
+        meta = listed["acme_signIn"].meta or {}
+        assert meta["trailblaze/supportedPlatforms"] == ["android"]
+        assert meta["trailblaze/isRecordable"] is False
+        assert meta["trailblaze/toolset"] == "auth"
+        assert set(listed["acme_remember"].inputSchema["properties"]) == {"n"}
+        assert listed["acme_remember"].inputSchema["properties"]["n"]["type"] == "integer"
+        assert listed["acme_blocking"].inputSchema.get("required", []) == []
+        assert listed["acme_blocking"].description == "Blocks."
+
+        signed_in = await session.call_tool(
+            "acme_signIn", {"email": "ada@x.org"}, meta=far.meta(memory={"who": "Ada"})
+        )
+        assert (text(signed_in), signed_in.isError) == ("3 on android for Ada", False)
+        prefix = "/packtrain.v1.Commands/"
+        assert [(r.path.removeprefix(prefix), r.body) for r in far.received] == [
+            ("ClearAppData", {"packageId": "com.acme"}),
+            ("ClearAppData", {"packageId": "com.acme"}),
+            ("LaunchApp", {"packageId": "com.acme", "mode": "LAUNCH_MODE_RESUME"}),
+            ("Tap", {"text": "Sign in"}),
+            ("InputText", {"text": "ada@x.org"}),
+            ("IsVisible", {"text": "Dashboard", "timeoutMs": 5000}),
+            ("HasText", {"text": "Welcome back"}),
+            ("GetElementCount", {"id": "list_item"}),
+            ("WaitUntilVisible", {"text": "Go Online", "timeoutMs": 10000}),
+            ("Swipe", {"direction": "DIRECTION_UP"}),
+        ]
+
+        blocking = await session.call_tool("acme_blocking", {"name": "Bob"}, meta=far.meta("b"))
+        assert (text(blocking), blocking.isError) == ('b: {"name":"Bob"}', False)
+        assert blocking.meta == {"trailblaze": {"memoryDelta": {"name": "Bob"}}}
+        assert blocking.structuredContent == {"result": 'b: {"name":"Bob"}'}
+
+        outside = await session.call_tool("acme_signIn", {"email": "x"})
+        assert outside.isError
+        if framework != "mcp2":  # which hides what a tool raises
+            assert "needs a device: the tool was called outside of a Packtrain session" in text(outside)
+
+        registry = (await session.read_resource("trailblaze://registry")).contents[0]  # type: ignore[arg-type]
+        assert isinstance(registry, types.TextResourceContents)
+        assert json.loads(registry.text) == {
+            "tools": {"acme_signIn": {"platforms": ["android"], "groups": ["auth"], "isDelegating": False}},
+            "groups": {"auth": {"description": "Sign in and out", "defaultEnabled": True}},
+            "serverInfo": {"name": "acme", "version": "1.0.0"},
+        }
+
+    with orchestrator(answers) as far:
+        call(framework, transport, use)
+
+
+@every
+@both
+def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str) -> None:
+    delegates = {"success": True, "_trailblaze_delegates": [{"tool": "tap", "args": {"text": "x"}}]}
+    expected = {
+        "success": (["fine"], {"a": [1, None]}, False, {}),
+        "nothing": ([], None, False, {}),
+        "error": (["bad"], None, True, {}),
+        "fatal_error": (["worse"], None, True, {"variant": "FatalError"}),
+        "missing_required_args": (
+            ["Missing required arguments: a, b"], None, True, {"variant": "MissingRequiredArgs", "missing": ["a", "b"]},
+        ),
+        "delegate": ([json.dumps(delegates, separators=(",", ":"))], delegates, False, {}),
+    }  # fmt: skip
+
+    async def use(session: ClientSession) -> None:
+        for kind, (texts, structured, is_error, meta) in expected.items():
+            for inside in (True, False):
+                result = await session.call_tool("acme_result", {"kind": kind}, meta=far.meta() if inside else None)
+                assert [content.text for content in result.content if content.type == "text"] == texts
+                assert (result.structuredContent, result.isError) == (structured, is_error)
+                more = {"memoryDelta": {"kind": kind}} if inside else {}
+                assert (result.meta or {}).get("trailblaze", {}) == {**meta, **more}
+
+        for kind, texts, value in (("text", ["x"], {"result": "x"}), ("none", [], None), ("list", ["[1]"], {"result": [1]})):
+            result = await session.call_tool("acme_decorated", {"kind": kind})
+            assert [content.text for content in result.content if content.type == "text"] == texts
+            assert (result.structuredContent, result.isError) == (value, False)
+        failed = await session.call_tool("acme_decorated", {"kind": "error"})
+        assert (text(failed), failed.isError) == ("bad", True)
+
+    with orchestrator(answers) as far:
+        call(framework, transport, use)
+
+
+@every
+@both
+def test_fifty_calls_at_once_keep_apart(framework: str, transport: str) -> None:
+    everybody = threading.Barrier(50)
+
+    def together(received: Received) -> tuple[int, Any]:
+        everybody.wait(60)  # answers only when all fifty wait
+        return answers(received)
+
+    async def use(session: ClientSession) -> None:
+        async def one(n: int) -> types.CallToolResult:
+            meta = far.meta(f"invocation-{n}", memory={"who": str(n)})
+            if n % 2:
+                return await session.call_tool("acme_blocking", {"name": str(n)}, meta=meta)
+            return await session.call_tool("acme_remember", {"n": n}, meta=meta)
+
+        for n, result in enumerate(await asyncio.gather(*(one(n) for n in range(50)))):
+            assert not result.isError
+            if n % 2:
+                assert text(result) == f'invocation-{n}: {{"name":"{n}"}}'
+                assert result.meta == {"trailblaze": {"memoryDelta": {"name": str(n)}}}
+            else:
+                assert result.structuredContent == {"n": n, "echo": f'invocation-{n}: {{"n":{n}}}'}
+                assert result.meta == {"trailblaze": {"memoryDelta": {"n": str(n)}, "memoryDeletions": ["who"]}}
+        sessions = {(r.body["session_id"], r.body["invocation_id"]) for r in far.received}
+        assert sessions == {("session-1", f"invocation-{n}") for n in range(50)}
+
+    with orchestrator(together) as far:
+        call(framework, transport, use)
+
+
+@every
+@both
+def test_a_cancelled_call_cancels_its_callback(framework: str, transport: str) -> None:
+    arrived, gone = threading.Event(), threading.Event()
+
+    def answer(received: Received) -> tuple[int, Any]:
+        if received.body["action"]["tool_name"] == "held":
+            arrived.set()
+            if received.closed_by_client():
+                gone.set()
+        return answers(received)
+
+    async def use(session: ClientSession) -> None:
+        wait = asyncio.get_running_loop().run_in_executor
+        request = session._request_id
+        held = asyncio.create_task(session.call_tool("acme_held", {}, meta=far.meta()))
+        assert await wait(None, arrived.wait, 30)
+        params = types.CancelledNotificationParams(requestId=request, reason="enough")
+        await session.send_notification(types.ClientNotification(types.CancelledNotification(params=params)))
+        assert await wait(None, gone.wait, 30)
+        held.cancel()
+        after = await session.call_tool("acme_remember", {"n": 1}, meta=far.meta())
+        assert not after.isError
+
+    with orchestrator(answer) as far:
+        call(framework, transport, use)
+
+
+@every
+def test_http_refuses_another_host_and_listens_on_this_computer_only(framework: str) -> None:
+    def post(port: int, host: str) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        ping = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}})
+        accept = "application/json, text/event-stream"
+        connection.request("POST", "/mcp", ping, {"Host": host, "Content-Type": "application/json", "Accept": accept})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    async def main() -> None:
+        async with http_server(framework) as (port, process):
+            assert await asyncio.to_thread(post, port, f"127.0.0.1:{port}") == 200
+            assert await asyncio.to_thread(post, port, f"localhost:{port}") == 200
+            assert 400 <= await asyncio.to_thread(post, port, "evil.example") < 500
+            listening = Path(f"/proc/{process.pid}/net/tcp").read_text()
+            assert f"0100007F:{port:04X}" in listening and f"00000000:{port:04X}" not in listening
+
+    asyncio.run(asyncio.wait_for(main(), 60))
+
+
+@every
+def test_a_server_on_standard_input_ends_with_it(framework: str) -> None:
+    done = subprocess.run(
+        [python(framework), str(HERE / "server.py"), framework],
+        env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, b"")
+
+
