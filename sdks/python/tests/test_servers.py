@@ -144,8 +144,7 @@ def test_tools_reach_their_device_and_return_what_they_should(framework: str, tr
 
         outside = await session.call_tool("acme_signIn", {"email": "x"})
         assert outside.isError
-        if framework != "mcp2":  # which hides what a tool raises
-            assert "needs a device: the tool was called outside of a Packtrain session" in text(outside)
+        assert "needs a device: the tool was called outside of a Packtrain session" in text(outside)
 
         registry = (await session.read_resource("trailblaze://registry")).contents[0]  # type: ignore[arg-type]
         assert isinstance(registry, types.TextResourceContents)
@@ -192,6 +191,17 @@ def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str)
 
     with orchestrator(answers) as far:
         call(framework, transport, use)
+
+
+@every
+def test_what_a_command_fails_with_reaches_the_caller(framework: str) -> None:
+    async def use(session: ClientSession) -> None:
+        failed = await session.call_tool("acme_signIn", {"email": "x"}, meta=far.meta())
+        assert failed.isError and text(failed).endswith('no visible element with text "Sign in"')
+
+    refusal = {"code": "failed_precondition", "message": 'no visible element with text "Sign in"'}
+    with orchestrator(lambda _: (400, refusal)) as far:
+        call(framework, "stdio", use)
 
 
 @every

@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-class CommandError(Exception):
+
+def _shown() -> type[Exception]:
+    """mcp 2 keeps messages of exceptions to itself, other than those of its `ToolError`."""
+    if "fastmcp" not in sys.modules:
+        try:
+            found: type[Exception] = import_module("mcp.server.mcpserver.exceptions").ToolError
+            return found
+        except ImportError:
+            pass
+    return Exception
+
+
+if TYPE_CHECKING:
+    _Shown = Exception
+else:
+    _Shown = _shown()
+
+
+class CommandError(_Shown):
     """A command or a called tool did not do what it was asked.
 
     `code` is the wire's (`"invalid_argument"` ...), `command` the command or tool.

@@ -18,13 +18,13 @@ Direction = Literal["up", "down", "left", "right"]
 """A direction."""
 
 LaunchMode = Literal["reinstall", "resume", "force_restart"]
-"""What happens to the app's data and process. `"reinstall"` when not given."""
+"""What becomes of an app's data and process."""
 
 
 @dataclass(frozen=True)
 class Screen(AsyncScreenBase):
-    """What is on the screen. The picture and the tree are fetched from their addresses, with the same
-    credential, until the tool call ends.
+    """What is on the screen. The picture and the tree are fetched from their addresses with the same credential.
+    They are there until the tool call ends, or two more captures were made.
     """
 
     _session: AsyncSession = field(repr=False, compare=False)
@@ -48,8 +48,8 @@ class Screen(AsyncScreenBase):
 
 @dataclass(frozen=True)
 class SyncScreen(SyncScreenBase):
-    """What is on the screen. The picture and the tree are fetched from their addresses, with the same
-    credential, until the tool call ends.
+    """What is on the screen. The picture and the tree are fetched from their addresses with the same credential.
+    They are there until the tool call ends, or two more captures were made.
     """
 
     _session: SyncSession = field(repr=False, compare=False)
@@ -135,10 +135,9 @@ class AsyncCore(AsyncCommands):
         """Expects an element to be visible in time.
 
         `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
-        `timeout_ms`: How long it may take; 5000 when not given. In milliseconds.
+        `id`: The element's id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
+        `timeout_ms`: How long it may take, in milliseconds; 5000 when not given.
 
         Platforms: Android, iOS, web.
         """
@@ -176,10 +175,9 @@ class AsyncCore(AsyncCommands):
     ) -> int:
         """How many visible elements match.
 
-        `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
+        `text`: Part of what the elements say, in any case; no pattern.
+        `id`: The elements' id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
 
         Platforms: Android, iOS, web.
         """
@@ -190,8 +188,7 @@ class AsyncCore(AsyncCommands):
     async def get_element_text(self, id: str) -> str | None:
         """The text of the first visible element of an id, or nothing.
 
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
+        `id`: The element's id, as for `Tap`.
 
         Platforms: Android, iOS, web.
         """
@@ -225,10 +222,9 @@ class AsyncCore(AsyncCommands):
         """Whether an element is visible. Not being visible is no error.
 
         `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
-        `timeout_ms`: How long to wait for it; not at all when not given. In milliseconds.
+        `id`: The element's id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
+        `timeout_ms`: How long to wait for it, in milliseconds; not at all when not given.
 
         Platforms: Android, iOS, web.
         """
@@ -240,7 +236,7 @@ class AsyncCore(AsyncCommands):
         """Starts an app.
 
         `package_id`: Package name or bundle id.
-        `mode`: What happens to the app's data and process. `"reinstall"` when not given. One of
+        `mode`: What becomes of the app's data and process; LAUNCH_MODE_REINSTALL when not given. One of
             `"reinstall"`, `"resume"`, `"force_restart"`.
 
         Platforms: Android, iOS.
@@ -251,13 +247,13 @@ class AsyncCore(AsyncCommands):
     async def tap(
         self, *, text: str | None = None, id: str | None = None, index: int | None = None, exact: bool | None = None
     ) -> None:
-        """Taps an element once it is visible and still: on the web, clicks it.
+        """Taps an element once it is visible and still; on the web, clicks it.
 
         `text`: Part of what the element says, in any case; no pattern.
         `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
             identifier; on the web its `id` or `data-testid`.
         `index`: Which of the matches, from 0.
-        `exact`: `text` is the whole text, in this case.
+        `exact`: Whether `text` is the whole text, in this case.
 
         Platforms: Android, iOS, web.
         """
@@ -269,10 +265,9 @@ class AsyncCore(AsyncCommands):
         """Expects an element to become visible in time.
 
         `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
-        `timeout_ms`: How long it may take; 10000 when not given. In milliseconds.
+        `id`: The element's id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
+        `timeout_ms`: How long it may take, in milliseconds; 10000 when not given.
 
         Platforms: Android, iOS, web.
         """
@@ -330,7 +325,7 @@ class AsyncMobile(AsyncCommands):
         """Scrolls: down shows what lies below.
 
         `direction`: What to show: down for what lies below. One of `"up"`, `"down"`, `"left"`, `"right"`.
-        `amount`: How many swipes; 1 when not given.
+        `amount`: How many swipes; 1 when not given, at most 20.
 
         Platforms: Android, iOS.
         """
@@ -341,7 +336,7 @@ class AsyncMobile(AsyncCommands):
         """Moves a finger across the screen: up shows what lies below.
 
         `direction`: Where the finger goes. One of `"up"`, `"down"`, `"left"`, `"right"`.
-        `duration_ms`: How long it takes; 400 when not given. In milliseconds.
+        `duration_ms`: How long it takes, in milliseconds; 400 when not given.
 
         Platforms: Android, iOS.
         """
@@ -376,7 +371,7 @@ class AsyncWeb(AsyncCommands):
         """Replaces what a field holds.
 
         `selector`: A CSS selector.
-        `value`: The text.
+        `value`: The text; nothing empties the field.
 
         Platforms: web.
         """
@@ -395,7 +390,7 @@ class AsyncWeb(AsyncCommands):
         """Expects an element to become visible in time.
 
         `selector`: A CSS selector.
-        `timeout_ms`: How long it may take; 10000 when not given. In milliseconds.
+        `timeout_ms`: How long it may take, in milliseconds; 10000 when not given.
 
         Platforms: web.
         """
@@ -411,10 +406,9 @@ class SyncCore(SyncCommands):
         """Expects an element to be visible in time.
 
         `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
-        `timeout_ms`: How long it may take; 5000 when not given. In milliseconds.
+        `id`: The element's id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
+        `timeout_ms`: How long it may take, in milliseconds; 5000 when not given.
 
         Platforms: Android, iOS, web.
         """
@@ -450,10 +444,9 @@ class SyncCore(SyncCommands):
     def get_element_count(self, *, text: str | None = None, id: str | None = None, exact: bool | None = None) -> int:
         """How many visible elements match.
 
-        `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
+        `text`: Part of what the elements say, in any case; no pattern.
+        `id`: The elements' id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
 
         Platforms: Android, iOS, web.
         """
@@ -464,8 +457,7 @@ class SyncCore(SyncCommands):
     def get_element_text(self, id: str) -> str | None:
         """The text of the first visible element of an id, or nothing.
 
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
+        `id`: The element's id, as for `Tap`.
 
         Platforms: Android, iOS, web.
         """
@@ -499,10 +491,9 @@ class SyncCore(SyncCommands):
         """Whether an element is visible. Not being visible is no error.
 
         `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
-        `timeout_ms`: How long to wait for it; not at all when not given. In milliseconds.
+        `id`: The element's id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
+        `timeout_ms`: How long to wait for it, in milliseconds; not at all when not given.
 
         Platforms: Android, iOS, web.
         """
@@ -514,7 +505,7 @@ class SyncCore(SyncCommands):
         """Starts an app.
 
         `package_id`: Package name or bundle id.
-        `mode`: What happens to the app's data and process. `"reinstall"` when not given. One of
+        `mode`: What becomes of the app's data and process; LAUNCH_MODE_REINSTALL when not given. One of
             `"reinstall"`, `"resume"`, `"force_restart"`.
 
         Platforms: Android, iOS.
@@ -525,13 +516,13 @@ class SyncCore(SyncCommands):
     def tap(
         self, *, text: str | None = None, id: str | None = None, index: int | None = None, exact: bool | None = None
     ) -> None:
-        """Taps an element once it is visible and still: on the web, clicks it.
+        """Taps an element once it is visible and still; on the web, clicks it.
 
         `text`: Part of what the element says, in any case; no pattern.
         `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
             identifier; on the web its `id` or `data-testid`.
         `index`: Which of the matches, from 0.
-        `exact`: `text` is the whole text, in this case.
+        `exact`: Whether `text` is the whole text, in this case.
 
         Platforms: Android, iOS, web.
         """
@@ -543,10 +534,9 @@ class SyncCore(SyncCommands):
         """Expects an element to become visible in time.
 
         `text`: Part of what the element says, in any case; no pattern.
-        `id`: The element's id: Android's resource id, in full or behind the last slash; iOS's accessibility
-            identifier; on the web its `id` or `data-testid`.
-        `exact`: `text` is the whole text, in this case.
-        `timeout_ms`: How long it may take; 10000 when not given. In milliseconds.
+        `id`: The element's id, as for `Tap`.
+        `exact`: Whether `text` is the whole text, in this case.
+        `timeout_ms`: How long it may take, in milliseconds; 10000 when not given.
 
         Platforms: Android, iOS, web.
         """
@@ -604,7 +594,7 @@ class SyncMobile(SyncCommands):
         """Scrolls: down shows what lies below.
 
         `direction`: What to show: down for what lies below. One of `"up"`, `"down"`, `"left"`, `"right"`.
-        `amount`: How many swipes; 1 when not given.
+        `amount`: How many swipes; 1 when not given, at most 20.
 
         Platforms: Android, iOS.
         """
@@ -615,7 +605,7 @@ class SyncMobile(SyncCommands):
         """Moves a finger across the screen: up shows what lies below.
 
         `direction`: Where the finger goes. One of `"up"`, `"down"`, `"left"`, `"right"`.
-        `duration_ms`: How long it takes; 400 when not given. In milliseconds.
+        `duration_ms`: How long it takes, in milliseconds; 400 when not given.
 
         Platforms: Android, iOS.
         """
@@ -650,7 +640,7 @@ class SyncWeb(SyncCommands):
         """Replaces what a field holds.
 
         `selector`: A CSS selector.
-        `value`: The text.
+        `value`: The text; nothing empties the field.
 
         Platforms: web.
         """
@@ -669,7 +659,7 @@ class SyncWeb(SyncCommands):
         """Expects an element to become visible in time.
 
         `selector`: A CSS selector.
-        `timeout_ms`: How long it may take; 10000 when not given. In milliseconds.
+        `timeout_ms`: How long it may take, in milliseconds; 10000 when not given.
 
         Platforms: web.
         """
