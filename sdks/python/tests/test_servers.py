@@ -40,8 +40,8 @@ def environment() -> dict[str, str]:
 
 
 @asynccontextmanager
-async def over_stdio(framework: str) -> AsyncIterator[ClientSession]:
-    server = [str(HERE / "server.py"), framework]
+async def over_stdio(framework: str, script: Path = HERE / "server.py") -> AsyncIterator[ClientSession]:
+    server = [str(script), framework]
     parameters = StdioServerParameters(command=python(framework), args=server, env=environment())
     with tempfile.TemporaryFile("w+") as errors:
         async with stdio_client(parameters, errlog=errors) as (read, write), ClientSession(read, write) as session:
@@ -295,3 +295,27 @@ def test_a_server_on_standard_input_ends_with_it(framework: str) -> None:
     assert (done.returncode, done.stdout) == (0, b"")
 
 
+
+
+@pytest.mark.parametrize("framework", ["fastmcp2", "fastmcp3", "fastmcp4"])
+def test_the_first_tool_of_the_readme_works(framework: str, tmp_path: Path) -> None:
+    readme = (HERE.parent / "README.md").read_text("utf-8")
+    tools, _, rest = readme.partition("```python\n# tools.py")[2].partition("```")
+    test = rest.partition("```python\nimport asyncio")[2].partition("```")[0]
+    (tmp_path / "tools.py").write_text(tools)
+    assert len(tools.splitlines()) <= 21
+
+    async def main() -> None:
+        async with over_stdio(framework, tmp_path / "tools.py") as session:
+            result = await session.call_tool("acme_signIn", {"email": "ada@x.org"}, meta=far.meta())
+            assert text(result) == "Signed in as ada@x.org"
+
+    with orchestrator(answers) as far:
+        asyncio.run(asyncio.wait_for(main(), 60))
+    assert len(far.received) == 4
+
+    if framework != "fastmcp2":  # whose tools are no functions
+        (tmp_path / "test_tools.py").write_text("import asyncio" + test)
+        command = [python(framework), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "packtrain.pytest_plugin"]
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60)
+        assert "1 passed" in done.stdout, done.stdout
