@@ -22,7 +22,7 @@ from packtrain import (
     SyncTrailblazeClient,
     TrailblazeClient,
 )
-from packtrain._http import ResponseReader
+from packtrain._http import response_reader, start
 from packtrain._wire import MAX_BODY, MAX_HEAD, WireError
 
 BODY = b'{"visible":true}'
@@ -116,17 +116,20 @@ def test_a_connection_that_is_to_be_closed_is_not_used_again(ask: Any) -> None:
 
 @pytest.mark.parametrize("answer", [PLAIN, CHUNKED, INFORMED])
 def test_an_answer_in_single_bytes_is_the_same(answer: bytes) -> None:
-    reader = ResponseReader()
-    answers = [reader.feed(bytes([byte])) for byte in answer]
-    assert answers[:-1] == [None] * (len(answer) - 1)
-    assert answers[-1] is not None and answers[-1].body == BODY and reader.keep
+    reader = start(response_reader())
+    for byte in answer[:-1]:
+        reader.send(bytes([byte]))
+    with pytest.raises(StopIteration) as ended:
+        reader.send(answer[-1:])
+    response, keep = ended.value.value
+    assert (response.status, response.body, keep) == (200, BODY, True)
 
 
-def test_what_follows_an_answer_ends_the_connection() -> None:
-    for answer in (PLAIN, CHUNKED):
-        reader = ResponseReader()
-        assert reader.feed(answer + b"HTTP/1.1") is not None
-        assert not reader.keep
+@pytest.mark.parametrize("answer", [PLAIN, CHUNKED])
+def test_what_follows_an_answer_ends_the_connection(answer: bytes) -> None:
+    with pytest.raises(StopIteration) as ended:
+        start(response_reader()).send(answer + b"HTTP/1.1")
+    assert ended.value.value[1] is False
 
 
 @pytest.mark.parametrize(
@@ -145,7 +148,7 @@ def test_what_follows_an_answer_ends_the_connection() -> None:
 )
 def test_nonsense_is_refused(answer: bytes) -> None:
     with pytest.raises(WireError):
-        ResponseReader().feed(answer)
+        start(response_reader()).send(answer)
 
 
 @both

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Generator
 
 from ._wire import MAX_BODY, MAX_HEAD, REQUEST_TIMEOUT, Address, Request, Response, WireError
 
@@ -29,101 +30,89 @@ def encode(request: Request) -> bytes:
     return "\r\n".join(head).encode("latin-1") + b"\r\n\r\n" + request.body
 
 
-class ResponseReader:
-    """Reads one answer out of pieces."""
+Reader = Generator[None, bytes, "tuple[Response, bool]"]
 
-    def __init__(self) -> None:
-        self._data = bytearray()
-        self._body = bytearray()
-        self._status = 0
-        self._length: int | None = None
-        self._chunked = False
-        self._chunk_left = 0
-        self._trailer = False
-        self.keep = True
 
-    def feed(self, data: bytes) -> Response | None:
-        """Takes a piece; the answer once it is complete."""
-        self._data += data
-        if not self._status and not self._head():
-            return None
-        if len(self._data) + len(self._body) > MAX_BODY + MAX_HEAD or (self._length or 0) > MAX_BODY:
-            raise WireError(f"the answer is larger than {MAX_BODY} bytes")
-        if self._chunked:
-            return Response(self._status, bytes(self._body)) if self._chunks() else None
-        if self._length is None or len(self._data) < self._length:
-            return None
-        body = bytes(self._data[: self._length])
-        self.keep = self.keep and len(self._data) == self._length
-        return Response(self._status, body)
+def response_reader() -> Reader:
+    """Takes an answer in pieces, the empty piece for the end; returns it, and whether the connection can be kept."""
+    data = bytearray()
+    while True:
+        head = (yield from _until(data, b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        version, _, rest = head[0].partition(" ")
+        if not version.startswith("HTTP/1.") or not rest[:3].isdigit():
+            raise WireError(f"not an HTTP/1.1 answer: {head[0][:80]!r}")
+        if not rest.startswith("1"):
+            break
+    status = int(rest[:3])
+    fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+    connection = fields.get("connection", "").lower()
+    keep = "close" not in connection and (version != "HTTP/1.0" or "keep-alive" in connection)
+    if status in (204, 304):
+        body = b""
+    elif "chunked" in fields.get("transfer-encoding", "").lower():
+        body = yield from _chunks(data)
+    elif "content-length" in fields:
+        body = yield from _take(data, _size(fields["content-length"], 10))
+    else:
+        while piece := (yield):
+            data += piece
+            _size(str(len(data)), 10)
+        return Response(status, bytes(data)), False
+    return Response(status, body), keep and not data
 
-    def end(self) -> Response | None:
-        """The peer closed: the answer, if that ends it."""
-        if self._status and self._length is None and not self._chunked:
-            self.keep = False
-            return Response(self._status, bytes(self._data))
-        return None
 
-    def _head(self) -> bool:
-        while True:
-            end = self._data.find(b"\r\n\r\n")
-            if end > MAX_HEAD or (end < 0 and len(self._data) > MAX_HEAD):
-                raise WireError(f"the head of the answer is larger than {MAX_HEAD} bytes")
-            if end < 0:
-                return False
-            lines = self._data[:end].decode("latin-1").split("\r\n")
-            del self._data[: end + 4]
-            version, _, rest = lines[0].partition(" ")
-            if not version.startswith("HTTP/1.") or not rest[:3].isdigit():
-                raise WireError(f"not an HTTP/1.1 answer: {lines[0][:80]!r}")
-            if not rest.startswith("1"):
-                break
-        self._status = int(rest[:3])
-        fields = {}
-        for line in lines[1:]:
-            name, _, value = line.partition(":")
-            fields[name.lower()] = value.strip()
-        connection = fields.get("connection", "").lower()
-        self.keep = "close" not in connection and (version != "HTTP/1.0" or "keep-alive" in connection)
-        self._chunked = "chunked" in fields.get("transfer-encoding", "").lower()
-        if self._status in (204, 304):
-            self._chunked, self._length = False, 0
-        elif not self._chunked and (length := fields.get("content-length")) is not None:
-            if not (length.isascii() and length.isdigit()):
-                raise WireError(f"bad content-length {length[:80]!r}")
-            self._length = int(length)
-        return True
+def _chunks(data: bytearray) -> Generator[None, bytes, bytes]:
+    pieces, total = [], 0
+    while size := _size((yield from _until(data, b"\r\n")).partition(b";")[0].decode("latin-1"), 16):
+        total = _size(str(total + size), 10)
+        piece = yield from _take(data, size + 2)
+        if piece[-2:] != b"\r\n":
+            raise WireError("a chunk is longer than it says")
+        pieces.append(piece[:-2])
+    while (yield from _until(data, b"\r\n")):
+        pass  # trailers
+    return b"".join(pieces)
 
-    def _chunks(self) -> bool:
-        while True:
-            if self._chunk_left:
-                if len(self._data) < self._chunk_left:
-                    return False
-                self._body += self._data[: self._chunk_left - 2]
-                if self._data[self._chunk_left - 2 : self._chunk_left] != b"\r\n":
-                    raise WireError("bad chunk")
-                del self._data[: self._chunk_left]
-                self._chunk_left = 0
-            end = self._data.find(b"\r\n")
-            if end > MAX_HEAD or (end < 0 and len(self._data) > MAX_HEAD):
-                raise WireError("bad chunk size")
-            if end < 0:
-                return False
-            line = bytes(self._data[:end])
-            del self._data[: end + 2]
-            if self._trailer:
-                if not line:
-                    self.keep = self.keep and not self._data
-                    return True
-                continue
-            try:
-                size = int(line.partition(b";")[0], 16)
-            except ValueError:
-                raise WireError(f"bad chunk size {line[:80]!r}") from None
-            if not 0 <= size <= MAX_BODY:
-                raise WireError(f"the answer is larger than {MAX_BODY} bytes")
-            self._trailer = size == 0
-            self._chunk_left = size + 2 if size else 0
+
+def _until(data: bytearray, mark: bytes) -> Generator[None, bytes, bytes]:
+    while (end := data.find(mark)) < 0 and len(data) <= MAX_HEAD:
+        data += yield from _more()
+    if not 0 <= end <= MAX_HEAD:
+        raise WireError(f"the head of the answer is larger than {MAX_HEAD} bytes")
+    found = bytes(data[:end])
+    del data[: end + len(mark)]
+    return found
+
+
+def _take(data: bytearray, size: int) -> Generator[None, bytes, bytes]:
+    while len(data) < size:
+        data += yield from _more()
+    taken = bytes(data[:size])
+    del data[:size]
+    return taken
+
+
+def _more() -> Generator[None, bytes, bytes]:
+    piece = yield
+    if not piece:
+        raise ConnectionResetError("the connection was closed before the answer")
+    return piece
+
+
+def _size(text: str, base: int) -> int:
+    try:
+        size = int(text, base) if text.isalnum() else -1
+    except ValueError:
+        size = -1
+    if not 0 <= size <= MAX_BODY:
+        raise WireError(f"the answer has a size of {text[:80]!r}, at most {MAX_BODY} bytes are read")
+    return size
+
+
+def start(reader: Reader) -> Reader:
+    """Makes a reader ready for its first piece."""
+    next(reader)
+    return reader
 
 
 class _Connection(asyncio.Protocol):
@@ -132,8 +121,8 @@ class _Connection(asyncio.Protocol):
     transport: asyncio.Transport
 
     def __init__(self) -> None:
-        self._reader: ResponseReader | None = None
-        self._answer: asyncio.Future[Response] | None = None
+        self._reader: Reader | None = None
+        self._answer: asyncio.Future[tuple[Response, bool]] | None = None
         self.idle_since = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -141,35 +130,34 @@ class _Connection(asyncio.Protocol):
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        if self._reader is None:
+        if self._reader is None or self._answer is None or self._answer.done():
             self.transport.abort()  # nobody asked
             return
         try:
-            response = self._reader.feed(data)
-        except WireError as error:
-            self.fail(error)
-            return
-        if response is not None:
-            self._done(response)
+            self._reader.send(data)
+        except StopIteration as end:
+            self._answer.set_result(end.value)
+        except (OSError, WireError) as error:
+            self._fail(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        response = self._reader.end() if self._reader is not None else None
-        if response is not None:
-            self._done(response)
-        else:
-            self.fail(exc or ConnectionResetError("the connection was closed before the answer"))
+        if exc is not None:
+            self._fail(exc)
+        elif self._answer is not None and not self._answer.done():
+            self.data_received(b"")
 
     async def exchange(self, request: bytes, timeout: float) -> tuple[Response, bool]:
         """Sends a request; its answer, and whether the connection can be used again."""
         if self.transport.is_closing():
             raise ConnectionResetError("the connection was closed")
         loop = asyncio.get_running_loop()
-        self._reader = reader = ResponseReader()
+        self._reader = start(response_reader())
         self._answer = answer = loop.create_future()
-        timer = loop.call_later(timeout, self.fail, TimeoutError())
+        timer = loop.call_later(timeout, self._fail, TimeoutError())
         try:
             self.transport.write(request)
-            return await answer, reader.keep and not self.transport.is_closing()
+            response, keep = await answer
+            return response, keep and not self.transport.is_closing()
         except BaseException:  # cancelled too: the peer sees that nobody waits
             self.transport.abort()
             raise
@@ -177,14 +165,9 @@ class _Connection(asyncio.Protocol):
             timer.cancel()
             self._reader = self._answer = None
 
-    def fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(error)
-
-    def _done(self, response: Response) -> None:
-        self._reader = None
-        if self._answer is not None and not self._answer.done():
-            self._answer.set_result(response)
 
 
 class AsyncPool:

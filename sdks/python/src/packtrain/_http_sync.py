@@ -7,7 +7,7 @@ import threading
 from collections import defaultdict
 from time import monotonic
 
-from ._http import IDLE_TIMEOUT, ResponseReader, encode
+from ._http import IDLE_TIMEOUT, encode, response_reader, start
 from ._wire import REQUEST_TIMEOUT, Address, Request, Response
 
 
@@ -52,17 +52,16 @@ class SyncPool:
 
 
 def _exchange(sock: socket.socket, request: bytes, deadline: float) -> tuple[Response, bool]:
-    reader = ResponseReader()
+    reader = start(response_reader())
     sock.settimeout(REQUEST_TIMEOUT)
     sock.sendall(request)
-    while True:
-        sock.settimeout(max(deadline - monotonic(), 0.001))
-        data = sock.recv(65536)
-        response = reader.feed(data) if data else reader.end()
-        if response is not None:
-            return response, reader.keep
-        if not data:
-            raise ConnectionResetError("the connection was closed before the answer")
+    try:
+        while True:
+            sock.settimeout(max(deadline - monotonic(), 0.001))
+            reader.send(sock.recv(65536))
+    except StopIteration as end:
+        answer: tuple[Response, bool] = end.value
+        return answer
 
 
 def _is_open(sock: socket.socket) -> bool:
