@@ -63,7 +63,7 @@ class Generator:
             "",
             "from ._session import (",
             *(f"    {name}," for name in (
-                "AsyncCommands", "AsyncScreenBase", "AsyncSession", "SyncCommands", "SyncScreenBase", "SyncSession")),
+                "AsyncCommands", "AsyncScreenBase", "Session", "SyncCommands", "SyncScreenBase")),
             ")",
             "",
         ]
@@ -135,7 +135,7 @@ class Generator:
         lines = paragraph(self.schemas[name]["description"], "    ")
         lines[0] = '    """' + lines[0].lstrip()
         out += [*lines, '    """', ""] if len(lines) > 1 else [lines[0] + '"""', ""]
-        out += [f"    _session: {kind}Session = field(repr=False, compare=False)"]
+        out += [f"    _session: Session = field(repr=False, compare=False)"]
         for property, schema, required in self.properties(name):
             type = self.type_of(schema)
             out += [f"    {snake(property)}: {type if required or type == 'bool' else f'{type} | None'}"]
@@ -184,7 +184,7 @@ class Generator:
                 prepare += [f"        {value}_wire = {wire if required else f'{wire} if {value} is not None else None'}"]
                 value += "_wire"
             body.append(f'"{argument}": {value}')
-        call = f'{"" if sync else "await "}self._session.command("{name}", {{{", ".join(body)}}})'
+        call = f'{"" if sync else "await "}self._command("{name}", {{{", ".join(body)}}})'
         response = self.response(operation)
         if returns == "nothing":
             type, result = "None", [f"        {call}"]

@@ -8,10 +8,9 @@ from typing import Any, Literal
 from ._session import (
     AsyncCommands,
     AsyncScreenBase,
-    AsyncSession,
+    Session,
     SyncCommands,
     SyncScreenBase,
-    SyncSession,
 )
 
 Direction = Literal["up", "down", "left", "right"]
@@ -27,7 +26,7 @@ class Screen(AsyncScreenBase):
     They are there until the tool call ends, or two more captures were made.
     """
 
-    _session: AsyncSession = field(repr=False, compare=False)
+    _session: Session = field(repr=False, compare=False)
     width: float
     """Width in the units of bounds."""
     height: float
@@ -52,7 +51,7 @@ class SyncScreen(SyncScreenBase):
     They are there until the tool call ends, or two more captures were made.
     """
 
-    _session: SyncSession = field(repr=False, compare=False)
+    _session: Session = field(repr=False, compare=False)
     width: float
     """Width in the units of bounds."""
     height: float
@@ -141,14 +140,14 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        await self._session.command("AssertVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
+        await self._command("AssertVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
 
     async def capture_screen(self) -> Screen:
         """Takes a picture and a reading of the screen.
 
         Platforms: Android, iOS, web.
         """
-        answer = await self._session.command("CaptureScreen", {})
+        answer = await self._command("CaptureScreen", {})
         return Screen(
             self._session,
             width=answer.get("width", 0.0),
@@ -168,7 +167,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS.
         """
-        await self._session.command("ClearAppData", {"packageId": package_id})
+        await self._command("ClearAppData", {"packageId": package_id})
 
     async def get_element_count(
         self, *, text: str | None = None, id: str | None = None, exact: bool | None = None
@@ -181,7 +180,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = await self._session.command("GetElementCount", {"text": text, "id": id, "exact": exact})
+        answer = await self._command("GetElementCount", {"text": text, "id": id, "exact": exact})
         value: int = answer.get("count", 0)
         return value
 
@@ -192,7 +191,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = await self._session.command("GetElementText", {"id": id})
+        answer = await self._command("GetElementText", {"id": id})
         value: str | None = answer.get("text")
         return value
 
@@ -203,7 +202,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = await self._session.command("HasText", {"text": text})
+        answer = await self._command("HasText", {"text": text})
         value: bool = answer.get("found", False)
         return value
 
@@ -214,7 +213,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        await self._session.command("InputText", {"text": text})
+        await self._command("InputText", {"text": text})
 
     async def is_visible(
         self, *, text: str | None = None, id: str | None = None, exact: bool | None = None, timeout_ms: int | None = None
@@ -228,7 +227,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = await self._session.command("IsVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
+        answer = await self._command("IsVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
         value: bool = answer.get("visible", False)
         return value
 
@@ -242,7 +241,7 @@ class AsyncCore(AsyncCommands):
         Platforms: Android, iOS.
         """
         mode_wire = f"LAUNCH_MODE_{mode.upper()}" if mode is not None else None
-        await self._session.command("LaunchApp", {"packageId": package_id, "mode": mode_wire})
+        await self._command("LaunchApp", {"packageId": package_id, "mode": mode_wire})
 
     async def tap(
         self, *, text: str | None = None, id: str | None = None, index: int | None = None, exact: bool | None = None
@@ -257,7 +256,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        await self._session.command("Tap", {"text": text, "id": id, "index": index, "exact": exact})
+        await self._command("Tap", {"text": text, "id": id, "index": index, "exact": exact})
 
     async def wait_until_visible(
         self, *, text: str | None = None, id: str | None = None, exact: bool | None = None, timeout_ms: int | None = None
@@ -271,7 +270,7 @@ class AsyncCore(AsyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        await self._session.command("WaitUntilVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
+        await self._command("WaitUntilVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
 
 
 class AsyncMobile(AsyncCommands):
@@ -284,7 +283,7 @@ class AsyncMobile(AsyncCommands):
 
         Platforms: Android.
         """
-        answer = await self._session.command("AdbShell", {"command": command})
+        answer = await self._command("AdbShell", {"command": command})
         value: str = answer.get("output", "")
         return value
 
@@ -296,7 +295,7 @@ class AsyncMobile(AsyncCommands):
 
         Platforms: Android.
         """
-        await self._session.command("GrantPermission", {"packageId": package_id, "permission": permission})
+        await self._command("GrantPermission", {"packageId": package_id, "permission": permission})
 
     async def pinch(self, scale: float) -> None:
         """Moves two fingers apart or together in the middle of the screen.
@@ -305,21 +304,21 @@ class AsyncMobile(AsyncCommands):
 
         Platforms: Android, iOS.
         """
-        await self._session.command("Pinch", {"scale": scale})
+        await self._command("Pinch", {"scale": scale})
 
     async def press_back(self) -> None:
         """Goes back.
 
         Platforms: Android, iOS.
         """
-        await self._session.command("PressBack", {})
+        await self._command("PressBack", {})
 
     async def press_home(self) -> None:
         """Goes to the home screen.
 
         Platforms: Android, iOS.
         """
-        await self._session.command("PressHome", {})
+        await self._command("PressHome", {})
 
     async def scroll(self, direction: Direction, *, amount: int | None = None) -> None:
         """Scrolls: down shows what lies below.
@@ -330,7 +329,7 @@ class AsyncMobile(AsyncCommands):
         Platforms: Android, iOS.
         """
         direction_wire = f"DIRECTION_{direction.upper()}"
-        await self._session.command("Scroll", {"direction": direction_wire, "amount": amount})
+        await self._command("Scroll", {"direction": direction_wire, "amount": amount})
 
     async def swipe(self, direction: Direction, *, duration_ms: int | None = None) -> None:
         """Moves a finger across the screen: up shows what lies below.
@@ -341,7 +340,7 @@ class AsyncMobile(AsyncCommands):
         Platforms: Android, iOS.
         """
         direction_wire = f"DIRECTION_{direction.upper()}"
-        await self._session.command("Swipe", {"direction": direction_wire, "durationMs": duration_ms})
+        await self._command("Swipe", {"direction": direction_wire, "durationMs": duration_ms})
 
 
 class AsyncWeb(AsyncCommands):
@@ -354,7 +353,7 @@ class AsyncWeb(AsyncCommands):
 
         Platforms: web.
         """
-        await self._session.command("Click", {"selector": selector})
+        await self._command("Click", {"selector": selector})
 
     async def evaluate_js(self, script: str) -> Any:
         """Runs JavaScript in the page.
@@ -363,7 +362,7 @@ class AsyncWeb(AsyncCommands):
 
         Platforms: web.
         """
-        answer = await self._session.command("EvaluateJs", {"script": script})
+        answer = await self._command("EvaluateJs", {"script": script})
         value: Any = answer.get("result")
         return value
 
@@ -375,7 +374,7 @@ class AsyncWeb(AsyncCommands):
 
         Platforms: web.
         """
-        await self._session.command("Fill", {"selector": selector, "value": value})
+        await self._command("Fill", {"selector": selector, "value": value})
 
     async def navigate(self, url: str) -> None:
         """Opens an address.
@@ -384,7 +383,7 @@ class AsyncWeb(AsyncCommands):
 
         Platforms: web.
         """
-        await self._session.command("Navigate", {"url": url})
+        await self._command("Navigate", {"url": url})
 
     async def wait_for_selector(self, selector: str, *, timeout_ms: int | None = None) -> None:
         """Expects an element to become visible in time.
@@ -394,7 +393,7 @@ class AsyncWeb(AsyncCommands):
 
         Platforms: web.
         """
-        await self._session.command("WaitForSelector", {"selector": selector, "timeoutMs": timeout_ms})
+        await self._command("WaitForSelector", {"selector": selector, "timeoutMs": timeout_ms})
 
 
 class SyncCore(SyncCommands):
@@ -412,14 +411,14 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        self._session.command("AssertVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
+        self._command("AssertVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
 
     def capture_screen(self) -> SyncScreen:
         """Takes a picture and a reading of the screen.
 
         Platforms: Android, iOS, web.
         """
-        answer = self._session.command("CaptureScreen", {})
+        answer = self._command("CaptureScreen", {})
         return SyncScreen(
             self._session,
             width=answer.get("width", 0.0),
@@ -439,7 +438,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS.
         """
-        self._session.command("ClearAppData", {"packageId": package_id})
+        self._command("ClearAppData", {"packageId": package_id})
 
     def get_element_count(self, *, text: str | None = None, id: str | None = None, exact: bool | None = None) -> int:
         """How many visible elements match.
@@ -450,7 +449,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = self._session.command("GetElementCount", {"text": text, "id": id, "exact": exact})
+        answer = self._command("GetElementCount", {"text": text, "id": id, "exact": exact})
         value: int = answer.get("count", 0)
         return value
 
@@ -461,7 +460,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = self._session.command("GetElementText", {"id": id})
+        answer = self._command("GetElementText", {"id": id})
         value: str | None = answer.get("text")
         return value
 
@@ -472,7 +471,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = self._session.command("HasText", {"text": text})
+        answer = self._command("HasText", {"text": text})
         value: bool = answer.get("found", False)
         return value
 
@@ -483,7 +482,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        self._session.command("InputText", {"text": text})
+        self._command("InputText", {"text": text})
 
     def is_visible(
         self, *, text: str | None = None, id: str | None = None, exact: bool | None = None, timeout_ms: int | None = None
@@ -497,7 +496,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        answer = self._session.command("IsVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
+        answer = self._command("IsVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
         value: bool = answer.get("visible", False)
         return value
 
@@ -511,7 +510,7 @@ class SyncCore(SyncCommands):
         Platforms: Android, iOS.
         """
         mode_wire = f"LAUNCH_MODE_{mode.upper()}" if mode is not None else None
-        self._session.command("LaunchApp", {"packageId": package_id, "mode": mode_wire})
+        self._command("LaunchApp", {"packageId": package_id, "mode": mode_wire})
 
     def tap(
         self, *, text: str | None = None, id: str | None = None, index: int | None = None, exact: bool | None = None
@@ -526,7 +525,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        self._session.command("Tap", {"text": text, "id": id, "index": index, "exact": exact})
+        self._command("Tap", {"text": text, "id": id, "index": index, "exact": exact})
 
     def wait_until_visible(
         self, *, text: str | None = None, id: str | None = None, exact: bool | None = None, timeout_ms: int | None = None
@@ -540,7 +539,7 @@ class SyncCore(SyncCommands):
 
         Platforms: Android, iOS, web.
         """
-        self._session.command("WaitUntilVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
+        self._command("WaitUntilVisible", {"text": text, "id": id, "exact": exact, "timeoutMs": timeout_ms})
 
 
 class SyncMobile(SyncCommands):
@@ -553,7 +552,7 @@ class SyncMobile(SyncCommands):
 
         Platforms: Android.
         """
-        answer = self._session.command("AdbShell", {"command": command})
+        answer = self._command("AdbShell", {"command": command})
         value: str = answer.get("output", "")
         return value
 
@@ -565,7 +564,7 @@ class SyncMobile(SyncCommands):
 
         Platforms: Android.
         """
-        self._session.command("GrantPermission", {"packageId": package_id, "permission": permission})
+        self._command("GrantPermission", {"packageId": package_id, "permission": permission})
 
     def pinch(self, scale: float) -> None:
         """Moves two fingers apart or together in the middle of the screen.
@@ -574,21 +573,21 @@ class SyncMobile(SyncCommands):
 
         Platforms: Android, iOS.
         """
-        self._session.command("Pinch", {"scale": scale})
+        self._command("Pinch", {"scale": scale})
 
     def press_back(self) -> None:
         """Goes back.
 
         Platforms: Android, iOS.
         """
-        self._session.command("PressBack", {})
+        self._command("PressBack", {})
 
     def press_home(self) -> None:
         """Goes to the home screen.
 
         Platforms: Android, iOS.
         """
-        self._session.command("PressHome", {})
+        self._command("PressHome", {})
 
     def scroll(self, direction: Direction, *, amount: int | None = None) -> None:
         """Scrolls: down shows what lies below.
@@ -599,7 +598,7 @@ class SyncMobile(SyncCommands):
         Platforms: Android, iOS.
         """
         direction_wire = f"DIRECTION_{direction.upper()}"
-        self._session.command("Scroll", {"direction": direction_wire, "amount": amount})
+        self._command("Scroll", {"direction": direction_wire, "amount": amount})
 
     def swipe(self, direction: Direction, *, duration_ms: int | None = None) -> None:
         """Moves a finger across the screen: up shows what lies below.
@@ -610,7 +609,7 @@ class SyncMobile(SyncCommands):
         Platforms: Android, iOS.
         """
         direction_wire = f"DIRECTION_{direction.upper()}"
-        self._session.command("Swipe", {"direction": direction_wire, "durationMs": duration_ms})
+        self._command("Swipe", {"direction": direction_wire, "durationMs": duration_ms})
 
 
 class SyncWeb(SyncCommands):
@@ -623,7 +622,7 @@ class SyncWeb(SyncCommands):
 
         Platforms: web.
         """
-        self._session.command("Click", {"selector": selector})
+        self._command("Click", {"selector": selector})
 
     def evaluate_js(self, script: str) -> Any:
         """Runs JavaScript in the page.
@@ -632,7 +631,7 @@ class SyncWeb(SyncCommands):
 
         Platforms: web.
         """
-        answer = self._session.command("EvaluateJs", {"script": script})
+        answer = self._command("EvaluateJs", {"script": script})
         value: Any = answer.get("result")
         return value
 
@@ -644,7 +643,7 @@ class SyncWeb(SyncCommands):
 
         Platforms: web.
         """
-        self._session.command("Fill", {"selector": selector, "value": value})
+        self._command("Fill", {"selector": selector, "value": value})
 
     def navigate(self, url: str) -> None:
         """Opens an address.
@@ -653,7 +652,7 @@ class SyncWeb(SyncCommands):
 
         Platforms: web.
         """
-        self._session.command("Navigate", {"url": url})
+        self._command("Navigate", {"url": url})
 
     def wait_for_selector(self, selector: str, *, timeout_ms: int | None = None) -> None:
         """Expects an element to become visible in time.
@@ -663,4 +662,4 @@ class SyncWeb(SyncCommands):
 
         Platforms: web.
         """
-        self._session.command("WaitForSelector", {"selector": selector, "timeoutMs": timeout_ms})
+        self._command("WaitForSelector", {"selector": selector, "timeoutMs": timeout_ms})

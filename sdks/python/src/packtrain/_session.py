@@ -9,92 +9,44 @@ from typing import Any
 from ._context import TrailblazeContext
 from ._http import async_pool
 from ._http_sync import sync_pool
-from ._memory import memory_of
+from ._memory import Memory, memory_of
 from ._wire import (
     Request,
     Response,
-    ToolCallResult,
     WireError,
     command_answer,
     command_request,
     fetch_answer,
     fetch_request,
     not_answered,
-    tool_answer,
-    tool_request,
 )
 
 
-class AsyncSession:
-    """What commands are sent through. The mocks replace it."""
+class Session:
+    """What a call is for, its memory, and the way requests go. The mocks replace it."""
 
-    def __init__(self, context: TrailblazeContext) -> None:
+    def __init__(self, context: TrailblazeContext, memory: Memory | None = None) -> None:
         self.context = context
-        self.memory = memory_of(context.invocation_id, context.memory)
+        self.memory = memory or memory_of(context.invocation_id, context.memory)
 
     @staticmethod
-    def of(ctx: Any) -> AsyncSession | None:
+    def of(ctx: Any) -> Session | None:
         """The session of a framework's context object, which may bring its own; None outside of one."""
         if hasattr(ctx, "packtrain_session"):
-            own: AsyncSession = ctx.packtrain_session()
+            own: Session = ctx.packtrain_session()
             return own
         context = TrailblazeContext.from_context(ctx)
-        return AsyncSession(context) if context is not None else None
+        return Session(context) if context is not None else None
 
-    async def command(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Carries out a typed command."""
-        request = command_request(self.context, method, arguments)
-        return command_answer(request, await self._send(request))
-
-    async def fetch(self, name: str, url: str) -> bytes:
-        """Fetches what an answer points to."""
-        request = fetch_request(self.context, name, url)
-        return fetch_answer(request, await self._send(request))
-
-    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolCallResult:
-        """Calls a tool by name."""
-        request = tool_request(self.context, tool, arguments)
-        return tool_answer(request, await self._send(request))
-
-    async def _send(self, request: Request) -> Response:
+    async def send(self, request: Request) -> Response:
+        """Sends a request."""
         try:
             return await async_pool().send(request)
         except (OSError, WireError) as error:
             raise not_answered(request, error) from error
 
-
-class SyncSession:
-    """`AsyncSession` for blocking callers."""
-
-    def __init__(self, context: TrailblazeContext) -> None:
-        self.context = context
-        self.memory = memory_of(context.invocation_id, context.memory)
-
-    @staticmethod
-    def of(ctx: Any) -> SyncSession | None:
-        """The session of a framework's context object, which may bring its own; None outside of one."""
-        if hasattr(ctx, "packtrain_sync_session"):
-            own: SyncSession = ctx.packtrain_sync_session()
-            return own
-        context = TrailblazeContext.from_context(ctx)
-        return SyncSession(context) if context is not None else None
-
-    def command(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Carries out a typed command."""
-        request = command_request(self.context, method, arguments)
-        return command_answer(request, self._send(request))
-
-    def fetch(self, name: str, url: str) -> bytes:
-        """Fetches what an answer points to."""
-        request = fetch_request(self.context, name, url)
-        return fetch_answer(request, self._send(request))
-
-    def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolCallResult:
-        """Calls a tool by name."""
-        request = tool_request(self.context, tool, arguments)
-        return tool_answer(request, self._send(request))
-
-    def _send(self, request: Request) -> Response:
+    def send_blocking(self, request: Request) -> Response:
+        """Sends a request and blocks."""
         try:
             return sync_pool.send(request)
         except (OSError, WireError) as error:
@@ -104,44 +56,56 @@ class SyncSession:
 class AsyncCommands:
     """A group of commands."""
 
-    def __init__(self, session: AsyncSession) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
+
+    async def _command(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        request = command_request(self._session.context, method, arguments)
+        return command_answer(request, await self._session.send(request))
 
 
 class SyncCommands:
     """A group of commands that block."""
 
-    def __init__(self, session: SyncSession) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
+
+    def _command(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        request = command_request(self._session.context, method, arguments)
+        return command_answer(request, self._session.send_blocking(request))
 
 
 class AsyncScreenBase:
-    """What the fields of a screen point to; it is there until the tool call ends."""
+    """What the fields of a screen point to."""
 
-    _session: AsyncSession
+    _session: Session
     screenshot_url: str
     tree_url: str
 
     async def screenshot(self) -> bytes:
         """The screenshot as PNG."""
-        return await self._session.fetch("screenshot", self.screenshot_url)
+        request = fetch_request(self._session.context, "screenshot", self.screenshot_url)
+        return fetch_answer(request, await self._session.send(request))
 
     async def tree(self) -> Any:
         """The tree of elements."""
-        return json.loads(await self._session.fetch("tree", self.tree_url))
+        request = fetch_request(self._session.context, "tree", self.tree_url)
+        return json.loads(fetch_answer(request, await self._session.send(request)))
 
 
 class SyncScreenBase:
     """`AsyncScreenBase` for blocking callers."""
 
-    _session: SyncSession
+    _session: Session
     screenshot_url: str
     tree_url: str
 
     def screenshot(self) -> bytes:
         """The screenshot as PNG."""
-        return self._session.fetch("screenshot", self.screenshot_url)
+        request = fetch_request(self._session.context, "screenshot", self.screenshot_url)
+        return fetch_answer(request, self._session.send_blocking(request))
 
     def tree(self) -> Any:
         """The tree of elements."""
-        return json.loads(self._session.fetch("tree", self.tree_url))
+        request = fetch_request(self._session.context, "tree", self.tree_url)
+        return json.loads(fetch_answer(request, self._session.send_blocking(request)))

@@ -10,6 +10,7 @@ The pytest plugin has it as the fixture `mock_trailblaze`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,8 +20,8 @@ from ._client import SyncTrailblazeClient, TrailblazeClient
 from ._context import Device, Platform, Target, TrailblazeContext
 from ._generated import METHODS, RETURNS
 from ._memory import Memory, use_memory
-from ._session import AsyncSession, SyncSession
-from ._wire import ToolCallResult
+from ._session import Session
+from ._wire import Request, Response, dump
 
 __all__ = ["Call", "MockContext", "MockTrailblaze"]
 
@@ -45,7 +46,9 @@ class MockTrailblaze:
         target: Target | None = None,
     ) -> None:
         device = Device(platform, 1080, 2400, "mock", "mock-1", "mock-1")
-        self.context = TrailblazeContext("mock-session", str(uuid4()), device, None, target, dict(memory or {}))
+        self.context = TrailblazeContext(
+            "mock-session", str(uuid4()), device, "http://mock.invalid", target, dict(memory or {})
+        )
         """What the call is for."""
         self.memory = Memory(self.context.memory)
         """What the trail remembers; `memory.changes()` is what the tool changed."""
@@ -87,6 +90,21 @@ class MockTrailblaze:
         self.calls.clear()
         self._stubs.clear()
 
+    def respond(self, request: Request) -> Response:
+        """What the wire would answer: the mock speaks it, so that tests use the client as it is."""
+        if request.method == "GET":
+            return Response(200, self.files[request.name])
+        body = json.loads(request.body)
+        if request.path.endswith("/scripting/callback"):
+            answer = self._answer("tool", request.name, json.loads(body["action"]["arguments_json"]))
+            content = {"text_content": answer} if isinstance(answer, str) else {"structured_content": answer}
+            return _json({"result": {"type": "call_tool_result", "success": True, **content}})
+        answer = self._answer("command", _NAMES[request.name], body)
+        returns = RETURNS[request.name]
+        if answer is None or returns == "nothing":
+            return _json({})
+        return _json(answer if returns == "message" else {returns: answer})
+
     def _answer(self, kind: Literal["command", "tool"], name: str, args: dict[str, Any]) -> Any:
         self.calls.append(Call(kind, name, args))
         stubs = self._stubs.get(name, [None])
@@ -94,19 +112,6 @@ class MockTrailblaze:
         if isinstance(answer, BaseException):
             raise answer
         return answer(**args) if callable(answer) else answer
-
-    def _command(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        args = {name: value for name, value in arguments.items() if value is not None}
-        answer = self._answer("command", _NAMES[method], args)
-        if answer is None or RETURNS[method] == "nothing":
-            return {}
-        return dict(answer) if RETURNS[method] == "message" else {RETURNS[method]: answer}
-
-    def _tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolCallResult:
-        answer = self._answer("tool", tool, dict(arguments))
-        if isinstance(answer, ToolCallResult):
-            return answer
-        return ToolCallResult(answer) if isinstance(answer, str) else ToolCallResult(None, answer)
 
 
 class MockContext:
@@ -117,45 +122,25 @@ class MockContext:
     def __init__(self, mock: MockTrailblaze) -> None:
         self._mock = mock
 
-    def packtrain_session(self) -> AsyncSession:
-        """The session `TrailblazeClient.from_context` takes."""
-        return _AsyncMock(self._mock)
+    def packtrain_session(self) -> Session:
+        """The session that `from_context` takes."""
+        return _MockSession(self._mock)
 
-    def packtrain_sync_session(self) -> SyncSession:
-        """The session `SyncTrailblazeClient.from_context` takes."""
-        return _SyncMock(self._mock)
+
+class _MockSession(Session):
+    def __init__(self, mock: MockTrailblaze) -> None:
+        super().__init__(mock.context, use_memory(mock.context.invocation_id, mock.memory))
+        self._mock = mock
+
+    async def send(self, request: Request) -> Response:
+        return self._mock.respond(request)
+
+    def send_blocking(self, request: Request) -> Response:
+        return self._mock.respond(request)
 
 
 _NAMES = {method: name for name, method in METHODS.items()}
 
 
-class _AsyncMock(AsyncSession):
-    def __init__(self, mock: MockTrailblaze) -> None:
-        super().__init__(mock.context)
-        self.memory = use_memory(mock.context.invocation_id, mock.memory)
-        self._mock = mock
-
-    async def command(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return self._mock._command(method, arguments)
-
-    async def fetch(self, name: str, url: str) -> bytes:
-        return self._mock.files[name]
-
-    async def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolCallResult:
-        return self._mock._tool(tool, arguments)
-
-
-class _SyncMock(SyncSession):
-    def __init__(self, mock: MockTrailblaze) -> None:
-        super().__init__(mock.context)
-        self.memory = use_memory(mock.context.invocation_id, mock.memory)
-        self._mock = mock
-
-    def command(self, method: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return self._mock._command(method, arguments)
-
-    def fetch(self, name: str, url: str) -> bytes:
-        return self._mock.files[name]
-
-    def call_tool(self, tool: str, arguments: Mapping[str, Any]) -> ToolCallResult:
-        return self._mock._tool(tool, arguments)
+def _json(body: Any) -> Response:
+    return Response(200, dump(body).encode())
