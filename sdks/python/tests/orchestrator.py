@@ -23,7 +23,7 @@ class Received:
 
     def closed_by_client(self) -> bool:
         """Waits until the client closes the connection, or sends something else."""
-        return self.connection.recv(1) == b""
+        return bool(self.connection.recv(1) == b"")
 
 
 Answer = Callable[[Received], tuple[int, Any]]

@@ -77,6 +77,14 @@ async def acme_result(kind: str, ctx: Context):  # type: ignore[no-untyped-def]
 
 
 @mcp.tool()
+def acme_blockingResult(ctx: Context):  # type: ignore[no-untyped-def]
+    """Blocks, where the framework runs it, and returns what a helper makes."""
+    tb = SyncTrailblazeClient.from_context(ctx)
+    tb.memory.set("k", "v")
+    return packtrain.error(tb.tools.echo())
+
+
+@mcp.tool()
 @trailblaze_tool
 async def acme_decorated(kind: str) -> Any:
     """Plain values and results of a decorated tool, without a context."""

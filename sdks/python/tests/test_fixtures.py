@@ -21,7 +21,7 @@ FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 NAMES = {method: name for name, method in METHODS.items()}
 
 
-def cases(file: str) -> Any:
+def cases(file: str) -> pytest.MarkDecorator:
     found = json.loads((FIXTURES / file).read_text("utf-8"))
     return pytest.mark.parametrize("case", found, ids=[case["name"] for case in found])
 
@@ -64,7 +64,7 @@ def test_context(case: dict[str, Any]) -> None:
 
 @both
 @cases("commands.json")
-def test_command(case: dict[str, Any], client_class: type) -> None:
+def test_command(case: dict[str, Any], client_class: Any) -> None:
     name = NAMES[case["method"]]
     arguments = {re.sub("(?=[A-Z])", "_", key).lower(): value for key, value in case["arguments"].items()}
     with orchestrator(lambda _: (case["response"]["status"], case["response"]["body"])) as far:
@@ -96,7 +96,7 @@ def test_every_command_and_every_error_class_has_a_case() -> None:
 
 @both
 @cases("callTool.json")
-def test_call_tool(case: dict[str, Any], client_class: type) -> None:
+def test_call_tool(case: dict[str, Any], client_class: Any) -> None:
     with orchestrator(lambda _: (case["response"]["status"], case["response"]["body"])) as far:
         client = client_class.from_meta(far.meta())
         result, error = outcome(lambda: client.call_tool(case["tool"], case["arguments"]))

@@ -177,31 +177,29 @@ def test_nobody_listening_is_an_unavailable_device(ask: Any) -> None:
             ask(url)
 
 
-@both
-def test_an_idle_connection_that_the_server_closed_is_replaced(ask: Any) -> None:
+@pytest.mark.parametrize("blocking", [False, True])
+def test_an_idle_connection_that_the_server_closed_is_replaced(blocking: bool) -> None:
     closed = threading.Event()
 
     def once(connection: socket.socket) -> None:
         says(PLAIN)(connection)
         connection.shutdown(socket.SHUT_WR)
-        connection.recv(1)  # the client has seen the end
         closed.set()
+        assert connection.recv(1) == b""  # the client closed its end
 
-    def again(base_url: str) -> None:
-        if ask is ask_sync:
-            assert ask_sync(base_url, 2) == [True, True]
-            return
-
-        async def two() -> None:
-            client = TrailblazeClient.from_meta(meta(base_url))
-            assert await client.is_visible(text="x")
-            await asyncio.get_running_loop().run_in_executor(None, closed.wait)
-            assert await client.is_visible(text="x")
-
-        asyncio.run(two())
+    async def main(base_url: str) -> None:
+        client = TrailblazeClient.from_meta(meta(base_url))
+        assert await client.is_visible(text="x")
+        await asyncio.to_thread(closed.wait)
+        assert await client.is_visible(text="x")
 
     with raw_server(once, says(PLAIN)) as url:
-        again(url)
+        if blocking:
+            assert ask_sync(url) == [True]
+            closed.wait()
+            assert ask_sync(url) == [True]
+        else:
+            asyncio.run(main(url))
 
 
 def test_a_cancelled_call_closes_its_connection_and_only_that() -> None:

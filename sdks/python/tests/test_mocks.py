@@ -77,7 +77,7 @@ def test_a_decorated_tool_returns_its_memory(make_mock_trailblaze: Callable[...,
         tb.memory.set("who", name)
         return f"{before} is {name}"
 
-    result = asyncio.run(rename("Bob", mock.ctx))  # type: ignore[arg-type]
+    result = asyncio.run(rename("Bob", mock.ctx))
     assert result.content[0].text == "Ada is Bob"
     assert result.model_dump(by_alias=True)["_meta"] == {"trailblaze": {"memoryDelta": {"who": "Bob"}}}
 

@@ -162,7 +162,7 @@ def test_tools_reach_their_device_and_return_what_they_should(framework: str, tr
 @both
 def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str) -> None:
     delegates = {"success": True, "_trailblaze_delegates": [{"tool": "tap", "args": {"text": "x"}}]}
-    expected = {
+    expected: dict[str, tuple[list[str], Any, bool, dict[str, Any]]] = {
         "success": (["fine"], {"a": [1, None]}, False, {}),
         "nothing": ([], None, False, {}),
         "error": (["bad"], None, True, {}),
@@ -186,6 +186,9 @@ def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str)
             result = await session.call_tool("acme_decorated", {"kind": kind})
             assert [content.text for content in result.content if content.type == "text"] == texts
             assert (result.structuredContent, result.isError) == (value, False)
+        blocking = await session.call_tool("acme_blockingResult", {}, meta=far.meta("b"))
+        assert (text(blocking), blocking.isError) == ("b: {}", True)
+        assert blocking.meta == {"trailblaze": {"memoryDelta": {"k": "v"}}}
         failed = await session.call_tool("acme_decorated", {"kind": "error"})
         assert (text(failed), failed.isError) == ("bad", True)
 

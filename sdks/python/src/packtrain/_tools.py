@@ -7,9 +7,9 @@ import contextvars
 import functools
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, ParamSpec, TypedDict
 
 from ._client import TrailblazeClient
 from ._context import Platform
@@ -20,7 +20,10 @@ MAX_THREADS = 256
 """How many tools that are not `async` run at the same time; the others wait."""
 
 
-def trailblaze_tool(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+P = ParamSpec("P")
+
+
+def trailblaze_tool(function: Callable[P, Any]) -> Callable[P, Coroutine[Any, Any, Any]]:
     """Below `@mcp.tool`: memory that was changed goes back with whatever the tool returns.
 
     A tool that is not `async` runs in a thread, so that it may block. The tool has no output schema.
@@ -31,7 +34,7 @@ def trailblaze_tool(function: Callable[..., Any]) -> Callable[..., Awaitable[Any
     parameters = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in signature.parameters.values()]
 
     @functools.wraps(function)
-    async def tool(*args: Any, **kwargs: Any) -> Any:
+    async def tool(*args: P.args, **kwargs: P.kwargs) -> Any:
         for value in (*args, *kwargs.values()):
             if hasattr(type(value), "request_context"):
                 TrailblazeClient.maybe_from_context(value)  # so that threads and tasks share its memory
