@@ -71,6 +71,24 @@ npm_sources() {
     cp tests/sources/package-lock.json $to/installed
 }
 
+# The SDK for TypeScript as npm packs it: target/test-sdk/packtrain-sdk.tgz, and installed beside what
+# it needs.
+sdk_typescript() {
+    rm -rf target/test-sdk
+    mkdir -p target/test-sdk target/test-sources/node_modules/@packtrain/sdk
+    cp -R sdks target/test-sdk/
+    ln -s ../../../test-sources/node_modules target/test-sdk/sdks/typescript/node_modules
+    (cd target/test-sdk/sdks/typescript && npm pack --loglevel=error --pack-destination ../.. >/dev/null)
+    mv target/test-sdk/packtrain-sdk-*.tgz target/test-sdk/packtrain-sdk.tgz
+    tar -xzf target/test-sdk/packtrain-sdk.tgz -C target/test-sources/node_modules/@packtrain/sdk --strip-components 1
+}
+
+# The SDK for Python in the environment target/NAME, which has what builds it.
+sdk_python() {
+    "target/$1/bin/python" -m pip install -q --disable-pip-version-check --force-reinstall --no-deps \
+        --no-build-isolation target/test-sdk/sdks/python
+}
+
 # Third-party clients that the virtual phones must satisfy, and tool sources on every Python SDK.
 # All of it waits for the network most of the time, so it is done at once.
 mkdir -p target
@@ -82,6 +100,8 @@ for version in 2 3 4; do
 done
 npm_sources &
 for job in $jobs $!; do wait "$job"; done
+sdk_typescript
+for version in 2 3 4; do sdk_python "test-venv-fastmcp$version"; done
 PACKTRAIN_TEST_PYTHON="$(pwd)/target/test-venv/bin/python"
 PACKTRAIN_TEST_SOURCES="$(pwd)/target/test-sources"
 export PACKTRAIN_TEST_PYTHON PACKTRAIN_TEST_SOURCES

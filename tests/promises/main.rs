@@ -19,6 +19,7 @@ mod network;
 mod phones;
 mod programs;
 mod published;
+mod sdks;
 mod secrets;
 mod shop;
 mod signals;

@@ -12,7 +12,7 @@ mod refusals;
 mod results;
 mod routing;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use packtrain_tests::{Lab, repository};
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ fn answer(lab: &Lab, tool: &str) -> Value {
 }
 
 #[track_caller]
-fn nothing_runs(lab: &Lab) {
+pub(crate) fn nothing_runs(lab: &Lab) {
     let folder = lab.folder().canonicalize().unwrap();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let left: Vec<_> = processes
@@ -175,20 +175,20 @@ fn shows(text: &str) -> String {
 }
 
 /// Where `sh tests/run.sh` put what the tests of tool sources start.
-fn installed() -> PathBuf {
+pub(crate) fn installed() -> PathBuf {
     std::env::var_os("PACKTRAIN_TEST_SOURCES")
         .expect("PACKTRAIN_TEST_SOURCES is not set: `sh tests/run.sh` installs what it names")
         .into()
 }
 
 /// Lets sources in a workspace import what is installed.
-fn link_modules(lab: &Lab) {
+pub(crate) fn link_modules(lab: &Lab) {
     let modules = installed().join("node_modules");
     std::os::unix::fs::symlink(modules, lab.folder().join("node_modules")).unwrap();
 }
 
 /// A folder of a Python with FastMCP.
-fn fastmcp() -> PathBuf {
+pub(crate) fn fastmcp() -> PathBuf {
     let folder = installed().parent().unwrap().join("test-venv-fastmcp3/bin");
     assert!(folder.is_dir(), "no {}: sh tests/run.sh", folder.display());
     folder
@@ -210,4 +210,18 @@ fn unknown(id: &str) -> Value {
 fn failed(message: &str) -> Value {
     let result = json!({ "type": "call_tool_result", "success": false, "error_message": message });
     json!({ "status": 200, "result": result })
+}
+
+/// Copies a folder, but not what was installed or run in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name();
+        if entry.path().is_file() {
+            std::fs::copy(entry.path(), to.join(name)).unwrap();
+        } else if name != "node_modules" && name != ".packtrain" {
+            copy(&entry.path(), &to.join(name));
+        }
+    }
 }

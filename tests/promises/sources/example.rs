@@ -1,24 +1,9 @@
 //! The example's sources in three languages, on what it is made for.
 
-use std::path::Path;
-
 use packtrain_tests::repository;
 
-use super::{fastmcp, link_modules, nothing_runs};
+use super::{copy, fastmcp, link_modules, nothing_runs};
 use crate::lab;
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name();
-        if entry.path().is_file() {
-            std::fs::copy(entry.path(), to.join(name)).unwrap();
-        } else if name != "node_modules" && name != ".packtrain" {
-            copy(&entry.path(), &to.join(name));
-        }
-    }
-}
 
 #[test]
 fn the_example_signs_people_up_in_three_languages_on_phones_and_a_page() {
