@@ -20,6 +20,17 @@ echo "only \`cargo run -- ...\` is tried; put the rest into a console block" >&2
 exit 101
 "#;
 
+/// What pages install is what the test command has installed: packages are linked, environments too.
+/// Everything else is npm's own.
+const NPM: &str = r#"#!/bin/sh
+if [ "$1 $2" = "install --prefix" ]; then exec ln -s "$PACKTRAIN_TEST_SOURCES/node_modules" "$3/node_modules"; fi
+PATH=${PATH#*:} exec npm "$@"
+"#;
+const PYTHON: &str = r#"#!/bin/sh
+if [ "$1 $2" = "-m venv" ]; then exec ln -s "$PACKTRAIN_TEST_SOURCES/../test-venv-fastmcp3" "$3"; fi
+PATH=${PATH#*:} exec python3 "$@"
+"#;
+
 /// Tries every block of a page; what is wrong, one text each.
 pub fn try_page(page: &Path) -> Vec<String> {
     let blocks = blocks(&std::fs::read_to_string(page).unwrap());
@@ -51,8 +62,10 @@ impl Workspace {
         std::fs::create_dir(&bin).unwrap();
         let program = env!("CARGO_BIN_EXE_packtrain-under-test");
         std::os::unix::fs::symlink(program, bin.join("packtrain")).unwrap();
-        std::fs::write(bin.join("cargo"), CARGO).unwrap();
-        std::fs::set_permissions(bin.join("cargo"), Permissions::from_mode(0o755)).unwrap();
+        for (name, script) in [("cargo", CARGO), ("npm", NPM), ("python3", PYTHON)] {
+            std::fs::write(bin.join(name), script).unwrap();
+            std::fs::set_permissions(bin.join(name), Permissions::from_mode(0o755)).unwrap();
+        }
         Self { lab }
     }
 
