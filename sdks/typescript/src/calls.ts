@@ -96,7 +96,7 @@ function messageOf(thrown: unknown): string {
 function resultOf(value: Returned): ToolResult {
   if (value === undefined || value === null) return success();
   if (typeof value === "string") return success(value);
-  if (typeof value !== "object" || Array.isArray(value)) throw new TypeError(`a tool returns a result, a text or an object, not ${Array.isArray(value) ? "a list" : `a ${typeof value}`}`);
+  if (typeof value !== "object" || Array.isArray(value)) throw new TypeError(`a tool returns a result, a text or an object, not ${JSON.stringify(value)}`);
   return isResult(value) ? value : success(undefined, value as Record<string, unknown>);
 }
 

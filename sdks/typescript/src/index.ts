@@ -17,6 +17,6 @@ export {
   ToolCallError,
   WrongPlatformError,
 } from "./errors.js";
-export type { Handler, Returned, ToolExtra, ToolMeta, ToolSpec, WireMeta } from "./spec.js";
+export type { Callable, Handler, Returned, ToolExtra, ToolMeta, ToolSpec, WireMeta } from "./spec.js";
 export type { AnySchema, ArgumentsOf, JsonSchema, Shape, StandardSchema } from "./schema.js";
 export type * from "./generated/commands.js";

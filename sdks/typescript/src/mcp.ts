@@ -8,6 +8,7 @@ export interface Message {
   jsonrpc: "2.0";
   id?: string | number;
   method?: string;
+  params?: Record<string, unknown>;
   [key: string]: unknown;
 }
 

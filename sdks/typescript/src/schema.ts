@@ -53,6 +53,7 @@ const isStandard = (value: unknown): value is StandardSchema => typeof value ===
 /** Makes a schema ready. `validator` is for JSON Schemas, which are not checked without one. */
 export async function prepare(schema: AnySchema, side: "input" | "output", validator: JsonSchemaValidator | undefined): Promise<Schema> {
   if (!isStandard(schema)) {
+    if (!Object.keys(schema).length) return ofJsonSchema({ type: "object", properties: {} }, undefined);
     if (!Object.values(schema).every(isStandard)) return ofJsonSchema(schema as JsonSchema, validator);
     const { z } = await import("zod");
     return prepare(z.object(schema as Record<string, any>) as StandardSchema, side, validator);

@@ -67,6 +67,14 @@ export interface Tool {
 /** The handler's type for a schema. */
 export type HandlerOf<Input extends AnySchema> = Handler<ArgumentsOf<Input>>;
 
+/** A handler that tests call; without `extra`, nobody cancels it. */
+export type Callable<Input = Record<string, any>> = (
+  args: Input,
+  ctx: TrailblazeContext | undefined,
+  client: TrailblazeClient,
+  extra?: ToolExtra,
+) => Promise<Returned>;
+
 const META_KEYS = ["supportedPlatforms", "supportedDrivers", "requiresHost", "requiresContext", "surfaceToLlm", "isRecordable", "toolset"] as const;
 
 /** The `_meta` that a tool is advertised with. */

@@ -45,13 +45,20 @@ class Session implements Transport {
   receive(message: Message, response: ServerResponse): void {
     if (message.method !== undefined && message.id !== undefined) this.#waiting.set(message.id, response);
     else response.writeHead(202).end();
+    if (message.method === "notifications/cancelled") {
+      // The request gets no answer otherwise, and its exchange would stay open.
+      void this.send({ jsonrpc: "2.0", id: message.params?.requestId as string, error: { code: -32000, message: "Request cancelled" } });
+    }
     this.onmessage?.(message);
   }
+}
 
-  /** Ends the exchange of a cancelled request, which gets no answer otherwise. */
-  cancelled(id: string | number): void {
-    void this.send({ jsonrpc: "2.0", id, error: { code: -32000, message: "Request cancelled" } });
-  }
+/** Whether the MCP SDK reads it: what it does not read it does not answer either. */
+function isMessage(value: unknown): value is Message {
+  if (typeof value !== "object" || value === null) return false;
+  const { jsonrpc, id, method, params } = value as Record<string, unknown>;
+  const isId = id === undefined || typeof id === "string" || Number.isSafeInteger(id);
+  return jsonrpc === "2.0" && isId && (method === undefined || typeof method === "string") && (params === undefined || (typeof params === "object" && params !== null));
 }
 
 function event(response: ServerResponse, message: Message, session: string): void {
@@ -101,17 +108,14 @@ export async function listen(host: string, port: number, connect: (session: Tran
     if (!request.headers["content-type"]?.startsWith("application/json")) return refuse(response, 415, "the content type is application/json");
     const body = await read(request);
     if (body === undefined) return refuse(response, 413, `a message has at most ${MAX_BODY} bytes`);
-    let message: Message;
+    let message: unknown;
     try {
-      message = JSON.parse(body) as Message;
+      message = JSON.parse(body);
     } catch (error) {
       return refuse(response, 400, `Parse error: ${(error as Error).message}`, -32700);
     }
-    if (typeof message !== "object" || message === null || Array.isArray(message)) return refuse(response, 400, "one message, and no list", -32600);
-    if (session) {
-      if (message.method === "notifications/cancelled") session.cancelled((message.params as { requestId: string | number }).requestId);
-      return session.receive(message, response);
-    }
+    if (!isMessage(message)) return refuse(response, 400, "Invalid Request: one JSON-RPC message", -32600);
+    if (session) return session.receive(message, response);
     if (request.headers["mcp-session-id"] !== undefined) return refuse(response, 404, "Session not found", -32001);
     if (message.method !== "initialize") return refuse(response, 400, "no mcp-session-id, and this is no initialize");
     const opened = new Session();

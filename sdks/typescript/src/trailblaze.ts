@@ -4,8 +4,8 @@ import { parseArgs } from "node:util";
 import { Calls } from "./calls.js";
 import { closeConnections } from "./http.js";
 import { loadMcpSdk, type ServerInfo, type Transport } from "./mcp.js";
-import type { AnySchema } from "./schema.js";
-import type { HandlerOf, Tool, ToolSpec } from "./spec.js";
+import type { AnySchema, ArgumentsOf } from "./schema.js";
+import type { Callable, HandlerOf, Tool, ToolSpec } from "./spec.js";
 import { Stdio, type Output } from "./stdio.js";
 import { listen } from "./streamable.js";
 
@@ -13,15 +13,19 @@ import { listen } from "./streamable.js";
 const CLEANUP_GRACE = 1_000;
 
 const tools = new Map<string, Tool>();
+let isServing = false;
 
 /**
- * Declares a tool. Its name is `{app}_{verbNoun}`, with letters, digits, `_` and `-`, at most 64.
- * Throws a `TypeError` for another name, or one that was declared already.
+ * Declares a tool, and returns its handler, for tests. The name is `{app}_{verbNoun}`, with letters,
+ * digits, `_` and `-`, at most 64. Throws a `TypeError` for another name, one that was declared
+ * already, and once `run` was called.
  */
-function tool<Input extends AnySchema = {}>(name: string, spec: ToolSpec<Input>, handler: HandlerOf<Input>): void {
+function tool<Input extends AnySchema = {}>(name: string, spec: ToolSpec<Input>, handler: HandlerOf<Input>): Callable<ArgumentsOf<Input>> {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new TypeError(`\`${name}\` is not a tool name: 1 to 64 letters, digits, _ and -`);
   if (tools.has(name)) throw new TypeError(`two tools are called \`${name}\``);
+  if (isServing) throw new TypeError(`\`${name}\` is declared after run()`);
   tools.set(name, { name, spec, handler });
+  return async (args, ctx, client, extra = { signal: new AbortController().signal, mcp: undefined }) => handler(args, ctx, client, extra);
 }
 
 /**
@@ -30,6 +34,7 @@ function tool<Input extends AnySchema = {}>(name: string, spec: ToolSpec<Input>,
  */
 async function run({ name = "packtrain-tools", version = "0.0.0" }: Partial<ServerInfo> = {}): Promise<void> {
   const { transport, host, port } = flags();
+  isServing = true;
   const output = keepStdoutClean();
   const sdk = await loadMcpSdk();
   const calls = await Calls.of(tools.values(), sdk.validator);

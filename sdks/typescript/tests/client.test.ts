@@ -153,7 +153,7 @@ describe("client", { concurrency: true }, () => {
     const env = { TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS: "50", HTTP_PROXY: proxy.baseUrl, http_proxy: proxy.baseUrl, ALL_PROXY: proxy.baseUrl, NODE_USE_ENV_PROXY: "1" };
     await using process = new Process(["--import", "tsx", "--input-type=module", "-e", script], undefined, env);
     assert.equal(await process.exit(), 0);
-    assert.equal(process.stdout, `direct\n${DeadlineError.name} deadline_exceeded Tap: no answer from ${host.baseUrl} within 50 ms\n`);
+    assert.equal(process.stdout.text, `direct\n${DeadlineError.name} deadline_exceeded Tap: no answer from ${host.baseUrl} within 50 ms\n`);
     assert.equal(proxy.requests.length, 0);
   });
 });

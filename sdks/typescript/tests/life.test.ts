@@ -30,11 +30,11 @@ for (const generation of [1, 2] as Generation[]) {
       server.send(initialize, initialized, call(1, "t_tap", envelope(host.baseUrl)));
       await callback;
       server.child.stdin!.end();
-      await server.says("stderr", /input ended/);
+      await server.stderr.says(/input ended/);
       release();
       assert.equal(await server.exit(), 0);
       assert.deepEqual(server.messages().map(({ id, result }) => [id, result.content]), [[0, undefined], [1, []]]);
-      assert.match(server.stderr, /ended/);
+      assert.match(server.stderr.text, /^ended$/m);
     });
 
     it("answers what was piped into it, though nothing follows", async () => {
@@ -43,7 +43,7 @@ for (const generation of [1, 2] as Generation[]) {
       server.child.stdin!.end();
       assert.equal(await server.exit(), 0);
       const [, list, thrown] = server.messages();
-      assert.equal(list.result.tools.length, 12);
+      assert.equal(list.result.tools.length, 13);
       assert.equal(thrown.result.isError, true);
     });
 
@@ -72,8 +72,8 @@ for (const generation of [1, 2] as Generation[]) {
       assert.equal(await server.exit(), 0);
       await closed;
       await failed;
-      assert.equal(server.stdout, "");
-      assert.match(server.stderr, /ended/);
+      assert.equal(server.stdout.text, "");
+      assert.match(server.stderr.text, /^ended$/m);
     });
   });
 }
@@ -106,6 +106,9 @@ describe("HTTP", () => {
     assert.equal(await status("", {}, "GET"), 405);
     assert.equal(await status("{"), 400);
     assert.equal(await status([message]), 400);
+    assert.equal(await status({ ...message, jsonrpc: "1.0" }), 400);
+    assert.equal(await status({ ...message, id: null }), 400);
+    assert.equal(await status({ ...message, params: 7 }), 400);
     assert.equal(await status(message, {}, "POST", "/other"), 404);
     assert.equal(await status({ jsonrpc: "2.0", id: 1, method: "tools/list" }), 400);
     assert.equal(await status({ jsonrpc: "2.0", id: 1, method: "tools/list" }, { "mcp-session-id": "nobody" }), 404);
@@ -145,6 +148,7 @@ describe("HTTP", () => {
     const session = { "mcp-session-id": String(headers["mcp-session-id"]) };
     const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
     assert.equal((await post(url, { jsonrpc: "2.0", ...initialized }, session)).status, 202);
+    assert.equal((await post(url, { jsonrpc: "2.0", method: "notifications/cancelled" }, session)).status, 202);
     assert.equal((await post(url, list, session)).status, 200);
     assert.equal((await post(url, "", session, "DELETE")).status, 200);
     assert.equal((await post(url, list, session)).status, 404);
@@ -154,7 +158,7 @@ describe("HTTP", () => {
     for (const [flags, message] of [[["--transport", "http"], /--transport http needs --port N/], [["--transport", "pigeon"], /must be stdio or http/]] as const) {
       await using server = new Process(commandLine(1, ...flags));
       assert.equal(await server.exit(), 1);
-      assert.match(server.stderr, message);
+      assert.match(server.stderr.text, message);
     }
   });
 });
@@ -173,7 +177,7 @@ describe("bun", { skip: !bun() && "the npm package bun is not installed" }, () =
     await using host = await orchestrator(({ path }) => (path === "/scripting/callback" ? passed("Ada") : { body: { visible: true } }));
     await using server = new Process(commandLine(2).slice(2), bun());
     server.send(initialize, initialized, { id: 1, method: "tools/call", params: { name: "t_callbacks", arguments: { count: 2 }, _meta: envelope(host.baseUrl) } });
-    await server.says("stdout", /"id":1/);
+    await server.stdout.says(/"id":1/);
     server.send(call(2, "t_print"));
     server.child.stdin!.end();
     assert.equal(await server.exit(), 0);
@@ -185,7 +189,7 @@ describe("bun", { skip: !bun() && "the npm package bun is not installed" }, () =
   it("serves on HTTP until SIGTERM", async () => {
     await using host = await orchestrator(() => ({}));
     await using server = new Process([...commandLine(2).slice(2), "--transport", "http", "--port", "0"], bun());
-    const [, address] = await server.says("stderr", /listening on (\S+)/);
+    const [, address] = await server.stderr.says(/listening on (\S+)/);
     const url = new URL(address!);
     const { headers } = await post(url, { jsonrpc: "2.0", ...initialize });
     const session = { "mcp-session-id": String(headers["mcp-session-id"]) };

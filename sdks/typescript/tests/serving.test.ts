@@ -15,7 +15,8 @@ for (const generation of [1, 2] as Generation[]) {
       after(() => server[Symbol.asyncDispose]());
 
       it("lists tools with schema and metadata, under the name and version given", async () => {
-        assert.match(server.stderr(), new RegExp(`sdk ${generation}`));
+        await server.stderr.says(new RegExp(`sdk ${generation}`));
+        await server.stderr.says(/`t_late` is declared after run\(\)/);
         assert.deepEqual(server.client.getServerVersion(), { name: "t", version: "1.2.3" });
         const { tools } = await server.client.listTools();
         const byName = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
@@ -79,7 +80,7 @@ for (const generation of [1, 2] as Generation[]) {
       it("keeps what is printed off the wire", async () => {
         assert.equal(text(await server.call("t_print")), "printed");
         await server.call("t_echo", { text: "x" });
-        for (const way of ["log", "table", "write"]) assert.match(server.stderr(), new RegExp(`printed with ${way}`));
+        for (const way of ["log", "table", "write"]) await server.stderr.says(new RegExp(`printed with ${way}`));
       });
 
       it("runs 50 calls at once, each with its own callbacks", async () => {
@@ -103,19 +104,22 @@ for (const generation of [1, 2] as Generation[]) {
         assert(host.connections() <= 100, `${host.connections()} connections for 300 callbacks`);
       });
 
-      it("aborts the callbacks of a cancelled call, and goes on", async () => {
-        let arrived!: (request: Received) => void;
-        const callback = new Promise<Received>((resolve) => (arrived = resolve));
-        await using host = await orchestrator((request) => void arrived(request));
-        const cancel = new AbortController();
-        const call = server.call("t_wait", {}, envelope(host.baseUrl), { signal: cancel.signal });
-        const { closed } = await callback;
-        cancel.abort(new Error("enough"));
-        await assert.rejects(call);
-        await closed;
-        assert.equal(text(await server.call("t_echo", { text: "still here" })), "still here");
-        assert.match(server.stderr(), /aborted=true CancelledError/);
-      });
+      for (const [tool, says] of [["t_wait", /^aborted=true CancelledError/m], ["t_direct", /^direct aborted=true CancelledError/m]] as const) {
+        it(`aborts the callbacks of a cancelled call, and goes on: ${tool}`, async () => {
+          let arrived!: (request: Received) => void;
+          const callback = new Promise<Received>((resolve) => (arrived = resolve));
+          await using host = await orchestrator((request) => (request.path.endsWith("/Tap") ? void arrived(request) : passed("Ada")));
+          const cancel = new AbortController();
+          const call = server.call(tool, {}, envelope(host.baseUrl, tool), { signal: cancel.signal });
+          const { closed, headers } = await callback;
+          assert.equal(headers.authorization, `Bearer ${tool}`);
+          cancel.abort(new Error("enough"));
+          await assert.rejects(call);
+          await closed;
+          assert.equal(text(await server.call("t_echo", { text: "still here" })), "still here");
+          await server.stderr.says(says);
+        });
+      }
 
       // On stdio the clients of both versions may drop progress that arrives together with its result.
       if (transport === "http") {

@@ -21,7 +21,7 @@ trailblaze.tool("a_shape", { inputSchema: { text: z.string(), times: z.number().
   ctx.sessionId;
   return ctx?.device.platform === "ios" ? "text" : success("done", { a: 1 });
 });
-trailblaze.tool("an_object", { inputSchema: z.object({ id: z.number() }), supportedPlatforms: ["android"] }, async ({ id }) => ({ id: id.toFixed() }));
+const anObject = trailblaze.tool("an_object", { inputSchema: z.object({ id: z.number() }), supportedPlatforms: ["android"] }, async ({ id }) => ({ id: id.toFixed() }));
 trailblaze.tool("a_schema", { inputSchema: { type: "object", properties: { n: { type: "integer" } } } }, (args) => same<typeof args, Record<string, any>>(true));
 trailblaze.tool("nothing", { _meta: { "trailblaze/isRecordable": false, "acme/x": 1 } }, async () => {});
 // @ts-expect-error: no such platform
@@ -30,6 +30,10 @@ trailblaze.tool("wrong_platform", { supportedPlatforms: ["desktop"] }, () => {})
 trailblaze.tool("wrong_meta", { _meta: { "trailblaze/isRecordable": "no" } }, () => {});
 // @ts-expect-error: no number
 trailblaze.tool("wrong_result", {}, () => 7);
+
+export const called = anObject({ id: 1 }, undefined, mockClient());
+// @ts-expect-error: a number
+anObject({ id: "1" }, undefined, mockClient());
 
 export async function commands(client: TrailblazeClient, tools: Tools, handler: Handler): Promise<void> {
   same<boolean, Awaited<ReturnType<typeof client.isVisible>>>(true);

@@ -20,36 +20,44 @@ export function commandLine(generation: Generation, ...flags: string[]): string[
   return ["--import", "tsx", ...hide, path("tools.ts"), ...flags];
 }
 
-/** A process whose standard error is kept; the `using` block kills it. */
+/** What a stream has had so far. */
+class Output {
+  text = "";
+  readonly #checks = new Set<(isOver: boolean) => void>();
+
+  constructor(stream: any) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      this.text += text;
+      for (const check of this.#checks) check(false);
+    });
+    stream.on("close", () => this.#checks.forEach((check) => check(true)));
+  }
+
+  /** Waits until there is a match, and returns it; fails when the stream ends without one. */
+  says(pattern: RegExp): Promise<RegExpMatchArray> {
+    return new Promise((resolve, reject) => {
+      const check = (isOver: boolean) => {
+        const match = this.text.match(pattern);
+        if (match) resolve(match);
+        else if (isOver) reject(new Error(`ended without ${pattern}: ${this.text}`));
+        else return void this.#checks.add(check);
+        this.#checks.delete(check);
+      };
+      check(false);
+    });
+  }
+}
+
+/** A process whose output is kept; the `using` block kills it. */
 export class Process {
   readonly child: ChildProcess;
-  stderr = "";
-  stdout = "";
-  readonly #changed = new Set<() => void>();
+  readonly stdout: Output;
+  readonly stderr: Output;
 
   constructor(args: string[], command = process.execPath, env: Record<string, string> = {}) {
     this.child = spawn(command, args, { cwd, stdio: "pipe", env: { ...process.env, ...env } });
-    for (const name of ["stdout", "stderr"] as const) {
-      this.child[name]!.setEncoding("utf8").on("data", (text: string) => {
-        this[name] += text;
-        this.#changed.forEach((check) => check());
-      });
-    }
-  }
-
-  /** Waits until an output has a match, and returns it; fails when the process ends without one. */
-  async says(name: "stdout" | "stderr", pattern: RegExp): Promise<RegExpMatchArray> {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        const match = this[name].match(pattern);
-        if (!match) return;
-        this.#changed.delete(check);
-        resolve(match);
-      };
-      this.#changed.add(check);
-      this.child.once("close", () => reject(new Error(`ended without ${pattern}: ${this.stdout}${this.stderr}`)));
-      check();
-    });
+    this.stdout = new Output(this.child.stdout);
+    this.stderr = new Output(this.child.stderr);
   }
 
   send(...messages: object[]): void {
@@ -58,7 +66,7 @@ export class Process {
 
   /** The messages on standard output. Anything else there fails. */
   messages(): any[] {
-    return this.stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    return this.stdout.text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
   }
 
   async exit(): Promise<number | null> {
@@ -75,7 +83,7 @@ export class Process {
 /** A server on HTTP, and where it is. */
 export async function startHttp(generation: Generation): Promise<{ server: Process; url: URL }> {
   const server = new Process(commandLine(generation, "--transport", "http", "--port", "0"));
-  const [, url] = await server.says("stderr", /listening on (\S+)/);
+  const [, url] = await server.stderr.says(/listening on (\S+)/);
   return { server, url: new URL(url!) };
 }
 
@@ -86,13 +94,11 @@ export async function connect(generation: Generation, transport: "stdio" | "http
   const http = transport === "http" ? await startHttp(generation) : undefined;
   const to: any = generation === 1 ? (http ? new Http1(http.url) : new Stdio1(stdio)) : http ? new Http2(http.url) : new Stdio2(stdio);
   const client: any = generation === 1 ? new Client1(info) : new Client2(info);
-  let printed = "";
-  if (!http) to.stderr.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  const stderr = http?.server.stderr ?? new Output(to.stderr);
   await client.connect(to);
   return {
     client: client as Client1,
-    url: http?.url,
-    stderr: () => http?.server.stderr ?? printed,
+    stderr,
     /** Calls a tool, with a context when `meta` is given. */
     call: (name: string, args: object = {}, meta?: object, options?: { signal?: AbortSignal; onprogress?: (progress: unknown) => void }): Promise<any> => {
       const params = { name, arguments: args, ...(meta && { _meta: meta }) } as any;

@@ -1,7 +1,7 @@
 /** The server that tests start. */
 
 import { z } from "zod";
-import { success, trailblaze } from "../../src/index.js";
+import { success, trailblaze, TrailblazeClient } from "../../src/index.js";
 
 trailblaze.tool("t_echo", { description: "Says it again.", inputSchema: { text: z.string(), times: z.number().optional() } }, ({ text, times = 1 }) =>
   Array<string>(times).fill(text).join(" "));
@@ -59,6 +59,14 @@ trailblaze.tool("t_callbacks", { inputSchema: { count: z.number() } }, async ({ 
   return { invocationId: ctx!.invocationId, answers };
 });
 
+// As a server does that uses the MCP SDK directly.
+trailblaze.tool("t_direct", {}, async (_args, _ctx, _client, { signal, mcp }) => {
+  const client = TrailblazeClient.fromContext(mcp);
+  const who = await client.tools.who!();
+  await client.tap({ text: "for ever" }).catch((error: Error) => console.error(`direct aborted=${signal.aborted} ${error.name}`));
+  return who;
+});
+
 trailblaze.tool("t_wait", {}, async (_args, _ctx, client, { signal }) => {
   await client.tap({ text: "for ever" }).catch((error: Error) => console.error(`aborted=${signal.aborted} ${error.name}`));
   return "waited";
@@ -80,5 +88,11 @@ setInterval(() => {}, 60_000);
 
 process.stdin.on("end", () => console.error("input ended"));
 console.error(await import("@modelcontextprotocol/server").then(() => "sdk 2", () => "sdk 1"));
-await trailblaze.run({ name: "t", version: "1.2.3" });
+const serving = trailblaze.run({ name: "t", version: "1.2.3" });
+try {
+  trailblaze.tool("t_late", {}, () => {});
+} catch (error) {
+  console.error(error);
+}
+await serving;
 console.log("ended");
