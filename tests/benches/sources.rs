@@ -20,6 +20,7 @@ mod orchestrator;
 mod source;
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -196,28 +197,40 @@ fn fan_out() {
         ])
     };
     compare("Rust source", rust);
-    let Ok(sources) = std::env::var("PACKTRAIN_TEST_SOURCES") else {
-        println!("PACKTRAIN_TEST_SOURCES is not set, so the TypeScript source was not tried");
+    let Some(installed) = std::env::var_os("PACKTRAIN_TEST_SOURCES").map(PathBuf::from) else {
+        println!("PACKTRAIN_TEST_SOURCES is not set, so the sources of the SDKs were not tried");
         return;
     };
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sources/drive.ts");
-    for replicas in ["1", "2", "4"] {
-        let sources = sources.clone();
-        compare(
-            &format!("TypeScript source, replicas {replicas}"),
-            move |devices| {
-                let devices = devices.to_string();
+    // Beside what it imports.
+    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sources");
+    let typescript = installed.join("drive.mts");
+    std::fs::copy(format!("{scripts}/drive.mts"), &typescript).unwrap();
+    let sdks = [
+        (
+            "TypeScript SDK",
+            installed.join("node_modules/.bin/tsx"),
+            typescript,
+        ),
+        (
+            "Python SDK",
+            installed.join("../test-venv-fastmcp3/bin/python"),
+            PathBuf::from(format!("{scripts}/drive.py")),
+        ),
+    ];
+    for (sdk, program, script) in sdks {
+        for replicas in ["1", "2", "4"] {
+            compare(&format!("{sdk}, replicas {replicas}"), |devices| {
                 wall(&[
                     "role-orchestrator",
                     "drive",
-                    script,
-                    &devices,
+                    script.to_str().unwrap(),
+                    &devices.to_string(),
                     "20",
-                    &sources,
+                    program.to_str().unwrap(),
                     replicas,
                 ])
-            },
-        );
+            });
+        }
     }
 }
 

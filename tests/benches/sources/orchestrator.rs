@@ -60,7 +60,7 @@ struct Bench {
 }
 
 impl Bench {
-    async fn new(source: &str, typescript: &[&str], devices: usize, latency: Duration) -> Self {
+    async fn new(source: &str, started: &[&str], devices: usize, latency: Duration) -> Self {
         let infos: Vec<DeviceInfo> = (0..devices).map(|n| info(&format!("d{n}"))).collect();
         let connectors = infos.iter().map(|info| {
             let info = info.clone();
@@ -70,19 +70,19 @@ impl Bench {
         let fleet = Fleet::start(connectors.collect(), std::slice::from_ref(&arbiter)).unwrap();
         let server = CallbackServer::bind().await.unwrap();
         let mut settings = SourceSettings::named("bench");
-        match typescript {
+        match started {
             [] => settings.url = Some(source.to_owned()),
-            [modules, replicas] => {
+            [program, replicas] => {
                 settings.launch = Some(Launch {
-                    program: LaunchProgram::Command(format!("{modules}/node_modules/.bin/tsx")),
+                    program: LaunchProgram::Command((*program).to_owned()),
                     args: vec![source.to_owned()],
-                    env: [("NODE_PATH".to_owned(), format!("{modules}/node_modules"))].into(),
+                    env: Default::default(),
                     folder: None,
                 });
                 settings.transport = Some(Transport::Http);
                 settings.replicas = replicas.parse().unwrap();
             }
-            _ => panic!("folder and replicas"),
+            _ => panic!("program and replicas"),
         }
         settings.concurrency = 1024;
         let sources = ToolSources::start(
