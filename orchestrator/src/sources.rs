@@ -13,7 +13,7 @@ use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_tools::{
     CallbackLimits, Callbacks, Launch, LaunchProgram, LogListener, Origin, Port, Protocol,
     Registry, RestartPolicy, Scope, SessionScope, SharedRegistry, SourceSettings, StopPolicy,
-    SupervisorOptions, ToolSources, Transport, check_name,
+    SupervisorOptions, ToolSources, ToolSpec, Transport, check_name,
 };
 use tokio_util::task::AbortOnDropHandle;
 
@@ -269,15 +269,18 @@ pub(crate) fn are_needed(config: &Config, registry: &Registry, plan: &Plan) -> b
                     .any(|step| match step.recording_for(&lineage) {
                         Recorded::Calls(_, calls) => calls.iter().any(|call| {
                             // What other trails and compositions call is not looked at.
-                            registry.get(&call.name).is_none_or(|tool| {
-                                tool.spec().runs_trail.is_some()
-                                    || matches!(tool.spec().origin, Origin::File(_))
-                            })
+                            let tool = registry.get(&call.name);
+                            tool.is_none_or(|tool| may_call_sources(tool.spec()))
                         }),
                         Recorded::NoAction(_) | Recorded::Unknown => false,
                     })
             })
         })
+}
+
+/// Whether a tool that is no source's may call one that is.
+pub(crate) fn may_call_sources(spec: &ToolSpec) -> bool {
+    spec.runs_trail.is_some() || matches!(spec.origin, Origin::File(_))
 }
 
 /// A source as configured.

@@ -319,3 +319,115 @@ fn a_recording_does_not_tell_which_sdk_a_tool_was_written_with_if_any() {
     assert_eq!(&recordings["shop_signUpPy"], plain);
     assert_eq!(&recordings["shop_signUpTs"], plain);
 }
+
+const TRY_TS: &str = r#"
+import { trailblaze } from "@packtrain/sdk";
+let first;
+trailblaze.tool("acme_try", { description: "Does all wrong." }, async (_args, _ctx, client) => {
+  first ??= client;
+  const tried = async (work) => {
+    try { await work(); return ["passed"]; } catch (error) { return [error.constructor.name, error.code, error.message]; }
+  };
+  return { tried: [
+    await tried(() => client.tap({})),
+    await tried(() => client.web.click(".a")),
+    await tried(() => client.assertVisible({ text: "Nowhere", timeoutMs: 10 })),
+    await tried(() => client.isVisible({ text: "Nowhere", timeoutMs: 30000 })),
+    await tried(() => client.tools.acme_missing({})),
+    first === client ? [] : await tried(() => first.tap({ text: "Shop" })),
+  ] };
+});
+await trailblaze.run();
+"#;
+
+const TRY_PY: &str = r#"
+from fastmcp import Context, FastMCP
+from packtrain import TrailblazeClient, run
+
+mcp = FastMCP("acme")
+first = None
+
+
+async def tried(work):
+    try:
+        await work
+        return ["passed"]
+    except Exception as error:
+        return [type(error).__name__, error.code, str(error)]
+
+
+@mcp.tool
+async def acme_try(ctx: Context) -> dict:
+    global first
+    client = TrailblazeClient.from_context(ctx)
+    former, first = first, client
+    return {"tried": [
+        await tried(client.tap()),
+        await tried(client.web.click(".a")),
+        await tried(client.assert_visible(text="Nowhere", timeout_ms=10)),
+        await tried(client.is_visible(text="Nowhere", timeout_ms=30000)),
+        await tried(client.tools.acme_missing()),
+        [] if former is None else await tried(former.tap(text="Shop")),
+    ]}
+
+
+run(mcp)
+"#;
+
+#[test]
+fn what_goes_wrong_is_a_typed_error_whose_message_says_what_to_do() {
+    let expected = [
+        ("InvalidArgumentError", "invalid_argument", "`text` or `id`"),
+        (
+            "WrongPlatformError",
+            "unimplemented",
+            "`device.platform` is \"web\"",
+        ),
+        (
+            "CommandFailedError",
+            "failed_precondition",
+            "was not visible within",
+        ),
+        ("DeadlineError", "deadline_exceeded", "no answer from"),
+        (
+            "ToolCallError",
+            "failed_precondition",
+            "unknown tool `acme_missing`",
+        ),
+        (
+            "InvocationEndedError",
+            "unauthenticated",
+            "wait for every command",
+        ),
+    ];
+    for (file, text) in [("acme.mts", TRY_TS), ("acme.py", TRY_PY)] {
+        let lab = lab();
+        link_modules(&lab);
+        std::os::unix::fs::symlink(fastmcp().parent().unwrap(), lab.folder().join(".venv"))
+            .unwrap();
+        lab.write(file, text);
+        lab.write(
+            "packtrain.yaml",
+            &format!(
+                "devices: {{ virtual: {{ profile: fast }} }}\nmcpServers:\n  - name: acme\n    script: {file}\n    env: {{ TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS: \"700\" }}\n"
+            ),
+        );
+        // Called twice in one session: the second call still has the client of the first.
+        lab.write(
+            "tools/acme_twice.tool.yaml",
+            "id: acme_twice\ntools:\n  - acme_try: {}\n  - acme_try: {}\n",
+        );
+        let ended = lab
+            .run(&["tool", "acme_twice", "-d", "virtual:android"])
+            .expect(0);
+        nothing_runs(&lab);
+        let said: Value =
+            serde_json::from_str(ended.stdout.trim()).unwrap_or_else(|_| panic!("{ended:?}"));
+        let tried = said["tried"].as_array().unwrap();
+        for (tried, (class, code, part)) in tried.iter().zip(expected) {
+            assert_eq!(tried[0], class, "{file}: {tried}");
+            assert_eq!(tried[1], code, "{file}: {tried}");
+            assert!(tried[2].as_str().unwrap().contains(part), "{file}: {tried}");
+        }
+    }
+}

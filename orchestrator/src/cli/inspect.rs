@@ -29,7 +29,7 @@ use super::select::select;
 use super::{Context, Format, Workspace, scaffold};
 use crate::exit::CliError;
 use crate::sinks::calls::Calls;
-use crate::sources::{COMMAND_LINE, RunningSources};
+use crate::sources::{COMMAND_LINE, RunningSources, may_call_sources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, trails};
 
@@ -187,16 +187,18 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
     let arguments = Value::from_assignments(args.arguments.iter().map(String::as_str))
         .map_err(|error| CliError::misuse(error.to_string()))?;
     let call = ToolCall::new(name, arguments);
-    let may_be_elsewhere =
-        workspace.registry.get(name).is_none() && !workspace.config.mcp_servers.is_empty();
-    if !may_be_elsewhere {
+    let has_sources = !workspace.config.mcp_servers.is_empty();
+    let known = workspace.registry.get(name);
+    // What other trails and compositions call is not looked at.
+    let needs_sources = has_sources && known.is_none_or(|tool| may_call_sources(tool.spec()));
+    if known.is_some() || !has_sources {
         check(&call, &workspace.registry)?;
     }
     let mut answer = None;
     let exit = on_device(
         args.device.as_ref(),
         workspace,
-        may_be_elsewhere,
+        needs_sources,
         context,
         async |session, registry| {
             check(&call, &registry.snapshot())?;

@@ -160,6 +160,8 @@ fn an_id_is_a_text_and_no_pattern() {
         arguments,
         json!({ "nodeSelector": { "androidMaestro": { "resourceIdRegex": "(?:.*/)?a\\.b" }, "index": 2 } })
     );
+    let (_, arguments) = one("AssertVisible", json!({ "id": "a.b" }), Platform::Ios);
+    assert_eq!(arguments, json!({ "resourceId": "a\\.b" }));
     let (_, arguments) = one("Tap", json!({ "id": "a\"b" }), Platform::Web);
     assert_eq!(
         arguments["nodeSelector"]["web"]["cssSelector"],

@@ -56,8 +56,10 @@ def serve(port: Connection) -> None:
 def report(name: str, medians: list[float], base: float) -> None:
     """A line of figures."""
     p50 = statistics.median(medians)
-    print(f"{name:14} p50 {p50 * 1e6:7.1f} us  slices {min(medians) * 1e6:7.1f}..{max(medians) * 1e6:7.1f}"
-          f"  of httpx {p50 / base:5.3f}")
+    print(
+        f"{name:14} p50 {p50 * 1e6:7.1f} us  slices {min(medians) * 1e6:7.1f}..{max(medians) * 1e6:7.1f}"
+        f"  of httpx {p50 / base:5.3f}"
+    )
 
 
 async def measure(port: int, rounds: int, calls: int) -> None:
@@ -83,14 +85,19 @@ async def measure(port: int, rounds: int, calls: int) -> None:
         async def by_blocking() -> None:
             assert blocking.call_tool("inputText", {"text": "Ada"}).success
 
-        contenders: dict[str, Callable[[], Awaitable[None]]] = {"httpx": by_httpx, "sdk": by_sdk, "sdk, blocking": by_blocking}
+        contenders: dict[str, Callable[[], Awaitable[None]]] = {
+            "httpx": by_httpx,
+            "sdk": by_sdk,
+            "sdk, blocking": by_blocking,
+        }
         session: Any = None
         try:
             import aiohttp
 
             connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60)
-            session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False,
-                                            auto_decompress=False)
+            session = aiohttp.ClientSession(
+                connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False, auto_decompress=False
+            )
             headers = {"content-type": "application/json"}
 
             async def by_aiohttp() -> None:

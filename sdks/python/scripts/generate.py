@@ -38,7 +38,9 @@ def quoted(text: str) -> str:
 
 def paragraph(text: str, indent: str, hanging: str = "") -> list[str]:
     """Text as lines of at most 110 columns."""
-    return textwrap.wrap(quoted(text), 110, initial_indent=indent, subsequent_indent=indent + hanging, break_long_words=False)
+    return textwrap.wrap(
+        quoted(text), 110, initial_indent=indent, subsequent_indent=indent + hanging, break_long_words=False
+    )
 
 
 class Generator:
@@ -62,8 +64,10 @@ class Generator:
             "from typing import Any, Literal",
             "",
             "from ._session import (",
-            *(f"    {name}," for name in (
-                "AsyncCommands", "AsyncScreenBase", "Session", "SyncCommands", "SyncScreenBase")),
+            *(
+                f"    {name},"
+                for name in ("AsyncCommands", "AsyncScreenBase", "Session", "SyncCommands", "SyncScreenBase")
+            ),
             ")",
             "",
         ]
@@ -135,7 +139,7 @@ class Generator:
         lines = paragraph(self.schemas[name]["description"], "    ")
         lines[0] = '    """' + lines[0].lstrip()
         out += [*lines, '    """', ""] if len(lines) > 1 else [lines[0] + '"""', ""]
-        out += [f"    _session: Session = field(repr=False, compare=False)"]
+        out += ["    _session: Session = field(repr=False, compare=False)"]
         for property, schema, required in self.properties(name):
             type = self.type_of(schema)
             out += [f"    {snake(property)}: {type if required or type == 'bool' else f'{type} | None'}"]
@@ -181,7 +185,9 @@ class Generator:
             if "$ref" in schema:
                 prefix = snake(reference(schema)).upper() + "_"
                 wire = f'f"{prefix}{{{value}.upper()}}"'
-                prepare += [f"        {value}_wire = {wire if required else f'{wire} if {value} is not None else None'}"]
+                prepare += [
+                    f"        {value}_wire = {wire if required else f'{wire} if {value} is not None else None'}"
+                ]
                 value += "_wire"
             body.append(f'"{argument}": {value}')
         call = f'{"" if sync else "await "}self._command("{name}", {{{", ".join(body)}}})'

@@ -49,9 +49,7 @@ class Orchestrator:
                 length = int(self.headers.get("content-length") or 0)
                 raw = self.rfile.read(length)
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                received = Received(
-                    self.command, self.path, headers, json.loads(raw) if raw else None, self.connection
-                )
+                received = Received(self.command, self.path, headers, json.loads(raw) if raw else None, self.connection)
                 outer.received.append(received)
                 status, body = answer(received)
                 data = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else compact(body)
@@ -80,7 +78,11 @@ class Orchestrator:
         device = {"id": "d1", "platform": "android", "widthPixels": 1080, "heightPixels": 2400, "driverType": "none"}
         return {
             "trailblaze": {
-                "baseUrl": self.base_url, "sessionId": "session-1", "invocationId": invocation, "device": device, **more
+                "baseUrl": self.base_url,
+                "sessionId": "session-1",
+                "invocationId": invocation,
+                "device": device,
+                **more,
             }
         }
 

@@ -46,7 +46,7 @@ def raw_server(*talks: Talk) -> Iterator[str]:
                 with connection:
                     talk(connection)
 
-        thread = threading.Thread(target=serve)
+        thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         thread.join(10)

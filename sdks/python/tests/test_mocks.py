@@ -90,10 +90,22 @@ def test_results_know_the_memory_of_their_call_and_of_no_other() -> None:
 
     async def main() -> None:
         mocks = [MockTrailblaze() for _ in range(20)]
-        for mock, result in zip(mocks, await asyncio.gather(*map(tool, mocks))):
+        for mock, result in zip(mocks, await asyncio.gather(*map(tool, mocks)), strict=True):
             assert result.meta == {"trailblaze": {"memoryDelta": {"k": mock.context.invocation_id}}}
 
     asyncio.run(main())
+
+
+def test_clients_of_one_call_share_its_memory_and_no_others() -> None:
+    def client(invocation: str) -> SyncTrailblazeClient:
+        device = {"platform": "web", "widthPixels": 1, "heightPixels": 1, "driverType": "x"}
+        return SyncTrailblazeClient.from_meta(
+            {"trailblaze": {"sessionId": "s", "invocationId": invocation, "device": device}}
+        )
+
+    client("one").memory.set("k", "v")
+    assert client("one").memory.get("k") == "v"
+    assert client("two").memory.get("k") is None
 
 
 def test_memory_holds_texts_only(mock_trailblaze: MockTrailblaze) -> None:
@@ -136,7 +148,11 @@ def test_tools_are_not_python_internals(mock_trailblaze: MockTrailblaze) -> None
 def test_metadata_has_only_what_was_given() -> None:
     assert packtrain.tool_meta() == {}
     assert packtrain.tool_meta(
-        is_for_llm=False, requires_host=True, requires_context=True, supported_drivers=["d"], supported_platforms=["ios"]
+        is_for_llm=False,
+        requires_host=True,
+        requires_context=True,
+        supported_drivers=["d"],
+        supported_platforms=["ios"],
     ) == {
         "trailblaze/isForLlm": False,
         "trailblaze/requiresHost": True,

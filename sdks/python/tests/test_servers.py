@@ -119,9 +119,7 @@ def test_tools_reach_their_device_and_return_what_they_should(framework: str, tr
         assert listed["acme_blocking"].inputSchema.get("required", []) == []
         assert listed["acme_blocking"].description == "Blocks."
 
-        signed_in = await session.call_tool(
-            "acme_signIn", {"email": "ada@x.org"}, meta=far.meta(memory={"who": "Ada"})
-        )
+        signed_in = await session.call_tool("acme_signIn", {"email": "ada@x.org"}, meta=far.meta(memory={"who": "Ada"}))
         assert (text(signed_in), signed_in.isError) == ("3 on android for Ada", False)
         prefix = "/packtrain.v1.Commands/"
         assert [(r.path.removeprefix(prefix), r.body) for r in far.received] == [
@@ -182,7 +180,12 @@ def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str)
                 more = {"memoryDelta": {"kind": kind}} if inside else {}
                 assert (result.meta or {}).get("trailblaze", {}) == {**meta, **more}
 
-        for kind, texts, value in (("text", ["x"], {"result": "x"}), ("none", [], None), ("list", ["[1]"], {"result": [1]})):
+        plain: list[tuple[str, list[str], Any]] = [
+            ("text", ["x"], {"result": "x"}),
+            ("none", [], None),
+            ("list", ["[1]"], {"result": [1]}),
+        ]
+        for kind, texts, value in plain:
             result = await session.call_tool("acme_decorated", {"kind": kind})
             assert [content.text for content in result.content if content.type == "text"] == texts
             assert (result.structuredContent, result.isError) == (value, False)
@@ -200,7 +203,8 @@ def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str)
 def test_what_a_command_fails_with_reaches_the_caller(framework: str) -> None:
     async def use(session: ClientSession) -> None:
         failed = await session.call_tool("acme_signIn", {"email": "x"}, meta=far.meta())
-        assert failed.isError and text(failed).endswith('no visible element with text "Sign in"')
+        said_by_mcp = "" if framework.startswith("fastmcp") else "Error executing tool acme_signIn: "
+        assert failed.isError and text(failed) == said_by_mcp + refusal["message"]
 
     refusal = {"code": "failed_precondition", "message": 'no visible element with text "Sign in"'}
     with orchestrator(lambda _: (400, refusal)) as far:
@@ -266,12 +270,57 @@ def test_a_cancelled_call_cancels_its_callback(framework: str, transport: str) -
         call(framework, transport, use)
 
 
+@pytest.mark.parametrize("framework", ["fastmcp4", "mcp2"])
+def test_the_newer_protocol_carries_the_same(framework: str) -> None:
+    arrived, gone = threading.Event(), threading.Event()
+
+    def answer(received: Received) -> tuple[int, Any]:
+        if received.body["action"]["tool_name"] == "held":
+            arrived.set()
+            if received.closed_by_client():
+                gone.set()
+        return answers(received)
+
+    async def main(meta: dict[str, Any]) -> None:
+        wait = asyncio.get_running_loop().run_in_executor
+        async with http_server(framework) as (port, _):
+            client = await asyncio.create_subprocess_exec(
+                python("mcp2"), str(HERE / "modern_client.py"), f"http://127.0.0.1:{port}/mcp", json.dumps(meta),
+                env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            )  # fmt: skip
+            assert client.stdin is not None and client.stdout is not None
+            assert await wait(None, arrived.wait, 60)
+            client.stdin.write(b"cancel\n")
+            assert json.loads(await client.stdout.readline()) == [
+                ['{"n":1,"echo":"m: {\\"n\\":1}"}', {"n": 1, "echo": 'm: {"n":1}'}, False,
+                 {"memoryDelta": {"n": "1"}, "memoryDeletions": ["who"]}],
+                ['m: {"name":"Ada"}', {"result": 'm: {"name":"Ada"}'}, False, {"memoryDelta": {"name": "Ada"}}],
+                ["worse", None, True, {"variant": "FatalError", "memoryDelta": {"kind": "fatal_error"}}],
+            ]  # fmt: skip
+            assert await wait(None, gone.wait, 30)
+            client.stdin.close()
+            assert await client.wait() == 0
+
+    with orchestrator(answer) as far:
+        asyncio.run(asyncio.wait_for(main(far.meta("m")), 120))
+
+
 @every
 def test_http_refuses_another_host_and_listens_on_this_computer_only(framework: str) -> None:
     def post(port: int, host: str) -> int:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        ping = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}})
+        ping = json.dumps(
+            {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "initialize",
+                "params": {
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {},
+                    "clientInfo": {"name": "x", "version": "1"},
+                },
+            }
+        )
         accept = "application/json, text/event-stream"
         connection.request("POST", "/mcp", ping, {"Host": host, "Content-Type": "application/json", "Accept": accept})
         status = connection.getresponse().status
@@ -283,7 +332,7 @@ def test_http_refuses_another_host_and_listens_on_this_computer_only(framework: 
             assert await asyncio.to_thread(post, port, f"127.0.0.1:{port}") == 200
             assert await asyncio.to_thread(post, port, f"localhost:{port}") == 200
             assert 400 <= await asyncio.to_thread(post, port, "evil.example") < 500
-            listening = Path(f"/proc/{process.pid}/net/tcp").read_text()
+            listening = await asyncio.to_thread(Path(f"/proc/{process.pid}/net/tcp").read_text)
             assert f"0100007F:{port:04X}" in listening and f"00000000:{port:04X}" not in listening
 
     asyncio.run(asyncio.wait_for(main(), 60))
@@ -296,8 +345,6 @@ def test_a_server_on_standard_input_ends_with_it(framework: str) -> None:
         env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, b"")
-
-
 
 
 @pytest.mark.parametrize("framework", ["fastmcp2", "fastmcp3", "fastmcp4"])

@@ -168,7 +168,8 @@ impl Sought {
             } else {
                 Says::Containing
             }),
-            id: self.id,
+            // Words have patterns.
+            id: self.id.map(|id| regex::escape(&id)),
             ..Words::default()
         }
     }

@@ -130,13 +130,16 @@ impl Element {
                     ("text", json!(text)),
                     ("exact", json!(self.exact)),
                     ("contains", json!(!self.exact)),
-                    ("id", json!(id)),
+                    ("id", json!(id.as_deref().map(regex::escape))),
                     ("timeoutMs", timeout),
                 ]),
             ),
             (Platform::Android | Platform::Ios, None, id) => one(
                 "assertVisibleWithResourceId",
-                given([("resourceId", json!(id)), ("timeoutMs", timeout)]),
+                given([
+                    ("resourceId", json!(id.as_deref().map(regex::escape))),
+                    ("timeoutMs", timeout),
+                ]),
             ),
         }
     }
@@ -172,7 +175,7 @@ impl Request for TapRequest {
                 given([
                     ("text", json!(text)),
                     ("exact", json!(element.exact)),
-                    ("id", json!(id)),
+                    ("id", json!(id.as_deref().map(regex::escape))),
                     ("index", json!(index)),
                 ]),
             ),

@@ -326,7 +326,9 @@ impl UnderWay<'_> {
                 answer = pending.answer() => return Ending::Answered(answer),
                 answer = served(&mut serving) => {
                     if let Some(served) = serving.take() {
-                        seen.add(served, answer.map_err(CallbackError::Tool));
+                        let given_up = CallbackError::Late(served.begun.elapsed());
+                        let answer = answer.map(|answer| answer.map_err(CallbackError::Tool));
+                        seen.add(served, answer.unwrap_or(Err(given_up)));
                     }
                     pending.hear();
                 }
@@ -485,9 +487,14 @@ impl Seen {
     }
 }
 
-async fn served(serving: &mut Option<Serving<'_>>) -> Result<Answer, ToolError> {
+/// What came of a callback; `None` when nobody waits for it any more, so that what it does is given up.
+async fn served(serving: &mut Option<Serving<'_>>) -> Option<Result<Answer, ToolError>> {
     match serving {
-        Some(serving) => serving.work.as_mut().await,
+        Some(serving) => tokio::select! {
+            biased;
+            answer = serving.work.as_mut() => Some(answer),
+            () = serving.answer.closed() => None,
+        },
         None => std::future::pending().await,
     }
 }

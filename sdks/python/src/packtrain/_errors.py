@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
+
+E = TypeVar("E", bound="CommandError")
 
 
-def _shown() -> type[Exception]:
-    """mcp 2 keeps messages of exceptions to itself, other than those of its `ToolError`."""
-    if "fastmcp" not in sys.modules:
-        try:
-            found: type[Exception] = import_module("mcp.server.mcpserver.exceptions").ToolError
-            return found
-        except ImportError:
-            pass
-    return Exception
-
-
-if TYPE_CHECKING:
-    _Shown = Exception
-else:
-    _Shown = _shown()
-
-
-class CommandError(_Shown):
+class CommandError(Exception):
     """A command or a called tool did not do what it was asked.
 
     `code` is the wire's (`"invalid_argument"` ...), `command` the command or tool.
     """
 
+    def __new__(cls: type[E], *args: Any, **kwargs: Any) -> E:
+        """An error that is a `ToolError` of the loaded frameworks too."""
+        return super().__new__(_reported(cls))
+
     def __init__(self, message: str, *, code: str = "unknown", command: str = "") -> None:
         super().__init__(message)
         self.code = code
         self.command = command
+
+
+def _reported(cls: type[E]) -> type[E]:
+    """Frameworks report a `ToolError` without a traceback; mcp 2 tells callers the message of nothing else."""
+    loaded = [sys.modules[name] for name in _FRAMEWORKS if name in sys.modules]
+    bases = (cls, *(module.ToolError for module in loaded if not issubclass(cls, module.ToolError)))
+    if bases not in _reported_classes:
+        _reported_classes[bases] = type(cls.__name__, bases, {"__module__": cls.__module__}) if bases[1:] else cls
+    found: type[E] = _reported_classes[bases]
+    return found
+
+
+_FRAMEWORKS = ("fastmcp.exceptions", "mcp.server.mcpserver.exceptions")
+_reported_classes: dict[tuple[type, ...], Any] = {}
 
 
 class InvalidArgumentError(CommandError):

@@ -58,6 +58,4 @@ def _serve_http(mcp: Any, host: str, port: int) -> None:
     else:
         app = mcp.streamable_http_app(streamable_http_path="/mcp", host=host)
     guarded = TrustedHostMiddleware(app, allowed_hosts=["127.0.0.1", "localhost", host], www_redirect=False)
-    uvicorn.run(
-        guarded, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2
-    )
+    uvicorn.run(guarded, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
