@@ -68,6 +68,15 @@ fn the_commands_of_both_sdks_are_generated_from_the_definitions() {
 }
 
 #[test]
+fn the_document_is_openapi_to_a_library_that_nobody_here_wrote() {
+    let read = "import json; from openapi_pydantic import parse_obj; \
+                print(len(parse_obj(json.load(open('../openapi.json'))).paths))";
+    let python = fastmcp().join("python3");
+    let ended = ran(&sdks(), "python", &python, &["-c", read]).expect(0);
+    assert_eq!(ended.stdout.trim(), "23");
+}
+
+#[test]
 fn the_sdk_for_typescript_keeps_its_promises() {
     let lab = sdks();
     let tests = std::fs::read_dir(lab.folder().join("sdks/typescript/tests")).unwrap();

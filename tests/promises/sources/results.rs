@@ -1,6 +1,6 @@
 //! What a server answers, and what that means for the step.
 
-use packtrain_tests::Lab;
+use packtrain_tests::{Lab, repository};
 use serde_json::{Value, json};
 
 use super::{Raw, calls, has, run, shows, trail, typed, workspace};
@@ -309,4 +309,64 @@ fn a_callback_to_a_source_that_is_not_there_is_nobodys_failure() {
     trail(&lab, "{}", &["acme_ask: {}"]);
     let said = run(&lab, "virtual:android", 2);
     has(&said, &["unknown tool `gone_tool`", "tool source `gone`"]);
+}
+
+/// The same cases are what the helpers of both SDKs are held to.
+#[test]
+fn a_result_means_to_the_run_what_the_helpers_of_the_sdks_say() {
+    let fixtures = repository().join("sdks/fixtures/results.json");
+    let tools = format!(
+        "JSON.parse(readFileSync({fixtures:?})).map(({{ result }}, n) => ({{ name: `acme_r${{n}}`, call: () => result }})).concat([
+           {{ name: 'acme_all', inputSchema: {{ type: 'object', properties: {{ cases: {{ type: 'array' }} }} }},
+              call: async ({{ args, on }}) => {{
+                const all = {{}};
+                for (const n of args.cases) all[n] = await call(on, `acme_r${{n}}`);
+                return JSON.stringify(all);
+              }} }},
+        ])"
+    );
+    let lab = workspace(&[Raw::new("acme", &tools)]);
+    let source = lab.read("acme.mjs");
+    lab.write(
+        "acme.mjs",
+        &format!("import {{ readFileSync }} from 'node:fs';\n{source}"),
+    );
+    let cases: Vec<Value> =
+        serde_json::from_str(&std::fs::read_to_string(&fixtures).unwrap()).unwrap();
+    let is_fatal = |case: &Value| case["helper"] == "fatalError";
+    let numbers: Vec<_> = (0..cases.len()).filter(|n| !is_fatal(&cases[*n])).collect();
+    let argument = format!("cases={numbers:?}");
+    let flags = ["tool", "acme_all", &argument, "-d", "virtual:android"];
+    let said = lab.run(&flags).expect(0).stdout;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    for n in numbers {
+        let (case, got) = (&cases[n], &said[n.to_string()]);
+        let text = &case["result"]["content"][0]["text"];
+        let error = got["error_message"].as_str().unwrap_or_default();
+        match case["helper"].as_str().unwrap() {
+            "success" => {
+                assert_eq!(got["success"], true, "{case}: {got}");
+                let shown = got["text_content"].as_str().unwrap_or_default();
+                assert_eq!(shown, text.as_str().unwrap_or_default(), "{case}");
+                assert_eq!(
+                    got["structured_content"],
+                    case["result"]["structuredContent"]
+                );
+            }
+            "error" | "missingRequiredArgs" => {
+                assert_eq!(got["success"], false, "{case}: {got}");
+                assert!(error.ends_with(text.as_str().unwrap()), "{got}");
+            }
+            "delegate" => {
+                let first = case["arguments"][0][0]["tool"].as_str().unwrap();
+                assert!(error.contains(&format!("`{first}`")), "{got}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let fatal = cases.iter().position(is_fatal).unwrap();
+    trail(&lab, "{}", &[&format!("acme_r{fatal}: {{}}")]);
+    run(&lab, "virtual:android", 1);
+    let ended = last(&lab, &format!("acme_r{fatal}"));
+    assert_eq!(ended["fatal"], true, "{ended}");
 }
