@@ -19,6 +19,15 @@ const CONFIG: &str = include_str!("scaffold/packtrain.yaml");
 /// Below which keys sources are configured.
 const KEYS: [&str; 2] = ["mcpServers:", "mcp_servers:"];
 
+/// What scaffolds of every language have.
+const COMMON: [(&str, &str); 2] = [
+    (
+        "example.trail.yaml",
+        include_str!("scaffold/example.trail.yaml"),
+    ),
+    ("example.html", include_str!("scaffold/example.html")),
+];
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Makes tools/NAME with a server, a tool, its test and a trail that calls it, and adds the \
@@ -170,18 +179,17 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
             .replace("__PACKAGE__", &package)
             .replace("__SDK__", &sdk)
     };
-    let common = [
-        (
-            "example.trail.yaml",
-            include_str!("scaffold/example.trail.yaml"),
-        ),
-        ("example.html", include_str!("scaffold/example.html")),
-    ];
-    std::fs::create_dir_all(&folder).map_err(|error| unwritten(&folder, &error))?;
-    for (file, content) in args.lang.files().iter().chain(&common) {
-        let path = folder.join(file.replace("NAME", name));
-        std::fs::write(&path, filled(content)).map_err(|error| unwritten(&path, &error))?;
-        render::say(&format!("made {}", shown(&path, &workspace.root)));
+    let files = args.lang.files().iter().chain(&COMMON);
+    let files: Vec<_> = files
+        .map(|(file, content)| (folder.join(file.replace("NAME", name)), filled(content)))
+        .collect();
+    if let Err(error) = write_all(&folder, &files) {
+        // What is half there would be in the way of the next try.
+        let _ = std::fs::remove_dir_all(&folder);
+        return Err(error);
+    }
+    for (path, _) in &files {
+        render::say(&format!("made {}", shown(path, &workspace.root)));
     }
     let relative = format!("{TOOLS}/{name}");
     let entry = [
@@ -294,8 +302,17 @@ fn with_entry(text: &str, entry: &[String]) -> Option<String> {
     ))
 }
 
-/// Writes a file as a whole or not at all.
+fn write_all(folder: &Path, files: &[(PathBuf, String)]) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
+    for (path, content) in files {
+        std::fs::write(path, content).map_err(|error| unwritten(path, &error))?;
+    }
+    Ok(())
+}
+
+/// Writes a file as a whole or not at all; one that a link leads to is written where it is.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+    let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let mut new = file.as_os_str().to_owned();
     new.push(".new");
     let new = PathBuf::from(new);
