@@ -204,6 +204,12 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
             by: format!("css {css}"),
         }));
     }
+    if let Some(words) = text
+        .strip_prefix("text=")
+        .filter(|it| !it.trim().is_empty())
+    {
+        return Some(Reference::OneOf(by_words(words.trim())));
+    }
     if let Some(number) = listed(text) {
         return Some(Reference::ListedElement(number.to_owned()));
     }
@@ -224,13 +230,20 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
     {
         tries.push(by_role(role, unquote(name.trim())));
     }
-    tries.extend(INTERACTIVE.iter().map(|role| by_role(role, text)));
-    tries.push(Candidate {
+    tries.extend(by_words(text));
+    Some(Reference::OneOf(tries))
+}
+
+/// What a bare text may be, in order: the name of something to act on, a label, a text.
+fn by_words(text: &str) -> Vec<Candidate> {
+    let named = INTERACTIVE.iter().map(|role| by_role(role, text));
+    let label = Candidate {
         selector: format!("internal:label={}s", json!(text)),
         by: format!("label {text:?}"),
-    });
-    tries.push(by_text(text, TextMatch::Contains));
-    Some(Reference::OneOf(tries))
+    };
+    named
+        .chain([label, by_text(text, TextMatch::Contains)])
+        .collect()
 }
 
 /// `role "Name"` or a bare role, as the compact list prints them, a trailing `[level=1]` or `: value` ignored.
@@ -457,6 +470,13 @@ mod tests {
             "internal:role=heading[name=\"All \\\\ orders\"s]"
         );
         assert!(matches!(reference("main"), Some(Reference::Selector(_))));
+        for text in ["text=main", "text=e4", "text=button \"Save\"", "text=css=a"] {
+            let Some(Reference::OneOf(tries)) = reference(text) else {
+                panic!("{text} is a text and nothing else");
+            };
+            let text = text.strip_prefix("text=").unwrap();
+            assert_eq!(tries.last().unwrap().by, format!("text {text:?}"));
+        }
         let Some(Reference::OneOf(tries)) = reference("Search Wikipedia") else {
             panic!("a bare text");
         };

@@ -115,7 +115,7 @@ fn a_text_means_the_same_everywhere_a_part_of_what_an_element_says() {
     );
     assert_eq!(
         one("Tap", request.clone(), Platform::Web),
-        ("web_click".into(), json!({ "ref": "Sign (in)" }))
+        ("web_click".into(), json!({ "ref": "text=Sign (in)" }))
     );
     assert_eq!(
         one("AssertVisible", request.clone(), Platform::Ios),

@@ -12,6 +12,8 @@ const PAGE: &str = r#"<!doctype html><title>Notes</title>
 <button id="add" onclick="setTimeout(() => out.textContent = 'Added ' + note.value, 300)">Add (one)</button>
 <input id="note" aria-label="Note">
 <p id="out"></p>
+<div role="menu" aria-label="All" onclick="out.textContent = 'wrong'">All</div>
+<button onclick="out.textContent = 'right'">menu</button>
 <ul><li data-testid="row">First</li><li data-testid="row">Second</li><li data-testid="row" hidden>Third</li></ul>
 "#;
 
@@ -140,6 +142,11 @@ fn a_page_is_asked_by_id_test_id_and_text() {
          const now = [await c('GetElementCount', { id: 'row' }), await c('GetElementCount', { id: 'row', text: 'sec' }),
                       await c('GetElementText', { id: 'row' }), await c('GetElementText', { id: 'note' }),
                       await c('IsVisible', { text: 'Third' }), await c('IsVisible', { id: 'out', text: 'added', exact: true })];
+         await c('Tap', { text: 'menu' });
+         now.push(await c('GetElementText', { id: 'out' }));
+         await c('Fill', { selector: '#note', value: 'x' });
+         await c('Tap', { id: 'add' });
+         await c('WaitUntilVisible', { text: 'Added x' });
          await c('Fill', { selector: '#note', value: '' });
          const page = [await c('GetElementText', { id: 'note' }), await c('EvaluateJs', { script: '1 + 1' }),
                        await c('EvaluateJs', { script: '\"2\"' }), await c('EvaluateJs', { script: 'null' }),
@@ -161,7 +168,8 @@ fn a_page_is_asked_by_id_test_id_and_text() {
             json!({ "text": "First" }),
             json!({ "text": "x" }),
             json!({ "visible": false }),
-            json!({ "visible": false })
+            json!({ "visible": false }),
+            json!({ "text": "right" })
         ]
     );
     let page = bodies(&said["page"]);

@@ -164,7 +164,8 @@ impl Request for TapRequest {
         let element = Element::new(self.text, self.id, self.exact)?;
         match (on, &element.text, &element.id) {
             (Platform::Web, Some(text), None) if index.is_none() && !element.exact => {
-                one("web_click", json!({ "ref": text }))
+                // The text and nothing else: `main` alone would be a role, and `e4` an element.
+                one("web_click", json!({ "ref": format!("text={text}") }))
             }
             (Platform::Web, _, _) => one(
                 "web_click",

@@ -16,7 +16,7 @@ macro_rules! with_element {
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub(super) struct $name {
             $($fields)*
-            /// A number of the compact list (`e4`), `css=...`, or an ARIA descriptor
+            /// A number of the compact list (`e4`), `css=...`, `text=...`, or an ARIA descriptor
             /// (`button "Save"`). Used when there is no selector, and by actions whose selector
             /// matches nothing.
             #[serde(default, rename = "ref")]
