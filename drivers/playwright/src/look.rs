@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{DriverError, Observation, TextMatch, WebElement};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::find::is_navigating;
 use crate::locate;
@@ -66,7 +66,7 @@ async fn by_id(
     loop {
         let page = session.page()?;
         let elements = page.locator(&selector);
-        let seen = match elements.evaluate_all(READ, Some(&arguments)).await {
+        let seen: serde_json::Value = match elements.evaluate_all(READ, Some(&arguments)).await {
             Ok(seen) => seen,
             // A page that is navigating shows nothing.
             Err(error) if is_navigating(&error) || wire::is_closed(&error) => {
@@ -75,7 +75,7 @@ async fn by_id(
             Err(error) => return Err(wire::translate(&error, "read the page")),
         };
         let left = end.saturating_duration_since(Instant::now());
-        if left.is_zero() || seen["count"] != Value::from(0) {
+        if left.is_zero() || seen["count"] != 0 {
             return Ok(Observation::Json(seen));
         }
         let poll = left.min(SHOWN_POLL);

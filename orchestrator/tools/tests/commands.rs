@@ -80,6 +80,10 @@ fn each_command_calls_tools_that_are_there_with_arguments_that_they_take() {
                 );
                 continue;
             }
+            if case["error"]["code"] == Code::InvalidArgument.as_str() {
+                assert_eq!(planned.unwrap_err().code, Code::InvalidArgument, "{case}");
+                continue;
+            }
             for call in planned.unwrap_or_else(|error| panic!("{}: {error:?}", case["name"])) {
                 let tool = registry
                     .get(call.tool)

@@ -204,9 +204,9 @@ impl Request for LaunchAppRequest {
     fn calls(self, _: Platform) -> Planned {
         not_blank("packageId", &self.package_id)?;
         let mode = self.mode.map(|mode| match mode {
-            LaunchMode::LaunchModeReinstall => "REINSTALL",
-            LaunchMode::LaunchModeResume => "RESUME",
-            LaunchMode::LaunchModeForceRestart => "FORCE_RESTART",
+            LaunchMode::Reinstall => "REINSTALL",
+            LaunchMode::Resume => "RESUME",
+            LaunchMode::ForceRestart => "FORCE_RESTART",
         });
         one(
             "launchApp",
@@ -319,10 +319,10 @@ impl Request for ScrollRequest {
     fn calls(self, _: Platform) -> Planned {
         // The finger goes the other way.
         let finger = match self.direction {
-            Direction::DirectionUp => Direction::DirectionDown,
-            Direction::DirectionDown => Direction::DirectionUp,
-            Direction::DirectionLeft => Direction::DirectionRight,
-            Direction::DirectionRight => Direction::DirectionLeft,
+            Direction::Up => Direction::Down,
+            Direction::Down => Direction::Up,
+            Direction::Left => Direction::Right,
+            Direction::Right => Direction::Left,
         };
         let amount = self.amount.unwrap_or(1);
         if !(1..=MAX_SWIPES).contains(&amount) {
@@ -389,9 +389,9 @@ fn by_css(selector: &str) -> Result<Value, CommandError> {
 /// A direction as tools have it.
 const fn word(direction: Direction) -> &'static str {
     match direction {
-        Direction::DirectionUp => "UP",
-        Direction::DirectionDown => "DOWN",
-        Direction::DirectionLeft => "LEFT",
-        Direction::DirectionRight => "RIGHT",
+        Direction::Up => "UP",
+        Direction::Down => "DOWN",
+        Direction::Left => "LEFT",
+        Direction::Right => "RIGHT",
     }
 }

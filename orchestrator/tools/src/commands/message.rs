@@ -160,12 +160,15 @@ impl Field {
 
 /// A direction on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Direction {
-    DirectionUp,
-    DirectionDown,
-    DirectionLeft,
-    DirectionRight,
+    #[serde(rename = "DIRECTION_UP")]
+    Up,
+    #[serde(rename = "DIRECTION_DOWN")]
+    Down,
+    #[serde(rename = "DIRECTION_LEFT")]
+    Left,
+    #[serde(rename = "DIRECTION_RIGHT")]
+    Right,
 }
 
 impl FieldType for Direction {
@@ -183,11 +186,13 @@ impl FieldType for Direction {
 
 /// What becomes of an app's data and process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum LaunchMode {
-    LaunchModeReinstall,
-    LaunchModeResume,
-    LaunchModeForceRestart,
+    #[serde(rename = "LAUNCH_MODE_REINSTALL")]
+    Reinstall,
+    #[serde(rename = "LAUNCH_MODE_RESUME")]
+    Resume,
+    #[serde(rename = "LAUNCH_MODE_FORCE_RESTART")]
+    ForceRestart,
 }
 
 impl FieldType for LaunchMode {
