@@ -368,5 +368,5 @@ fn a_result_means_to_the_run_what_the_helpers_of_the_sdks_say() {
     trail(&lab, "{}", &[&format!("acme_r{fatal}: {{}}")]);
     run(&lab, "virtual:android", 1);
     let ended = last(&lab, &format!("acme_r{fatal}"));
-    assert_eq!(ended["fatal"], true, "{ended}");
+    assert_eq!(ended["failed_for_good"], true, "{ended}");
 }
