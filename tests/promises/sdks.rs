@@ -9,7 +9,7 @@ use packtrain_tests::{Ended, Lab, repository};
 use serde_json::{Value, json};
 
 use crate::lab;
-use crate::sources::{copy, fastmcp, installed, link_modules, nothing_runs};
+use crate::sources::{copy, fastmcp, installed, link_modules, nothing_runs, signup_example};
 
 /// A copy of the SDKs in which tests may write, with what they need.
 fn sdks() -> Lab {
@@ -272,14 +272,7 @@ fn recordings(report: &Value) -> BTreeMap<String, BTreeMap<String, Vec<Value>>> 
 
 #[test]
 fn a_recording_does_not_tell_which_sdk_a_tool_was_written_with_if_any() {
-    let lab = lab();
-    for example in ["signup", "shop"] {
-        copy(
-            &repository().join("examples").join(example),
-            &lab.folder().join(example),
-        );
-    }
-    link_modules(&lab);
+    let (lab, path) = signup_example();
     // Their calls are recorded in their place; and all three sign up the same person.
     let config = lab.read("signup/packtrain.yaml");
     let config = config.replace(
@@ -292,9 +285,6 @@ fn a_recording_does_not_tell_which_sdk_a_tool_was_written_with_if_any() {
         trail = trail.replace(name, "Alan Turing").replace(email, "alan@");
     }
     lab.write("signup/trails/signup.trail.yaml", &trail);
-    let path = std::env::join_paths(
-        std::iter::once(fastmcp()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    );
     let flags = [
         "run",
         "--screenshots=none",
@@ -304,7 +294,7 @@ fn a_recording_does_not_tell_which_sdk_a_tool_was_written_with_if_any() {
     let ended = lab
         .command(&flags)
         .current_dir(lab.folder().join("signup"))
-        .env("PATH", path.unwrap())
+        .env("PATH", path)
         .output();
     Ended::from(ended.unwrap()).expect(0);
     let runs = lab.folder().join("signup/.packtrain/runs");

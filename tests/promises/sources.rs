@@ -12,6 +12,7 @@ mod refusals;
 mod results;
 mod routing;
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use packtrain_tests::{Lab, repository};
@@ -224,4 +225,19 @@ pub(crate) fn copy(from: &Path, to: &Path) {
             copy(&entry.path(), &to.join(name));
         }
     }
+}
+
+/// The example of sources in three languages beside its shop, ready to be run in `signup`, and the
+/// search path that has its Python.
+pub(crate) fn signup_example() -> (Lab, OsString) {
+    let lab = lab();
+    for example in ["signup", "shop"] {
+        let from = repository().join("examples").join(example);
+        copy(&from, &lab.folder().join(example));
+    }
+    link_modules(&lab);
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::iter::once(fastmcp()).chain(std::env::split_paths(&path));
+    let path = std::env::join_paths(path).unwrap();
+    (lab, path)
 }

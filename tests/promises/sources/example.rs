@@ -1,29 +1,16 @@
 //! The example's sources in three languages, on what it is made for.
 
-use packtrain_tests::repository;
-
-use super::{copy, fastmcp, link_modules, nothing_runs};
-use crate::lab;
+use super::{nothing_runs, signup_example};
 
 #[test]
 fn the_example_signs_people_up_in_three_languages_on_phones_and_a_page() {
-    let lab = lab();
-    for example in ["signup", "shop"] {
-        copy(
-            &repository().join("examples").join(example),
-            &lab.folder().join(example),
-        );
-    }
-    link_modules(&lab);
-    let path = std::env::join_paths(
-        std::iter::once(fastmcp()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
-    );
+    let (lab, path) = signup_example();
     let devices = "virtual:android,virtual:ios,web/desktop";
     let flags = ["run", "--format=json", "--screenshots=none", "-d", devices];
     let ended = lab
         .command(&flags)
         .current_dir(lab.folder().join("signup"))
-        .env("PATH", path.unwrap())
+        .env("PATH", path)
         .output()
         .unwrap();
     let ended = packtrain_tests::Ended::from(ended).expect(0);
