@@ -231,6 +231,8 @@ fn a_scaffold_takes_nothing_that_is_there() {
         ("web_click", "reserved"),
         ("Acme Tool", "letters, digits"),
         ("inputText", "not written like"),
+        ("server", "not written like"),
+        ("test_it", "not written like"),
     ] {
         let said = new(name, 3);
         assert!(said.contains(why) || said.contains("already"), "{said}");

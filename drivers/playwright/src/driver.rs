@@ -32,6 +32,8 @@ pub(crate) struct WebDriver {
     browser: BrowserHandle,
     events: EventSink,
     session: Option<Session>,
+    /// The command that was given up and took the session with it.
+    given_up: Option<&'static str>,
 }
 
 impl WebDriver {
@@ -49,6 +51,7 @@ impl WebDriver {
             browser,
             events,
             session: None,
+            given_up: None,
         }
     }
 
@@ -61,6 +64,7 @@ impl WebDriver {
         let gone = self.browser.running.gone.clone();
         let crashed = self.session.as_ref().map(Session::crashed);
         let name = command.name();
+        let only_reads = only_reads(&command);
         let answer = tokio::select! {
             biased;
             () = dead.cancelled() => Err(host_died()),
@@ -78,8 +82,11 @@ impl WebDriver {
             }),
         };
         match answer {
+            // A look that nobody waits for any more changes nothing.
+            Err(DriverError::Cancelled) if only_reads => Err(DriverError::Cancelled),
             // A call that was given up goes on in the page; only closing it stops it.
             Err(error @ (DriverError::Cancelled | DriverError::Timeout { .. })) => {
+                self.given_up = self.session.is_some().then_some(name).or(self.given_up);
                 self.end(Duration::ZERO).await;
                 Err(error)
             }
@@ -180,6 +187,7 @@ impl WebDriver {
 
     async fn begin(&mut self, mut options: SessionOptions) -> Result<Observation, DriverError> {
         self.end(Duration::ZERO).await;
+        self.given_up = None;
         // What is said of the device is closer than what is said of the app.
         if self.slot.base_url.is_some() {
             options.base_url.clone_from(&self.slot.base_url);
@@ -220,9 +228,12 @@ impl WebDriver {
     }
 
     fn session(&self) -> Result<&Session, DriverError> {
-        self.session
-            .as_ref()
-            .ok_or_else(|| DriverError::Invalid("no session was begun on this device".to_owned()))
+        self.session.as_ref().ok_or_else(|| match self.given_up {
+            Some(name) => DriverError::lost(format!(
+                "its page was closed, because `{name}` was given up before it was done"
+            )),
+            None => DriverError::Invalid("no session was begun on this device".to_owned()),
+        })
     }
 
     /// Whose failure it is that a command failed on a page. A page that is gone looks the same
@@ -243,6 +254,30 @@ impl WebDriver {
                 log: vec![error.to_string()],
             },
         }
+    }
+}
+
+/// Whether a command leaves the page as it is.
+const fn only_reads(command: &Command) -> bool {
+    match command {
+        Command::Snapshot(_) | Command::Screenshot | Command::AwaitChange { .. } => true,
+        Command::Web(command) => matches!(
+            command,
+            WebCommand::Look { .. }
+                | WebCommand::ExpectText { .. }
+                | WebCommand::ExpectVisible { .. }
+                | WebCommand::ExpectValue { .. }
+                | WebCommand::ExpectList { .. }
+                | WebCommand::ExpectRequest { .. }
+                | WebCommand::AwaitUrl { .. }
+                | WebCommand::CurrentUrl
+                | WebCommand::StorageState
+        ),
+        Command::Begin(_)
+        | Command::End
+        | Command::Input(_)
+        | Command::App(_)
+        | Command::Android(_) => false,
     }
 }
 

@@ -208,7 +208,13 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
         .strip_prefix("text=")
         .filter(|it| !it.trim().is_empty())
     {
-        return Some(Reference::OneOf(by_words(words.trim())));
+        let visible = by_words(words.trim())
+            .into_iter()
+            .map(|candidate| Candidate {
+                selector: format!("{} >> visible=true", candidate.selector),
+                ..candidate
+            });
+        return Some(Reference::OneOf(visible.collect()));
     }
     if let Some(number) = listed(text) {
         return Some(Reference::ListedElement(number.to_owned()));

@@ -63,14 +63,18 @@ async fn by_id(
         "whole": element.matching == TextMatch::Exact,
     });
     let end = Instant::now() + limit;
+    let mut has_lost_tab = false;
     loop {
         let page = session.page()?;
         let elements = page.locator(&selector);
         let seen: serde_json::Value = match elements.evaluate_all(READ, Some(&arguments)).await {
             Ok(seen) => seen,
             // A page that is navigating shows nothing.
-            Err(error) if is_navigating(&error) || wire::is_closed(&error) => {
-                json!({ "count": 0, "text": null })
+            Err(error) if is_navigating(&error) => json!({ "count": 0, "text": null }),
+            // Another tab takes over, or none is left, which `page()` reports.
+            Err(error) if wire::is_closed(&error) && !has_lost_tab => {
+                has_lost_tab = true;
+                continue;
             }
             Err(error) => return Err(wire::translate(&error, "read the page")),
         };

@@ -28,7 +28,7 @@ use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace, scaffold};
 use crate::exit::CliError;
-use crate::sinks::calls::Calls;
+use crate::sinks::{self, calls::Calls};
 use crate::sources::{COMMAND_LINE, RunningSources, may_call_sources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, trails};
@@ -276,7 +276,7 @@ fn on_device(
             let heard = Arc::clone(&is_up);
             let listener: LogListener = Arc::new(move |source, line| {
                 if heard.load(Ordering::Relaxed) {
-                    render::say(&format!("  {source} | {line}"));
+                    sinks::calls::say(&format!("  {source} | {line}"));
                 }
             });
             let starting = RunningSources::start_for(&workspace, device.clone(), Some(listener));

@@ -28,6 +28,9 @@ const COMMON: [(&str, &str); 2] = [
     ("example.html", include_str!("scaffold/example.html")),
 ];
 
+/// Ways to write that there are none.
+const NONE: [&str; 4] = ["[]", "{}", "null", "~"];
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Makes tools/NAME with a server, a tool, its test and a trail that calls it, and adds the \
@@ -101,11 +104,18 @@ impl Language {
             .map(|path| path.canonicalize())
             .transpose()
             .map_err(|error| CliError::misuse("cannot read --sdk").because(&error))?;
+        let what = "give a version, as `1.2.3`, or the path of the SDK's folder or package";
         if let (Some(given), None) = (given, &path)
-            && given.contains(['/', '\\'])
+            && !is_version(given)
         {
-            let error = CliError::misuse(format!("--sdk {given} is not there"));
-            return Err(error.hint("give a version, or the path of the SDK's folder or package"));
+            let error = CliError::misuse(format!("--sdk {given:?} is neither there nor a version"));
+            return Err(error.hint(what));
+        }
+        if let Some(path) = &path
+            && !self.is_package(path)
+        {
+            let error = CliError::misuse(format!("{} is no SDK", path.display()));
+            return Err(error.hint(what));
         }
         if let (Self::Ts, Some(path)) = (self, &path)
             && path.is_dir()
@@ -115,13 +125,30 @@ impl Language {
             return Err(error.hint("`npm pack` in it makes a package; give the path of that"));
         }
         Ok(match (self, path, given) {
-            (Self::Ts, Some(path), _) => format!("file:{}", path.display()),
+            (Self::Ts, Some(path), _) => {
+                // Within quotes of JSON.
+                let path = serde_json::json!(format!("file:{}", path.display())).to_string();
+                path.trim_matches('"').to_owned()
+            }
             (Self::Ts, None, Some(version)) => version.to_owned(),
             (Self::Ts, None, None) => format!("^{version}"),
-            (Self::Py, Some(path), _) => format!("packtrain-sdk @ file://{}", path.display()),
+            (Self::Py, Some(path), _) => format!("packtrain-sdk @ file://{}", in_url(&path)),
             (Self::Py, None, Some(version)) => format!("packtrain-sdk=={version}"),
             (Self::Py, None, None) => format!("packtrain-sdk~={version}"),
         })
+    }
+
+    /// Whether a path may be that of an SDK.
+    fn is_package(self, path: &Path) -> bool {
+        let (file, endings): (&str, &[&str]) = match self {
+            Self::Ts => ("package.json", &["tgz", "gz"]),
+            Self::Py => ("pyproject.toml", &["whl", "gz"]),
+        };
+        if path.is_dir() {
+            return path.join(file).is_file();
+        }
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| endings.contains(&ending))
     }
 
     /// What to do next, from the folder of the configuration.
@@ -140,11 +167,33 @@ impl Language {
     }
 }
 
+fn is_version(text: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || ".-+".contains(letter);
+    text.starts_with(|first: char| first.is_ascii_digit()) && text.chars().all(is_part)
+}
+
+/// A path as it stands in a URL.
+fn in_url(path: &Path) -> String {
+    let mut url = String::new();
+    for letter in path.display().to_string().chars() {
+        match letter {
+            '%' | '#' | '?' | ' ' => url.push_str(&format!("%{:02X}", u32::from(letter))),
+            letter => url.push(letter),
+        }
+    }
+    url
+}
+
 /// `packtrain tool new`.
 pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Exit, CliError> {
     let name = &args.name;
     if let Some(problem) = check_name(name, &Origin::Source(name.clone())) {
         return Err(CliError::misuse(problem.to_string()).hint(problem.hint()));
+    }
+    // Its name is that of a file and of a function, beside `server` and what languages know.
+    if !name.contains('_') || name.starts_with("test_") {
+        let error = CliError::misuse(format!("`{name}` is not written like `app_verbNoun`"));
+        return Err(error.hint("begin with the app: `myapp_signIn`"));
     }
     let workspace = context.workspace(Flags::default())?;
     if let Some(tool) = workspace.registry.get(name) {
@@ -252,11 +301,12 @@ fn configure(file: &Path, entry: &[String], name: &str, context: &Context) -> Re
 /// A configuration with one more source, at the head of its list; `None` when the list is written in
 /// a way that cannot be extended line by line.
 fn with_entry(text: &str, entry: &[String]) -> Option<String> {
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let item = |indent: &str| {
         let mut lines = String::new();
         for (index, line) in entry.iter().enumerate() {
             let sign = if index == 0 { "- " } else { "  " };
-            lines.push_str(&format!("{indent}{sign}{line}\n"));
+            lines.push_str(&format!("{indent}{sign}{line}{end}"));
         }
         lines
     };
@@ -264,7 +314,8 @@ fn with_entry(text: &str, entry: &[String]) -> Option<String> {
     let mut key = None;
     for line in text.split_inclusive('\n') {
         end_of_key += line.len();
-        if KEYS.iter().any(|key| line.starts_with(key)) {
+        let bare = line.trim_start_matches('\u{feff}');
+        if KEYS.iter().any(|key| bare.starts_with(key)) {
             key = Some(line);
             break;
         }
@@ -273,11 +324,16 @@ fn with_entry(text: &str, entry: &[String]) -> Option<String> {
         let gap = if text.is_empty() || text.ends_with('\n') {
             ""
         } else {
-            "\n"
+            end
         };
-        return Some(format!("{text}{gap}mcpServers:\n{}", item("  ")));
+        return Some(format!("{text}{gap}mcpServers:{end}{}", item("  ")));
     };
-    let behind = key.split_once(':')?.1.trim();
+    let (name, behind) = key.split_once(':')?;
+    let behind = behind.trim();
+    if NONE.contains(&behind) {
+        let (before, after) = (&text[..end_of_key - key.len()], &text[end_of_key..]);
+        return Some(format!("{before}{name}:{end}{}{after}", item("  ")));
+    }
     if !behind.is_empty() && !behind.starts_with('#') {
         return None;
     }
@@ -294,7 +350,7 @@ fn with_entry(text: &str, entry: &[String]) -> Option<String> {
         // By name.
         Some(_) => return None,
     };
-    let gap = if key.ends_with('\n') { "" } else { "\n" };
+    let gap = if key.ends_with('\n') { "" } else { end };
     Some(format!(
         "{}{gap}{}{rest}",
         &text[..end_of_key],
@@ -352,6 +408,14 @@ mod tests {
             (
                 "mcpServers:\nx: 1\n",
                 "mcpServers:\n  - name: a\n    script: a.py\nx: 1\n",
+            ),
+            (
+                "x: 1\nmcpServers: []\ny: 2\n",
+                "x: 1\nmcpServers:\n  - name: a\n    script: a.py\ny: 2\n",
+            ),
+            (
+                "mcpServers:\r\n  - name: b\r\n",
+                "mcpServers:\r\n  - name: a\r\n    script: a.py\r\n  - name: b\r\n",
             ),
             (
                 "mcpServers:",

@@ -27,7 +27,7 @@ impl Sink for Calls {
             } if *depth > 0 => {
                 let arguments = arguments.to_string();
                 let arguments = cut(&arguments, MAX_SHOWN);
-                render::say(&format!("{}{tool} {arguments}", indent(*depth)));
+                say(&format!("{}{tool} {arguments}", indent(*depth)));
             }
             RunEvent::ToolFinished {
                 depth,
@@ -44,7 +44,7 @@ impl Sink for Calls {
                     let message = outcome.message().unwrap_or_default();
                     format!("✗ {took}  {}", one_line(&message))
                 };
-                render::say(&format!("{}  {}", indent(*depth), said.trim_end()));
+                say(&format!("{}  {}", indent(*depth), said.trim_end()));
             }
             _ => {}
         }
@@ -55,6 +55,18 @@ impl Sink for Calls {
         render::say(&super::lines::not_shown(count));
         Ok(())
     }
+}
+
+/// Says a line of somebody else's, who has no say over the terminal.
+pub fn say(line: &str) {
+    let plain = |letter: char| {
+        if letter.is_control() && letter != '\t' {
+            '\u{fffd}'
+        } else {
+            letter
+        }
+    };
+    render::say(&line.chars().map(plain).collect::<String>());
 }
 
 fn indent(depth: u32) -> String {

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::invocation::{Callback, CallbackError, Entry, Invocations, NoInvocation};
 use crate::registry::{Registry, SharedRegistry};
-use crate::tool::{Answer, Origin};
+use crate::tool::{Answer, Kind, Origin};
 
 /// The version of the wire.
 const VERSION: i64 = 1;
@@ -165,15 +165,26 @@ impl Callbacks {
         timeout: Option<Duration>,
     ) -> Option<Result<Answer, CallbackError>> {
         let (answer, answered) = oneshot::channel();
+        let only_looks = self.registry.snapshot().get(&tool).is_some_and(|tool| {
+            let spec = tool.spec();
+            spec.origin == Origin::BuiltIn && matches!(spec.kind, Kind::Query | Kind::Assertion)
+        });
         let callback = Callback {
             tool,
             arguments,
             arrived: Instant::now(),
-            timeout,
+            only_looks,
             answer,
         };
-        entry.callbacks.send(callback).await.ok()?;
-        answered.await.ok()
+        let answer = async {
+            entry.callbacks.send(callback).await.ok()?;
+            answered.await.ok()
+        };
+        let Some(timeout) = timeout else {
+            return answer.await;
+        };
+        let answer = tokio::time::timeout(timeout, answer).await;
+        answer.unwrap_or(Some(Err(CallbackError::Late(timeout))))
     }
 }
 

@@ -45,8 +45,8 @@ pub(crate) struct Callback {
     pub(crate) arguments: serde_json::Value,
     /// When it arrived.
     pub(crate) arrived: Instant,
-    /// How long whoever sent it waits, when they say so.
-    pub(crate) timeout: Option<Duration>,
+    /// Whether it only looks, so that it can be given up without harm.
+    pub(crate) only_looks: bool,
     /// Where the answer goes.
     pub(crate) answer: oneshot::Sender<Result<Answer, CallbackError>>,
 }

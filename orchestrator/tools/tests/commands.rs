@@ -152,7 +152,7 @@ fn an_exact_text_is_neither_a_part_nor_a_pattern() {
     );
     assert_eq!(
         one("Tap", request, Platform::Web).1,
-        json!({ "nodeSelector": { "web": { "cssSelector": ":text-is(\"Paid\")" } } })
+        json!({ "nodeSelector": { "web": { "cssSelector": ":text-is(\"Paid\"):visible" } } })
     );
 }
 
@@ -169,7 +169,7 @@ fn an_id_is_a_text_and_no_pattern() {
     let (_, arguments) = one("Tap", json!({ "id": "a\"b" }), Platform::Web);
     assert_eq!(
         arguments["nodeSelector"]["web"]["cssSelector"],
-        r#":is([id="a\"b"], [data-testid="a\"b"])"#
+        r#":is([id="a\"b"], [data-testid="a\"b"]):visible"#
     );
 }
 

@@ -1,5 +1,6 @@
 /** What a client sends, and to whom: the orchestrator of a context, or nobody. */
 
+import { setMaxListeners } from "node:events";
 import type { TrailblazeContext } from "./context.js";
 import { CommandError, errorOf, InvocationEndedError, ToolCallError, unreadable } from "./errors.js";
 import { COMMANDS, type Method } from "./generated/commands.js";
@@ -51,6 +52,8 @@ export class Orchestrator implements Backend {
   readonly #callback: string;
 
   constructor(baseUrl: string, context: TrailblazeContext, signal?: AbortSignal) {
+    // A call may have any number of commands in flight, each of which listens.
+    if (signal) setMaxListeners(0, signal);
     this.#origin = new URL(baseUrl).origin;
     this.#signal = signal;
     this.#authorization = `Bearer ${context.invocationId}`;

@@ -36,6 +36,8 @@ async function run({ name = "packtrain-tools", version = "0.0.0" }: Partial<Serv
   const { transport, host, port } = flags();
   isServing = true;
   const output = keepStdoutClean();
+  // What a call left behind must not end the calls of other devices.
+  process.on("unhandledRejection", (reason) => console.error("a promise that nobody waited for was rejected:", reason));
   const sdk = await loadMcpSdk();
   const calls = await Calls.of(tools.values(), sdk.validator);
   const connect = (to: Transport) => sdk.serve({ name, version }, calls, to);

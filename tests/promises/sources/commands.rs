@@ -289,13 +289,88 @@ fn a_command_of_a_call_that_has_ended_does_nothing() {
 /// Slow is not gone: what was being done is given up, and the next command finds the device.
 #[test]
 fn a_slow_device_costs_the_command_its_time_and_no_more() {
+    for device in ["virtual:android", "virtual:ios", "web"] {
+        let said = does(
+            "const hurry = { headers: { 'connect-timeout-ms': '100' } };
+             const slow = [await c('IsVisible', { id: 'nothing', timeoutMs: 60000 }, hurry),
+                           await c('AssertVisible', { text: 'Nowhere', timeoutMs: 60000 }, hurry)];
+             const after = await c('HasText', { text: on.device.platform === 'web' ? 'First' : 'Note' });
+             return { slow, after };",
+            device,
+        );
+        for slow in said["slow"].as_array().unwrap() {
+            assert_eq!(
+                slow["body"]["code"], "deadline_exceeded",
+                "{device}: {said}"
+            );
+        }
+        assert_eq!(
+            said["after"]["body"],
+            json!({ "found": true }),
+            "{device}: {said}"
+        );
+    }
+}
+
+/// An action that nobody waits for is done all the same, and what comes after it finds it done.
+#[test]
+fn an_action_that_was_given_up_is_finished_first() {
     let said = does(
-        "const slow = await c('IsVisible', { text: 'Nowhere', timeoutMs: 60000 }, { headers: { 'connect-timeout-ms': '100' } });
-         return [slow, await c('HasText', { text: 'Note' })];",
-        "virtual:ios",
+        "await c('EvaluateJs', { script: \"setTimeout(() => { late.hidden = false }, 700), document.body.insertAdjacentHTML('beforeend', '<button id=late hidden onclick=out.textContent=1>Late</button>'), 0\" });
+         const slow = await c('Click', { selector: '#late' }, { headers: { 'connect-timeout-ms': '100' } });
+         return [slow, await c('GetElementText', { id: 'out' })];",
+        "web",
     );
     assert_eq!(said[0]["body"]["code"], "deadline_exceeded", "{said}");
-    assert_eq!(said[1]["body"], json!({ "found": true }));
+    assert_eq!(said[1]["body"], json!({ "text": "1" }), "{said}");
+}
+
+const HIDDEN: &str = r#"document.body.innerHTML = `
+  <div id=box>Shown <span style="display:none">secret</span></div>
+  <textarea id=area>begun</textarea>
+  <div id=dup hidden>Twin</div><div id=dup onclick="hit.textContent = 'second'">Twin</div>
+  <p hidden>Row 1</p><p onclick="hit.textContent = 'two'">Row 2</p><p onclick="hit.textContent = 'three'">Row 3</p>
+  <b id=b><span>Save</span></b><i id=hit></i>`, area.value = 'changed', 0"#;
+
+/// What a question says and what an assertion says is the same, and a tap counts as both do.
+#[test]
+fn only_what_a_person_sees_of_a_page_counts() {
+    let script = format!(
+        "await c('EvaluateJs', {{ script: {HIDDEN:?} }});
+         const both = async (asked) => [(await c('IsVisible', asked)).body.visible,
+                                        (await c('AssertVisible', {{ ...asked, timeoutMs: 10 }})).status === 200];
+         const seen = {{}};
+         for (const asked of [{{ id: 'box', text: 'secret' }}, {{ id: 'box', text: 'SHOWN' }}, {{ id: 'area', text: 'begun' }},
+                              {{ id: 'area', text: 'changed' }}, {{ id: 'dup' }}, {{ id: 'b', text: 'Save', exact: true }},
+                              {{ id: 'b', text: 'Sav', exact: true }}, {{ text: 'secret' }}, {{ text: 'Row 1' }}])
+           seen[JSON.stringify(asked)] = await both(asked);
+         const hits = [];
+         for (const asked of [{{ text: 'Row', index: 1 }}, {{ text: 'Twin' }}, {{ id: 'dup' }}, {{ text: 'Row 2', exact: true }}]) {{
+           await c('Tap', asked);
+           hits.push((await c('GetElementText', {{ id: 'hit' }})).body.text);
+         }}
+         return {{ seen, hits, typed: (await c('InputText', {{ text: 'x' }}, {{ headers: {{ 'connect-timeout-ms': '300' }} }})).status }};"
+    );
+    let said = does(&script, "web");
+    let yes = json!([true, true]);
+    let no = json!([false, false]);
+    assert_eq!(
+        said["seen"],
+        json!({
+            r#"{"id":"box","text":"secret"}"#: no,
+            r#"{"id":"box","text":"SHOWN"}"#: yes,
+            r#"{"id":"area","text":"begun"}"#: no,
+            r#"{"id":"area","text":"changed"}"#: yes,
+            r#"{"id":"dup"}"#: yes,
+            r#"{"id":"b","text":"Save","exact":true}"#: yes,
+            r#"{"id":"b","text":"Sav","exact":true}"#: no,
+            r#"{"text":"secret"}"#: no,
+            r#"{"text":"Row 1"}"#: no,
+        })
+    );
+    assert_eq!(said["hits"], json!(["three", "second", "second", "two"]));
+    // Nothing has the focus that could be typed into.
+    assert_eq!(said["typed"], 504, "{said}");
 }
 
 /// Nothing of ours is between this client and the wire: Buf compiles the schema, and Connect's own

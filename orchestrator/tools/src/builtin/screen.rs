@@ -18,6 +18,9 @@ use crate::mobile::watch::{Watch, look};
 use crate::mobile::words::text_of;
 use crate::tool::{Answer, CapturedScreen, Kind, Tool, ToolError, Typed};
 
+/// How long an assertion may take, in milliseconds.
+const ASSERTION_MS: u64 = 5_000;
+
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     vec![
         tool::<Sought>(
@@ -83,6 +86,31 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         )
         .internal()
         .done(),
+        tool::<Sought>(
+            "web_assertVisible",
+            Kind::Assertion,
+            "Expects an element to be visible, by its id, what it shows, or both. Packtrain's own.",
+            |arguments, call| {
+                Box::pin(async move {
+                    let limit = arguments.timeout_ms.unwrap_or(ASSERTION_MS);
+                    let what = arguments.description();
+                    let arguments = Sought {
+                        timeout_ms: Some(limit),
+                        ..arguments
+                    };
+                    match arguments.seen(call).await?.count {
+                        0 => Err(ToolError::failed(format!(
+                            "{what} was not visible within {:.1} s",
+                            Duration::from_millis(limit).as_secs_f64()
+                        ))),
+                        _ => Ok(Answer::default()),
+                    }
+                })
+            },
+        )
+        .on(&[Platform::Web])
+        .internal()
+        .done(),
         tool::<Nothing>(
             "captureScreen",
             Kind::Query,
@@ -138,6 +166,15 @@ impl Sought {
                 }
             }
         }
+    }
+
+    /// What is sought, in one line.
+    fn description(&self) -> String {
+        let how = if self.exact { "exact text" } else { "text" };
+        let id = self.id.as_ref().map(|id| format!("id {id:?}"));
+        let text = self.text.as_ref().map(|text| format!("{how} {text:?}"));
+        let words: Vec<_> = [id, text].into_iter().flatten().collect();
+        words.join(" and ")
     }
 
     async fn on_page(self, call: &Call<'_>, limit: Duration) -> Result<Seen, ToolError> {

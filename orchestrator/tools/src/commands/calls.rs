@@ -17,8 +17,12 @@ use super::{CommandError, Planned, PlannedCall, Request};
 const WAIT_MS: u32 = 10_000;
 /// So many swipes in one request.
 const MAX_SWIPES: u32 = 20;
-/// What has the focus of a page.
-const FOCUSED: &str = "css=:focus";
+/// What has the focus of a page, if one can type into it.
+const FOCUSED: &str = "css=:is(input, textarea, [contenteditable=''], [contenteditable=true], \
+                       [contenteditable=plaintext-only], [role=textbox], [role=searchbox], \
+                       [role=combobox]):focus";
+/// Scales of a pinch that fingers can do.
+const SCALES: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 fn one(tool: &'static str, arguments: Value) -> Planned {
     Ok(vec![PlannedCall { tool, arguments }])
@@ -70,10 +74,10 @@ impl Element {
         Ok(Self { text, id, exact })
     }
 
-    /// As a CSS selector of Playwright's kind.
+    /// As a CSS selector of Playwright's kind: only what is visible counts, as on phones.
     fn css(&self) -> String {
         let id = self.id.as_deref().map(|id| {
-            let id = json!(id);
+            let id = css_text(id);
             format!(":is([id={id}], [data-testid={id}])")
         });
         let text = self.text.as_deref().map(|text| {
@@ -82,9 +86,12 @@ impl Element {
                 (false, Some(_)) => "has-text",
                 (false, None) => "text",
             };
-            format!(":{how}({})", json!(text))
+            // White space counts as one blank.
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!(":{how}({})", css_text(&text))
         });
-        [id, text].into_iter().flatten().collect()
+        let named: String = [id, text].into_iter().flatten().collect();
+        named + ":visible"
     }
 
     /// As the durable selector of a page.
@@ -98,7 +105,10 @@ impl Element {
             Platform::Ios => "iosMaestro",
             Platform::Android | Platform::Web => "androidMaestro",
         };
-        let pattern = format!("(?:.*/)?{}", regex::escape(id));
+        let pattern = match on {
+            Platform::Android => format!("(?:.*/)?{}", regex::escape(id)),
+            Platform::Ios | Platform::Web => regex::escape(id),
+        };
         given([
             (block, json!({ "resourceIdRegex": pattern })),
             ("index", json!(index)),
@@ -117,13 +127,7 @@ impl Element {
                     ("timeoutMs", timeout),
                 ]),
             ),
-            (Platform::Web, _, _) => one(
-                "web_verifyElementVisible",
-                given([
-                    ("nodeSelector", self.web_selector(None)),
-                    ("timeoutMs", timeout),
-                ]),
-            ),
+            (Platform::Web, _, _) => self.asked("web_assertVisible", timeout_ms),
             (Platform::Android | Platform::Ios, Some(text), id) => one(
                 "assertVisibleWithText",
                 given([
@@ -340,6 +344,13 @@ impl Request for ScrollRequest {
 
 impl Request for PinchRequest {
     fn calls(self, _: Platform) -> Planned {
+        if !SCALES.contains(&self.scale) {
+            return Err(CommandError::invalid(format!(
+                "`scale` must be {} to {}",
+                SCALES.start(),
+                SCALES.end()
+            )));
+        }
         one("pinch", json!({ "scale": self.scale }))
     }
 }
@@ -378,6 +389,21 @@ impl Request for EvaluateJsRequest {
         not_blank("script", &self.script)?;
         one("web_evaluate", json!({ "script": self.script }))
     }
+}
+
+/// A text in CSS.
+fn css_text(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => {
+                quoted.push_str(&format!("\\{:x} ", u32::from(letter)))
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
 }
 
 /// An element of a page by a CSS selector alone.

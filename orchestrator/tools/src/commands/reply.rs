@@ -51,6 +51,10 @@ impl Callbacks {
                 )
             })?,
         };
+        if !request.is_object() {
+            let message = format!("{}: the body is no JSON object", command.name);
+            return Err(CommandError::new(Code::InvalidArgument, message));
+        }
         let mut answer = Answer::default();
         let begun = tokio::time::Instant::now();
         for planned in command.calls(request, entry.platform)? {

@@ -333,12 +333,15 @@ impl UnderWay<'_> {
                     pending.hear();
                 }
                 Some(callback) = invocation.callbacks.recv(), if serving.is_none() => {
-                    let limit = callback.timeout.map_or(callback_timeout, |timeout| timeout.min(callback_timeout));
-                    let until = callback.arrived + limit;
+                    // Whoever sent it may be gone by its turn.
+                    if callback.answer.is_closed() {
+                        continue;
+                    }
+                    let until = callback.arrived + callback_timeout;
                     if until < timer.deadline().into_std() {
                         timer.as_mut().reset(until.into());
                     }
-                    serving = Some(Serving::begin(tool, call, callback, limit));
+                    serving = Some(Serving::begin(tool, call, callback, until));
                 }
                 () = &mut timer => {
                     let now = Instant::now();
@@ -358,8 +361,7 @@ impl UnderWay<'_> {
                         let Some(late) = serving.take() else {
                             return Ending::Overdue("was silent for", settings.call_timeout);
                         };
-                        let limit = late.limit;
-                        seen.add(late, Err(CallbackError::Late(limit)));
+                        seen.add(late, Err(CallbackError::Late(callback_timeout)));
                         pending.hear();
                     }
                     let next = idle.max(now + MIN_PAUSE).min(now + pause).min(total);
@@ -431,8 +433,8 @@ impl UnderWay<'_> {
 /// A callback that is being served.
 struct Serving<'a> {
     begun: Instant,
-    /// How long it may take, from its arrival.
-    limit: Duration,
+    /// Whether it only looks.
+    only_looks: bool,
     /// When it has taken too long.
     until: Instant,
     work: BoxFuture<'a, Result<Answer, ToolError>>,
@@ -440,16 +442,11 @@ struct Serving<'a> {
 }
 
 impl<'a> Serving<'a> {
-    fn begin(
-        tool: &'a SourceTool,
-        call: &'a Call<'a>,
-        callback: Callback,
-        limit: Duration,
-    ) -> Self {
+    fn begin(tool: &'a SourceTool, call: &'a Call<'a>, callback: Callback, until: Instant) -> Self {
         let Callback {
             tool: name,
             arguments,
-            arrived,
+            only_looks,
             answer,
             ..
         } = callback;
@@ -460,8 +457,8 @@ impl<'a> Serving<'a> {
         };
         Self {
             begun: Instant::now(),
-            limit,
-            until: arrived + limit,
+            only_looks,
+            until,
             work: Box::pin(work),
             answer,
         }
@@ -487,13 +484,14 @@ impl Seen {
     }
 }
 
-/// What came of a callback; `None` when nobody waits for it any more, so that what it does is given up.
+/// What came of a callback; `None` when it was given up, because nobody waits for it any more and it
+/// only looked. What acts on the device goes on: half an action leaves nobody knows what.
 async fn served(serving: &mut Option<Serving<'_>>) -> Option<Result<Answer, ToolError>> {
     match serving {
         Some(serving) => tokio::select! {
             biased;
             answer = serving.work.as_mut() => Some(answer),
-            () = serving.answer.closed() => None,
+            () = serving.answer.closed(), if serving.only_looks => None,
         },
         None => std::future::pending().await,
     }
