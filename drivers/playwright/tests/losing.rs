@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use packtrain_driver_playwright::{Isolation, WebPool, WebSlot};
 use packtrain_drivers::{
-    Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand,
+    Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand, WebElement,
 };
 use packtrain_testing::{TestDevice as _, context_within};
 
@@ -233,11 +233,34 @@ fn a_cancelled_command_stops_acting_on_the_page() {
             .cancelled(click(by_ref("button \"Not there\"")))
             .await;
         assert_eq!(error, DriverError::Cancelled);
-        // The context is gone with it: nothing can act on any more.
-        assert!(matches!(
-            device.err(expect_text("Shop")).await,
-            DriverError::Invalid(_)
-        ));
+        // The context is gone with it: nothing can act on any more, and that is not the app's failure.
+        let error = device.err(expect_text("Shop")).await;
+        assert_eq!(error.fault(), Fault::Device, "{error:?}");
+        assert!(
+            error.to_string().contains("`click` was given up"),
+            "{error}"
+        );
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_cancelled_look_leaves_the_page_as_it_is() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        for look in [
+            expect_text("Nowhere"),
+            Command::Web(WebCommand::Look {
+                element: WebElement {
+                    id: Some("nowhere".into()),
+                    ..WebElement::default()
+                },
+                limit: Duration::from_secs(60),
+            }),
+        ] {
+            assert_eq!(device.cancelled(look).await, DriverError::Cancelled);
+        }
+        device.ok(Command::Web(WebCommand::CurrentUrl)).await;
         device.close().await;
     });
 }
