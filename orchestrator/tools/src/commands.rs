@@ -23,18 +23,9 @@ use serde_json::Value;
 pub use self::error::{Code, CommandError};
 use self::message::IsMessage;
 pub use self::message::{Field, Message, Shape, Words};
-use self::messages::{
-    ActionResult, AdbShellRequest, AssertVisibleRequest, CaptureScreenRequest, ClearAppDataRequest,
-    ClickRequest, EvaluateJsRequest, EvaluateJsResponse, FillRequest, GetElementCountRequest,
-    GetElementCountResponse, GetElementTextRequest, GetElementTextResponse, GrantPermissionRequest,
-    HasTextRequest, HasTextResponse, InputTextRequest, IsVisibleRequest, IsVisibleResponse,
-    LaunchAppRequest, NavigateRequest, PinchRequest, PressBackRequest, PressHomeRequest,
-    ScreenState, ScrollRequest, ShellResult, SwipeRequest, TapRequest, WaitForSelectorRequest,
-    WaitUntilVisibleRequest,
-};
 pub use self::openapi::openapi;
 pub use self::proto::proto;
-use self::reply::{Made, Response, response};
+use self::reply::{Made, response};
 pub use self::screens::ScreenFile;
 use crate::mobile::PHONES;
 use crate::tool::Kind;
@@ -85,6 +76,17 @@ impl Group {
     }
 }
 
+/// What callers want of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returns {
+    /// That there is one.
+    Nothing,
+    /// All of it.
+    Message,
+    /// This field.
+    Field(&'static str),
+}
+
 /// A typed command.
 #[derive(Debug)]
 pub struct Command {
@@ -102,35 +104,13 @@ pub struct Command {
     pub request: Message,
     /// What it answers.
     pub response: Message,
-    /// The field of the response that is all a caller wants; `None` for the whole, and the empty
-    /// text for nothing at all.
-    pub returns: Option<&'static str>,
+    /// What callers want of the response.
+    pub returns: Returns,
     plan: fn(Value, Platform) -> Planned,
     respond: fn(Made<'_>) -> Option<Value>,
 }
 
 impl Command {
-    const fn new<Q: Request, A: Response>(
-        name: &'static str,
-        (group, kind): (Group, Kind),
-        platforms: &'static [Platform],
-        returns: Option<&'static str>,
-        description: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            group,
-            kind,
-            platforms,
-            description,
-            request: Q::MESSAGE,
-            response: A::MESSAGE,
-            returns,
-            plan: plan::<Q>,
-            respond: response::<A>,
-        }
-    }
-
     /// The calls of tools that carry it out.
     ///
     /// # Errors
@@ -172,178 +152,74 @@ pub fn find(name: &str) -> Result<&'static Command, CommandError> {
         })
 }
 
-const ACTION: (Group, Kind) = (Group::Core, Kind::Action);
-const QUERY: (Group, Kind) = (Group::Core, Kind::Query);
-const ASSERTION: (Group, Kind) = (Group::Core, Kind::Assertion);
-const MOBILE: (Group, Kind) = (Group::Mobile, Kind::Action);
-const PAGE: (Group, Kind) = (Group::Web, Kind::Action);
-/// An answer that callers want nothing of.
-const NOTHING: Option<&str> = Some("");
+/// Defines the table: name, request, response, what callers want of it, group and kind, platforms.
+macro_rules! commands {
+    ($(#[doc = $about:literal] $name:ident($request:ident) -> $response:ident, $returns:expr,
+       $group:ident $kind:ident, $platforms:ident;)*) => {
+        /// All of them, in the order of the documents.
+        pub static COMMANDS: &[Command] = &[$(Command {
+            name: stringify!($name),
+            group: Group::$group,
+            kind: Kind::$kind,
+            platforms: $platforms,
+            description: $about.trim_ascii_start(),
+            request: messages::$request::MESSAGE,
+            response: messages::$response::MESSAGE,
+            returns: $returns,
+            plan: plan::<messages::$request>,
+            respond: response::<messages::$response>,
+        }),*];
+    };
+}
 
-/// All of them, in the order of the documents.
-pub static COMMANDS: [Command; 23] = [
-    Command::new::<TapRequest, ActionResult>(
-        "Tap",
-        ACTION,
-        EVERYWHERE,
-        NOTHING,
-        "Taps an element once it is visible and still; on the web, clicks it.",
-    ),
-    Command::new::<InputTextRequest, ActionResult>(
-        "InputText",
-        ACTION,
-        EVERYWHERE,
-        NOTHING,
-        "Types into whatever has the focus.",
-    ),
-    Command::new::<LaunchAppRequest, ActionResult>(
-        "LaunchApp",
-        ACTION,
-        PHONES,
-        NOTHING,
-        "Starts an app.",
-    ),
-    Command::new::<ClearAppDataRequest, ActionResult>(
-        "ClearAppData",
-        ACTION,
-        PHONES,
-        NOTHING,
-        "Deletes an app's data.",
-    ),
-    Command::new::<IsVisibleRequest, IsVisibleResponse>(
-        "IsVisible",
-        QUERY,
-        EVERYWHERE,
-        Some("visible"),
-        "Whether an element is visible. Not being visible is no error.",
-    ),
-    Command::new::<HasTextRequest, HasTextResponse>(
-        "HasText",
-        QUERY,
-        EVERYWHERE,
-        Some("found"),
-        "Whether the screen shows a text anywhere now, in any case.",
-    ),
-    Command::new::<GetElementTextRequest, GetElementTextResponse>(
-        "GetElementText",
-        QUERY,
-        EVERYWHERE,
-        Some("text"),
-        "The text of the first visible element of an id, or nothing.",
-    ),
-    Command::new::<GetElementCountRequest, GetElementCountResponse>(
-        "GetElementCount",
-        QUERY,
-        EVERYWHERE,
-        Some("count"),
-        "How many visible elements match.",
-    ),
-    Command::new::<CaptureScreenRequest, ScreenState>(
-        "CaptureScreen",
-        QUERY,
-        EVERYWHERE,
-        None,
-        "Takes a picture and a reading of the screen.",
-    ),
-    Command::new::<AssertVisibleRequest, ActionResult>(
-        "AssertVisible",
-        ASSERTION,
-        EVERYWHERE,
-        NOTHING,
-        "Expects an element to be visible in time.",
-    ),
-    Command::new::<WaitUntilVisibleRequest, ActionResult>(
-        "WaitUntilVisible",
-        ASSERTION,
-        EVERYWHERE,
-        NOTHING,
-        "Expects an element to become visible in time.",
-    ),
-    Command::new::<AdbShellRequest, ShellResult>(
-        "AdbShell",
-        MOBILE,
-        ANDROID,
-        Some("output"),
-        "Runs a command in the device's shell. One that ends with another exit code than 0 fails.",
-    ),
-    Command::new::<GrantPermissionRequest, ActionResult>(
-        "GrantPermission",
-        MOBILE,
-        ANDROID,
-        NOTHING,
-        "Grants an app a runtime permission.",
-    ),
-    Command::new::<PressBackRequest, ActionResult>(
-        "PressBack",
-        MOBILE,
-        PHONES,
-        NOTHING,
-        "Goes back.",
-    ),
-    Command::new::<PressHomeRequest, ActionResult>(
-        "PressHome",
-        MOBILE,
-        PHONES,
-        NOTHING,
-        "Goes to the home screen.",
-    ),
-    Command::new::<SwipeRequest, ActionResult>(
-        "Swipe",
-        MOBILE,
-        PHONES,
-        NOTHING,
-        "Moves a finger across the screen: up shows what lies below.",
-    ),
-    Command::new::<ScrollRequest, ActionResult>(
-        "Scroll",
-        MOBILE,
-        PHONES,
-        NOTHING,
-        "Scrolls: down shows what lies below.",
-    ),
-    Command::new::<PinchRequest, ActionResult>(
-        "Pinch",
-        MOBILE,
-        PHONES,
-        NOTHING,
-        "Moves two fingers apart or together in the middle of the screen.",
-    ),
-    Command::new::<NavigateRequest, ActionResult>(
-        "Navigate",
-        PAGE,
-        WEB,
-        NOTHING,
-        "Opens an address.",
-    ),
-    Command::new::<ClickRequest, ActionResult>(
-        "Click",
-        PAGE,
-        WEB,
-        NOTHING,
-        "Clicks an element once it is visible, still and not covered.",
-    ),
-    Command::new::<FillRequest, ActionResult>(
-        "Fill",
-        PAGE,
-        WEB,
-        NOTHING,
-        "Replaces what a field holds.",
-    ),
-    Command::new::<WaitForSelectorRequest, ActionResult>(
-        "WaitForSelector",
-        (Group::Web, Kind::Assertion),
-        WEB,
-        NOTHING,
-        "Expects an element to become visible in time.",
-    ),
-    Command::new::<EvaluateJsRequest, EvaluateJsResponse>(
-        "EvaluateJs",
-        PAGE,
-        WEB,
-        Some("result"),
-        "Runs JavaScript in the page.",
-    ),
-];
+commands! {
+    /// Taps an element once it is visible and still; on the web, clicks it.
+    Tap(TapRequest) -> ActionResult, Returns::Nothing, Core Action, EVERYWHERE;
+    /// Types into whatever has the focus.
+    InputText(InputTextRequest) -> ActionResult, Returns::Nothing, Core Action, EVERYWHERE;
+    /// Starts an app.
+    LaunchApp(LaunchAppRequest) -> ActionResult, Returns::Nothing, Core Action, PHONES;
+    /// Deletes an app's data.
+    ClearAppData(ClearAppDataRequest) -> ActionResult, Returns::Nothing, Core Action, PHONES;
+    /// Whether an element is visible. Not being visible is no error.
+    IsVisible(IsVisibleRequest) -> IsVisibleResponse, Returns::Field("visible"), Core Query, EVERYWHERE;
+    /// Whether the screen shows a text anywhere now, in any case.
+    HasText(HasTextRequest) -> HasTextResponse, Returns::Field("found"), Core Query, EVERYWHERE;
+    /// The text of the first visible element of an id, or nothing.
+    GetElementText(GetElementTextRequest) -> GetElementTextResponse, Returns::Field("text"), Core Query, EVERYWHERE;
+    /// How many visible elements match.
+    GetElementCount(GetElementCountRequest) -> GetElementCountResponse, Returns::Field("count"), Core Query, EVERYWHERE;
+    /// Takes a picture and a reading of the screen.
+    CaptureScreen(CaptureScreenRequest) -> ScreenState, Returns::Message, Core Query, EVERYWHERE;
+    /// Expects an element to be visible in time.
+    AssertVisible(AssertVisibleRequest) -> ActionResult, Returns::Nothing, Core Assertion, EVERYWHERE;
+    /// Expects an element to become visible in time.
+    WaitUntilVisible(WaitUntilVisibleRequest) -> ActionResult, Returns::Nothing, Core Assertion, EVERYWHERE;
+    /// Runs a command in the device's shell. One that ends with another exit code than 0 fails.
+    AdbShell(AdbShellRequest) -> ShellResult, Returns::Field("output"), Mobile Action, ANDROID;
+    /// Grants an app a runtime permission.
+    GrantPermission(GrantPermissionRequest) -> ActionResult, Returns::Nothing, Mobile Action, ANDROID;
+    /// Goes back.
+    PressBack(PressBackRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
+    /// Goes to the home screen.
+    PressHome(PressHomeRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
+    /// Moves a finger across the screen: up shows what lies below.
+    Swipe(SwipeRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
+    /// Scrolls: down shows what lies below.
+    Scroll(ScrollRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
+    /// Moves two fingers apart or together in the middle of the screen.
+    Pinch(PinchRequest) -> ActionResult, Returns::Nothing, Mobile Action, PHONES;
+    /// Opens an address.
+    Navigate(NavigateRequest) -> ActionResult, Returns::Nothing, Web Action, WEB;
+    /// Clicks an element once it is visible, still and not covered.
+    Click(ClickRequest) -> ActionResult, Returns::Nothing, Web Action, WEB;
+    /// Replaces what a field holds.
+    Fill(FillRequest) -> ActionResult, Returns::Nothing, Web Action, WEB;
+    /// Expects an element to become visible in time.
+    WaitForSelector(WaitForSelectorRequest) -> ActionResult, Returns::Nothing, Web Assertion, WEB;
+    /// Runs JavaScript in the page.
+    EvaluateJs(EvaluateJsRequest) -> EvaluateJsResponse, Returns::Field("result"), Web Action, WEB;
+}
 
 /// What is called, by whom, and how long they wait.
 #[derive(Debug, Clone, Copy)]

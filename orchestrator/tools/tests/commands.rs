@@ -98,7 +98,7 @@ fn each_command_calls_tools_that_are_there_with_arguments_that_they_take() {
             }
         }
     }
-    for command in &COMMANDS {
+    for command in COMMANDS {
         assert!(
             seen.contains(&command.name),
             "{} has no fixture",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::message::{Message, Shape};
 use super::proto::{messages, words};
-use super::{COMMANDS, Code, Command, SERVICE};
+use super::{COMMANDS, Code, Command, Returns, SERVICE};
 use crate::tool::Kind;
 
 /// The document, by the names of its parts.
@@ -65,9 +65,9 @@ fn operation(command: &Command) -> Value {
         Kind::Action | Kind::Memory | Kind::Meta => "action",
     };
     let returns = match command.returns {
-        None => "message",
-        Some("") => "nothing",
-        Some(field) => field,
+        Returns::Message => "message",
+        Returns::Nothing => "nothing",
+        Returns::Field(field) => field,
     };
     let answer =
         |what: &str, schema: &str| json!({ "description": what, "content": content(schema) });

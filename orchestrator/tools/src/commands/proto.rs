@@ -57,7 +57,7 @@ pub fn proto() -> String {
 /// Every message once, where it is first used.
 pub(super) fn messages() -> Vec<&'static Message> {
     let mut all: Vec<&'static Message> = Vec::new();
-    for command in &COMMANDS {
+    for command in COMMANDS {
         for message in [&command.request, &command.response] {
             if all.iter().all(|known| known.name != message.name) {
                 all.push(message);
