@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::invocation::{Callback, CallbackError, Entry, Invocations, NoInvocation};
+use crate::invocation::{Callback, CallbackError, Does, Entry, Invocations, NoInvocation};
 use crate::registry::{Registry, SharedRegistry};
-use crate::tool::{Answer, Kind, Origin};
+use crate::tool::{Answer, Origin};
 
 /// The version of the wire.
 const VERSION: i64 = 1;
@@ -165,15 +165,14 @@ impl Callbacks {
         timeout: Option<Duration>,
     ) -> Option<Result<Answer, CallbackError>> {
         let (answer, answered) = oneshot::channel();
-        let only_looks = self.registry.snapshot().get(&tool).is_some_and(|tool| {
-            let spec = tool.spec();
-            spec.origin == Origin::BuiltIn && matches!(spec.kind, Kind::Query | Kind::Assertion)
-        });
+        let registry = self.registry.snapshot();
+        let called = registry.get(&tool);
+        let does = called.map_or(Does::Call, |tool| Does::of(tool.spec()));
         let callback = Callback {
             tool,
             arguments,
             arrived: Instant::now(),
-            only_looks,
+            does,
             answer,
         };
         let answer = async {

@@ -10,7 +10,7 @@ use packtrain_drivers::Platform;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::commands::screens::Screens;
-use crate::tool::{Answer, ToolError};
+use crate::tool::{Access, Answer, Kind, Origin, ToolError, ToolSpec};
 
 /// Callbacks of one invocation that wait for their turn; a tool that sends more waits.
 const CALLBACKS: usize = 256;
@@ -45,10 +45,33 @@ pub(crate) struct Callback {
     pub(crate) arguments: serde_json::Value,
     /// When it arrived.
     pub(crate) arrived: Instant,
-    /// Whether it only looks, so that it can be given up without harm.
-    pub(crate) only_looks: bool,
+    /// What it does.
+    pub(crate) does: Does,
     /// Where the answer goes.
     pub(crate) answer: oneshot::Sender<Result<Answer, CallbackError>>,
+}
+
+/// What a callback does, and so what becomes of it when nobody waits for it any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// It looks at the device: given up at once.
+    Look,
+    /// It does something to the device: half of it leaves nobody knows what, so it is finished.
+    Act,
+    /// It calls other tools: it goes on as long as the call that it belongs to.
+    Call,
+}
+
+impl Does {
+    /// By what a tool says about itself.
+    pub(crate) fn of(spec: &ToolSpec) -> Self {
+        let is_ours = spec.origin == Origin::BuiltIn && spec.access == Access::Session;
+        match spec.kind {
+            _ if !is_ours || spec.runs_trail.is_some() => Self::Call,
+            Kind::Query | Kind::Assertion => Self::Look,
+            Kind::Action | Kind::Memory | Kind::Meta => Self::Act,
+        }
+    }
 }
 
 /// Why a callback has no answer.

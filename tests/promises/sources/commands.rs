@@ -325,6 +325,25 @@ fn an_action_that_was_given_up_is_finished_first() {
     assert_eq!(said[1]["body"], json!({ "text": "1" }), "{said}");
 }
 
+/// A tool that does not wait for its last action has it done before the next step all the same.
+#[test]
+fn an_action_under_way_when_its_tool_ends_is_finished_before_the_next_step() {
+    let tools = r#"[{ name: 'acme_leave', call: async ({ on }) => {
+        const script = `setTimeout(() => { late.hidden = false }, 700), document.body.insertAdjacentHTML('beforeend', '<button id=late hidden onclick="out.textContent = 1 + 41">Late</button>'), 0`;
+        await command(on, 'EvaluateJs', { script });
+        const slow = await command(on, 'Click', { selector: '#late' }, { headers: { 'connect-timeout-ms': '100' } });
+        return slow.body.code;
+    } }]"#;
+    let lab = workspace(&[Raw::new("acme", tools)]);
+    lab.write("notes.html", PAGE);
+    lab.write(
+        "a.trail.yaml",
+        "config: {}\ntrail:\n  - step: x\n    recording:\n      web:\n        - web_navigate: { url: notes.html }\n        - acme_leave: {}\n        - web_verifyTextVisible: { text: \"42\", timeoutMs: 1 }\n",
+    );
+    super::run(&lab, "web", 0);
+    nothing_runs(&lab);
+}
+
 const HIDDEN: &str = r#"document.body.innerHTML = `
   <div id=box>Shown <span style="display:none">secret</span></div>
   <textarea id=area>begun</textarea>

@@ -19,11 +19,13 @@ use super::mcp::{CallError, CallResult, PendingCall};
 use super::metadata::{CONTEXT_ARGUMENT, ContextArgument, ToolTraits, describe};
 use super::results;
 use crate::call::{Call, Caller, ToolRequest};
-use crate::invocation::{Callback, CallbackError, Invocation};
+use crate::invocation::{Callback, CallbackError, Does, Invocation};
 use crate::tool::{Answer, Tool, ToolError, ToolSpec};
 
 /// The least that is waited before it is looked again whether something takes too long.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
+/// How long an action may go on that its tool did not wait for. Drivers give up an element earlier.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A tool that a source lists.
 pub(super) struct SourceTool {
@@ -323,7 +325,13 @@ impl UnderWay<'_> {
             tokio::select! {
                 biased;
                 () = call.session.cancel.cancelled() => return Ending::Cancelled,
-                answer = pending.answer() => return Ending::Answered(answer),
+                answer = pending.answer() => {
+                    let under_way = serving.take().filter(|serving| serving.does == Does::Act);
+                    if let (Some(serving), Ok(_)) = (under_way, &answer) {
+                        seen.finish(serving, call).await;
+                    }
+                    return Ending::Answered(answer);
+                }
                 answer = served(&mut serving) => {
                     if let Some(served) = serving.take() {
                         let given_up = CallbackError::Late(served.begun.elapsed());
@@ -433,8 +441,7 @@ impl UnderWay<'_> {
 /// A callback that is being served.
 struct Serving<'a> {
     begun: Instant,
-    /// Whether it only looks.
-    only_looks: bool,
+    does: Does,
     /// When it has taken too long.
     until: Instant,
     work: BoxFuture<'a, Result<Answer, ToolError>>,
@@ -446,7 +453,7 @@ impl<'a> Serving<'a> {
         let Callback {
             tool: name,
             arguments,
-            only_looks,
+            does,
             answer,
             ..
         } = callback;
@@ -457,7 +464,7 @@ impl<'a> Serving<'a> {
         };
         Self {
             begun: Instant::now(),
-            only_looks,
+            does,
             until,
             work: Box::pin(work),
             answer,
@@ -466,6 +473,21 @@ impl<'a> Serving<'a> {
 }
 
 impl Seen {
+    /// Lets an action that its tool did not wait for come to its end: cut off in the middle, nobody
+    /// would know what it did, and a page would be closed with it.
+    async fn finish(&mut self, mut serving: Serving<'_>, call: &Call<'_>) {
+        let limit = (Instant::now() + FINISH_TIMEOUT).min(call.deadline);
+        let until = serving.until.min(limit);
+        let ended = tokio::select! {
+            ended = serving.work.as_mut() => ended.map_err(CallbackError::Tool),
+            () = tokio::time::sleep_until(until.into()) => {
+                Err(CallbackError::Late(serving.begun.elapsed()))
+            }
+            () = call.session.cancel.cancelled() => Err(CallbackError::Tool(ToolError::Cancelled)),
+        };
+        self.add(serving, ended);
+    }
+
     fn add(&mut self, serving: Serving<'_>, answer: Result<Answer, CallbackError>) {
         self.callbacks += 1;
         self.on_device += serving.begun.elapsed();
@@ -484,14 +506,14 @@ impl Seen {
     }
 }
 
-/// What came of a callback; `None` when it was given up, because nobody waits for it any more and it
-/// only looked. What acts on the device goes on: half an action leaves nobody knows what.
+/// What came of a callback; `None` when it was given up, because it only looked and nobody waits for it
+/// any more.
 async fn served(serving: &mut Option<Serving<'_>>) -> Option<Result<Answer, ToolError>> {
     match serving {
         Some(serving) => tokio::select! {
             biased;
             answer = serving.work.as_mut() => Some(answer),
-            () = serving.answer.closed(), if serving.only_looks => None,
+            () = serving.answer.closed(), if serving.does == Does::Look => None,
         },
         None => std::future::pending().await,
     }
