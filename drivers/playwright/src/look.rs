@@ -64,7 +64,9 @@ async fn by_id(
     });
     let end = Instant::now() + limit;
     let mut has_lost_tab = false;
+    let mut tabs = session.tabs.watch();
     loop {
+        tabs.mark_unchanged();
         let page = session.page()?;
         let elements = page.locator(&selector);
         let seen: serde_json::Value = match elements.evaluate_all(READ, Some(&arguments)).await {
@@ -74,6 +76,7 @@ async fn by_id(
             // Another tab takes over, or none is left, which `page()` reports.
             Err(error) if wire::is_closed(&error) && !has_lost_tab => {
                 has_lost_tab = true;
+                let _ = tokio::time::timeout(SHOWN_POLL, tabs.changed()).await;
                 continue;
             }
             Err(error) => return Err(wire::translate(&error, "read the page")),

@@ -280,7 +280,7 @@ impl Drop for Unfinished<'_> {
             call: self.number,
             depth: self.depth,
             tool: self.tool.to_owned(),
-            outcome: Outcome::failed("it was given up: nobody waited for it any more"),
+            outcome: Outcome::failed("it was given up before it ended"),
             report: ActionReport::default(),
             answer: None,
             record: RecordAs::Nothing,

@@ -351,7 +351,7 @@ const HIDDEN: &str = r#"document.body.innerHTML = `
   <p hidden>Row 1</p><p onclick="hit.textContent = 'two'">Row 2</p><p onclick="hit.textContent = 'three'">Row 3</p>
   <b id=b><span>Save</span></b><i id=hit></i>`, area.value = 'changed', 0"#;
 
-/// What a question says and what an assertion says is the same, and a tap counts as both do.
+/// What a question says and what an assertion says is the same, and a tap counts what is visible.
 #[test]
 fn only_what_a_person_sees_of_a_page_counts() {
     let script = format!(

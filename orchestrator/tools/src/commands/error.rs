@@ -143,8 +143,8 @@ impl CommandError {
             CallbackError::Late(limit) if given.is_some_and(|given| given <= limit) => Self::new(
                 Code::DeadlineExceeded,
                 format!(
-                    "{command} was still running after the {:.1} s that the caller allowed: allow \
-                     it more time. An action goes on meanwhile, and the next command waits for it",
+                    "{command} was not done within the {:.1} s that the caller allowed: allow it \
+                     more time. An action that has begun goes on, and the next command waits for it",
                     limit.as_secs_f64()
                 ),
             ),

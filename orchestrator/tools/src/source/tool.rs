@@ -485,7 +485,14 @@ impl Seen {
             }
             () = call.session.cancel.cancelled() => Err(CallbackError::Tool(ToolError::Cancelled)),
         };
+        let is_late = matches!(ended, Err(CallbackError::Late(_)));
         self.add(serving, ended);
+        if is_late && self.decisive.is_none() {
+            self.decisive = Some(ToolError::failed(
+                "an action was still under way long after its tool had returned; tools wait for \
+                 what they have done",
+            ));
+        }
     }
 
     fn add(&mut self, serving: Serving<'_>, answer: Result<Answer, CallbackError>) {
