@@ -127,8 +127,8 @@ impl Language {
         Ok(match (self, path, given) {
             (Self::Ts, Some(path), _) => {
                 // Within quotes of JSON.
-                let path = serde_json::json!(format!("file:{}", path.display())).to_string();
-                path.trim_matches('"').to_owned()
+                let quoted = serde_json::json!(format!("file:{}", path.display())).to_string();
+                quoted[1..quoted.len() - 1].to_owned()
             }
             (Self::Ts, None, Some(version)) => version.to_owned(),
             (Self::Ts, None, None) => format!("^{version}"),

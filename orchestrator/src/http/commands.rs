@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use packtrain_tools::Callbacks;
-use packtrain_tools::commands::{Code, CommandCall, CommandError, SERVICE};
+use packtrain_tools::commands::{Code, CommandCall, CommandError, SCREENS, SERVICE};
 use serde_json::json;
 
 use super::callbacks::{NotReceived, admitted, received};
@@ -34,7 +34,7 @@ pub(super) fn router<S: Clone + Send + Sync + 'static>(
 ) -> Router<S> {
     Router::new()
         .route(&format!("/{SERVICE}/{{name}}"), post(command))
-        .route("/packtrain.v1.Screens/{file}", get(screen))
+        .route(&format!("/{SCREENS}/{{file}}"), get(screen))
         .with_state(Service {
             callbacks,
             base_url,

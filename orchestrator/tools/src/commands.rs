@@ -32,6 +32,8 @@ use crate::tool::Kind;
 
 /// The service as it goes over the wire.
 pub const SERVICE: &str = "packtrain.v1.Commands";
+/// Where captured screens are fetched from.
+pub const SCREENS: &str = "packtrain.v1.Screens";
 
 const EVERYWHERE: &[Platform] = &[Platform::Android, Platform::Ios, Platform::Web];
 const ANDROID: &[Platform] = &[Platform::Android];

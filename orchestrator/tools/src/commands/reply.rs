@@ -11,15 +11,13 @@ use super::messages::{
     HasTextResponse, IsVisibleResponse, ScreenState, ShellResult,
 };
 use super::screens::ScreenFile;
-use super::{Code, CommandCall, CommandError, find};
+use super::{Code, CommandCall, CommandError, SCREENS, find};
 use crate::callback::Callbacks;
 use crate::invocation::Entry;
 use crate::tool::{Answer, Typed};
 
 /// Bytes of a compact list that a response carries.
 const MAX_TEXT: usize = 64 * 1024;
-/// Where captured screens are.
-const SCREENS: &str = "packtrain.v1.Screens";
 
 impl Callbacks {
     /// Carries a typed command out.
