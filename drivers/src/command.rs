@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::axes::Axes;
 use crate::geometry::{Point, Size};
 use crate::mark::ScreenMark;
+use crate::observed::ObserveOptions;
 use crate::selector::NodeSelector;
 
 /// One order to a device.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one command is in flight per device, and most of them name an element"
-)]
 pub enum Command {
     /// Starts a session: state left by the one before must not show. A web device opens a fresh
     /// browser context here; a phone goes to a known state.
@@ -24,6 +22,9 @@ pub enum Command {
     Snapshot(SnapshotDetail),
     /// Reads the screen as a picture.
     Screenshot,
+    /// Waits until the screen is still and reads all that comparing it takes. Answers
+    /// [`Observed`](crate::Observation::Observed).
+    Observe(ObserveOptions),
     /// Waits until the screen shows something else than a snapshot of that mark did. Answers a
     /// [`Snapshot`](crate::Observation::Snapshot) of what it shows then, or
     /// [`Unchanged`](crate::Observation::Unchanged).
@@ -55,6 +56,17 @@ pub struct SessionOptions {
     pub downloads: Option<std::path::PathBuf>,
     /// File for the device's own log of the session (logcat, syslog), when it has one.
     pub device_log: Option<std::path::PathBuf>,
+    /// What a matrix varies of the device, for this session only. [`Command::Begin`] answers
+    /// [`Begun`](crate::Observation::Begun) with each of them, as it was read back.
+    pub axes: Axes,
+    /// Headers sent with every request, on the web.
+    pub headers: std::collections::BTreeMap<String, String>,
+    /// Arguments for apps that are launched, on iPhones.
+    pub launch_arguments: Vec<String>,
+    /// The app under test on this platform, which per-app axes are applied to.
+    pub app: Option<String>,
+    /// Where the driver writes a trace of the whole session, when it can.
+    pub trace: Option<std::path::PathBuf>,
 }
 
 /// How much a snapshot holds.
@@ -455,6 +467,7 @@ impl Command {
             Self::End => "end",
             Self::Snapshot(_) => "snapshot",
             Self::Screenshot => "screenshot",
+            Self::Observe(_) => "observe",
             Self::AwaitChange { .. } => "await change",
             Self::Input(command) => command.name(),
             Self::App(command) => command.name(),

@@ -76,6 +76,11 @@ pub enum DeviceEvent {
         /// What had to be done.
         what: String,
     },
+    /// Settings that a matrix changed were put back.
+    Restored {
+        /// The axes.
+        axes: Vec<String>,
+    },
     /// Events were dropped because nobody read them fast enough.
     EventsDropped {
         /// How many.
@@ -96,7 +101,7 @@ impl DeviceEvent {
                 [file].into_iter().chain(path).chain(error).collect()
             }
             Self::Crashed { what } | Self::Reconnected { what } => vec![what],
-            Self::EventsDropped { .. } => Vec::new(),
+            Self::Restored { .. } | Self::EventsDropped { .. } => Vec::new(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! A driver takes one [`Command`] at a time and answers with an [`Observation`] or a
 //! [`DriverError`]. This crate knows nothing of actors, runs, trails or any particular wire.
 
+pub mod axes;
 pub mod command;
 pub mod device;
 pub mod driver;
@@ -12,10 +13,12 @@ pub mod event;
 pub mod geometry;
 pub mod mark;
 pub mod observation;
+pub mod observed;
 pub mod selector;
 pub mod tree;
 pub mod wait;
 
+pub use axes::{AppliedAxis, Axes, AxisValues, KNOWN_AXES, KnownAxis, known_axis};
 pub use command::{
     AndroidCommand, AppCommand, Command, Direction, InputCommand, Key, LaunchMode, NavigateTo,
     SessionOptions, SnapshotDetail, TextMatch, ValueKind, WebCommand, WebElement, WebTarget,
@@ -27,5 +30,6 @@ pub use event::{DeviceEvent, EventSink, EventStream, event_channel};
 pub use geometry::{Point, Rect, Size};
 pub use mark::ScreenMark;
 pub use observation::{ActionReport, Located, Observation, Screenshot, Snapshot, SnapshotRef};
+pub use observed::{Defect, DefectKind, ObserveOptions, Observed};
 pub use selector::{CompiledSelector, NodeSelector, Resolution, SelectorError};
 pub use tree::{Node, NodeDetail, NodeId, Tree, TreeBuilder};

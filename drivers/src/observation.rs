@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::axes::AppliedAxis;
 use crate::geometry::{Rect, Size};
 use crate::mark::ScreenMark;
+use crate::observed::Observed;
 use crate::tree::{NodeId, Tree};
 
 /// The answer to a command that succeeded.
@@ -11,8 +13,12 @@ use crate::tree::{NodeId, Tree};
 pub enum Observation {
     /// The action was carried out.
     Done(ActionReport),
+    /// A session has begun, with these axes.
+    Begun(Vec<AppliedAxis>),
     /// What is on the screen, as a tree.
     Snapshot(Box<Snapshot>),
+    /// What is on the screen, for comparison.
+    Observed(Box<Observed>),
     /// The screen still shows what it was to be compared with.
     Unchanged,
     /// What is on the screen, as a picture.

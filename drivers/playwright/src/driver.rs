@@ -107,6 +107,10 @@ impl WebDriver {
                 act::done()
             }
             Command::Snapshot(detail) => read::snapshot(self.session()?, detail).await,
+            Command::Observe(_) => Err(DriverError::Unsupported {
+                command: "observe".to_owned(),
+                device: "this driver".to_owned(),
+            }),
             Command::Screenshot => read::screenshot(self.session()?, ctx).await,
             Command::AwaitChange { since, limit } => {
                 read::await_change(self.session()?, since, ctx.remaining_up_to(limit)).await
@@ -260,7 +264,10 @@ impl WebDriver {
 /// Whether a command leaves the page as it is.
 const fn only_reads(command: &Command) -> bool {
     match command {
-        Command::Snapshot(_) | Command::Screenshot | Command::AwaitChange { .. } => true,
+        Command::Snapshot(_)
+        | Command::Observe(_)
+        | Command::Screenshot
+        | Command::AwaitChange { .. } => true,
         Command::Web(command) => matches!(
             command,
             WebCommand::Look { .. }

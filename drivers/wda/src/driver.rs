@@ -92,6 +92,10 @@ impl WdaDriver {
             Command::Begin(_) => self.begin(ctx).await,
             Command::End => self.end(ctx).await,
             Command::Snapshot(detail) => self.snapshot(detail, ctx).await,
+            Command::Observe(_) => Err(DriverError::Unsupported {
+                command: "observe".to_owned(),
+                device: "this driver".to_owned(),
+            }),
             Command::Screenshot => self.screenshot(ctx).await,
             Command::AwaitChange { since, limit } => self.await_change(since, limit, ctx).await,
             Command::Input(command) => self.input(command, ctx).await,

@@ -121,6 +121,7 @@ impl Plan {
                 retries: self.options.retries,
                 working_directory: self.options.working_directory.display().to_string(),
             },
+            matrix: None,
         }
     }
 

@@ -150,6 +150,7 @@ impl SessionContext {
             folders: folders.clone(),
             downloads: scratch.map(|folder| folder.join("downloads").join(&order.session.0)),
             device_log: device_log.clone(),
+            ..DeviceOptions::default()
         });
         let session = Self {
             id: order.session.clone(),

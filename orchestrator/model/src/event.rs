@@ -7,11 +7,12 @@ use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
+use packtrain_drivers::{ActionReport, AppliedAxis, DeviceEvent, DeviceId, DeviceInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{AttemptNumber, RunId, SessionId, StepIndex};
 use crate::outcome::{CancelCause, Outcome, Verdict};
+use crate::screen::Observation;
 
 /// Version of the shape below. Raised when a reader of the old shape would misread the new one.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -48,6 +49,9 @@ pub enum RunEvent {
         sessions: Vec<PlannedSession>,
         /// How it was asked for.
         options: RunOptionsSummary,
+        /// The matrix, when there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        matrix: Option<MatrixSummary>,
     },
     /// A device was leased for a trail and is ready.
     SessionStarted {
@@ -59,6 +63,13 @@ pub enum RunEvent {
         attempt: AttemptNumber,
         /// The device as it described itself once connected.
         device: DeviceInfo,
+    },
+    /// The device has what its cell asks for, as it says itself.
+    SessionConfigured {
+        /// The session.
+        session: SessionId,
+        /// What was applied and read back.
+        axes: Vec<AppliedAxis>,
     },
     /// A step began.
     StepStarted {
@@ -124,6 +135,16 @@ pub enum RunEvent {
         /// How long it took, artifacts excluded.
         #[serde(with = "millis")]
         duration_ms: Duration,
+    },
+    /// The screen was observed at the end of a step.
+    StepObserved {
+        /// The session.
+        session: SessionId,
+        /// The step.
+        step: StepIndex,
+        /// What was seen.
+        #[serde(flatten)]
+        observed: Observation,
     },
     /// A file was saved.
     ArtifactSaved {
@@ -331,6 +352,40 @@ impl fmt::Display for Cell {
     }
 }
 
+/// The matrix of a run: what varied, and what was left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MatrixSummary {
+    /// Its name; empty when it was given on the command line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The axes, in order.
+    pub axes: Vec<Axis>,
+    /// The cells, without devices.
+    pub cells: Vec<Cell>,
+    /// The cell that others are compared with first.
+    pub reference: Cell,
+    /// `all`, `pairs` or `one-at-a-time`.
+    pub cover: String,
+    /// How many cells `exclude` left out.
+    #[serde(default)]
+    pub excluded: u32,
+    /// Pairs of values that no cell has because of what is excluded: `engine=firefox, fontScale=2`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreachable: Vec<String>,
+}
+
+/// One axis of a matrix.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Its name.
+    pub name: String,
+    /// Its values, in order.
+    pub values: Vec<String>,
+    /// Whether the values are numbers, or sizes, so that "at most" makes sense.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ordered: bool,
+}
+
 /// How a run was asked for, as far as reports need it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunOptionsSummary {
@@ -367,6 +422,10 @@ pub enum ArtifactKind {
     Download,
     /// The device's log.
     DeviceLog,
+    /// The screen as it is compared, JSON.
+    ScreenTree,
+    /// A trace of the whole session, as Playwright's viewer opens it.
+    Trace,
 }
 
 impl RunEvent {
@@ -374,6 +433,8 @@ impl RunEvent {
     pub const fn session(&self) -> Option<&SessionId> {
         match self {
             Self::SessionStarted { session, .. }
+            | Self::SessionConfigured { session, .. }
+            | Self::StepObserved { session, .. }
             | Self::StepStarted { session, .. }
             | Self::ToolStarted { session, .. }
             | Self::ToolFinished { session, .. }

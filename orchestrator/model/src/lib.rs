@@ -7,6 +7,7 @@ pub mod ids;
 pub mod memory;
 pub mod outcome;
 pub mod schema;
+pub mod screen;
 pub mod source;
 pub mod suggest;
 pub mod template;
@@ -15,8 +16,8 @@ pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use event::{
-    Artifact, ArtifactKind, Cell, Entry, PlannedSession, RecordAs, RunEvent, RunOptionsSummary,
-    SCHEMA_VERSION, SourceCall, StepKind, StepSummary, TrailSummary, recorded,
+    Artifact, ArtifactKind, Axis, Cell, Entry, MatrixSummary, PlannedSession, RecordAs, RunEvent,
+    RunOptionsSummary, SCHEMA_VERSION, SourceCall, StepKind, StepSummary, TrailSummary, recorded,
 };
 pub use ids::{AttemptNumber, RunId, SessionId, SessionIndex, StepIndex};
 pub use memory::{Memory, Redactor};

@@ -69,6 +69,7 @@ pub(crate) fn entries() -> Vec<Entry> {
             devices: vec![device()],
             sessions: vec![planned.clone()],
             options: RunOptionsSummary::default(),
+            matrix: None,
         },
         RunEvent::SessionStarted {
             session: session.clone(),

@@ -127,6 +127,8 @@ const fn must_last(event: &RunEvent) -> bool {
         RunEvent::SessionFinished { .. } | RunEvent::RunFinished { .. } => true,
         RunEvent::RunStarted { .. }
         | RunEvent::SessionStarted { .. }
+        | RunEvent::SessionConfigured { .. }
+        | RunEvent::StepObserved { .. }
         | RunEvent::StepStarted { .. }
         | RunEvent::ToolStarted { .. }
         | RunEvent::ToolFinished { .. }

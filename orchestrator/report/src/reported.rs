@@ -70,6 +70,9 @@ impl<'a> Reported<'a> {
             DeviceEvent::Reconnected { what } => {
                 line("device", false, format!("reconnected: {what}"))
             }
+            DeviceEvent::Restored { axes } => {
+                line("device", false, format!("put back {}", axes.join(", ")))
+            }
             DeviceEvent::EventsDropped { count } => {
                 line("device", false, format!("{count} reports were dropped"))
             }

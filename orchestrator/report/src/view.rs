@@ -7,10 +7,11 @@ mod fold;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo};
+use packtrain_drivers::{ActionReport, AppliedAxis, DeviceEvent, DeviceId, DeviceInfo};
+use packtrain_model::screen::Observation;
 use packtrain_model::{
-    Artifact, AttemptNumber, Blame, CancelCause, Cell, Entry, Outcome, RecordAs, RunId,
-    RunOptionsSummary, SessionId, SourceCall, StepIndex, StepSummary, TrailSummary, Verdict,
+    Artifact, AttemptNumber, Blame, CancelCause, Cell, Entry, MatrixSummary, Outcome, RecordAs,
+    RunId, RunOptionsSummary, SessionId, SourceCall, StepIndex, StepSummary, TrailSummary, Verdict,
 };
 
 use crate::mark::Mark;
@@ -34,6 +35,8 @@ pub struct RunView {
     pub verdict: Verdict,
     /// How it was asked for.
     pub options: RunOptionsSummary,
+    /// The matrix, when there is one.
+    pub matrix: Option<MatrixSummary>,
     /// The devices, as planned.
     pub devices: Vec<DeviceInfo>,
     /// The trails, as planned, with what became of them on each device.
@@ -104,6 +107,8 @@ pub struct AttemptView {
     pub duration: Duration,
     /// How it ended.
     pub status: Status,
+    /// What was applied of its cell, as it was read back.
+    pub axes: Vec<AppliedAxis>,
     /// Every step of the trail, reached or not.
     pub steps: Vec<StepView>,
 }
@@ -121,6 +126,8 @@ pub struct StepView {
     pub calls: Vec<CallView>,
     /// What was saved.
     pub artifacts: Vec<Artifact>,
+    /// What was seen at its end.
+    pub observed: Option<Observation>,
     /// What the device reported meanwhile.
     pub reports: Vec<DeviceEvent>,
 }

@@ -224,6 +224,8 @@ impl Sink for Live {
                 ..
             } => self.call(session, *depth, tool),
             RunEvent::ToolFinished { .. }
+            | RunEvent::SessionConfigured { .. }
+            | RunEvent::StepObserved { .. }
             | RunEvent::StepFinished { .. }
             | RunEvent::ArtifactSaved { .. }
             | RunEvent::DeviceReported { .. }

@@ -327,7 +327,10 @@ impl Call<'_> {
                 self.session.screen().handed_out(&snapshot.refs);
                 Answer::text(snapshot.text)
             }
-            Observation::Screenshot(_) | Observation::Unchanged => ActionReport::default().into(),
+            Observation::Begun(_)
+            | Observation::Observed(_)
+            | Observation::Screenshot(_)
+            | Observation::Unchanged => ActionReport::default().into(),
         })
     }
 

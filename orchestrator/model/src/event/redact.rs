@@ -40,6 +40,18 @@ impl RunEvent {
             | Self::SessionFinished { outcome, .. } => outcome.redact(redactor),
             Self::DeviceReported { report, .. } => redactor.redact_all(report.texts_mut()),
             Self::SinkFailed { message, .. } => redactor.redact_all([message]),
+            Self::StepObserved { observed, .. } => {
+                for defect in &mut observed.defects {
+                    let texts = [&mut defect.element].into_iter().chain(&mut defect.other);
+                    redactor.redact_all(texts);
+                }
+            }
+            Self::SessionConfigured { axes, .. } => {
+                let texts = axes
+                    .iter_mut()
+                    .flat_map(|axis| [&mut axis.want, &mut axis.got]);
+                redactor.redact_all(texts);
+            }
             Self::StepStarted { .. }
             | Self::ArtifactSaved { .. }
             | Self::StopRequested { .. }

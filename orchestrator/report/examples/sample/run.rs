@@ -71,6 +71,7 @@ pub fn sample(shape: Shape) -> Sample {
         trails: trails.iter().map(Trail::summary).collect(),
         devices,
         sessions: planned,
+        matrix: None,
         options: RunOptionsSummary {
             shard: "all".to_owned(),
             retries: 1,

@@ -30,6 +30,7 @@ fn session(info: DeviceInfo, steps: u32, end: Outcome) -> SessionView {
     let id = SessionId(info.id.to_string());
     let steps = (1..=3)
         .map(|step| StepView {
+            observed: None,
             step: StepIndex(step),
             status: match step.cmp(&steps) {
                 std::cmp::Ordering::Less => Status::Ended(Outcome::Passed),
@@ -50,6 +51,7 @@ fn session(info: DeviceInfo, steps: u32, end: Outcome) -> SessionView {
         status: Status::Ended(end.clone()),
         flaky: false,
         attempts: vec![AttemptView {
+            axes: Vec::new(),
             id,
             number: AttemptNumber(1),
             started: None,

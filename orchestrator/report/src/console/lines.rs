@@ -137,6 +137,8 @@ impl EventLines {
             | RunEvent::ToolFinished { .. }
             | RunEvent::ArtifactSaved { .. }
             | RunEvent::DeviceReported { .. }
+            | RunEvent::SessionConfigured { .. }
+            | RunEvent::StepObserved { .. }
             | RunEvent::SinkFailed { .. }
             | RunEvent::StopRequested { .. }
             | RunEvent::RunFinished { .. } => Vec::new(),
@@ -328,6 +330,8 @@ impl EventLines {
                 wording::stopped(*by)
             )),
             RunEvent::StepFinished { .. }
+            | RunEvent::SessionConfigured { .. }
+            | RunEvent::StepObserved { .. }
             | RunEvent::ToolStarted { .. }
             | RunEvent::ToolFinished { .. }
             | RunEvent::ArtifactSaved { .. }

@@ -323,6 +323,8 @@ const fn artifact_kind(kind: ArtifactKind) -> &'static str {
         ArtifactKind::Tree => "screen as tree",
         ArtifactKind::Download => "download",
         ArtifactKind::DeviceLog => "device log",
+        ArtifactKind::ScreenTree => "screen for comparison",
+        ArtifactKind::Trace => "trace",
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn fold(events: impl IntoIterator<Item = Entry>) -> RunView {
             stopped_by: None,
             verdict: Verdict::default(),
             options: RunOptionsSummary::default(),
+            matrix: None,
             devices: Vec::new(),
             trails: Vec::new(),
             broken_sinks: Vec::new(),
@@ -66,7 +67,9 @@ impl Fold {
                 devices,
                 sessions,
                 options,
+                matrix,
             } => {
+                self.view.matrix = matrix;
                 self.view.run = run;
                 self.view.packtrain = packtrain;
                 self.view.started = Some(at);
@@ -92,6 +95,20 @@ impl Fold {
                 attempt,
                 device,
             } => self.session_started(at, session, &planned, attempt, device),
+            RunEvent::SessionConfigured { session, axes } => {
+                if let Some(attempt) = self.attempt(&session) {
+                    attempt.axes = axes;
+                }
+            }
+            RunEvent::StepObserved {
+                session,
+                step,
+                observed,
+            } => {
+                if let Some(step) = self.step(&session, step) {
+                    step.observed = Some(observed);
+                }
+            }
             RunEvent::StepStarted { session, step } => {
                 if let Some(step) = self.step(&session, step) {
                     step.status = Status::Unfinished;
@@ -376,6 +393,7 @@ impl AttemptView {
             started: None,
             duration: Duration::ZERO,
             status: Status::NotRun,
+            axes: Vec::new(),
             steps: trail
                 .steps
                 .iter()
@@ -408,6 +426,7 @@ impl StepView {
             duration: Duration::ZERO,
             calls: Vec::new(),
             artifacts: Vec::new(),
+            observed: None,
             reports: Vec::new(),
         }
     }

@@ -57,6 +57,7 @@ fn started(sessions: Vec<PlannedSession>) -> RunEvent {
         devices: vec![device()],
         sessions,
         options: RunOptionsSummary::default(),
+        matrix: None,
     }
 }
 

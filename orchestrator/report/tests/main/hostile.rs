@@ -87,6 +87,8 @@ fn evil() -> Vec<Entry> {
             RunEvent::ArtifactSaved { artifact, .. } => artifact.path = evil(),
             RunEvent::StepStarted { .. }
             | RunEvent::SinkFailed { .. }
+            | RunEvent::SessionConfigured { .. }
+            | RunEvent::StepObserved { .. }
             | RunEvent::StopRequested { .. }
             | RunEvent::RunFinished { .. } => {}
         }

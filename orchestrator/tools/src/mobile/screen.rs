@@ -123,7 +123,11 @@ impl ScreenMemory {
                 return;
             }
             Observation::Screenshot(screenshot) => screenshot.screen,
-            Observation::Done(_) | Observation::Text(_) | Observation::Json(_) => return,
+            Observation::Observed(observed) => observed.snapshot.screen,
+            Observation::Begun(_)
+            | Observation::Done(_)
+            | Observation::Text(_)
+            | Observation::Json(_) => return,
         };
         if !screen.to_rect().is_empty() {
             self.size = Some(screen);
@@ -172,6 +176,7 @@ const fn effect(command: &Command) -> Effect {
         Command::End
         | Command::Snapshot(_)
         | Command::Screenshot
+        | Command::Observe(_)
         | Command::AwaitChange { .. }
         // Pages are waited for by their driver.
         | Command::Web(_) => Effect::None,

@@ -238,6 +238,8 @@ fn odd(command: &str, answer: &Observation) -> ToolError {
     let kind = match answer {
         Observation::Done(_) => "a report",
         Observation::Snapshot(_) => "a snapshot",
+        Observation::Observed(_) => "an observation",
+        Observation::Begun(_) => "a begun session",
         Observation::Unchanged => "no change",
         Observation::Screenshot(_) => "a screenshot",
         Observation::Text(_) => "a text",

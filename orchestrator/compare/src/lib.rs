@@ -1,0 +1,2 @@
+//! Comparing sessions of one trail over many configurations: which cells to run, how screens differ,
+//! and what the cells that went another way have in common. Pure functions; no files.
