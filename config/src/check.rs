@@ -1,5 +1,6 @@
 //! Rules between settings, checked when all layers are in place.
 
+mod matrices;
 mod tools;
 
 use std::collections::BTreeMap;
@@ -83,6 +84,13 @@ fn rules(config: &Config) -> Result<(), Violation> {
         virtual_phones(simulated)?;
     }
     tools::sources(&config.mcp_servers)?;
+    for (name, matrix) in &config.matrices {
+        matrices::matrix(&KeyPath::new(["matrices", name]), matrix)?;
+    }
+    for (index, mask) in config.run.masks.iter().enumerate() {
+        let key = KeyPath::new(["run", "masks"]).child(index.to_string());
+        matrices::mask(&key, mask)?;
+    }
     let limits = [
         ("timeout", Some(config.run.timeout)),
         ("timeLimit", config.run.time_limit),

@@ -31,10 +31,11 @@ pub use load::{Entry, Flags, Loaded, Sources, load};
 pub use origin::{FileLayer, Origin, Position};
 pub use placeholder::{PLACEHOLDERS, fill_placeholders};
 pub use settings::{
-    AndroidAgent, AndroidSettings, AppIds, ColorScheme, Config, Devices, DialogAnswer, Geolocation,
-    IosSettings, Isolation, McpServer, PlaywrightSettings, Protocol, ReducedMotion, Restart,
-    RunSettings, Scope, ScreenshotPolicy, Sharding, Stop, Target, ToolNames, Toolset, Transport,
-    VirtualProfile, VirtualSettings, WebSlot,
+    AndroidAgent, AndroidSettings, AppIds, Axes, AxisValue, ColorScheme, Config, Cover, Devices,
+    DialogAnswer, Expectation, Geolocation, IosSettings, Isolation, Mask, Matrix, McpServer,
+    PlaywrightSettings, Protocol, ReducedMotion, Restart, RunSettings, Scope, ScreenshotPolicy,
+    Sharding, Stop, Target, ToolNames, Toolset, Transport, ValueSettings, VirtualProfile,
+    VirtualSettings, WebSlot,
 };
 pub use value::{Backoff, Endpoint, HumanDuration, Port, ValueError, Viewport};
 
@@ -44,6 +45,16 @@ pub use value::{Backoff, Endpoint, HumanDuration, Port, ValueError, Viewport};
 /// [`ConfigError`] with the place of the mistake.
 pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
     document::Document::from_text(std::path::Path::new(name), text.to_owned())?.parse()
+}
+
+/// Reads a matrix that stands in a trail's configuration.
+///
+/// # Errors
+/// What is wrong with it, in one sentence.
+pub fn matrix(value: serde_json::Value) -> Result<Matrix, String> {
+    node::Node::from(value)
+        .decode()
+        .map_err(|mistake| mistake.to_string())
 }
 
 /// The JSON schema of packtrain.yaml, for editors.

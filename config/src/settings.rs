@@ -1,6 +1,7 @@
 //! The configuration as plain data. Every field's comment is also its description in the
 //! schema that editors use.
 
+mod matrix;
 mod phones;
 mod run;
 pub(crate) mod sources;
@@ -13,8 +14,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use matrix::{Axes, AxisValue, Cover, Expectation, Matrix, ValueSettings};
 pub use phones::{AndroidAgent, AndroidSettings, IosSettings, VirtualProfile, VirtualSettings};
-pub use run::{PlaywrightSettings, RunSettings, ScreenshotPolicy, Sharding};
+pub use run::{Mask, PlaywrightSettings, RunSettings, ScreenshotPolicy, Sharding};
 pub use tools::{McpServer, Protocol, Restart, Scope, Stop, ToolNames, Toolset, Transport};
 pub use web::{ColorScheme, DialogAnswer, Geolocation, Isolation, ReducedMotion, WebSlot};
 
@@ -46,6 +48,8 @@ pub struct Config {
     pub tools_dir: PathBuf,
     /// What is done about a tool source's tool whose name breaks the naming convention.
     pub tool_names: ToolNames,
+    /// Matrices of configurations, by name.
+    pub matrices: BTreeMap<String, Matrix>,
     /// Defaults for runs.
     pub run: RunSettings,
     /// Where Playwright is found.
@@ -102,6 +106,7 @@ impl Default for Config {
             toolsets: BTreeMap::new(),
             tools_dir: "tools".into(),
             tool_names: ToolNames::default(),
+            matrices: BTreeMap::new(),
             run: RunSettings::default(),
             playwright: PlaywrightSettings::default(),
         }
@@ -134,6 +139,9 @@ impl Config {
         if let Some(simulated) = &mut self.devices.simulated {
             simulated.app.as_mut().map(file);
             simulated.faults.as_mut().map(file);
+        }
+        for matrix in self.matrices.values_mut() {
+            matrix.resolve_paths(base);
         }
         for server in &mut self.mcp_servers {
             server.resolve_paths(base);

@@ -3,6 +3,7 @@
 mod errors;
 mod files;
 mod layers;
+mod matrices;
 mod project;
 mod rules;
 mod schema;

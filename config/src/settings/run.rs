@@ -28,6 +28,31 @@ pub struct RunSettings {
     pub fail_fast: bool,
     /// Whether a call fails when more than one element matches.
     pub strict: bool,
+    /// After which steps the screen is observed for comparison.
+    pub observe: ScreenshotPolicy,
+    /// When Playwright's trace of a web session is kept.
+    pub trace: ScreenshotPolicy,
+    /// How long one step may take; without a limit of its own by default.
+    pub step_timeout: Option<HumanDuration>,
+    /// How long to wait before a failed trail is retried, twice as long each time.
+    pub retry_delay: HumanDuration,
+    /// Most copies of a web device that run the configurations of a matrix side by side; twice the
+    /// processors by default, at most 8.
+    pub parallel: Option<u32>,
+    /// What is left out when pictures are compared.
+    pub masks: Vec<Mask>,
+}
+
+/// A part of the screen that pictures are not compared in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct Mask {
+    /// Elements on pages, by CSS selector.
+    pub css: Option<String>,
+    /// Elements with a text in which this regular expression matches.
+    pub text: Option<String>,
+    /// A rectangle: left, top, width, height, in the units of snapshots.
+    pub rect: Option<String>,
 }
 
 impl Default for RunSettings {
@@ -41,6 +66,12 @@ impl Default for RunSettings {
             shard: Sharding::default(),
             fail_fast: false,
             strict: false,
+            observe: ScreenshotPolicy::All,
+            trace: ScreenshotPolicy::Failure,
+            step_timeout: None,
+            retry_delay: HumanDuration::new(Duration::ZERO),
+            parallel: None,
+            masks: Vec::new(),
         }
     }
 }

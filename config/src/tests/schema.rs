@@ -90,8 +90,9 @@ fn every_variable_is_named_once_and_sets_its_key() {
     );
     assert_eq!(variables["PACKTRAIN_TRAILS_DIR"].to_string(), "trailsDir");
     let value = |key: &str| match key {
-        "run.timeout" | "run.timeLimit" => "30s",
-        "run.screenshots" => "all",
+        "run.timeout" | "run.timeLimit" | "run.stepTimeout" | "run.retryDelay" => "30s",
+        "run.screenshots" | "run.observe" | "run.trace" => "all",
+        "run.parallel" => "2",
         "run.shard" => "split",
         "toolNames" => "off",
         "devices.android.agent" => "shell",
@@ -181,7 +182,21 @@ mcpServers:
 toolsets: { auth: { description: Signing in, tools: [acme_login], platforms: [web], drivers: [a], alwaysEnabled: true } }
 toolsDir: more-tools
 toolNames: error
-run: { retries: 1, timeout: 5m, timeLimit: 1h, screenshots: all, outputDir: out, shard: split, failFast: true, strict: true }
+run: { retries: 1, timeout: 5m, timeLimit: 1h, screenshots: all, outputDir: out, shard: split, failFast: true, strict: true, observe: all, trace: none, stepTimeout: 1m, retryDelay: 1s, parallel: 2, masks: [{ css: '#clock' }, { text: 'x' }, { rect: '0,0,1,1' }] }
+matrices:
+  release:
+    devices: [web]
+    axes:
+      locale: [en-US, de-DE]
+      build:
+        old: { baseUrl: 'http://localhost:1', appFile: old.apk, headers: { X-A: b }, launchArguments: [-x], memory: { a: b }, texts: { Sign in: Anmelden } }
+        new:
+    exclude: [{ build: old, locale: de-DE }]
+    add: [{ locale: de-DE }]
+    reference: { locale: en-US }
+    cover: pairs
+    limit: 60
+    expect: [{ when: { locale: de-DE }, step: 3, kind: missing, role: text, name: 'Hint' }]
 playwright: { node: /opt/node/bin/node, cli: node_modules/playwright-core/cli.js }
 "#;
 
