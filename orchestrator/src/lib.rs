@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod exit;
 pub mod http;
+mod matrix;
 pub mod render;
 mod reports;
 mod runtime;

@@ -34,24 +34,18 @@ pub enum LoadedTrail {
 }
 
 impl LoadedTrail {
-    /// All its files.
-    pub fn files(&self) -> Vec<&Arc<Trail>> {
-        match self {
-            Self::File(trail) => vec![trail],
-            Self::PerDevice(_, trails) => trails.values().collect(),
-        }
-    }
-
     /// As a run asks for it: each file with the devices it is for.
     pub fn requested(&self, devices: &[DeviceInfo]) -> Vec<RequestedTrail> {
         match self {
             Self::File(trail) => vec![RequestedTrail {
                 trail: Arc::clone(trail),
                 only: None,
+                matrix: None,
             }],
             Self::PerDevice(found, trails) => trails
                 .iter()
                 .map(|(path, trail)| RequestedTrail {
+                    matrix: None,
                     trail: Arc::clone(trail),
                     only: Some(
                         devices

@@ -15,7 +15,7 @@ use packtrain_config::{Config, VirtualSettings};
 use packtrain_driver_adb::{AdbDevice, AdbPool};
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_driver_wda::WdaPool;
-use packtrain_drivers::{Connector, Platform};
+use packtrain_drivers::{Connector, DeviceId, DeviceInfo, Platform};
 use packtrain_virtual::fleet::Fleet as VirtualFleet;
 
 pub use self::selection::DeviceSelection;
@@ -88,6 +88,25 @@ impl Wiring {
     /// Android devices that are there and cannot be used, with the reason.
     pub fn unusable(&self) -> &[AdbDevice] {
         &self.unusable
+    }
+
+    /// Web devices like that one, until there are `count` of them with it: a configuration runs on any.
+    pub fn add_copies(&mut self, config: &Config, id: &DeviceId, count: u32) -> Vec<DeviceInfo> {
+        let mut copies = Vec::new();
+        for number in 2..=count {
+            let name = format!("{}.{number}", id.name());
+            let slot = match config.devices.web.get(id.name()) {
+                Some(slot) => web::web_slot(&name, slot),
+                None => web::named(&name),
+            };
+            let copy = DeviceId::new(Platform::Web, name);
+            if self.connectors.iter().any(|known| *known.id() == copy) {
+                continue;
+            }
+            self.add_slot(slot);
+            copies.extend(self.connectors.last().map(|added| added.describe()));
+        }
+        copies
     }
 
     /// Makes `web/<slot>` a device with default options, when no slots are configured.

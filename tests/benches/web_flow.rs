@@ -196,9 +196,11 @@ impl Ours {
             trails: vec![RequestedTrail {
                 trail: Arc::clone(&self.trail),
                 only: None,
+                matrix: None,
             }],
             devices: self.devices[..count].to_vec(),
             only_declared: false,
+            alike: Vec::new(),
             driver: None,
             tags: Vec::new(),
             shard: Shard::All,

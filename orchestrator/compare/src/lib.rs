@@ -1,2 +1,7 @@
 //! Comparing sessions of one trail over many configurations: which cells to run, how screens differ,
 //! and what the cells that went another way have in common. Pure functions; no files.
+
+pub mod cover;
+pub mod defects;
+pub mod normal;
+mod order;

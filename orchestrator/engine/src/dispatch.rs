@@ -205,7 +205,8 @@ impl Dispatcher {
     fn may_retry(&self, assignment: &Assignment, outcome: &Outcome) -> bool {
         let is_worth_it = match outcome {
             Outcome::Failed(failure) => !failure.fatal,
-            Outcome::Infrastructure { .. } => true,
+            // What a device cannot have it cannot have the next time either.
+            Outcome::Infrastructure { blame, .. } => *blame != Blame::Configuration,
             Outcome::Passed
             | Outcome::Skipped { .. }
             | Outcome::Cancelled { .. }

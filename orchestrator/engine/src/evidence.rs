@@ -7,6 +7,7 @@ use packtrain_drivers::{Command, DeviceEvent, Observation, SnapshotDetail};
 use packtrain_model::{ArtifactKind, Outcome, RunEvent, StepIndex};
 
 use crate::journal::{ArtifactContent, NewArtifact};
+use crate::observe::Troubles;
 use crate::order::Screenshots;
 use crate::session::SessionContext;
 
@@ -15,8 +16,10 @@ const EVIDENCE_TIMEOUT: Duration = Duration::from_secs(15);
 
 impl SessionContext {
     /// Journals what happened on the device since the last time.
-    pub(crate) async fn journal_device_events(&self, step: StepIndex) {
+    pub(crate) async fn journal_device_events(&self, step: StepIndex) -> Troubles {
+        let mut troubles = Troubles::default();
         for report in self.scope.lease.drain_events() {
+            troubles.count(&report);
             let download = match &report {
                 DeviceEvent::Downloaded { file, path, .. } => {
                     path.clone().map(|path| (self.redact(file), path))
@@ -41,27 +44,60 @@ impl SessionContext {
                 self.output.save(artifact).await;
             }
         }
+        troubles
     }
 
-    /// Keeps what the run's options ask for. Whatever goes wrong here is no failure of the step.
+    /// Keeps what the run's options ask for, and journals what happened on the device. Whatever goes
+    /// wrong here is no failure of the step.
     pub(crate) async fn keep_evidence(&self, step: StepIndex, outcome: &Outcome) {
         let failed = match outcome {
             Outcome::Passed | Outcome::Skipped { .. } => false,
             Outcome::Failed(_) | Outcome::NeedsAgent { .. } => true,
             // There is no screen to look at, or nobody who wants to.
-            Outcome::Infrastructure { .. } | Outcome::Cancelled { .. } => return,
+            Outcome::Infrastructure { .. } | Outcome::Cancelled { .. } => {
+                self.journal_device_events(step).await;
+                return;
+            }
         };
-        let picture = match self.options.screenshots {
+        let wanted = |when| match when {
             Screenshots::All => true,
             Screenshots::Failure => failed,
             Screenshots::None => false,
         };
-        if picture {
+        let picture = wanted(self.options.screenshots);
+        let observed = match wanted(self.options.observe) {
+            true => self.observe(picture).await,
+            false => None,
+        };
+        let has_picture = observed.as_ref().is_some_and(|seen| seen.picture.is_some());
+        if picture && !has_picture {
             self.keep_screenshot(step).await;
         }
         if failed {
             self.keep_snapshot(step).await;
         }
+        let troubles = self.journal_device_events(step).await;
+        if let Some(observed) = observed {
+            self.keep_observation(step, observed, troubles).await;
+        }
+    }
+
+    /// Keeps Playwright's trace, when it was wanted and is.
+    pub(crate) async fn keep_trace(&self, step: StepIndex, passed: bool) {
+        let Some(path) = &self.trace else { return };
+        let is_wanted = self.options.trace == Screenshots::All || !passed;
+        let artifact = NewArtifact {
+            session: self.id.clone(),
+            step,
+            kind: ArtifactKind::Trace,
+            name: "trace.zip".to_owned(),
+            content: if is_wanted {
+                ArtifactContent::File(path.clone())
+            } else {
+                ArtifactContent::Unwanted(path.clone())
+            },
+        };
+        self.output.save(artifact).await;
     }
 
     /// Keeps what the device wrote to its log. Called when the session has let go of it.
@@ -80,8 +116,7 @@ impl SessionContext {
     async fn keep_screenshot(&self, step: StepIndex) {
         match self.look(Command::Screenshot).await {
             Some(Observation::Screenshot(picture)) => {
-                self.save(step, ArtifactKind::Screenshot, "screen.png", picture.png)
-                    .await;
+                self.keep_picture(step, picture, &[]).await;
             }
             other => tracing::debug!(session = %self.id, %step, ?other, "no screenshot"),
         }

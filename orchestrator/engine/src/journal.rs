@@ -41,8 +41,12 @@ pub struct NewArtifact {
 pub enum ArtifactContent {
     /// In memory.
     Bytes(Vec<u8>),
+    /// In memory, and its name is its place below the run's folder; it is stored once.
+    Shared(Vec<u8>),
     /// On disk already, in the run's folder, where it stays.
     File(std::path::PathBuf),
+    /// On disk, if it was written, and not wanted.
+    Unwanted(std::path::PathBuf),
     /// A log on disk, if it was written; the store takes it over without what is to be hidden.
     Log {
         /// Where it may be.
@@ -160,8 +164,10 @@ impl Journal {
     /// Saves a file and journals that it was.
     pub async fn save(&self, artifact: NewArtifact) {
         let bytes = match &artifact.content {
-            ArtifactContent::Bytes(bytes) => bytes.len(),
-            ArtifactContent::File(_) | ArtifactContent::Log { .. } => 0,
+            ArtifactContent::Bytes(bytes) | ArtifactContent::Shared(bytes) => bytes.len(),
+            ArtifactContent::File(_)
+            | ArtifactContent::Unwanted(_)
+            | ArtifactContent::Log { .. } => 0,
         };
         self.0.push(Message::Save(artifact), bytes).await;
     }

@@ -11,6 +11,8 @@ mod invoke;
 mod journal;
 mod judge;
 mod loader;
+mod matrix;
+mod observe;
 mod order;
 mod pins;
 mod request;
@@ -25,8 +27,9 @@ pub use journal::{
     Store, UnreadSink,
 };
 pub use loader::TrailLoader;
+pub use matrix::{CellSettings, Matrix};
 pub use order::{
-    Ambiguity, DeviceRequirement, Screenshots, SessionOptions, SessionOrder, SessionValues,
+    Ambiguity, DeviceRequirement, Mask, Screenshots, SessionOptions, SessionOrder, SessionValues,
 };
 pub use pins::{Skip, SkippedBy, check_driver, check_pins};
 pub use request::{RequestedTrail, RunOptions, RunRequest, Shard};

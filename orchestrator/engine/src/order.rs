@@ -6,11 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{DeviceInfo, Rect};
 use packtrain_model::trail::Trail;
 use packtrain_model::{AttemptNumber, Memory, PlannedSession, RunId, SessionId};
 use packtrain_tools::Target;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::matrix::CellSettings;
 
 /// One attempt of one trail, to be carried out somewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +34,9 @@ pub struct SessionOrder {
     pub target: Target,
     /// What it knows from the start.
     pub values: SessionValues,
+    /// What its configuration means.
+    #[serde(default)]
+    pub cell: CellSettings,
     /// How it goes about it.
     pub options: SessionOptions,
 }
@@ -94,14 +99,24 @@ impl fmt::Debug for SessionValues {
 }
 
 /// How a session goes about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionOptions {
     /// How long it may take, from the moment its device is ready.
     pub timeout: Duration,
     /// How long its device may take to get ready.
     pub connect_timeout: Duration,
+    /// How long one step may take; without a limit of its own when `None`.
+    #[serde(default)]
+    pub step_timeout: Option<Duration>,
     /// When the screen is kept as a picture.
     pub screenshots: Screenshots,
+    /// When the screen is observed for comparison.
+    pub observe: Screenshots,
+    /// When a trace of the whole session is kept.
+    pub trace: Screenshots,
+    /// What pictures are not compared in.
+    #[serde(default)]
+    pub masks: Vec<Mask>,
     /// What it means that several elements match.
     pub ambiguity: Ambiguity,
 }
@@ -111,10 +126,26 @@ impl Default for SessionOptions {
         Self {
             timeout: Duration::from_secs(600),
             connect_timeout: Duration::from_secs(120),
+            step_timeout: None,
             screenshots: Screenshots::default(),
+            observe: Screenshots::default(),
+            trace: Screenshots::None,
+            masks: Vec::new(),
             ambiguity: Ambiguity::default(),
         }
     }
+}
+
+/// A part of the screen that pictures are not compared in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mask {
+    /// Elements on pages, by CSS selector.
+    Css(String),
+    /// Elements with a text in which this regular expression matches.
+    Text(String),
+    /// A rectangle, in the units of snapshots.
+    Rect(Rect),
 }
 
 /// When the screen is kept as a picture.

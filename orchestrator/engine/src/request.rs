@@ -9,6 +9,7 @@ use packtrain_model::RunId;
 use packtrain_model::trail::{GivenArg, Trail};
 use packtrain_tools::Targets;
 
+use crate::matrix::Matrix;
 use crate::order::SessionOptions;
 
 /// One request: trails, devices and how.
@@ -20,6 +21,9 @@ pub struct RunRequest {
     pub trails: Vec<RequestedTrail>,
     /// The devices, in order.
     pub devices: Vec<DeviceInfo>,
+    /// Devices that are alike and stand for each other, first to last. A device in none stands for
+    /// itself.
+    pub alike: Vec<Vec<DeviceId>>,
     /// Leave out devices of platforms that a trail does not declare.
     pub only_declared: bool,
     /// The driver to use instead of the one a trail pins; see [`check_driver`](crate::check_driver).
@@ -39,6 +43,8 @@ pub struct RequestedTrail {
     pub trail: Arc<Trail>,
     /// The devices it may run on; all of the request's when `None`.
     pub only: Option<Vec<DeviceId>>,
+    /// The configurations it runs in; just one, without a name, when there is none.
+    pub matrix: Option<Arc<Matrix>>,
 }
 
 impl RequestedTrail {
@@ -72,6 +78,8 @@ impl Shard {
 pub struct RunOptions {
     /// How often a session that did not pass is tried again.
     pub retries: u32,
+    /// How long to wait before that; twice as long each time.
+    pub retry_delay: Duration,
     /// Stop everything after the first session that did not pass.
     pub fail_fast: bool,
     /// How long the run may take.

@@ -7,9 +7,12 @@ use std::sync::Arc;
 
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::trail::Trail;
-use packtrain_model::{Cell, PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION};
+use packtrain_model::{
+    Cell, MatrixSummary, PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION,
+};
 
 use crate::dispatch::Assignment;
+use crate::matrix::{CellSettings, Matrix};
 use crate::order::{DeviceRequirement, SessionOrder, SessionValues};
 use crate::pins::{self, Skip, SkippedBy};
 use crate::request::{RunOptions, RunRequest, Shard};
@@ -21,6 +24,8 @@ pub struct Plan {
     pub run: RunId,
     /// The trails that sessions refer to.
     pub trails: Vec<Arc<Trail>>,
+    /// The matrix of each trail.
+    pub matrices: Vec<Option<Arc<Matrix>>>,
     /// The devices, in order.
     pub devices: Vec<DeviceInfo>,
     /// The sessions, in order.
@@ -40,6 +45,8 @@ pub struct Planned {
     pub devices: Vec<DeviceId>,
     /// Why it is not run at all; the device is then the first it would have run on.
     pub skip: Option<Skip>,
+    /// Whether the devices are alike: then they are called by the first.
+    pub alike: bool,
     /// The configuration it runs in.
     pub cell: Cell,
 }
@@ -67,34 +74,52 @@ pub fn resolve(request: RunRequest) -> Plan {
                 (device.id.clone(), skip)
             })
             .partition(|(_, skip)| skip.is_none());
-        let planned = |devices, skip| Planned {
+        let planned = |devices, skip, cell| Planned {
             trail: index,
             devices,
             skip,
-            cell: Cell::default(),
+            alike: false,
+            cell,
         };
-        match request.shard {
-            Shard::All => {
+        let plain = [Cell::default()];
+        match (request.shard, &requested.matrix) {
+            (_, Some(matrix)) => {
+                let groups = groups(&request.alike, runs);
+                for group in groups {
+                    for cell in matrix.cells_on(group[0].platform()) {
+                        sessions.push(Planned {
+                            alike: group.len() > 1,
+                            ..planned(group.clone(), None, cell)
+                        });
+                    }
+                }
+                let [cell] = plain;
+                let skipped = skips.into_iter();
+                sessions.extend(skipped.map(|(id, skip)| planned(vec![id], skip, cell.clone())));
+            }
+            (Shard::All, None) => {
                 // Devices keep their order, so that reports have their columns in it.
                 let mut all: Vec<_> = runs.into_iter().chain(skips).collect();
                 all.sort_by_key(|(id, _)| request.devices.iter().position(|d| d.id == *id));
-                sessions.extend(all.into_iter().map(|(id, skip)| planned(vec![id], skip)));
+                let all = all.into_iter();
+                sessions.extend(all.map(|(id, skip)| planned(vec![id], skip, Cell::default())));
             }
-            Shard::Split if runs.is_empty() => {
-                sessions.extend(
-                    skips
-                        .into_iter()
-                        .take(1)
-                        .map(|(id, skip)| planned(vec![id], skip)),
-                );
+            (Shard::Split, None) if runs.is_empty() => {
+                let skips = skips.into_iter().take(1);
+                sessions.extend(skips.map(|(id, skip)| planned(vec![id], skip, Cell::default())));
             }
-            Shard::Split => {
-                sessions.push(planned(runs.into_iter().map(|(id, _)| id).collect(), None));
+            (Shard::Split, None) => {
+                let devices = runs.into_iter().map(|(id, _)| id).collect();
+                sessions.push(planned(devices, None, Cell::default()));
             }
         }
     }
     Plan {
         run: request.run,
+        matrices: trails
+            .iter()
+            .map(|requested| requested.matrix.clone())
+            .collect(),
         trails: trails
             .into_iter()
             .map(|requested| requested.trail)
@@ -121,8 +146,33 @@ impl Plan {
                 retries: self.options.retries,
                 working_directory: self.options.working_directory.display().to_string(),
             },
-            matrix: None,
+            matrix: self.matrix(),
         }
+    }
+
+    /// What varies in the run, all trails together.
+    fn matrix(&self) -> Option<MatrixSummary> {
+        let mut matrices = self.matrices.iter().flatten().map(|matrix| &matrix.summary);
+        let mut all = matrices.next()?.clone();
+        for other in matrices {
+            for axis in &other.axes {
+                match all.axes.iter_mut().find(|known| known.name == axis.name) {
+                    Some(known) => {
+                        let new = axis
+                            .values
+                            .iter()
+                            .filter(|value| !known.values.contains(value));
+                        let new: Vec<_> = new.cloned().collect();
+                        known.values.extend(new);
+                    }
+                    None => all.axes.push(axis.clone()),
+                }
+            }
+            let new = other.cells.iter().filter(|cell| !all.cells.contains(cell));
+            let new: Vec<_> = new.cloned().collect();
+            all.cells.extend(new);
+        }
+        Some(all)
     }
 
     /// Whether there is a session that is not run for want of its driver.
@@ -158,6 +208,14 @@ impl Plan {
         let device = self
             .device(&assignment.device)
             .ok_or_else(|| format!("the plan has no device {}", assignment.device))?;
+        let matrix = self.matrices.get(planned.trail).and_then(Option::as_ref);
+        let cell = matrix.map_or_else(CellSettings::default, |matrix| {
+            matrix.settings(&planned.cell)
+        });
+        let mut target = options.targets.of(trail.config.target.as_deref());
+        if cell.base_url.is_some() {
+            target.base_url.clone_from(&cell.base_url);
+        }
         Ok(SessionOrder {
             run: self.run.clone(),
             session: assignment.session(),
@@ -165,7 +223,8 @@ impl Plan {
             planned: planned.event(),
             trail: Arc::clone(trail),
             requires: DeviceRequirement::Exactly(device.clone()),
-            target: options.targets.of(trail.config.target.as_deref()),
+            target,
+            cell,
             values: SessionValues {
                 memory: options.memory.clone(),
                 secrets: options.secrets.clone(),
@@ -176,6 +235,21 @@ impl Plan {
     }
 }
 
+/// The devices that may run, those that are alike together.
+fn groups(alike: &[Vec<DeviceId>], runs: Vec<(DeviceId, Option<Skip>)>) -> Vec<Vec<DeviceId>> {
+    let mut groups: Vec<Vec<DeviceId>> = Vec::new();
+    for (id, _) in runs {
+        let group = alike.iter().find(|group| group.contains(&id));
+        let known =
+            group.and_then(|group| groups.iter_mut().find(|known| group.contains(&known[0])));
+        match known {
+            Some(known) => known.push(id),
+            None => groups.push(vec![id]),
+        }
+    }
+    groups
+}
+
 impl Planned {
     /// As the journal has it.
     pub fn event(&self) -> PlannedSession {
@@ -184,6 +258,11 @@ impl Planned {
             device: match self.devices.as_slice() {
                 [device] => Some(device.clone()),
                 _ => None,
+            },
+            one_of: if self.alike {
+                self.devices.clone()
+            } else {
+                Vec::new()
             },
             cell: self.cell.clone(),
         }

@@ -17,6 +17,9 @@ use crate::stop::{SessionStop, Stop, StopReason};
 /// How long sessions may take to stop after they were asked to.
 const SESSION_STOP_GRACE: Duration = Duration::from_secs(30);
 
+/// The longest that a retry is put off.
+const LONGEST_RETRY_DELAY: Duration = Duration::from_secs(300);
+
 /// Everything a run needs.
 pub struct Run {
     /// What will run.
@@ -94,7 +97,19 @@ impl Run {
         let output = SessionOutput::new(self.journal.clone());
         let (host, stop) = (Arc::clone(&self.host), sessions.stop.clone());
         let order = self.plan.order(&assignment);
+        let delay = match assignment.attempt.0 {
+            0 | 1 => Duration::ZERO,
+            retry => {
+                let doubled = 2_u32.saturating_pow(retry - 2);
+                let delay = self.plan.options.retry_delay;
+                delay.saturating_mul(doubled).min(LONGEST_RETRY_DELAY)
+            }
+        };
         let task = async move {
+            tokio::select! {
+                () = tokio::time::sleep(delay) => {}
+                () = stop.token().cancelled() => {}
+            }
             match order {
                 Ok(order) => host.run(order, output, stop).await,
                 Err(message) => Outcome::failed(message),

@@ -1,16 +1,18 @@
 //! Sessions on this computer: one attempt of one trail on one device, from lease to end.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::{CommandError, Fleet, Lease};
 use packtrain_drivers::{
-    BoxFuture, Command, DeviceInfo, Observation, SessionOptions as DeviceOptions,
+    AppCommand, BoxFuture, Command, DeviceInfo, Observation, Platform,
+    SessionOptions as DeviceOptions,
 };
 use packtrain_model::trail::{Recorded, Step, ToolCall, Trail, lineage};
-use packtrain_model::{Outcome, RunEvent, SessionId, StepIndex};
+use packtrain_model::{Memory, Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry};
 use tokio::sync::mpsc;
 
@@ -19,7 +21,8 @@ use crate::host::{DeviceChange, SessionHost, SessionOutput};
 use crate::invoke::Invoker;
 use crate::judge::{Circumstances, judge, judge_lease};
 use crate::loader::TrailLoader;
-use crate::order::{SessionOptions, SessionOrder};
+use crate::matrix;
+use crate::order::{Screenshots, SessionOptions, SessionOrder};
 use crate::stop::SessionStop;
 
 /// Tools and drivers give up this much before a deadline, to say why.
@@ -120,10 +123,16 @@ pub struct SessionContext {
     /// The device's classifiers, closest first.
     pub(crate) lineage: Vec<String>,
     pub(crate) deadline: Instant,
+    /// Texts of recordings, and what the app shows in their place.
+    pub(crate) texts: BTreeMap<String, String>,
+    /// Where the driver writes its trace.
+    pub(crate) trace: Option<PathBuf>,
     /// Where the device writes its log.
     device_log: Option<PathBuf>,
     /// The step that was started last.
     reached: AtomicU32,
+    /// Whether all steps passed.
+    passed: AtomicBool,
 }
 
 impl SessionContext {
@@ -136,7 +145,9 @@ impl SessionContext {
         stop: SessionStop,
     ) -> Result<Self, Outcome> {
         let trail = &order.trail;
-        let memory = order.values.memory_of(trail).map_err(Outcome::failed)?;
+        let device = lease.device().clone();
+        let mut memory = order.values.memory_of(trail).map_err(Outcome::failed)?;
+        remember_cell(&mut memory, order, &device);
         let folder = Path::new(trail.source.name()).parent().map(Path::to_owned);
         let folders: Vec<_> = folder
             .into_iter()
@@ -145,12 +156,21 @@ impl SessionContext {
         let scratch = here.scratch.as_deref();
         let device_log =
             scratch.map(|folder| folder.join("logs").join(format!("{}.log", order.session)));
+        let is_traced =
+            order.options.trace != Screenshots::None && device.id.platform() == Platform::Web;
+        let trace = scratch
+            .filter(|_| is_traced)
+            .map(|folder| folder.join("traces").join(format!("{}.zip", order.session)));
         let begin = Command::Begin(DeviceOptions {
+            axes: order.cell.axes.clone(),
+            headers: order.cell.headers.clone(),
+            launch_arguments: order.cell.launch_arguments.clone(),
+            app: app_of(order, &device),
+            trace: trace.clone(),
             base_url: order.target.base_url.clone(),
             folders: folders.clone(),
             downloads: scratch.map(|folder| folder.join("downloads").join(&order.session.0)),
             device_log: device_log.clone(),
-            ..DeviceOptions::default()
         });
         let session = Self {
             id: order.session.clone(),
@@ -170,13 +190,15 @@ impl SessionContext {
             options: order.options.clone(),
             stop,
             caller: here.caller,
+            texts: order.cell.texts.clone(),
+            trace,
             device_log,
             reached: AtomicU32::new(0),
+            passed: AtomicBool::new(false),
         };
-        match session.scope.lease.execute(begin, session.deadline).await {
-            Ok(_) => Ok(session),
-            Err(error) => {
-                let outcome = judge(&error.into(), session.circumstances("begin", None));
+        match session.configure(begin, order, &device).await {
+            Ok(()) => Ok(session),
+            Err(outcome) => {
                 let outcome = session.redacted(outcome);
                 session.end().await;
                 Err(outcome)
@@ -184,9 +206,43 @@ impl SessionContext {
         }
     }
 
+    /// Begins the session on the device, in its configuration.
+    async fn configure(
+        &self,
+        begin: Command,
+        order: &SessionOrder,
+        device: &DeviceInfo,
+    ) -> Result<(), Outcome> {
+        let begun = self.scope.lease.execute(begin, self.deadline).await;
+        let begun =
+            begun.map_err(|error| judge(&error.into(), self.circumstances("begin", None)))?;
+        let applied = match begun {
+            Observation::Begun(applied) => applied,
+            _ => Vec::new(),
+        };
+        let took = matrix::took(&order.cell.axes, &applied, device);
+        if !order.cell.axes.is_empty() {
+            self.record(RunEvent::SessionConfigured {
+                session: self.id.clone(),
+                axes: applied,
+            })
+            .await;
+        }
+        took?;
+        if let Some(app) = &order.cell.app_file
+            && device.id.platform() != Platform::Web
+        {
+            let install = Command::App(AppCommand::Install(app.clone()));
+            let installed = self.scope.lease.execute(install, self.deadline).await;
+            installed.map_err(|error| judge(&error.into(), self.circumstances("install", None)))?;
+        }
+        Ok(())
+    }
+
     /// Walks the trailhead and the steps until one does not pass.
     pub(crate) async fn walk(&self, trail: &Trail) -> Outcome {
         let outcome = self.steps(trail).await;
+        self.passed.store(outcome.is_passed(), Ordering::Relaxed);
         self.redacted(outcome)
     }
 
@@ -209,7 +265,6 @@ impl SessionContext {
             })
             .await;
             self.keep_evidence(step.index, &outcome).await;
-            self.journal_device_events(step.index).await;
             if !outcome.is_passed() {
                 return outcome;
             }
@@ -228,7 +283,19 @@ impl SessionContext {
             Recorded::Calls(_, calls) => calls,
         };
         let invoker = Invoker::new(self, step.index);
-        match invoker.all(trail, calls, 0, self.caller).await {
+        let calls = invoker.all(trail, calls, 0, self.caller);
+        let ended = match self.options.step_timeout {
+            Some(limit) => tokio::time::timeout(limit, calls)
+                .await
+                .unwrap_or_else(|_| {
+                    Err(Outcome::failed(format!(
+                        "the step was not done within {} s",
+                        limit.as_secs_f64()
+                    )))
+                }),
+            None => calls.await,
+        };
+        match ended {
             Ok(()) => Outcome::Passed,
             Err(outcome) => outcome,
         }
@@ -258,6 +325,8 @@ impl SessionContext {
         let _ = self.scope.lease.finish().await;
         let reached = StepIndex(self.reached.load(Ordering::Relaxed));
         self.journal_device_events(reached).await;
+        let passed = self.passed.load(Ordering::Relaxed);
+        self.keep_trace(reached, passed).await;
         if let Some(path) = &self.device_log {
             self.keep_device_log(reached, path.clone()).await;
         }
@@ -295,4 +364,24 @@ impl SessionContext {
     pub(crate) fn redact(&self, text: &str) -> String {
         self.scope.memory().redactor().redact(text).into_owned()
     }
+}
+
+/// What templates know of the session's configuration: `{{axis.locale}}`, `{{cell.id}}`, and what goes
+/// with its values.
+fn remember_cell(memory: &mut Memory, order: &SessionOrder, device: &DeviceInfo) {
+    let cell = &order.planned.cell;
+    for (name, value) in &order.cell.memory {
+        memory.remember(name, value);
+    }
+    for (axis, value) in &cell.0 {
+        memory.remember(&format!("axis.{axis}"), value);
+    }
+    let called = order.planned.one_of.first().unwrap_or(&device.id);
+    memory.remember("cell.id", &matrix::cell_id(&called.to_string(), cell));
+}
+
+/// The app under test on this device.
+fn app_of(order: &SessionOrder, device: &DeviceInfo) -> Option<String> {
+    let ids = order.target.app_ids.get(&device.id.platform())?;
+    ids.first().cloned()
 }

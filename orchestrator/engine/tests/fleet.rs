@@ -280,10 +280,12 @@ impl Bench {
                 .map(|trail| RequestedTrail {
                     trail: Arc::clone(trail),
                     only: None,
+                    matrix: None,
                 })
                 .collect(),
             devices: self.devices.iter().map(|device| device.info()).collect(),
             only_declared: false,
+            alike: Vec::new(),
             driver: None,
             tags: Vec::new(),
             shard: self.shard,

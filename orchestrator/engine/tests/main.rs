@@ -323,6 +323,7 @@ fn an_order_that_was_written_down_is_the_same_order() {
         planned: PlannedSession {
             trail: 0,
             device: None,
+            one_of: Vec::new(),
             cell: Cell([("locale".to_owned(), "de".to_owned())].into()),
         },
         trail: trail("t", &["pass"]),

@@ -324,6 +324,9 @@ pub struct PlannedSession {
     /// The device; `None` when it comes from a queue and is not known yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceId>,
+    /// The devices that are alike, any of which may run it; they are called by the first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_of: Vec<DeviceId>,
     /// The configuration it runs in.
     #[serde(default, skip_serializing_if = "Cell::is_empty")]
     pub cell: Cell,

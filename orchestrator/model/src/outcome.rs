@@ -85,6 +85,8 @@ pub enum Blame {
     Source,
     /// The computer that packtrain runs on, or packtrain itself.
     Host,
+    /// The configuration: the device cannot have what its cell asks for.
+    Configuration,
 }
 
 /// Who called a session off.

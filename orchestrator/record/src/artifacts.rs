@@ -50,6 +50,47 @@ impl ArtifactStore {
         self.save_from(session, step, kind, name, &mut &*bytes)
     }
 
+    /// Saves bytes under a path of theirs below the run's folder, of which the last part names the
+    /// content: what is there already is the same.
+    ///
+    /// # Errors
+    /// When the path leads elsewhere, or the disk refuses; nothing is left behind then.
+    pub fn share(
+        &self,
+        kind: ArtifactKind,
+        relative: &str,
+        bytes: &[u8],
+    ) -> Result<Artifact, RecordError> {
+        let path = self.run.join(relative);
+        let is_inside = Path::new(relative)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
+        if !is_inside {
+            return Err(RecordError::NotAFile(path));
+        }
+        let artifact = Artifact {
+            kind,
+            path: relative.to_owned(),
+            bytes: bytes.len() as u64,
+        };
+        if path.exists() {
+            return Ok(artifact);
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(RecordError::disk("create", folder))?;
+        }
+        let beside = path.with_extension("part");
+        let written = fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, &path));
+        match written {
+            Ok(()) => Ok(artifact),
+            Err(source) => {
+                // The first error is the one to report.
+                drop(fs::remove_file(&beside));
+                Err(RecordError::disk("write", &path)(source))
+            }
+        }
+    }
+
     /// Saves what a reader gives, without holding it in memory.
     ///
     /// # Errors

@@ -47,6 +47,7 @@ pub(crate) fn entries() -> Vec<Entry> {
     let planned = PlannedSession {
         trail: 0,
         device: Some(device().id),
+        one_of: Vec::new(),
         cell: Cell::default(),
     };
     let mut events = vec![

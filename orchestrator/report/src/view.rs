@@ -331,6 +331,7 @@ impl Status {
             Some(Blame::Device) => "device error",
             Some(Blame::Source) => "tool source error",
             Some(Blame::Host) => "host error",
+            Some(Blame::Configuration) => "not applicable",
             None => Mark::of(self).word(),
         }
     }

@@ -12,8 +12,8 @@ use packtrain_drivers::{
     SnapshotDetail, WebCommand,
 };
 use packtrain_engine::{
-    DeviceRequirement, Here, Journal, NoStore, SessionContext, SessionOptions, SessionOrder,
-    SessionOutput, SessionStop, SessionValues, Sink,
+    CellSettings, DeviceRequirement, Here, Journal, NoStore, SessionContext, SessionOptions,
+    SessionOrder, SessionOutput, SessionStop, SessionValues, Sink,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
@@ -344,12 +344,14 @@ fn order(device: DeviceInfo, target: Target) -> SessionOrder {
         planned: PlannedSession {
             trail: 0,
             device: Some(device.id.clone()),
+            one_of: Vec::new(),
             cell: Cell::default(),
         },
         trail: Arc::new(Trail::empty("<command line>")),
         requires: DeviceRequirement::Exactly(device),
         target,
         values: SessionValues::default(),
+        cell: CellSettings::default(),
         options: SessionOptions {
             timeout: SESSION_TIMEOUT,
             ..SessionOptions::default()

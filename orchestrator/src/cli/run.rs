@@ -1,5 +1,6 @@
 //! `packtrain run`: trails in, devices driven in parallel, a verdict and reports out.
 
+mod alike;
 mod args;
 mod ending;
 mod given;
@@ -10,9 +11,9 @@ use std::time::Duration;
 
 use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::{
-    Here, Journal, Plan, Run, RunRequest, Shard, Sink, Stop, StopReason, resolve,
+    Here, Journal, Plan, RequestedTrail, Run, RunRequest, Shard, Sink, Stop, StopReason, resolve,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::{AttemptNumber, Exit, RunId, SessionId, SessionIndex};
@@ -32,7 +33,7 @@ use crate::shutdown::Interrupts;
 use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
 use crate::sources::{self, Purpose, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::{runtime, trails};
+use crate::{matrix, runtime, trails};
 
 /// How long a run may take after a signal before it is given up. Its sessions have less.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
@@ -78,8 +79,17 @@ pub(crate) async fn execute(
         root: project,
         registry,
     } = workspace;
+    let given_matrix = matrix::wanted(&config, args.matrices())?;
+    let configured = args
+        .matrix
+        .as_deref()
+        .and_then(|name| config.matrices.get(name));
+    let words = match configured {
+        Some(matrix) if args.device.is_empty() && !args.all_devices => matrix.devices.clone(),
+        _ => args.device.clone(),
+    };
     let wanted = DeviceSelection {
-        words: &args.device,
+        words: &words,
         all: args.all_devices,
     };
     given::override_base_urls(&args, &mut config);
@@ -87,7 +97,32 @@ pub(crate) async fn execute(
     let wiring = Wiring::new(&config, wanted, is_headed);
     let mut wiring = interrupts.interruptible(wiring).await?;
     let devices = select(wanted, &mut wiring)?;
-    let plan = plan(&args, &config, &found, &registry, devices, context)?;
+    let mut requested: Vec<_> = found
+        .trails
+        .iter()
+        .flat_map(|trail| trail.requested(&devices))
+        .collect();
+    for trail in &mut requested {
+        trail.matrix = match &given_matrix {
+            Some(matrix) => Some(Arc::clone(matrix)),
+            None => matrix::of_trail(&trail.trail, &config, args.matrices())?,
+        };
+    }
+    if requested.iter().all(|trail| trail.matrix.is_none()) && !args.cell.is_empty() {
+        return Err(
+            CliError::misuse("`--cell` chooses among configurations, and there are none")
+                .hint("`--matrix`, `--axis` or a trail's `config.matrix` makes some"),
+        );
+    }
+    let (devices, alike) = alike::side_by_side(&mut wiring, &config, devices, &mut requested);
+    let plan = plan(
+        &args,
+        &config,
+        &registry,
+        requested,
+        Devices { devices, alike },
+        context,
+    )?;
     let root = config.run.output_dir.clone();
     let writer = JournalWriter::create(&root, &plan.run).map_err(|error| {
         CliError::infrastructure("cannot write the run's journal").because(&error)
@@ -197,30 +232,34 @@ fn fleet(wiring: &Wiring, plan: &Plan) -> Result<Fleet, CliError> {
     Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
 }
 
+/// The devices of a run, and which of them stand for each other.
+struct Devices {
+    devices: Vec<DeviceInfo>,
+    alike: Vec<Vec<DeviceId>>,
+}
+
 fn plan(
     args: &RunArgs,
     config: &Config,
-    found: &trails::Loaded,
     registry: &Registry,
-    devices: Vec<DeviceInfo>,
+    trails: Vec<RequestedTrail>,
+    Devices { devices, alike }: Devices,
     context: &Context,
 ) -> Result<Plan, CliError> {
+    let has_trails = !trails.is_empty();
     if let Some(driver) = &args.driver {
         packtrain_engine::check_driver(driver).map_err(CliError::misuse)?;
     }
-    let given = given::args_for(args, found)?;
+    let given = given::args_for(args, &trails)?;
     let now = chrono::Utc::now();
     let run = RunId::new(
         now,
         now.timestamp_subsec_nanos() ^ std::process::id().rotate_left(13),
     );
     let plan = resolve(RunRequest {
-        trails: found
-            .trails
-            .iter()
-            .flat_map(|trail| trail.requested(&devices))
-            .collect(),
+        trails,
         devices,
+        alike,
         only_declared: args.all_devices,
         driver: args.driver.clone(),
         tags: args.tags.clone(),
@@ -235,7 +274,7 @@ fn plan(
         let error = CliError::misuse("nothing to run");
         return Err(error.hint(if !args.tags.is_empty() {
             format!("no trail has the tag {}", args.tags.join(" or "))
-        } else if found.trails.is_empty() {
+        } else if !has_trails {
             "no trail has steps".to_owned()
         } else {
             "no trail is for these devices".to_owned()

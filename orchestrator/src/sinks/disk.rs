@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use packtrain_engine::{ArtifactContent, NewArtifact, Store};
-use packtrain_model::{Artifact, Entry};
+use packtrain_model::{Artifact, ArtifactKind, Entry};
 use packtrain_record::{ArtifactStore, JournalWriter};
 
 /// Writes the journal and keeps the files.
@@ -40,6 +40,20 @@ impl Store for Disk {
         let saved = match content {
             ArtifactContent::Bytes(bytes) => {
                 self.artifacts.save(session, *step, *kind, name, bytes)
+            }
+            ArtifactContent::Shared(bytes) => {
+                let saved = self.artifacts.share(*kind, name, bytes);
+                let saved = saved.map_err(|error| in_one_line(&error))?;
+                // The event of the observation names the tree.
+                return Ok((*kind != ArtifactKind::ScreenTree).then_some(saved));
+            }
+            ArtifactContent::Unwanted(path) => {
+                return match std::fs::remove_file(path) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        Err(in_one_line(&error))
+                    }
+                    _ => Ok(None),
+                };
             }
             ArtifactContent::File(path) => self.artifacts.adopt(*kind, path),
             // Not every device has a log.

@@ -226,12 +226,14 @@ fn order(index: usize, info: DeviceInfo) -> SessionOrder {
         planned: PlannedSession {
             trail: 0,
             device: Some(info.id.clone()),
+            one_of: Vec::new(),
             cell: Cell::default(),
         },
         trail: Arc::new(Trail::empty("bench")),
         requires: DeviceRequirement::Exactly(info),
         target: Target::default(),
         values: SessionValues::default(),
+        cell: packtrain_engine::CellSettings::default(),
         options: SessionOptions::default(),
     }
 }

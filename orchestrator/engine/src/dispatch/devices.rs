@@ -150,7 +150,7 @@ impl Devices {
                     self.retire(device);
                 }
             }
-            Some(Blame::Source | Blame::Host) => {}
+            Some(Blame::Source | Blame::Host | Blame::Configuration) => {}
             None => slot.errors = 0,
         }
     }

@@ -35,6 +35,7 @@ fn plan(devices: usize, sessions: &[&[usize]], options: RunOptions) -> Plan {
         trail: 0,
         devices: may.iter().map(|&number| id(number)).collect(),
         skip: None,
+        alike: false,
         cell: Cell::default(),
     });
     Plan {

@@ -21,13 +21,28 @@ pub(super) fn filled_in(
         code: tool.map_or(&[], |tool| &tool.spec().code),
         undefined: request.undefined,
     };
+    let translated = translated(session, request);
     scope
-        .fill(request.arguments)
+        .fill(translated.as_ref().unwrap_or(request.arguments))
         .map_err(|error| ToolError::Failed {
             message: error.to_string(),
             log: Vec::new(),
             hint: error.hint().map(str::to_owned),
         })
+}
+
+/// The arguments with texts of the recording replaced by what the app shows in this configuration;
+/// `None` when there is nothing to replace. What is typed stays.
+fn translated(session: &SessionContext, request: &ToolRequest<'_>) -> Option<Value> {
+    const TYPING: [&str; 2] = ["inputText", "web_type"];
+    if session.texts.is_empty() {
+        return None;
+    }
+    let types = TYPING.contains(&request.tool);
+    Some(request.arguments.replace_texts(&|key, text| {
+        let stays = types && key == Some("text");
+        session.texts.get(text).filter(|_| !stays).cloned()
+    }))
 }
 
 /// Leaves out arguments that the tool does not know, and answers what whoever reads the report

@@ -22,6 +22,7 @@ fn plan(config: &str, shard: Shard, change: impl FnOnce(&mut RunRequest)) -> Pla
         trails: vec![RequestedTrail {
             trail: Arc::new(trail),
             only: None,
+            matrix: None,
         }],
         devices: vec![
             device(Platform::Web, "a"),
@@ -30,6 +31,7 @@ fn plan(config: &str, shard: Shard, change: impl FnOnce(&mut RunRequest)) -> Pla
         ],
         tags: Vec::new(),
         only_declared: false,
+        alike: Vec::new(),
         driver: None,
         shard,
         options: RunOptions::default(),

@@ -35,6 +35,8 @@ pub struct Config {
     pub undefined: Undefined,
     /// Notes that nothing reads.
     pub metadata: BTreeMap<String, String>,
+    /// The configurations it runs in: the name of a matrix, or one.
+    pub matrix: Option<serde_json::Value>,
     /// The arguments the trail takes, in the order of the file.
     pub args: Vec<ArgDeclaration>,
 }

@@ -30,6 +30,18 @@ impl Value {
         }
     }
 
+    /// The value with texts replaced; `replace` is told the closest key and the text.
+    #[must_use]
+    pub fn replace_texts(&self, replace: &dyn Fn(Option<&str>, &str) -> Option<String>) -> Self {
+        let mapped = self.try_map(&mut |key, scalar, _| {
+            Ok::<_, std::convert::Infallible>(replace(key, &scalar.text).map(Self::text))
+        });
+        match mapped {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
+    }
+
     /// The same tree with some scalars replaced. `change` gets each scalar with the key it stands
     /// below, list items with that of their list, and answers `None` to keep it. What it answers
     /// takes the place of the scalar, and its span.

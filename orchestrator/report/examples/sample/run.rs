@@ -39,6 +39,7 @@ pub fn sample(shape: Shape) -> Sample {
             devices.iter().map(move |device| PlannedSession {
                 trail,
                 device: Some(device.id.clone()),
+                one_of: Vec::new(),
                 cell: Cell::default(),
             })
         })

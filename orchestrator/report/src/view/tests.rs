@@ -31,6 +31,7 @@ fn planned() -> PlannedSession {
     PlannedSession {
         trail: 0,
         device: Some(device().id),
+        one_of: Vec::new(),
         cell: Cell::default(),
     }
 }
@@ -207,6 +208,7 @@ fn a_device_from_a_queue_takes_its_planned_place() {
     let waiting = PlannedSession {
         trail: 0,
         device: None,
+        one_of: Vec::new(),
         cell: Cell::default(),
     };
     let events = [started(vec![waiting]), session_started("s1", 1)];
@@ -224,6 +226,7 @@ fn events_that_make_no_sense_are_left_out() {
     let odd = PlannedSession {
         trail: usize::MAX,
         device: None,
+        one_of: Vec::new(),
         cell: Cell::default(),
     };
     let view = view([

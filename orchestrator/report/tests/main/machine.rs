@@ -199,6 +199,7 @@ fn an_infrastructure_error_says_whom_it_blames() {
         (Blame::Device, "device", "device error"),
         (Blame::Source, "source", "tool source error"),
         (Blame::Host, "host", "host error"),
+        (Blame::Configuration, "configuration", "not applicable"),
     ] {
         let mut sample = small();
         for entry in &mut sample.entries {

@@ -7,6 +7,7 @@ use packtrain_config::Flags;
 
 use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
+use crate::matrix::Wanted;
 
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_help = "Examples:
@@ -27,6 +28,18 @@ pub(crate) struct RunArgs {
     /// Every device that is configured or connected
     #[arg(long, conflicts_with = "device")]
     pub(crate) all_devices: bool,
+
+    /// Run in the configurations of this matrix of packtrain.yaml
+    #[arg(long, value_name = "NAME")]
+    pub(crate) matrix: Option<String>,
+
+    /// Vary an axis: locale=de-DE,en-US; repeatable
+    #[arg(long, value_name = "AXIS=VALUES")]
+    pub(crate) axis: Vec<String>,
+
+    /// Only configurations with these values: locale=de-DE,viewport=390x844; repeatable
+    #[arg(long, value_name = "AXIS=VALUE,..")]
+    pub(crate) cell: Vec<String>,
 
     /// Only trails with one of these tags
     #[arg(long, value_delimiter = ',', value_name = "TAG")]
@@ -146,6 +159,15 @@ pub(crate) enum ScreenshotsArg {
 }
 
 impl RunArgs {
+    /// What the flags say about matrices.
+    pub(super) fn matrices(&self) -> Wanted<'_> {
+        Wanted {
+            name: self.matrix.as_deref(),
+            axes: &self.axis,
+            cells: &self.cell,
+        }
+    }
+
     /// What the flags say about the configuration.
     pub(super) fn flags(&self) -> Flags {
         let mut flags = Flags::default();

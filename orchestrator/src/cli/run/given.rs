@@ -1,8 +1,8 @@
 //! What a run is given besides trails and devices: the app under test, and arguments.
 
 use packtrain_config::{Config, ScreenshotPolicy};
-use packtrain_drivers::Platform;
-use packtrain_engine::{Ambiguity, RunOptions, Screenshots, SessionOptions};
+use packtrain_drivers::{Platform, Rect};
+use packtrain_engine::{Ambiguity, Mask, RequestedTrail, RunOptions, Screenshots, SessionOptions};
 use packtrain_model::trail::GivenArg;
 use packtrain_model::yaml::Value;
 use packtrain_tools::{Target, Targets};
@@ -10,7 +10,6 @@ use packtrain_tools::{Target, Targets};
 use super::RunArgs;
 use crate::cli::Context;
 use crate::exit::CliError;
-use crate::trails;
 
 /// The apps under test, as the configuration has them.
 pub(crate) fn targets(config: &Config) -> Targets {
@@ -60,15 +59,16 @@ pub(super) fn options(
 ) -> Result<RunOptions, CliError> {
     Ok(RunOptions {
         retries: config.run.retries,
+        retry_delay: config.run.retry_delay.get(),
         fail_fast: config.run.fail_fast,
         time_limit: config.run.time_limit.map(|limit| limit.get()),
         session: SessionOptions {
             timeout: config.run.timeout.get(),
-            screenshots: match config.run.screenshots {
-                ScreenshotPolicy::All => Screenshots::All,
-                ScreenshotPolicy::Failure => Screenshots::Failure,
-                ScreenshotPolicy::None => Screenshots::None,
-            },
+            step_timeout: config.run.step_timeout.map(|limit| limit.get()),
+            screenshots: when(config.run.screenshots),
+            observe: when(config.run.observe),
+            trace: when(config.run.trace),
+            masks: config.run.masks.iter().filter_map(mask).collect(),
             ambiguity: if config.run.strict {
                 Ambiguity::Fail
             } else {
@@ -89,11 +89,17 @@ pub(super) fn options(
 ///
 /// # Errors
 /// Each that a trail does not take, or lacks.
-pub(super) fn args_for(args: &RunArgs, found: &trails::Loaded) -> Result<Vec<GivenArg>, CliError> {
+pub(super) fn args_for(
+    args: &RunArgs,
+    requested: &[RequestedTrail],
+) -> Result<Vec<GivenArg>, CliError> {
     let given = given_args(args)?;
-    let files = found.trails.iter().flat_map(trails::LoadedTrail::files);
-    let mistakes: Vec<_> = files
-        .filter_map(|trail| trail.config.bind_args(&trail.source, &given).err())
+    let mistakes: Vec<_> = requested
+        .iter()
+        .filter_map(|requested| {
+            let trail = &requested.trail;
+            trail.config.bind_args(&trail.source, &given).err()
+        })
         .flatten()
         .collect();
     if mistakes.is_empty() {
@@ -149,4 +155,34 @@ fn given_args(args: &RunArgs) -> Result<Vec<GivenArg>, CliError> {
         source: None,
     }));
     Ok(given)
+}
+
+const fn when(policy: ScreenshotPolicy) -> Screenshots {
+    match policy {
+        ScreenshotPolicy::All => Screenshots::All,
+        ScreenshotPolicy::Failure => Screenshots::Failure,
+        ScreenshotPolicy::None => Screenshots::None,
+    }
+}
+
+fn mask(configured: &packtrain_config::Mask) -> Option<Mask> {
+    if let Some(selector) = &configured.css {
+        return Some(Mask::Css(selector.clone()));
+    }
+    if let Some(pattern) = &configured.text {
+        return Some(Mask::Text(pattern.clone()));
+    }
+    let numbers = configured.rect.as_ref()?.split(',');
+    let numbers: Vec<f64> = numbers
+        .filter_map(|number| number.trim().parse().ok())
+        .collect();
+    match numbers.as_slice() {
+        &[left, top, width, height] => Some(Mask::Rect(Rect {
+            left,
+            top,
+            right: left + width,
+            bottom: top + height,
+        })),
+        _ => None,
+    }
 }

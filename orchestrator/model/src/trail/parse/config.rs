@@ -8,7 +8,7 @@ use crate::template::Undefined;
 use crate::trail::{ByClassifier, Config};
 use crate::yaml::{Entry, Mapping, Node, Value};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "id",
     "title",
     "description",
@@ -22,8 +22,9 @@ const KEYS: [&str; 13] = [
     "undefined",
     "metadata",
     "args",
+    "matrix",
 ];
-const LIST_KEYS: [&str; 15] = [
+const LIST_KEYS: [&str; 16] = [
     "id",
     "title",
     "description",
@@ -36,6 +37,7 @@ const LIST_KEYS: [&str; 15] = [
     "undefined",
     "metadata",
     "args",
+    "matrix",
     "platform",
     "driver",
     "source",
@@ -145,6 +147,11 @@ impl Reader<'_> {
                     let pairs = self.pairs(value, key);
                     set(&mut config, pairs, |config, pairs| {
                         config.metadata.extend(pairs)
+                    });
+                }
+                "matrix" => {
+                    set(&mut config, Some(value.to_json()), |config, matrix| {
+                        config.matrix = Some(matrix);
                     });
                 }
                 "args" => {

@@ -1,0 +1,254 @@
+//! What is kept of a screen for comparison: its tree and its picture, each stored once however often it
+//! is seen, its defects, and what went wrong meanwhile.
+
+use std::time::{Duration, Instant};
+
+use packtrain_compare::{defects, normal};
+use packtrain_drivers::{
+    Command, DeviceEvent, ObserveOptions, Observed, Platform, Rect, Screenshot,
+};
+use packtrain_model::memory::Redactor;
+use packtrain_model::screen::{Observation, ObservedPicture, ObservedTree, ScreenTree};
+use packtrain_model::{ArtifactKind, RunEvent, StepIndex};
+use regex::Regex;
+use sha2::{Digest, Sha256};
+
+use crate::journal::{ArtifactContent, NewArtifact};
+use crate::order::Mask;
+use crate::session::SessionContext;
+
+/// How long a screen may take to be still.
+const STILL_WITHIN: Duration = Duration::from_secs(1);
+/// How long observing may take in all.
+const OBSERVE_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Errors and failed requests of a step.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Troubles {
+    pub(crate) console: u32,
+    pub(crate) failed_requests: u32,
+}
+
+impl Troubles {
+    pub(crate) fn count(&mut self, event: &DeviceEvent) {
+        match event {
+            DeviceEvent::Logged { level, .. } if level == "error" || level == "warning" => {
+                self.console += 1;
+            }
+            DeviceEvent::PageFailed { .. } | DeviceEvent::Crashed { .. } => self.console += 1,
+            DeviceEvent::RequestFailed { .. } => self.failed_requests += 1,
+            _ => {}
+        }
+    }
+}
+
+impl SessionContext {
+    /// Looks at the screen once it is still. `None` when it could not be looked at: whatever goes
+    /// wrong here is no failure of the step.
+    pub(crate) async fn observe(&self, picture: bool) -> Option<Observed> {
+        let masks = self.options.masks.iter().filter_map(|mask| match mask {
+            Mask::Css(selector) => Some(selector.clone()),
+            Mask::Text(_) | Mask::Rect(_) => None,
+        });
+        let command = Command::Observe(ObserveOptions {
+            picture,
+            still_within: STILL_WITHIN,
+            masks: masks.collect(),
+        });
+        let deadline = Instant::now() + OBSERVE_TIMEOUT;
+        match self.scope.lease.execute(command, deadline).await {
+            Ok(packtrain_drivers::Observation::Observed(observed)) => Some(*observed),
+            other => {
+                tracing::debug!(session = %self.id, ?other, "the screen was not observed");
+                None
+            }
+        }
+    }
+
+    /// Stores what was observed and journals it.
+    pub(crate) async fn keep_observation(
+        &self,
+        step: StepIndex,
+        observed: Observed,
+        troubles: Troubles,
+    ) {
+        let Observed {
+            snapshot,
+            picture,
+            masked,
+            mut defects,
+            settled,
+            is_still,
+        } = observed;
+        let mut tree = normal::screen(&snapshot);
+        if self.scope.lease.device().id.platform() != Platform::Web {
+            defects.extend(defects::of(&tree));
+        }
+        let css = self
+            .options
+            .masks
+            .iter()
+            .filter(|mask| matches!(mask, Mask::Css(_)));
+        let css = css
+            .zip(masked)
+            .map(|(mask, found)| (mask, found.unwrap_or_default()));
+        let (masked, idle_masks) = masks(&self.options.masks, css.collect(), &tree);
+        redact(&mut tree, self.scope.memory().redactor());
+        let bytes = normal::json(&tree);
+        let digest = digest(&bytes);
+        let artifact = format!("trees/{digest}.json");
+        let nodes = u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX);
+        self.share(step, ArtifactKind::ScreenTree, &artifact, bytes)
+            .await;
+        let picture = match picture {
+            Some(picture) => self.keep_picture(step, picture, &masked).await,
+            None => None,
+        };
+        self.record(RunEvent::StepObserved {
+            session: self.id.clone(),
+            step,
+            observed: Observation {
+                tree: Some(ObservedTree {
+                    digest,
+                    nodes,
+                    artifact,
+                }),
+                picture,
+                defects,
+                console: troubles.console,
+                failed_requests: troubles.failed_requests,
+                settled_ms: u32::try_from(settled.as_millis()).unwrap_or(u32::MAX),
+                unsettled: !is_still,
+                idle_masks,
+            },
+        })
+        .await;
+    }
+
+    /// Stores a picture under its content.
+    pub(crate) async fn keep_picture(
+        &self,
+        step: StepIndex,
+        picture: Screenshot,
+        masked: &[Rect],
+    ) -> Option<ObservedPicture> {
+        let (width, height) = png_size(&picture.png)?;
+        let scale = f64::from(width) / picture.screen.width.max(1.0);
+        let pixels = |edge: f64| (edge * scale).round() as i32;
+        let digest = digest(&picture.png);
+        let artifact = format!("pictures/{digest}.png");
+        self.share(step, ArtifactKind::Screenshot, &artifact, picture.png)
+            .await;
+        Some(ObservedPicture {
+            digest,
+            artifact,
+            width,
+            height,
+            scale,
+            masked: masked
+                .iter()
+                .map(|rect| [rect.left, rect.top, rect.right, rect.bottom].map(pixels))
+                .collect(),
+        })
+    }
+
+    async fn share(&self, step: StepIndex, kind: ArtifactKind, path: &str, bytes: Vec<u8>) {
+        self.output
+            .save(NewArtifact {
+                session: self.id.clone(),
+                step,
+                kind,
+                name: path.to_owned(),
+                content: ArtifactContent::Shared(bytes),
+            })
+            .await;
+    }
+}
+
+/// The rectangles that masks hide, and the masks that hide nothing.
+fn masks(
+    all: &[Mask],
+    css: Vec<(&Mask, Vec<Rect>)>,
+    tree: &ScreenTree,
+) -> (Vec<Rect>, Vec<String>) {
+    let (mut masked, mut idle) = (Vec::new(), Vec::new());
+    for mask in all {
+        let (found, name) = match mask {
+            Mask::Css(selector) => {
+                let found = css.iter().find(|(known, _)| *known == mask);
+                (
+                    found.map(|(_, found)| found.clone()).unwrap_or_default(),
+                    selector,
+                )
+            }
+            Mask::Text(pattern) => (texts(pattern, tree), pattern),
+            Mask::Rect(rect) => {
+                masked.push(*rect);
+                continue;
+            }
+        };
+        if found.is_empty() {
+            idle.push(name.clone());
+        }
+        masked.extend(found);
+    }
+    (masked, idle)
+}
+
+fn texts(pattern: &str, tree: &ScreenTree) -> Vec<Rect> {
+    // It was checked with the configuration.
+    let Ok(pattern) = Regex::new(pattern) else {
+        return Vec::new();
+    };
+    let shows = |text: &str| pattern.is_match(text);
+    let nodes = tree.nodes.iter();
+    nodes
+        .filter(|node| shows(&node.name) || node.value.as_deref().is_some_and(shows))
+        .filter_map(|node| node.bounds)
+        .map(|bounds| {
+            let [left, top, right, bottom] = bounds.map(f64::from);
+            Rect {
+                left,
+                top,
+                right,
+                bottom,
+            }
+        })
+        .collect()
+}
+
+fn redact(tree: &mut ScreenTree, redactor: &Redactor) {
+    if redactor.is_empty() {
+        return;
+    }
+    redactor.redact_all(tree.title.iter_mut().chain(&mut tree.location));
+    for node in &mut tree.nodes {
+        let texts = [&mut node.name]
+            .into_iter()
+            .chain(&mut node.value)
+            .chain(&mut node.id);
+        redactor.redact_all(texts);
+    }
+}
+
+/// The first 16 hex digits of the SHA-256.
+fn digest(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash.iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Width and height from a PNG's header.
+fn png_size(png: &[u8]) -> Option<(u32, u32)> {
+    let header = png.get(..24)?;
+    let number = |at: usize| {
+        header
+            .get(at..at + 4)
+            .and_then(|bytes| bytes.try_into().ok())
+            .map(u32::from_be_bytes)
+    };
+    header.starts_with(b"\x89PNG").then_some(())?;
+    Some((number(16)?, number(20)?))
+}

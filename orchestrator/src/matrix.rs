@@ -1,0 +1,462 @@
+//! Matrices: from the configuration and the command line to the configurations that trails run in.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use packtrain_compare::cover::{self, Condition, Cover, Pattern};
+use packtrain_config::{AxisValue, Config, ValueSettings};
+use packtrain_drivers::{AxisValues, known_axis};
+use packtrain_engine::{CellSettings, Matrix};
+use packtrain_model::suggest::closest;
+use packtrain_model::trail::Trail;
+use packtrain_model::{Axis, Cell, MatrixSummary};
+
+use crate::exit::CliError;
+
+/// What the command line says about matrices.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// `--matrix`.
+    pub name: Option<&'a str>,
+    /// `--axis locale=de-DE,en-US`, each once.
+    pub axes: &'a [String],
+    /// `--cell locale=de-DE,viewport=390x844`, each once.
+    pub cells: &'a [String],
+}
+
+/// The matrix of the command line; `None` when it names none.
+///
+/// # Errors
+/// When there is no such matrix, or it makes no sense.
+pub fn wanted(config: &Config, wanted: Wanted<'_>) -> Result<Option<Arc<Matrix>>, CliError> {
+    if wanted.name.is_none() && wanted.axes.is_empty() {
+        return Ok(None);
+    }
+    let (name, configured) = match wanted.name {
+        Some(name) => (name, named(config, name)?.clone()),
+        None => ("", packtrain_config::Matrix::default()),
+    };
+    expand(name, configured, wanted).map(|matrix| Some(Arc::new(matrix)))
+}
+
+/// The matrix that a trail asks for itself; `None` when it asks for none.
+///
+/// # Errors
+/// When there is no such matrix, or it makes no sense.
+pub fn of_trail(
+    trail: &Trail,
+    config: &Config,
+    wanted: Wanted<'_>,
+) -> Result<Option<Arc<Matrix>>, CliError> {
+    let Some(said) = &trail.config.matrix else {
+        return Ok(None);
+    };
+    let place = trail.source.name();
+    let (name, matrix) = match said {
+        serde_json::Value::String(name) => {
+            let known =
+                named(config, name).map_err(|error| error.cause(format!("{place} asks for it")))?;
+            (name.as_str(), known.clone())
+        }
+        inline => {
+            let mut matrix = packtrain_config::matrix(inline.clone())
+                .map_err(|wrong| CliError::misuse(format!("{place}: config.matrix: {wrong}")))?;
+            let folder = Path::new(place).parent();
+            matrix.resolve_paths(folder.unwrap_or_else(|| Path::new(".")));
+            ("", matrix)
+        }
+    };
+    let expanded = expand(name, matrix, wanted);
+    expanded
+        .map(|matrix| Some(Arc::new(matrix)))
+        .map_err(|error| error.cause(format!("{place} asks for it")))
+}
+
+/// The configured matrix of that name.
+///
+/// # Errors
+/// When there is none.
+pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config::Matrix, CliError> {
+    config.matrices.get(name).ok_or_else(|| {
+        let unknown = CliError::misuse(format!("there is no matrix `{name}`"));
+        let names: Vec<_> = config.matrices.keys().map(String::as_str).collect();
+        match closest(name, names.iter().copied()) {
+            Some(meant) => unknown.hint(format!("did you mean `{meant}`?")),
+            None if names.is_empty() => {
+                unknown.hint("`matrices` in packtrain.yaml holds them; docs/matrix.md shows how")
+            }
+            None => unknown.hint(format!("there are {}", names.join(", "))),
+        }
+    })
+}
+
+/// A matrix' configurations.
+///
+/// # Errors
+/// When it makes no sense, or has more configurations than its limit.
+pub fn expand(
+    name: &str,
+    mut matrix: packtrain_config::Matrix,
+    wanted: Wanted<'_>,
+) -> Result<Matrix, CliError> {
+    let place = |part: &str| match name {
+        "" => part.to_owned(),
+        name => format!("matrices.{name}.{part}"),
+    };
+    for given in wanted.axes {
+        let (axis, values) = given_axis(given)?;
+        let known = matrix.axes.0.iter_mut().find(|(known, _)| *known == axis);
+        match known {
+            Some((_, known)) => {
+                // What goes with a value is kept.
+                let settings = |value: &str| {
+                    let found = known.iter().find(|known| known.value == value);
+                    found
+                        .map(|known| known.settings.clone())
+                        .unwrap_or_default()
+                };
+                *known = values
+                    .into_iter()
+                    .map(|value| AxisValue {
+                        settings: settings(&value),
+                        value,
+                    })
+                    .collect();
+            }
+            None => matrix.axes.0.push((axis, plain(values))),
+        }
+    }
+    let axes = axes(&matrix, &place)?;
+    let mut exclude = Vec::new();
+    for (index, row) in matrix.exclude.iter().enumerate() {
+        let pattern = pattern(row).map_err(|wrong| {
+            CliError::misuse(format!("{}: {wrong}", place(&format!("exclude.{index}"))))
+        })?;
+        exclude.push(pattern);
+    }
+    let request = cover::Request {
+        axes: axes.clone(),
+        exclude,
+        add: matrix.add.iter().map(|row| Cell(row.clone())).collect(),
+        reference: Cell(matrix.reference.clone()),
+        cover: match matrix.cover {
+            packtrain_config::Cover::All => Cover::All,
+            packtrain_config::Cover::Pairs => Cover::Pairs,
+            packtrain_config::Cover::OneAtATime => Cover::OneAtATime,
+        },
+    };
+    let covered = cover::cover(&request)
+        .map_err(|error| CliError::misuse(format!("{}: {error}", place("cells"))))?;
+    let reference = covered.cells.first().cloned().unwrap_or_default();
+    let mut cells = covered.cells;
+    if !wanted.cells.is_empty() {
+        cells = chosen(&axes, &cells, &reference, wanted.cells)?;
+    }
+    let limit = matrix.limit as usize;
+    if cells.len() > limit {
+        let message = format!(
+            "{} configurations are more than the limit of {limit}",
+            cells.len()
+        );
+        return Err(CliError::misuse(message).hint(format!(
+            "`cover: pairs` needs fewer; `limit` in {} may be higher",
+            if name.is_empty() { "the matrix" } else { name }
+        )));
+    }
+    let reference = if cells.contains(&reference) {
+        reference
+    } else {
+        cells.first().cloned().unwrap_or_default()
+    };
+    Ok(Matrix {
+        meanings: meanings(&matrix),
+        summary: MatrixSummary {
+            name: name.to_owned(),
+            axes,
+            cells,
+            reference,
+            cover: matrix.cover.word().to_owned(),
+            excluded: u32::try_from(covered.excluded).unwrap_or(u32::MAX),
+            unreachable: covered.unreachable,
+        },
+    })
+}
+
+/// The axes, when their values are such that drivers can apply them.
+fn axes(
+    matrix: &packtrain_config::Matrix,
+    place: &dyn Fn(&str) -> String,
+) -> Result<Vec<Axis>, CliError> {
+    let mut axes = Vec::new();
+    for (name, values) in &matrix.axes.0 {
+        let known = known_axis(name);
+        for value in values {
+            if let Some(why) = known.and_then(|known| known.refuses(&value.value)) {
+                let place = place(&format!("axes.{name}"));
+                let message = format!("{place}: `{}` is not {why}", value.value);
+                return Err(CliError::misuse(message));
+            }
+            let has_settings = value.settings != ValueSettings::default();
+            if known.is_none()
+                && !has_settings
+                && let Some(meant) = misspelled(name)
+            {
+                let place = place(&format!("axes.{name}"));
+                return Err(
+                    CliError::misuse(format!("{place}: there is no such setting")).hint(format!(
+                        "did you mean `{meant}`? An axis of your own takes another name"
+                    )),
+                );
+            }
+        }
+        let numbers = values
+            .iter()
+            .all(|value| value.value.parse::<f64>().is_ok());
+        axes.push(Axis {
+            name: name.clone(),
+            values: values.iter().map(|value| value.value.clone()).collect(),
+            ordered: match known.map(|known| known.values) {
+                Some(AxisValues::Number | AxisValues::Size) => true,
+                Some(_) => false,
+                None => numbers,
+            },
+        });
+    }
+    Ok(axes)
+}
+
+/// The setting that an axis of an unknown name probably means.
+fn misspelled(name: &str) -> Option<&'static str> {
+    let known = packtrain_drivers::KNOWN_AXES.iter().map(|axis| axis.name);
+    let plain = |name: &str| {
+        let letters = name.chars().filter(|c| c.is_ascii_alphanumeric());
+        letters.collect::<String>().to_ascii_lowercase()
+    };
+    let mut known = known;
+    known.find(|known| plain(known) == plain(name))
+}
+
+fn plain(values: Vec<String>) -> Vec<AxisValue> {
+    let values = values.into_iter();
+    values
+        .map(|value| AxisValue {
+            value,
+            settings: ValueSettings::default(),
+        })
+        .collect()
+}
+
+fn meanings(matrix: &packtrain_config::Matrix) -> BTreeMap<(String, String), CellSettings> {
+    let mut meanings = BTreeMap::new();
+    for (axis, values) in &matrix.axes.0 {
+        for AxisValue { value, settings } in values {
+            let ValueSettings {
+                base_url,
+                app_file,
+                headers,
+                launch_arguments,
+                memory,
+                texts,
+            } = settings.clone();
+            meanings.insert(
+                (axis.clone(), value.clone()),
+                CellSettings {
+                    base_url,
+                    app_file,
+                    headers,
+                    launch_arguments,
+                    memory,
+                    texts,
+                    ..CellSettings::default()
+                },
+            );
+        }
+    }
+    meanings
+}
+
+fn pattern(row: &BTreeMap<String, String>) -> Result<Pattern, String> {
+    let conditions = row.iter().map(|(axis, condition)| {
+        let parsed: Result<Condition, _> = condition.parse();
+        let parsed = parsed.map_err(|error| format!("{axis}: {error}"))?;
+        Ok((axis.clone(), parsed))
+    });
+    conditions.collect()
+}
+
+/// `locale=de-DE,en-US`.
+fn given_axis(text: &str) -> Result<(String, Vec<String>), CliError> {
+    let refused = || {
+        CliError::misuse(format!("`--axis {text}` is no axis"))
+            .hint("write it as NAME=VALUE,VALUE, such as locale=de-DE,en-US")
+    };
+    let (name, values) = text.split_once('=').ok_or_else(refused)?;
+    let values: Vec<_> = values
+        .split(',')
+        .map(|value| value.trim().to_owned())
+        .filter(|value| !value.is_empty())
+        .collect();
+    if name.trim().is_empty() || values.is_empty() {
+        return Err(refused());
+    }
+    Ok((name.trim().to_owned(), values))
+}
+
+/// The configurations that `--cell` asks for: those of the matrix in which its values hold, or else
+/// the reference with its values.
+fn chosen(
+    axes: &[Axis],
+    cells: &[Cell],
+    reference: &Cell,
+    wanted: &[String],
+) -> Result<Vec<Cell>, CliError> {
+    let mut chosen: Vec<Cell> = Vec::new();
+    for text in wanted {
+        let mut values = BTreeMap::new();
+        for part in text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
+            let Some((axis, value)) = part.split_once('=') else {
+                return Err(
+                    CliError::misuse(format!("`--cell {text}` is no configuration"))
+                        .hint("write it as AXIS=VALUE,AXIS=VALUE"),
+                );
+            };
+            let Some(known) = axes.iter().find(|known| known.name == axis) else {
+                let names: Vec<_> = axes.iter().map(|axis| axis.name.as_str()).collect();
+                return Err(CliError::misuse(format!(
+                    "`--cell {text}`: there is no axis `{axis}`"
+                ))
+                .hint(format!("the axes are {}", names.join(", "))));
+            };
+            if !known.values.iter().any(|known| known == value) {
+                let values = known.values.join(", ");
+                return Err(CliError::misuse(format!(
+                    "`--cell {text}`: {axis} is never `{value}`"
+                ))
+                .hint(format!("its values are {values}")));
+            }
+            values.insert(axis.to_owned(), value.to_owned());
+        }
+        let holds = |cell: &&Cell| {
+            values
+                .iter()
+                .all(|(axis, value)| cell.0.get(axis) == Some(value))
+        };
+        let mut found: Vec<_> = cells.iter().filter(holds).cloned().collect();
+        if found.is_empty() {
+            let mut cell = reference.clone();
+            cell.0.extend(values);
+            found.push(cell);
+        }
+        for cell in found {
+            if !chosen.contains(&cell) {
+                chosen.push(cell);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(yaml: &str) -> packtrain_config::Matrix {
+        let text = format!("matrices: {{ m: {yaml} }}");
+        let config = packtrain_config::parse(&text, "packtrain.yaml").unwrap();
+        config.matrices["m"].clone()
+    }
+
+    fn cells(yaml: &str, wanted: Wanted<'_>) -> Result<Vec<String>, String> {
+        let expanded = expand("m", matrix(yaml), wanted);
+        let told = expanded.map_err(|error| error.explanation.message)?;
+        Ok(told.summary.cells.iter().map(ToString::to_string).collect())
+    }
+
+    const BOTH: &str = "{ axes: { locale: [en-US, de-DE], viewport: [390x844, 1280x800] } }";
+
+    #[test]
+    fn the_first_configuration_has_the_first_value_of_each_axis() {
+        let all = cells(BOTH, Wanted::default()).unwrap();
+        assert_eq!(all.len(), 4);
+        assert_eq!(all[0], "locale=en-US, viewport=390x844");
+    }
+
+    #[test]
+    fn an_axis_of_the_command_line_takes_the_place_of_one_of_the_file() {
+        let axes = [
+            "locale=fr-FR".to_owned(),
+            "colorScheme=dark,light".to_owned(),
+        ];
+        let wanted = Wanted {
+            axes: &axes,
+            ..Wanted::default()
+        };
+        let all = cells(BOTH, wanted).unwrap();
+        assert_eq!(all.len(), 4);
+        assert!(
+            all.iter().all(|cell| cell.contains("locale=fr-FR")),
+            "{all:?}"
+        );
+    }
+
+    #[test]
+    fn a_cell_is_found_or_made_of_the_reference() {
+        let pick = |cells: &[String]| {
+            let wanted = Wanted {
+                cells,
+                ..Wanted::default()
+            };
+            self::cells(
+                "{ axes: { locale: [en-US, de-DE], build: [new, old] }, cover: one-at-a-time }",
+                wanted,
+            )
+        };
+        let picked = pick(&["locale=de-DE".to_owned()]).unwrap();
+        assert_eq!(picked, ["build=new, locale=de-DE"]);
+        let picked = pick(&["locale=de-DE,build=old".to_owned()]).unwrap();
+        assert_eq!(picked, ["build=old, locale=de-DE"]);
+        assert!(
+            pick(&["locale=xx".to_owned()])
+                .unwrap_err()
+                .contains("never `xx`")
+        );
+        assert!(
+            pick(&["lokale=de".to_owned()])
+                .unwrap_err()
+                .contains("no axis `lokale`")
+        );
+    }
+
+    #[test]
+    fn what_no_driver_can_apply_is_told_before_anything_runs() {
+        for (axes, told) in [
+            (
+                "{ viewport: [big] }",
+                "matrices.m.axes.viewport: `big` is not a width and a height",
+            ),
+            (
+                "{ colorScheme: [sepia] }",
+                "`sepia` is not one of light, dark",
+            ),
+            ("{ fontScale: [0] }", "`0` is not a number greater than 0"),
+            ("{ colorscheme: [dark] }", "there is no such setting"),
+        ] {
+            let error = cells(&format!("{{ axes: {axes} }}"), Wanted::default()).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn more_than_the_limit_is_refused_and_never_cut() {
+        let error = cells("{ axes: { a: [1, 2, 3] }, limit: 2 }", Wanted::default()).unwrap_err();
+        assert!(
+            error.contains("3 configurations are more than the limit of 2"),
+            "{error}"
+        );
+    }
+}
