@@ -6,7 +6,9 @@ mod fleet;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use packtrain_engine::{Ambiguity, RunOptions, SessionOptions, SessionOrder, Shard, StopReason};
+use packtrain_engine::{
+    Ambiguity, CellSettings, RunOptions, SessionOptions, SessionOrder, Shard, StopReason,
+};
 use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent};
 use packtrain_tools::{Caller, Registry, SharedRegistry};
 
@@ -336,6 +338,7 @@ fn an_order_that_was_written_down_is_the_same_order() {
             secrets: vec![("password".into(), "s3cret".into())],
             ..SessionValues::default()
         },
+        cell: CellSettings::default(),
         options: SessionOptions::default(),
     };
     assert!(!format!("{order:?}").contains("s3cret"));

@@ -40,6 +40,7 @@ fn plan(devices: usize, sessions: &[&[usize]], options: RunOptions) -> Plan {
     });
     Plan {
         run: RunId("r".into()),
+        matrices: Vec::new(),
         trails: vec![Arc::new(Trail::empty("t"))],
         devices: (0..devices).map(device).collect(),
         sessions: planned.collect(),
