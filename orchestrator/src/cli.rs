@@ -6,6 +6,7 @@ mod demo;
 mod devices;
 mod doctor;
 mod inspect;
+mod matrix;
 mod report;
 mod run;
 mod scaffold;
@@ -63,6 +64,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Run the bundled example on virtual phones and every browser found
     Demo(demo::DemoArgs),
+    /// Show the configurations of a matrix, before anything runs
+    Matrix(matrix::MatrixArgs),
     /// Check trails and configuration without a device
     Check(check::CheckArgs),
     /// List the devices that trails can run on
@@ -206,6 +209,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
     match cli.command {
         Command::Run(args) => run::run(*args, &context),
         Command::Demo(args) => demo::run(args, &context),
+        Command::Matrix(args) => matrix::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Devices(args) => devices::run(&args, &context),
         Command::Snapshot(args) => inspect::snapshot(&args, &context),

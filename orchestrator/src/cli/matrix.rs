@@ -1,0 +1,184 @@
+//! `packtrain matrix`: which configurations a matrix has, before anything runs.
+
+use clap::Args;
+use packtrain_config::{Config, Flags};
+use packtrain_drivers::{Platform, known_axis};
+use packtrain_engine::Matrix;
+use packtrain_model::Exit;
+use packtrain_record::{RunState, list_runs};
+use serde_json::json;
+
+use super::{Context, Format};
+use crate::exit::CliError;
+use crate::matrix::{self, Wanted};
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  packtrain matrix
+  packtrain matrix release
+  packtrain matrix --axis locale=de-DE,en-US --axis colorScheme=light,dark")]
+pub(crate) struct MatrixArgs {
+    /// A matrix of packtrain.yaml [default: lists them]
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    /// Vary an axis: locale=de-DE,en-US; repeatable
+    #[arg(long, value_name = "AXIS=VALUES")]
+    axis: Vec<String>,
+
+    /// Only configurations with these values; repeatable
+    #[arg(long, value_name = "AXIS=VALUE,..")]
+    cell: Vec<String>,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// `packtrain matrix`.
+pub(crate) fn run(args: &MatrixArgs, context: &Context) -> Result<Exit, CliError> {
+    let config = context.config(Flags::default())?.config;
+    let wanted = Wanted {
+        name: args.name.as_deref(),
+        axes: &args.axis,
+        cells: &args.cell,
+    };
+    let Some(matrix) = matrix::wanted(&config, wanted)? else {
+        return list(&config, args.format);
+    };
+    match args.format {
+        Format::Json => {
+            let mut shown = serde_json::to_value(&matrix.summary).unwrap_or_default();
+            shown["schema_version"] = json!(1);
+            render::out(&shown.to_string());
+        }
+        Format::Text => render::out(&shown(&matrix, &config)),
+    }
+    Ok(Exit::Passed)
+}
+
+fn list(config: &Config, format: Format) -> Result<Exit, CliError> {
+    let expand = |name: &str, configured: &packtrain_config::Matrix| {
+        matrix::expand(name, configured.clone(), Wanted::default())
+    };
+    let mut rows = Vec::new();
+    let mut shown = Vec::new();
+    for (name, configured) in &config.matrices {
+        let expanded = expand(name, configured)?;
+        let axes: Vec<_> = expanded
+            .summary
+            .axes
+            .iter()
+            .map(|axis| axis.name.clone())
+            .collect();
+        let cells = expanded.summary.cells.len();
+        rows.push([
+            name.clone(),
+            cells.to_string(),
+            configured.cover.word().to_owned(),
+            axes.join(", "),
+        ]);
+        shown.push(
+            json!({ "name": name, "cells": cells, "cover": configured.cover.word(), "axes": axes }),
+        );
+    }
+    match format {
+        Format::Json => render::out(&json!({ "schema_version": 1, "matrices": shown }).to_string()),
+        Format::Text if rows.is_empty() => render::say(
+            "no matrices; `matrices` in packtrain.yaml holds them, and --axis makes one: \
+             packtrain matrix --axis locale=de-DE,en-US",
+        ),
+        Format::Text => {
+            let heading = ["MATRIX", "CONFIGURATIONS", "COVER", "AXES"];
+            render::out(&super::tools::columns(&heading, &rows));
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+fn shown(matrix: &Matrix, config: &Config) -> String {
+    let summary = &matrix.summary;
+    let mut text = String::new();
+    let product: usize = summary.axes.iter().map(|axis| axis.values.len()).product();
+    let cells = summary.cells.len();
+    text.push_str(&format!(
+        "{cells} of {product} combinations, cover {}",
+        summary.cover
+    ));
+    if summary.excluded > 0 {
+        text.push_str(&format!(", {} excluded", summary.excluded));
+    }
+    text.push_str("\n\n");
+    let rows: Vec<_> = summary
+        .axes
+        .iter()
+        .map(|axis| {
+            let on = match known_axis(&axis.name) {
+                Some(known) => known
+                    .platforms
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                None => "your own".to_owned(),
+            };
+            [axis.name.clone(), axis.values.join(", "), on]
+        })
+        .collect();
+    text.push_str(&super::tools::columns(
+        &["AXIS", "VALUES", "APPLIED ON"],
+        &rows,
+    ));
+    text.push_str("\n\n");
+    for (index, cell) in summary.cells.iter().enumerate() {
+        let mark = if *cell == summary.reference {
+            "  (reference)"
+        } else {
+            ""
+        };
+        text.push_str(&format!("{:>4}  {cell}{mark}\n", index + 1));
+    }
+    if !summary.unreachable.is_empty() {
+        text.push_str("\nNo configuration has, because of what is excluded:\n");
+        for pair in &summary.unreachable {
+            text.push_str(&format!("      {pair}\n"));
+        }
+    }
+    let platforms = Platform::ALL.map(|platform| (platform, matrix.cells_on(platform).len()));
+    if platforms.iter().any(|(_, count)| *count != cells) {
+        let counts = platforms.map(|(platform, count)| format!("{count} on {platform}"));
+        text.push_str(&format!(
+            "\nDifferent ones by platform: {}\n",
+            counts.join(", ")
+        ));
+    }
+    if let Some(estimate) = estimate(config, cells) {
+        text.push_str(&format!("\n{estimate}\n"));
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// How long it may take, by the newest run that got to its end.
+fn estimate(config: &Config, cells: usize) -> Option<String> {
+    let runs = list_runs(&config.run.output_dir).ok()?;
+    let finished = runs.iter().find_map(|run| {
+        let summary = run.summary.as_ref().ok()?;
+        match &summary.state {
+            RunState::Finished { duration, .. } if summary.sessions > 0 => {
+                Some((run, summary, *duration))
+            }
+            _ => None,
+        }
+    });
+    let (run, summary, duration) = finished?;
+    let each = duration.div_f64(summary.sessions as f64);
+    let all = each.mul_f64(cells as f64);
+    Some(format!(
+        "About {} a trail and device: in run {} a session took {} of its time.",
+        packtrain_report::duration(all),
+        run.id,
+        packtrain_report::duration(each),
+    ))
+}
