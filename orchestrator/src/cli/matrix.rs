@@ -130,7 +130,7 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
         &["AXIS", "VALUES", "APPLIED ON"],
         &rows,
     ));
-    text.push_str("\n\n");
+    text.push('\n');
     for (index, cell) in summary.cells.iter().enumerate() {
         let mark = if *cell == summary.reference {
             "  (reference)"
@@ -156,7 +156,6 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
     if let Some(estimate) = estimate(config, cells) {
         text.push_str(&format!("\n{estimate}\n"));
     }
-    text.truncate(text.trim_end().len());
     text
 }
 
