@@ -55,7 +55,7 @@ impl Wiring {
         let search = wanted.search(Platform::Android);
         let adb = AdbPool::new(android::options(&config.devices.android, search)?);
         let mut wiring = Self {
-            web: WebPool::new(found.installation(), found.browser.clone()),
+            web: WebPool::new(&found),
             wda: WdaPool::new(ios::options(&config.devices.ios)?),
             phones: None,
             free_slots: config.devices.web.is_empty(),

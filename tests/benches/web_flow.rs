@@ -162,7 +162,7 @@ impl TrailLoader for NoTrails {
 
 impl Ours {
     fn start(found: &install::Found, folder: &Path) -> Self {
-        let pool = WebPool::new(found.installation(), found.browser.clone());
+        let pool = WebPool::new(found);
         let connectors: Vec<_> = (0..MANY)
             .map(|n| {
                 pool.connector(WebSlot {

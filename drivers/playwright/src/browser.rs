@@ -1,6 +1,6 @@
 //! Browser processes and who shares them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,8 +11,9 @@ use playwright_rs::{Error, LaunchOptions};
 use tokio::sync::{Mutex, OnceCell};
 use tokio_util::sync::CancellationToken;
 
+use crate::configuration::Engine;
 use crate::host::{Host, HostError};
-use crate::slot::{Isolation, WebSlot};
+use crate::slot::Isolation;
 
 /// Chromium's own background traffic, switched off: it is slow, and on a closed network it fails
 /// again and again.
@@ -24,15 +25,24 @@ const QUIET: [&str; 5] = [
     "--disable-sync",
 ];
 
+/// Firefox as it is released, in Playwright's words; its plain `firefox` is a build of its own.
+const RELEASED_FIREFOX: &str = "moz-firefox";
+/// So many Firefoxes that nobody uses are kept: each set of preferences takes one, and none is cheap.
+const IDLE_FIREFOXES: usize = 2;
+
 /// What a browser process is started with. Devices that ask for the same share it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BrowserLaunch {
+    /// What kind of program it is.
+    pub engine: Engine,
     /// The program.
     pub executable: PathBuf,
     /// Whether a window is shown.
     pub headed: bool,
     /// Further arguments.
     pub args: Vec<String>,
+    /// Firefox's preferences; Chromium has none.
+    pub preferences: BTreeMap<String, serde_json::Value>,
 }
 
 /// A running browser.
@@ -72,30 +82,56 @@ pub(crate) struct Browsers {
 }
 
 impl Browsers {
-    /// The browser for a slot, started when there is none yet.
+    /// The browser that is wanted, started when there is none yet.
     pub(crate) async fn get(
         &self,
         host: &Host,
-        slot: &WebSlot,
+        isolation: Isolation,
         launch: &BrowserLaunch,
     ) -> Result<BrowserHandle, HostError> {
-        let own = (slot.isolation == Isolation::Process)
-            .then(|| self.numbers.fetch_add(1, Ordering::Relaxed));
+        let own =
+            (isolation == Isolation::Process).then(|| self.numbers.fetch_add(1, Ordering::Relaxed));
         let key = Key(launch.clone(), own);
-        let cell = {
+        let (cell, idle) = {
             let mut running = self.running.lock().await;
             running.retain(|_, cell| {
                 cell.get()
                     .is_none_or(|browser| !browser.gone.is_cancelled())
             });
-            Arc::clone(running.entry(key).or_default())
+            let cell = Arc::clone(running.entry(key).or_default());
+            (cell, take_idle(&mut running))
         };
+        for browser in idle {
+            if let Err(error) = browser.browser.close().await {
+                tracing::debug!(%error, "closing a Firefox that nobody uses");
+            }
+        }
         let running = cell.get_or_try_init(|| start(host, launch)).await?;
         Ok(BrowserHandle {
             running: Arc::clone(running),
-            isolation: slot.isolation,
+            isolation,
         })
     }
+}
+
+/// Takes out the Firefoxes that nobody uses, but for a few.
+fn take_idle(running: &mut HashMap<Key, BrowserCell>) -> Vec<Arc<RunningBrowser>> {
+    let idle = |key: &Key, cell: &BrowserCell| {
+        key.0.engine == Engine::Firefox
+            && Arc::strong_count(cell) == 1
+            && cell
+                .get()
+                .is_some_and(|browser| Arc::strong_count(browser) == 1)
+    };
+    let keys: Vec<Key> = running
+        .iter()
+        .filter(|(key, cell)| idle(key, cell))
+        .map(|(key, _)| key.clone())
+        .skip(IDLE_FIREFOXES)
+        .collect();
+    keys.iter()
+        .filter_map(|key| running.remove(key)?.get().cloned())
+        .collect()
 }
 
 async fn start(host: &Host, launch: &BrowserLaunch) -> Result<Arc<RunningBrowser>, HostError> {
@@ -108,16 +144,24 @@ async fn start(host: &Host, launch: &BrowserLaunch) -> Result<Arc<RunningBrowser
         .headless(!launch.headed)
         .handle_sigint(false)
         .handle_sigterm(false)
-        .handle_sighup(false)
-        .args(
-            QUIET
-                .iter()
-                .map(ToString::to_string)
-                .chain(launch.args.iter().cloned())
-                .collect(),
-        );
+        .handle_sighup(false);
+    let playwright = host.playwright();
+    let (kind, options) = match launch.engine {
+        Engine::Chromium => {
+            let args = QUIET.iter().map(ToString::to_string);
+            let args = args.chain(launch.args.iter().cloned()).collect();
+            (playwright.chromium(), options.args(args))
+        }
+        Engine::Firefox => {
+            let preferences = launch.preferences.clone().into_iter().collect();
+            let options = options
+                .channel(RELEASED_FIREFOX.to_owned())
+                .firefox_user_prefs(preferences);
+            (playwright.firefox(), options)
+        }
+    };
     let started = tokio::select! {
-        started = host.playwright().chromium().launch_with_options(options) => {
+        started = kind.launch_with_options(options) => {
             started.map_err(|error| failed(launch_message(&error)))?
         }
         () = host.dead().cancelled() => return Err(failed("Playwright's driver ended".to_owned())),

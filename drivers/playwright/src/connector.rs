@@ -1,5 +1,6 @@
 //! From a slot to a connected device.
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,16 +11,18 @@ use packtrain_drivers::{
 };
 use tokio::sync::Mutex;
 
-use crate::browser::{BrowserLaunch, Browsers};
+use crate::browser::{BrowserHandle, BrowserLaunch, Browsers};
+use crate::configuration::{Configuration, Engine};
 use crate::driver::WebDriver;
 use crate::host::{Host, HostError};
-use crate::install::Installation;
+use crate::install::{Found, Installation};
 use crate::slot::WebSlot;
 
 /// All web devices of a program: the driver process they share and their browsers.
 pub struct WebPool {
     installation: Option<Installation>,
     browser: Option<PathBuf>,
+    firefox: Option<PathBuf>,
     host: Mutex<Option<Arc<Shared>>>,
 }
 
@@ -27,6 +30,28 @@ pub struct WebPool {
 pub(crate) struct Shared {
     pub(crate) host: Arc<Host>,
     pub(crate) browsers: Browsers,
+    firefox: Option<PathBuf>,
+}
+
+impl Shared {
+    /// A Firefox with the preferences that a session takes.
+    ///
+    /// # Errors
+    /// When there is none, or it does not start.
+    pub(crate) async fn firefox(
+        &self,
+        configuration: &Configuration,
+    ) -> Result<BrowserHandle, HostError> {
+        let launch = BrowserLaunch {
+            engine: Engine::Firefox,
+            executable: self.firefox.clone().ok_or(HostError::NoFirefox)?,
+            headed: configuration.slot.headed,
+            args: Vec::new(),
+            preferences: configuration.firefox_preferences(),
+        };
+        let isolation = configuration.slot.isolation;
+        self.browsers.get(&self.host, isolation, &launch).await
+    }
 }
 
 /// Leads to one web device.
@@ -39,10 +64,11 @@ pub struct WebConnector {
 impl WebPool {
     /// A pool that starts Playwright when the first device is connected. What is missing is
     /// reported then, by every device.
-    pub fn new(installation: Option<Installation>, browser: Option<PathBuf>) -> Arc<Self> {
+    pub fn new(found: &Found) -> Arc<Self> {
         Arc::new(Self {
-            installation,
-            browser,
+            installation: found.installation(),
+            browser: found.browser.clone(),
+            firefox: found.firefox.clone(),
             host: Mutex::new(None),
         })
     }
@@ -79,6 +105,7 @@ impl WebPool {
         let shared = Arc::new(Shared {
             host: Host::start(installation).await?,
             browsers: Browsers::default(),
+            firefox: self.firefox.clone(),
         });
         *current = Some(Arc::clone(&shared));
         Ok(shared)
@@ -91,9 +118,11 @@ impl WebPool {
             .or_else(|| self.browser.clone())
             .ok_or(HostError::NoBrowser)?;
         Ok(BrowserLaunch {
+            engine: Engine::Chromium,
             executable,
             headed: slot.headed,
             args: slot.args.clone(),
+            preferences: BTreeMap::new(),
         })
     }
 }
@@ -104,7 +133,7 @@ impl WebConnector {
         let shared = self.pool.shared().await?;
         let browser = shared
             .browsers
-            .get(&shared.host, &self.slot, &launch)
+            .get(&shared.host, self.slot.isolation, &launch)
             .await?;
         let mut info = self.describe();
         info.system = format!("Chromium {}", browser.running.browser.version());

@@ -1,7 +1,7 @@
 //! A connected web device: commands in, observations out.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError, EventSink,
@@ -9,7 +9,10 @@ use packtrain_drivers::{
 };
 
 use crate::browser::BrowserHandle;
+use crate::configuration::{Configuration, Engine};
 use crate::connector::Shared;
+use crate::host::HostError;
+use crate::readback::Started;
 use crate::session::{DialogPlan, Session};
 use crate::slot::WebSlot;
 use crate::{act, expect, expect_value, look, navigate, read, wire};
@@ -61,7 +64,7 @@ impl WebDriver {
         ctx: &CommandContext,
     ) -> Result<Observation, DriverError> {
         let dead = self.shared.host.dead().clone();
-        let gone = self.browser.running.gone.clone();
+        let gone = self.current_browser().running.gone.clone();
         let crashed = self.session.as_ref().map(Session::crashed);
         let name = command.name();
         let only_reads = only_reads(&command);
@@ -196,23 +199,40 @@ impl WebDriver {
         if self.slot.base_url.is_some() {
             options.base_url.clone_from(&self.slot.base_url);
         }
+        let configuration = Configuration::new(&self.slot, &options)?;
+        let asked = Instant::now();
+        let browser = self.browser_for(&configuration).await?;
+        let started = Started {
+            engine: configuration.engine,
+            version: browser.running.browser.version().to_owned(),
+            took: asked.elapsed(),
+        };
+        let axes = options.axes.clone();
         let emulated = self
             .slot
             .emulate
             .as_ref()
             .and_then(|name| self.shared.host.playwright().devices().get(name));
-        let opened = Session::open(
-            &self.browser.running.browser,
-            &self.slot,
-            emulated,
-            options,
-            self.events.clone(),
-        )
-        .await;
-        match opened {
-            Ok(session) => {
+        let opened = async {
+            let events = self.events.clone();
+            let session = Session::open(browser, &configuration, emulated, options, events).await?;
+            let applied = if axes.is_empty() {
+                None
+            } else {
+                match session.read_axes(&axes, &configuration, &started).await {
+                    Ok(applied) => Some(applied),
+                    Err(error) => {
+                        session.close(Duration::ZERO).await;
+                        return Err(error);
+                    }
+                }
+            };
+            Ok((session, applied))
+        };
+        match opened.await {
+            Ok((session, applied)) => {
                 self.session = Some(session);
-                act::done()
+                applied.map_or_else(act::done, |applied| Ok(Observation::Begun(applied)))
             }
             Err(error) if wire::is_closed(&error) => Err(browser_died()),
             Err(error) => Err(DriverError::Lost {
@@ -223,6 +243,27 @@ impl WebDriver {
                 ),
             }),
         }
+    }
+
+    /// The browser that a session takes: this device's own, or another from the pool.
+    async fn browser_for(
+        &self,
+        configuration: &Configuration,
+    ) -> Result<BrowserHandle, DriverError> {
+        let got = match configuration.engine {
+            Engine::Chromium => return Ok(self.browser.clone()),
+            Engine::Firefox => self.shared.firefox(configuration).await,
+        };
+        got.map_err(|error: HostError| DriverError::Lost {
+            cause: error.to_string(),
+            hint: Some(error.hint().to_owned()),
+        })
+    }
+
+    fn current_browser(&self) -> &BrowserHandle {
+        self.session
+            .as_ref()
+            .map_or(&self.browser, |session| &session.browser)
     }
 
     async fn end(&mut self, grace: Duration) {

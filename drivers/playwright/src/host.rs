@@ -31,6 +31,9 @@ pub enum HostError {
     /// There is no browser.
     #[error("no browser was found")]
     NoBrowser,
+    /// There is no Firefox, and a session wants it.
+    #[error("no Firefox was found")]
+    NoFirefox,
     /// Node could not be started.
     #[error("start {program}: {message}")]
     Spawn {
@@ -60,6 +63,7 @@ impl HostError {
                 "install one with the system's package manager, on Debian and Ubuntu \
                  `sudo apt-get install chromium`; `packtrain doctor` says how elsewhere"
             }
+            Self::NoFirefox => "install firefox-esr, or run `packtrain doctor`",
             Self::Missing { .. } | Self::Spawn { .. } => {
                 "run `packtrain doctor`; `packtrain doctor --fix` installs what npm can install"
             }

@@ -25,6 +25,11 @@ const BROWSERS: [&str; 6] = [
     "microsoft-edge",
 ];
 
+/// Firefox's program, as it is released.
+const FIREFOXES: [&str; 2] = ["firefox-esr", "firefox"];
+/// Where macOS keeps Firefox.
+const MAC_FIREFOXES: [&str; 1] = ["/Applications/Firefox.app/Contents/MacOS/firefox"];
+
 /// How each package manager installs a browser, by its program.
 const PACKAGE_MANAGERS: [(&str, &str, &str); 6] = [
     ("apt-get", "Debian", "sudo apt-get install chromium"),
@@ -61,12 +66,14 @@ pub struct SearchPaths {
     pub modules: Vec<PathBuf>,
     /// The browser's program, when it is given.
     pub browser: Option<PathBuf>,
+    /// Firefox's program, when it is given.
+    pub firefox: Option<PathBuf>,
 }
 
 impl SearchPaths {
     /// Where a program looks by default, given the environment's variables: `PATH`;
-    /// `PACKTRAIN_NODE`, `PACKTRAIN_PLAYWRIGHT_CLI` and `PACKTRAIN_BROWSER` for programs at odd
-    /// places; [`home`] for what Packtrain installed itself.
+    /// `PACKTRAIN_NODE`, `PACKTRAIN_PLAYWRIGHT_CLI`, `PACKTRAIN_BROWSER` and `PACKTRAIN_FIREFOX` for
+    /// programs at odd places; [`home`] for what Packtrain installed itself.
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let given = |name: &str| {
             variable(name)
@@ -84,6 +91,7 @@ impl SearchPaths {
                 .into_iter()
                 .collect(),
             browser: given("PACKTRAIN_BROWSER"),
+            firefox: given("PACKTRAIN_FIREFOX"),
         }
     }
 }
@@ -114,6 +122,8 @@ pub struct Found {
     pub version: Option<String>,
     /// A Chromium or Chrome.
     pub browser: Option<PathBuf>,
+    /// A Firefox, for sessions that ask for it.
+    pub firefox: Option<PathBuf>,
 }
 
 /// Node and playwright-core, ready to start.
@@ -161,18 +171,17 @@ pub fn find(search: &SearchPaths) -> Found {
     });
     let version = cli.as_deref().and_then(version_beside);
     let browser = given_or(search.browser.as_deref(), || {
-        on_path(&search.path, &BROWSERS).or_else(|| {
-            MAC_BROWSERS
-                .iter()
-                .map(PathBuf::from)
-                .find(|file| file.is_file())
-        })
+        on_path(&search.path, &BROWSERS).or_else(|| first_file(&MAC_BROWSERS))
+    });
+    let firefox = given_or(search.firefox.as_deref(), || {
+        on_path(&search.path, &FIREFOXES).or_else(|| first_file(&MAC_FIREFOXES))
     });
     Found {
         node,
         cli,
         version,
         browser,
+        firefox,
     }
 }
 
@@ -280,6 +289,11 @@ fn given_or(given: Option<&Path>, search: impl FnOnce() -> Option<PathBuf>) -> O
         Some(path) => path.is_file().then(|| path.to_owned()),
         None => search(),
     }
+}
+
+fn first_file(places: &[&str]) -> Option<PathBuf> {
+    let mut files = places.iter().map(PathBuf::from);
+    files.find(|file| file.is_file())
 }
 
 fn on_path(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {

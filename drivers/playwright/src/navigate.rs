@@ -5,8 +5,10 @@ use std::time::Duration;
 use packtrain_drivers::{ActionReport, CommandContext, DriverError, NavigateTo, Observation};
 use playwright_rs::Error;
 use playwright_rs::protocol::{CDPSession, GotoOptions, Page};
+use serde_json::Value;
 
 use crate::address::address;
+use crate::configuration::Engine;
 use crate::session::Session;
 use crate::wire;
 
@@ -75,23 +77,46 @@ pub(crate) async fn step(
     let word = step.word();
     let doing = format!("go {word}");
     let failed = |error: Error| wire::translate(&error, &doing);
-    let cdp = session
-        .context
-        .new_cdp_session(&page)
-        .await
-        .map_err(failed)?;
+    let has_travelled = match session.engine() {
+        Engine::Chromium => {
+            let is_possible = is_possible(session, &page, step).await.map_err(failed)?;
+            if is_possible {
+                travel(&page, step, ctx).await.map_err(failed)?;
+            }
+            is_possible
+        }
+        Engine::Firefox => {
+            let before = entry(&page).await.map_err(failed)?;
+            travel(&page, step, ctx).await.map_err(failed)?;
+            entry(&page).await.map_err(failed)? != before
+        }
+    };
+    if has_travelled {
+        return Ok(Observation::Done(ActionReport::default()));
+    }
+    Err(DriverError::unmet(format!(
+        "there is no page to go {word} to; the page is {}",
+        page.url()
+    )))
+}
+
+async fn is_possible(
+    session: &Session,
+    page: &Page,
+    step: HistoryStep,
+) -> std::result::Result<bool, Error> {
+    let cdp = session.context.new_cdp_session(page).await?;
     let is_possible = has_entry(&cdp, step).await;
     if let Err(error) = cdp.detach().await {
         tracing::debug!(%error, "the session for the history was gone");
     }
-    if !is_possible.map_err(failed)? {
-        return Err(DriverError::unmet(format!(
-            "there is no page to go {word} to; the page is {}",
-            page.url()
-        )));
-    }
-    travel(&page, step, ctx).await.map_err(failed)?;
-    Ok(Observation::Done(ActionReport::default()))
+    is_possible
+}
+
+/// The entry of the history that is shown, told from all others.
+async fn entry(page: &Page) -> std::result::Result<Value, Error> {
+    let script = "[navigation.currentEntry?.key, performance.timeOrigin, location.href]";
+    page.evaluate::<(), Value>(script, None).await
 }
 
 async fn travel(

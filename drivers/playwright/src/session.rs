@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use packtrain_drivers::{DeviceEvent, DriverError, EventSink, SessionOptions};
+use packtrain_drivers::{AppliedAxis, Axes, DeviceEvent, DriverError, EventSink, SessionOptions};
 use playwright_rs::protocol::{
-    BrowserContext, BrowserContextOptions, Dialog, Page, Request, ResponseObject, Viewport,
+    BrowserContext, BrowserContextOptions, CDPSession, Dialog, Page, Request, ResponseObject,
+    Viewport,
 };
 use playwright_rs::server::channel_owner::ChannelOwner;
 use playwright_rs::server::connection::ConnectionExt;
@@ -14,8 +15,11 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::browser::BrowserHandle;
+use crate::configuration::{Configuration, Engine};
 use crate::downloads::Downloads;
 use crate::network::RequestLog;
+use crate::readback::{self, Started};
 use crate::slot::{ColorScheme, DialogAnswer, ReducedMotion, WebSlot};
 use crate::wire;
 
@@ -25,8 +29,17 @@ const DOWNLOAD_FAILED_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long what the last action asked for may take to turn out to be a download.
 const LAST_REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// A slow network: 400 ms before an answer, 400 kbit/s either way.
+const SLOW_LATENCY_MS: u32 = 400;
+const SLOW_BYTES_PER_SECOND: u32 = 50_000;
+
+/// Makes text larger or smaller, in every document of a context.
+const TEXT_SCALE: &str = include_str!("page/text_scale.js");
+
 /// An open context.
 pub(crate) struct Session {
+    pub(crate) browser: BrowserHandle,
+    engine: Engine,
     pub(crate) context: BrowserContext,
     pub(crate) tabs: Arc<Tabs>,
     pub(crate) options: SessionOptions,
@@ -47,6 +60,8 @@ pub(crate) struct Tabs {
     dialogs: Mutex<DialogPlan>,
     downloads: Downloads,
     events: EventSink,
+    /// What keeps the network of each tab slow; `None` when it is not slowed down.
+    slowed: Option<Mutex<Vec<CDPSession>>>,
 }
 
 /// How dialogs are answered from now on.
@@ -58,14 +73,17 @@ pub(crate) struct DialogPlan {
 
 impl Session {
     pub(crate) async fn open(
-        browser: &playwright_rs::protocol::Browser,
-        slot: &WebSlot,
+        browser: BrowserHandle,
+        configuration: &Configuration,
         emulated: Option<&DeviceDescriptor>,
         options: SessionOptions,
         events: EventSink,
     ) -> Result<Self, Error> {
         let base_url = options.base_url.as_ref();
+        let slot = &configuration.slot;
         let context = browser
+            .running
+            .browser
             .new_context_with_options(context_options(slot, emulated, base_url))
             .await?;
         let tabs = Arc::new(Tabs {
@@ -80,7 +98,12 @@ impl Session {
             }),
             downloads: Downloads::new(options.downloads.clone(), events.clone()),
             events,
+            slowed: configuration.slows().then(Mutex::default),
         });
+        if let Some(scale) = configuration.text_scale {
+            let script = format!("({TEXT_SCALE})({scale})");
+            context.add_init_script(&script).await?;
+        }
         // All at once: the subscriptions are sent before the page is asked for, so that nothing of
         // the page is missed.
         let ((), (), first) = tokio::try_join!(
@@ -90,6 +113,8 @@ impl Session {
         )?;
         tabs.opened(first, false).await?;
         Ok(Self {
+            browser,
+            engine: configuration.engine,
             context,
             tabs,
             options,
@@ -101,6 +126,22 @@ impl Session {
         self.tabs
             .current()
             .ok_or_else(|| DriverError::unmet("every tab of this session was closed"))
+    }
+
+    pub(crate) const fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// Every axis that can be read, as the page finds it before it has shown anything.
+    pub(crate) async fn read_axes(
+        &self,
+        axes: &Axes,
+        configuration: &Configuration,
+        started: &Started,
+    ) -> Result<Vec<AppliedAxis>, Error> {
+        let page = self.tabs.current().ok_or(Error::ChannelClosed)?;
+        let state = configuration.slot.storage_state.as_deref();
+        readback::read(&self.context, &page, axes, state, started).await
     }
 
     /// Cancelled once the process of one of its tabs ended.
@@ -133,6 +174,11 @@ impl Session {
             tracing::debug!(%error, "closing a browser context");
         }
         self.tabs.downloads.reported(DOWNLOAD_FAILED_TIMEOUT).await;
+        match self.engine {
+            // It stays for the device's other sessions.
+            Engine::Chromium => {}
+            Engine::Firefox => self.browser.release().await,
+        }
     }
 
     /// Waits for what a page is about to show, or to keep: a link that was just clicked is known to
@@ -188,11 +234,35 @@ impl Tabs {
             async { Ok(()) }
         });
         tokio::try_join!(closes, crashes)?;
+        self.slow_down(&page).await?;
         if announce {
             self.events
                 .report(DeviceEvent::PageOpened { url: page.url() });
         }
         self.changes.send_modify(|count| *count += 1);
+        Ok(())
+    }
+
+    /// Slows the network of a tab down, where that was asked for.
+    async fn slow_down(&self, page: &Page) -> Result<(), Error> {
+        let Some(slowed) = &self.slowed else {
+            return Ok(());
+        };
+        let cdp = page.context()?.new_cdp_session(page).await?;
+        cdp.send("Network.enable", None).await?;
+        let slow = json!({
+            "offline": false,
+            "latency": SLOW_LATENCY_MS,
+            "downloadThroughput": SLOW_BYTES_PER_SECOND,
+            "uploadThroughput": SLOW_BYTES_PER_SECOND,
+        });
+        cdp.send("Network.emulateNetworkConditions", Some(slow))
+            .await?;
+        // It lasts as long as its session.
+        slowed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(cdp);
         Ok(())
     }
 

@@ -46,6 +46,9 @@ pub struct WebSlot {
     pub executable: Option<PathBuf>,
     /// Further arguments for the browser.
     pub args: Vec<String>,
+    /// Further preferences of Firefox, by their names in `about:config`; what they set beats what a
+    /// session asks for.
+    pub firefox_preferences: BTreeMap<String, serde_json::Value>,
     /// Whether the browser process is shared.
     pub isolation: Isolation,
     /// Classifiers, broad first; derived when empty.

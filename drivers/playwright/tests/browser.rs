@@ -29,7 +29,7 @@ pub(crate) fn pool() -> Arc<WebPool> {
         found.installation().is_some() && found.browser.is_some(),
         "these tests need Node, playwright-core and Chromium; tests/run.sh installs them: {found:?}"
     );
-    WebPool::new(found.installation(), found.browser)
+    WebPool::new(&found)
 }
 
 impl TestDevice for Device {

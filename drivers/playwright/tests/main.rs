@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod acting;
+mod axes;
 mod browser;
 mod commands;
 mod finding;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{StatusCode, header};
+use axum::extract::RawQuery;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse};
 use axum::routing::{get, post};
 use futures::stream::{self, StreamExt};
@@ -42,6 +43,8 @@ impl Site {
             .route("/oops", get(|| async { Html(OOPS) }))
             .route("/everything", get(|| async { Html(EVERYTHING) }))
             .route("/kept", get(|| async { Html(KEPT) }))
+            .route("/flag", get(flag))
+            .route("/page", get(page))
             .route("/track", post(|| async { "ok" }))
             .route(
                 "/broken",
@@ -79,6 +82,31 @@ impl Site {
     pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
+
+    /// The address of a page of this content.
+    pub(crate) fn page(&self, html: &str) -> String {
+        let hex: String = html.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}page?{hex}", self.url())
+    }
+}
+
+async fn flag(headers: HeaderMap) -> Html<String> {
+    let flag = headers.get("x-flag").and_then(|flag| flag.to_str().ok());
+    Html(flag.unwrap_or("none").to_owned())
+}
+
+/// Says what its address says, in hexadecimal digits.
+async fn page(RawQuery(query): RawQuery) -> Html<Vec<u8>> {
+    let digits = query.unwrap_or_default();
+    let bytes =
+        (0..digits.len() / 2).map(|n| u8::from_str_radix(&digits[2 * n..2 * n + 2], 16).unwrap());
+    Html(
+        b"<!doctype html><meta charset=utf-8>"
+            .iter()
+            .copied()
+            .chain(bytes)
+            .collect(),
+    )
 }
 
 async fn download(release: Arc<Notify>) -> impl IntoResponse {

@@ -101,6 +101,7 @@ pub(super) fn web_slot(name: &str, slot: &config::WebSlot) -> WebSlot {
         headed: !slot.headless,
         executable: slot.executable.clone(),
         args: slot.args.clone(),
+        firefox_preferences: std::collections::BTreeMap::new(),
         isolation: match slot.isolation {
             config::Isolation::Shared => Isolation::Shared,
             config::Isolation::Process => Isolation::Process,

@@ -23,7 +23,7 @@ pub(super) async fn chromium() -> Box<dyn Rig> {
     let mark = format!("--packtrain-conformance={}-{number}-", std::process::id());
     let paths = install::SearchPaths::from_environment(|name| std::env::var_os(name));
     let found = install::find(&paths);
-    let pool = WebPool::new(found.installation(), found.browser);
+    let pool = WebPool::new(&found);
     let connector = pool.connector(WebSlot {
         name: "bench".into(),
         viewport: Some((800, 600)),
