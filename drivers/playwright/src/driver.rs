@@ -12,10 +12,11 @@ use crate::browser::BrowserHandle;
 use crate::configuration::{Configuration, Engine};
 use crate::connector::Shared;
 use crate::host::HostError;
+use crate::read::Animations;
 use crate::readback::Started;
 use crate::session::{DialogPlan, Session};
 use crate::slot::WebSlot;
-use crate::{act, expect, expect_value, look, navigate, read, wire};
+use crate::{act, expect, expect_value, look, navigate, observe, read, wire};
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
@@ -110,11 +111,10 @@ impl WebDriver {
                 act::done()
             }
             Command::Snapshot(detail) => read::snapshot(self.session()?, detail).await,
-            Command::Observe(_) => Err(DriverError::Unsupported {
-                command: "observe".to_owned(),
-                device: "this driver".to_owned(),
-            }),
-            Command::Screenshot => read::screenshot(self.session()?, ctx).await,
+            Command::Observe(options) => observe::observe(self.session()?, &options, ctx).await,
+            Command::Screenshot => {
+                read::screenshot(self.session()?, Animations::Running, ctx).await
+            }
             Command::AwaitChange { since, limit } => {
                 read::await_change(self.session()?, since, ctx.remaining_up_to(limit)).await
             }

@@ -21,6 +21,7 @@ mod locate;
 mod look;
 mod navigate;
 mod network;
+mod observe;
 mod read;
 mod readback;
 mod related;

@@ -36,15 +36,20 @@ pub(crate) async fn snapshot(session: &Session, detail: SnapshotDetail) -> Resul
 
 async fn show(page: &Page, aria: Aria) -> Observation {
     let title = page.title().await.ok().filter(|title| !title.is_empty());
-    Observation::Snapshot(Box::new(Snapshot {
+    Observation::Snapshot(Box::new(shown(page, aria, title, screen(page))))
+}
+
+/// What a page was read to show.
+pub(crate) fn shown(page: &Page, aria: Aria, title: Option<String>, screen: Size) -> Snapshot {
+    Snapshot {
         mark: ScreenMark::of(&aria.tree),
         tree: aria.tree,
         text: aria.list,
         refs: aria.refs.into_iter().map(|listed| listed.shown).collect(),
         location: Some(page.url()),
         title,
-        screen: screen(page),
-    }))
+        screen,
+    }
 }
 
 /// The list with a CSS path behind each numbered element; as many as a reader takes in.
@@ -84,7 +89,20 @@ async fn with_css(page: &Page, aria: &Aria) -> Result<String> {
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-pub(crate) async fn screenshot(session: &Session, ctx: &CommandContext) -> Result<Observation> {
+/// Whether animations go on while a picture is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Animations {
+    /// As the page shows them.
+    Running,
+    /// Those that end are at their end, the others at their start.
+    Disabled,
+}
+
+pub(crate) async fn screenshot(
+    session: &Session,
+    animations: Animations,
+    ctx: &CommandContext,
+) -> Result<Observation> {
     // A page that is left while its picture is taken is never painted, or is refused; the page
     // that follows it is painted, so the first tries are short.
     let mut tries = 0;
@@ -95,7 +113,7 @@ pub(crate) async fn screenshot(session: &Session, ctx: &CommandContext) -> Resul
         } else {
             QUICK_SCREENSHOT_TIMEOUT
         };
-        let taken = picture(&session.page()?, ctx.remaining_up_to(limit)).await;
+        let taken = picture(&session.page()?, animations, ctx.remaining_up_to(limit)).await;
         let left = match &taken {
             Ok(_) => false,
             Err(Error::Timeout(_)) => true,
@@ -115,12 +133,19 @@ pub(crate) async fn screenshot(session: &Session, ctx: &CommandContext) -> Resul
 }
 
 /// A PNG in base64, a pixel for each CSS pixel.
-async fn picture(page: &Page, limit: Duration) -> std::result::Result<String, Error> {
+async fn picture(
+    page: &Page,
+    animations: Animations,
+    limit: Duration,
+) -> std::result::Result<String, Error> {
     #[derive(serde::Deserialize)]
     struct Answer {
         binary: String,
     }
-    let params = json!({ "type": "png", "scale": "css", "timeout": wire::millis(limit) });
+    let mut params = json!({ "type": "png", "scale": "css", "timeout": wire::millis(limit) });
+    if animations == Animations::Disabled {
+        params["animations"] = "disabled".into();
+    }
     let answer: Answer = page.channel().send("screenshot", params).await?;
     Ok(answer.binary)
 }

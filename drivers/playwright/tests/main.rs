@@ -5,6 +5,7 @@ mod acting;
 mod axes;
 mod browser;
 mod commands;
+mod defects;
 mod finding;
 mod history;
 mod losing;
