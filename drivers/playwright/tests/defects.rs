@@ -10,6 +10,7 @@ use packtrain_testing::TestDevice as _;
 
 use crate::browser::{Device, run};
 use crate::commands::{by_ref, click, expect_text};
+use crate::shop;
 use crate::site::Site;
 
 pub(crate) async fn observed(device: &mut Device, picture: bool) -> Observed {
@@ -198,21 +199,16 @@ fn each_defect_is_told_of_the_page_that_has_it_and_of_no_near_miss() {
     });
 }
 
-fn shop(page: &str) -> String {
-    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop/web");
-    format!("file://{shop}/{page}")
-}
-
 /// Every page of the example shop, with something in the cart.
 async fn through_the_shop(device: &mut Device) -> Vec<(&'static str, Vec<String>)> {
-    device.go(shop("products.html")).await;
+    device.go(shop::page("products.html")).await;
     let fill = "localStorage.setItem('cart', JSON.stringify([{ name: 'Blueberry muffin 14', amount: 3.1, quantity: 1 }])), 1";
     device.script(fill).await;
     let mut seen = Vec::new();
     for page in [
         "index", "signup", "products", "product", "cart", "checkout", "thanks", "welcome",
     ] {
-        device.go(shop(&format!("{page}.html"))).await;
+        device.go(shop::page(&format!("{page}.html"))).await;
         seen.push((page, told(&observed(device, false).await.defects)));
     }
     seen
@@ -231,11 +227,28 @@ fn the_example_shop_has_no_defects_on_a_desk_and_on_a_phone() {
             for (page, defects) in through_the_shop(&mut device).await {
                 assert_eq!(defects, [""; 0], "{page} at {viewport} in {engine}");
             }
-            device.go(shop("checkout.html")).await;
+            device.go(shop::page("checkout.html")).await;
             device
                 .script("document.querySelector('dialog').showModal(), 1")
                 .await;
             assert_eq!(observed(&mut device, false).await.defects, []);
+        }
+        device.close().await;
+    });
+}
+
+#[test]
+fn the_example_trail_passes_in_firefox_and_every_step_can_be_observed() {
+    run(async {
+        let mut device = Device::connect(WebSlot::default()).await;
+        begin(&mut device, &[("engine", "firefox")]).await;
+        for step in shop::trail() {
+            for command in step {
+                device.ok(command).await;
+            }
+            let seen = observed(&mut device, true).await;
+            assert!(seen.is_still && seen.picture.is_some() && !seen.snapshot.refs.is_empty());
+            assert_eq!(told(&seen.defects), [""; 0]);
         }
         device.close().await;
     });

@@ -11,5 +11,6 @@ mod history;
 mod losing;
 mod references;
 mod session;
+mod shop;
 mod site;
 mod verifying;
