@@ -1,25 +1,165 @@
-//! Screens in one notation.
+//! Screens of all platforms in one notation, so that they can be compared: unnamed wrappers dropped,
+//! keyboard and status bars left out, roles mapped to a few words.
 
-use packtrain_drivers::Snapshot;
+mod android;
+mod ios;
+mod web;
+
+use packtrain_drivers::{NodeDetail, NodeId, Rect, Snapshot, Tree};
 use packtrain_model::screen::{ScreenNode, ScreenTree};
 
-/// A screen as it is compared.
+/// The longest name or value that is kept, in characters.
+const MAX_TEXT: usize = 2_000;
+
+/// A screen in the notation of comparisons.
 pub fn screen(snapshot: &Snapshot) -> ScreenTree {
-    let nodes = snapshot.refs.iter().map(|shown| ScreenNode {
-        role: shown.role.clone(),
-        name: shown.label.clone(),
-        ..ScreenNode::default()
-    });
+    let mut nodes = Vec::new();
+    for root in snapshot.tree.nodes().iter().zip(0..) {
+        if let (node, place) = root
+            && node.parent.is_none()
+        {
+            add(&snapshot.tree, NodeId(place), &mut nodes);
+        }
+    }
     ScreenTree {
         width: snapshot.screen.width,
         height: snapshot.screen.height,
         title: snapshot.title.clone(),
         location: snapshot.location.clone(),
-        nodes: nodes.collect(),
+        nodes,
     }
 }
 
-/// The bytes that name it.
+/// The bytes a screen is stored as, and its digest is of: the same for the same screen.
 pub fn json(tree: &ScreenTree) -> Vec<u8> {
     serde_json::to_vec(tree).unwrap_or_default()
 }
+
+/// What a platform's node is in the notation of comparisons.
+#[derive(Debug, Clone, PartialEq)]
+enum Reading {
+    /// It and everything below it is left out.
+    Drop,
+    /// It is left out; what is below it is not.
+    Wrapper,
+    /// It is kept.
+    Keep(ScreenNode),
+}
+
+/// Reads a node and everything below it, on a stack of its own: a hostile tree is deep.
+fn add(tree: &Tree, root: NodeId, nodes: &mut Vec<ScreenNode>) {
+    let mut open = vec![(root, 0_u32)];
+    while let Some((id, depth)) = open.pop() {
+        let Some(node) = tree.get(id) else { continue };
+        let reading = match &node.detail {
+            NodeDetail::Android(android) => android::read(android),
+            NodeDetail::Ios(ios) => ios::read(ios, !tree.descendants(id).is_empty()),
+            NodeDetail::Web(web) => web::read(web),
+        };
+        let below = match reading {
+            Reading::Drop => continue,
+            Reading::Wrapper => depth,
+            Reading::Keep(mut kept) => {
+                kept.depth = depth;
+                kept.bounds = node.bounds.map(whole);
+                let mut absorbed = false;
+                if kept.name.is_empty() && is_actionable(&kept.role) && kept.role != "textbox" {
+                    let (name, is_whole) = text_below(tree, id);
+                    kept.name = name;
+                    absorbed = is_whole && !kept.name.is_empty();
+                }
+                kept.states.sort();
+                kept.states.dedup();
+                let keep =
+                    !kept.name.is_empty() || kept.value.is_some() || stands_unnamed(&kept.role);
+                if keep {
+                    kept.name = cut(&kept.name);
+                    kept.value = kept.value.as_deref().map(cut);
+                    nodes.push(kept);
+                }
+                if absorbed {
+                    continue;
+                }
+                depth + u32::from(keep)
+            }
+        };
+        let children: Vec<NodeId> = tree.children(id).collect();
+        open.extend(children.into_iter().rev().map(|child| (child, below)));
+    }
+}
+
+/// The texts below an element that has no name, and whether there is nothing else below it.
+fn text_below(tree: &Tree, id: NodeId) -> (String, bool) {
+    let mut texts: Vec<String> = Vec::new();
+    for below in tree.descendants(id) {
+        let Some(node) = tree.get(NodeId(below)) else {
+            continue;
+        };
+        let reading = match &node.detail {
+            NodeDetail::Android(android) => android::read(android),
+            NodeDetail::Ios(ios) => ios::read(ios, false),
+            NodeDetail::Web(web) => web::read(web),
+        };
+        let Reading::Keep(kept) = reading else {
+            continue;
+        };
+        match kept.role.as_str() {
+            "text" | "image" | "heading" | "group" if texts.len() < 8 => {
+                if !kept.name.is_empty() && !texts.contains(&kept.name) {
+                    texts.push(kept.name);
+                }
+            }
+            _ => return (String::new(), false),
+        }
+    }
+    (texts.join(" "), true)
+}
+
+/// Whether a person can act on elements of a role.
+pub fn is_actionable(role: &str) -> bool {
+    matches!(
+        role,
+        "button"
+            | "link"
+            | "textbox"
+            | "combobox"
+            | "checkbox"
+            | "radio"
+            | "switch"
+            | "slider"
+            | "tab"
+            | "menuitem"
+            | "option"
+    )
+}
+
+/// Whether an element without a name says something: a person can act on it, or it holds others in a
+/// way that matters.
+fn stands_unnamed(role: &str) -> bool {
+    is_actionable(role)
+        || matches!(
+            role,
+            "dialog" | "list" | "table" | "scroller" | "progressbar"
+        )
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}
+
+fn whole(rect: Rect) -> [i32; 4] {
+    // A cast of a float to an integer is bounded, and 0 for what is no number.
+    [rect.left, rect.top, rect.right, rect.bottom].map(|edge| edge.round() as i32)
+}
+
+/// A node of a role and a name.
+fn node(role: &str, name: &str) -> ScreenNode {
+    ScreenNode {
+        role: role.to_owned(),
+        name: name.split_whitespace().collect::<Vec<_>>().join(" "),
+        ..ScreenNode::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! What differences the axes explain, and those a user said to expect.
+
+use std::collections::BTreeMap;
+
+use regex::Regex;
+
+use super::Varied;
+use crate::answer::{Item, ItemKind};
+use crate::cover::Pattern;
+
+/// An entry of `expect`: differences that are no news.
+#[derive(Debug, Clone, Default)]
+pub struct Expectation {
+    /// The entry as its author wrote it.
+    pub text: String,
+    /// Where it applies.
+    pub place: Place,
+    /// The role of the element.
+    pub role: Option<String>,
+    /// What the element is called, here or in the reference.
+    pub name: Option<NameMatch>,
+    /// The kind of difference.
+    pub kind: Option<ItemKind>,
+}
+
+/// Where an [`Expectation`] applies; everywhere when it says nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    /// These steps.
+    pub steps: Vec<u32>,
+    /// Cells whose axes and facts are like that.
+    pub cells: Pattern,
+}
+
+/// What an element is called.
+#[derive(Debug, Clone)]
+pub enum NameMatch {
+    /// Exactly this.
+    Text(String),
+    /// Something like that.
+    Pattern(Regex),
+}
+
+impl Expectation {
+    /// Whether it explains a difference at a step of a cell.
+    pub fn applies(&self, item: &Item, step: u32, cell: &BTreeMap<String, String>) -> bool {
+        let is_here = (self.place.steps.is_empty() || self.place.steps.contains(&step))
+            && self.place.cells.iter().all(|(name, condition)| {
+                cell.get(name).is_some_and(|value| condition.holds(value))
+            });
+        let called = |name: &NameMatch| {
+            let is = item.is.as_deref().unwrap_or_default();
+            match name {
+                NameMatch::Text(text) => *text == item.name || text == is,
+                NameMatch::Pattern(pattern) => pattern.is_match(&item.name) || pattern.is_match(is),
+            }
+        };
+        is_here
+            && self.role.as_ref().is_none_or(|role| *role == item.role)
+            && self.kind.is_none_or(|kind| kind == item.kind)
+            && self.name.as_ref().is_none_or(called)
+    }
+}
+
+/// Axes that lay a screen out anew: bounds, order and what is in view may differ, what the document
+/// holds may not.
+const LAYOUT: [&str; 6] = [
+    "fontScale",
+    "textSize",
+    "viewport",
+    "size",
+    "density",
+    "orientation",
+];
+
+/// The axis that explains a difference. Colour schemes and engines explain none.
+pub(super) fn by_axis<'a>(
+    item: &Item,
+    varied: &'a Varied,
+    uses: &[(String, String)],
+) -> Option<&'a str> {
+    let varies = |axis: &str| varied.axes.get(axis).map(String::as_str);
+    match item.kind {
+        ItemKind::Name | ItemKind::Value => varies("locale"),
+        ItemKind::Order | ItemKind::OutOfView | ItemKind::IntoView => {
+            LAYOUT.into_iter().find_map(varies)
+        }
+        ItemKind::Missing
+        | ItemKind::Added
+        | ItemKind::State
+        | ItemKind::Untranslated
+        | ItemKind::RawKey
+        | ItemKind::Matches => None,
+    }
+    .or_else(|| {
+        // Platforms differ in all but what the trail is about.
+        let is_used = uses
+            .iter()
+            .any(|(role, name)| *role == item.role && *name == item.name);
+        let is_known = matches!(item.role.as_str(), "heading" | "dialog");
+        varies("platform").filter(|_| !is_used && !is_known)
+    })
+}

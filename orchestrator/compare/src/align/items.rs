@@ -1,0 +1,175 @@
+//! What differs between two aligned screens, as a list.
+
+use packtrain_model::screen::{ScreenNode, ScreenTree};
+
+use super::text::{has_words, is_raw_key};
+use super::{Alignment, Prepared, Varied};
+use crate::answer::{Item, ItemKind};
+use crate::normal::is_actionable;
+
+pub(super) fn of(
+    was: &Prepared<'_>,
+    is: &Prepared<'_>,
+    alignment: &Alignment,
+    varied: &Varied,
+) -> Vec<Item> {
+    let mut items = Vec::new();
+    let translated = varied.language && is_mostly_translated(was, is, alignment);
+    let moved = moved(was, is, alignment);
+    for (place, node) in was.tree.nodes.iter().enumerate() {
+        match alignment.to[place] {
+            None => items.extend(
+                stands_alone(was, &alignment.to, place)
+                    .then(|| item(ItemKind::Missing, node, None)),
+            ),
+            Some(other) => pair(was, is, (place, other), translated, &mut items),
+        }
+        if moved[place] {
+            items.push(item(
+                ItemKind::Order,
+                node,
+                alignment.to[place].and_then(|other| is.tree.nodes[other].bounds),
+            ));
+        }
+    }
+    for (place, node) in is.tree.nodes.iter().enumerate() {
+        if alignment.from[place].is_none() && stands_alone(is, &alignment.from, place) {
+            let kind = if is_raw_key(&node.name) {
+                ItemKind::RawKey
+            } else {
+                ItemKind::Added
+            };
+            items.push(item(kind, node, None));
+        }
+    }
+    items
+}
+
+/// Whether a node that only one screen has is told on its own: what a person can act on, headings and
+/// dialogs always; others unless what they are in is told already.
+fn stands_alone(side: &Prepared<'_>, aligned: &[Option<usize>], place: usize) -> bool {
+    let node = &side.tree.nodes[place];
+    if is_actionable(&node.role) || matches!(node.role.as_str(), "heading" | "dialog") {
+        return true;
+    }
+    !node.name.is_empty() && side.parents[place].is_none_or(|parent| aligned[parent].is_some())
+}
+
+fn item(kind: ItemKind, node: &ScreenNode, at: Option<[i32; 4]>) -> Item {
+    Item {
+        kind,
+        role: node.role.clone(),
+        name: node.name.clone(),
+        at: at.or(node.bounds),
+        ..Item::default()
+    }
+}
+
+fn pair(
+    was: &Prepared<'_>,
+    is: &Prepared<'_>,
+    (place, other): (usize, usize),
+    translated: bool,
+    items: &mut Vec<Item>,
+) {
+    let (one, two) = (&was.tree.nodes[place], &is.tree.nodes[other]);
+    let mut push = |kind, was: Option<String>, is: Option<String>| {
+        items.push(Item {
+            was,
+            is,
+            ..item(kind, one, two.bounds)
+        });
+    };
+    if was.names[place] != is.names[other] {
+        let kind = if is_raw_key(&two.name) && !is_raw_key(&one.name) {
+            ItemKind::RawKey
+        } else {
+            ItemKind::Name
+        };
+        push(kind, Some(one.name.clone()), Some(two.name.clone()));
+    } else if translated && has_words(&one.name) && one.name == two.name {
+        push(ItemKind::Untranslated, None, Some(two.name.clone()));
+    }
+    if was.values[place] != is.values[other] {
+        push(ItemKind::Value, one.value.clone(), two.value.clone());
+    }
+    if one.states != two.states {
+        push(
+            ItemKind::State,
+            Some(one.states.join(", ")),
+            Some(two.states.join(", ")),
+        );
+    }
+    match (in_view(was.tree, one), in_view(is.tree, two)) {
+        (Some(true), Some(false)) => push(ItemKind::OutOfView, None, None),
+        (Some(false), Some(true)) => push(ItemKind::IntoView, None, None),
+        _ => (),
+    }
+}
+
+/// Whether any of a node is on the screen; `None` when that is not known.
+pub(crate) fn in_view(tree: &ScreenTree, node: &ScreenNode) -> Option<bool> {
+    let [left, top, right, bottom] = node.bounds?.map(f64::from);
+    let is_known = tree.width > 0.0 && tree.height > 0.0;
+    is_known.then_some(
+        left < tree.width && top < tree.height && right > 0.0 && bottom > 0.0 && right > left,
+    )
+}
+
+/// Whether most texts of a screen are others than on the screen it is aligned with.
+fn is_mostly_translated(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> bool {
+    let (mut all, mut changed) = (0_usize, 0_usize);
+    for (place, other) in alignment.to.iter().enumerate() {
+        if let Some(other) = other
+            && has_words(&was.tree.nodes[place].name)
+        {
+            all += 1;
+            changed += usize::from(was.names[place] != is.names[*other]);
+        }
+    }
+    changed * 2 > all
+}
+
+/// Which nodes stand in another order: those outside the longest run that kept it. Of a part that
+/// moved as a whole, only its top is told.
+fn moved(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<bool> {
+    let sequence: Vec<(usize, usize)> = alignment
+        .to
+        .iter()
+        .enumerate()
+        .filter_map(|(place, other)| Some((place, (*other)?)))
+        .collect();
+    // Patience sorting: the last of each pile, and what was before each.
+    let mut piles: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(sequence.len());
+    for (index, (_, other)) in sequence.iter().enumerate() {
+        let pile = piles.partition_point(|last| sequence[*last].1 < *other);
+        before.push(pile.checked_sub(1).map(|pile| piles[pile]));
+        if pile == piles.len() {
+            piles.push(index);
+        } else {
+            piles[pile] = index;
+        }
+    }
+    let mut moved = vec![false; alignment.to.len()];
+    for (place, _) in &sequence {
+        moved[*place] = true;
+    }
+    let mut next = piles.last().copied();
+    while let Some(index) = next {
+        moved[sequence[index].0] = false;
+        next = before[index];
+    }
+    let with_parent = |place: usize| {
+        let parent = was.parents[place]?;
+        let other = alignment.to[place]?;
+        // It moved with its parent when both screens have it in the same one.
+        (moved[parent] && is.parents[other] == alignment.to[parent]).then_some(())
+    };
+    (0..moved.len())
+        .map(|place| {
+            let says = !was.tree.nodes[place].name.is_empty();
+            moved[place] && says && with_parent(place).is_none()
+        })
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! Texts without what differs by nature: dates, times, amounts, numbers, and what a trail remembers.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// How texts of one session are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Texts {
+    /// Values a trail remembers, with their names; the longest first.
+    memory: Vec<(String, String)>,
+}
+
+/// Values shorter than this occur by accident.
+const SHORTEST_VALUE: usize = 3;
+
+const CURRENCIES: &str = r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|kr)\b";
+
+static CLASSES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    let amount =
+        format!(r"(?:{CURRENCIES})[\s\u{{a0}}]?\d[\d.,']*|\d[\d.,']*[\s\u{{a0}}]?(?:{CURRENCIES})");
+    [
+        (r"\d{1,4}([-./])\d{1,2}[-./]\d{1,4}", "<date>"),
+        (
+            r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\b\.?)?",
+            "<time>",
+        ),
+        (amount.as_str(), "<amount>"),
+        (r"\d+(?:[.,]\d+)*", "<number>"),
+    ]
+    .into_iter()
+    .filter_map(|(pattern, class)| Some((Regex::new(pattern).ok()?, class)))
+    .collect()
+});
+
+impl Texts {
+    /// Reads texts of a session that remembers these values, given by name.
+    pub fn new<'a>(memory: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut memory: Vec<(String, String)> = memory
+            .into_iter()
+            .filter(|(_, value)| value.chars().count() >= SHORTEST_VALUE)
+            .map(|(name, value)| (value.to_owned(), format!("<{name}>")))
+            .collect();
+        memory.sort_by(|(one, a), (other, b)| other.len().cmp(&one.len()).then(a.cmp(b)));
+        Self { memory }
+    }
+
+    /// A text with classes for what differs by nature.
+    pub fn normal(&self, text: &str) -> String {
+        let mut text = Cow::Borrowed(text);
+        for (value, name) in &self.memory {
+            if text.contains(value.as_str()) {
+                text = text.replace(value.as_str(), name).into();
+            }
+        }
+        if !text.contains(|c: char| c.is_ascii_digit()) {
+            return text.into_owned();
+        }
+        for (class, name) in CLASSES.iter() {
+            if let Cow::Owned(changed) = class.replace_all(&text, *name) {
+                text = changed.into();
+            }
+        }
+        text.into_owned()
+    }
+}
+
+/// Whether a text has words that can be translated.
+pub(super) fn has_words(text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    letters >= 3 && text.chars().any(char::is_lowercase)
+}
+
+/// Whether a key stands where a text belongs: `cart.empty.title`, `{0} items`, `%1$s`.
+pub(super) fn is_raw_key(text: &str) -> bool {
+    static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"^[a-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*){2,}$|\{\{?\s*[A-Za-z0-9_.]+\s*\}\}?|%(?:\d+\$)?[sd@]",
+        )
+        .ok()
+    });
+    KEY.as_ref().is_some_and(|key| key.is_match(text))
+}

@@ -1,0 +1,456 @@
+//! The comparison of a run, as `comparison.json` holds it. What is empty is left out; places are
+//! indices into the lists of the same document.
+
+use std::collections::BTreeMap;
+
+use packtrain_model::Axis;
+use serde::{Deserialize, Serialize};
+
+/// The version of the document.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A compared run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The run's id.
+    pub run: String,
+    /// Version of the program that ran it.
+    pub packtrain: String,
+    /// Sessions that ended.
+    pub settled: usize,
+    /// Sessions that were planned.
+    pub planned: usize,
+    /// What came out: `54 of 60 cells passed the same way. 2 causes.`
+    pub sentence: String,
+    /// The axes of the matrix.
+    pub axes: Vec<Axis>,
+    /// What else tells cells apart: `platform`, `width` ...
+    pub facts: Vec<Axis>,
+    /// The cells: a device in a configuration.
+    pub cells: Vec<Cell>,
+    /// The trails.
+    pub trails: Vec<Trail>,
+    /// The sessions.
+    pub sessions: Vec<Session>,
+    /// What went another way, worst first.
+    pub clusters: Vec<Cluster>,
+    /// How screens differ from the reference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<Difference>,
+    /// How pictures differ from those of an equal visual key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visual: Vec<Visual>,
+    /// Steps that took much longer than elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timings: Vec<Timing>,
+    /// Differences that an axis explains, counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expected: Vec<Expected>,
+    /// The entries of `expect`, with how often each applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Expectation>,
+    /// What differs between repeats of one cell: proposed masks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise: Vec<Noise>,
+    /// Sessions that say nothing of the app.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<NotCompared>,
+}
+
+/// A device in a configuration.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// `web/desktop engine=firefox locale=de-DE`.
+    pub id: String,
+    /// The device's id.
+    pub device: String,
+    /// Values by axis.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
+    /// Facts by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, String>,
+    /// Pictures are compared where this is equal.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub visual_key: String,
+    /// Whether it is the matrix' reference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
+}
+
+/// A trail.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trail {
+    /// Its name.
+    pub name: String,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Its file.
+    pub path: String,
+    /// Its steps; 0 is the trailhead.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a trail.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its index.
+    pub step: u32,
+    /// Its words.
+    pub text: String,
+}
+
+/// A trail in a cell.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id.
+    pub session: String,
+    /// Which trail.
+    pub trail: usize,
+    /// Which cell.
+    pub cell: usize,
+    /// `passed`, `flaky`, `failed`, `infrastructure` ...
+    pub outcome: String,
+    /// The nearest session that passed everything; absent for the reference itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<usize>,
+}
+
+/// What a cluster is about, worst first.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ClusterKind {
+    /// A step failed.
+    #[default]
+    Failure,
+    /// The screen holds other things.
+    Difference,
+    /// The layout is broken.
+    Defect,
+    /// The picture differs.
+    Visual,
+    /// The console has an error.
+    Console,
+    /// A request failed.
+    Network,
+    /// A step took long.
+    Slow,
+}
+
+/// How sure an explanation is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It tells bad from good cells exactly, and chance hardly does.
+    Cause,
+    /// It nearly does.
+    Mostly,
+    /// Several do equally well.
+    Tie,
+    /// One does, and chance would too.
+    Weak,
+    /// One cell only.
+    Single,
+    /// Every cell.
+    Everywhere,
+    /// Nothing tells them apart.
+    #[default]
+    Unknown,
+}
+
+/// One thing that went another way, wherever it did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// `A`, `B` ...; unique in the run.
+    pub letter: String,
+    /// What it is about.
+    pub kind: ClusterKind,
+    /// `"Show done" is hidden`.
+    pub title: String,
+    /// The message behind it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// What makes two occurrences the same.
+    pub signature: String,
+    /// In how many trails.
+    pub trails: usize,
+    /// In which cells.
+    pub cells: Vec<usize>,
+    /// Whether it is in every cell that was looked at.
+    pub everywhere: bool,
+    /// Where it was seen.
+    pub occurrences: Vec<Occurrence>,
+    /// How sure the explanation is.
+    pub verdict: Verdict,
+    /// The explanation, with `**` around what is bold and backticks around commands.
+    pub words: String,
+    /// What tells the cells apart: alternatives of a tie, parts of a cause otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explanations: Vec<Explanation>,
+    /// What to run to tell the alternatives of a tie apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Next>,
+    /// The command that runs its first cell again.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub again: String,
+}
+
+/// One place where a cluster was seen.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Occurrence {
+    /// Which trail.
+    pub trail: usize,
+    /// Which session.
+    pub session: usize,
+    /// Which step.
+    pub step: u32,
+    /// The session of the nearest cell that passed this step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<usize>,
+    /// Which of the differences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<usize>,
+    /// Which of the visual differences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visual: Option<usize>,
+}
+
+/// Values that go together with being bad.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// All of these hold.
+    pub all_of: Vec<Literal>,
+    /// Bad cells among those where they do; a flaky one counts half.
+    pub bad: f64,
+    /// Cells where they do.
+    pub bad_of: usize,
+    /// Bad cells elsewhere.
+    pub good: f64,
+    /// Cells elsewhere.
+    pub good_of: usize,
+    /// How probable it is that some explanation as simple fits by chance.
+    pub chance: f64,
+}
+
+/// One condition of an explanation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Literal {
+    /// An axis or a fact.
+    pub fact: String,
+    /// `=`, `<=` or `>=`.
+    pub is: String,
+    /// A value that was tested.
+    pub value: String,
+    /// For `<=` and `>=`, the next value that was tested, on the other side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A cell to run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Next {
+    /// Its values.
+    pub cell: BTreeMap<String, String>,
+    /// The command.
+    pub command: String,
+}
+
+/// How one screen differs from another.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Which trail.
+    pub trail: usize,
+    /// Which step.
+    pub step: u32,
+    /// Whose screen.
+    pub session: usize,
+    /// The session it is compared with.
+    pub against: usize,
+    /// Equal for equal differences.
+    pub digest: String,
+    /// What differs.
+    pub items: Vec<Item>,
+}
+
+/// What kind of difference.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ItemKind {
+    /// Only the reference has it.
+    #[default]
+    Missing,
+    /// Only this screen has it.
+    Added,
+    /// It is called otherwise.
+    Name,
+    /// It holds something else.
+    Value,
+    /// `checked`, `disabled` ... differ.
+    State,
+    /// It stands elsewhere among its siblings.
+    Order,
+    /// It is in view in the reference only.
+    OutOfView,
+    /// It is in view here only.
+    IntoView,
+    /// It is called as in the reference, while most was translated.
+    Untranslated,
+    /// A key stands where a text belongs.
+    RawKey,
+    /// A selector matched another number of elements.
+    Matches,
+}
+
+/// One difference.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    /// What kind.
+    pub kind: ItemKind,
+    /// The element's role.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub role: String,
+    /// What the reference calls it, or this screen when it is only here.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What the reference has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// What this screen has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is: Option<String>,
+    /// The axis, or the entry of `expect`, that explains it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_by: Option<String>,
+    /// Where: left, top, right, bottom, on this screen unless it is missing here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<[i32; 4]>,
+}
+
+/// How two pictures differ.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Visual {
+    /// Which trail.
+    pub trail: usize,
+    /// Which step.
+    pub step: u32,
+    /// Whose picture.
+    pub session: usize,
+    /// The session it is compared with.
+    pub against: usize,
+    /// How.
+    pub kind: VisualKind,
+    /// By how many pixels, to the right and down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shift: Option<[i32; 2]>,
+    /// How many pixels differ.
+    pub pixels: u64,
+    /// Where.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boxes: Vec<PictureBox>,
+}
+
+/// How two pictures differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VisualKind {
+    /// A part moved, and nothing else changed.
+    Shifted,
+    /// Pixels changed.
+    #[default]
+    Changed,
+    /// They are not equally large.
+    Size,
+    /// One of them could not be read.
+    Failed,
+}
+
+/// A part of a picture that differs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PictureBox {
+    /// Left, top, right, bottom, in pixels.
+    pub at: [i32; 4],
+    /// How many pixels differ in it.
+    pub pixels: u64,
+    /// The smallest element that holds it: `button "Buy"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
+    /// Whether something is drawn on one of the pictures only.
+    pub kind: BoxKind,
+}
+
+/// What happened in a box.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoxKind {
+    /// Both pictures have something there.
+    #[default]
+    Changed,
+    /// The reference is of one colour there.
+    Added,
+    /// This picture is of one colour there.
+    Removed,
+}
+
+/// A step that took long.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Which trail.
+    pub trail: usize,
+    /// Which step.
+    pub step: u32,
+    /// Which session.
+    pub session: usize,
+    /// How long it took.
+    pub ms: u64,
+    /// How long it takes on equal cells.
+    pub median_ms: u64,
+}
+
+/// How often an axis explains a difference.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// The axis.
+    pub axis: String,
+    /// The kind of difference.
+    pub kind: ItemKind,
+    /// How often.
+    pub count: usize,
+}
+
+/// How often an entry of `expect` applied.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// The entry.
+    pub text: String,
+    /// How often.
+    pub hits: usize,
+}
+
+/// What differs between repeats of a cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noise {
+    /// Which trail.
+    pub trail: usize,
+    /// Which step.
+    pub step: u32,
+    /// Which cell.
+    pub cell: usize,
+    /// Where: left, top, right, bottom, in pixels.
+    pub boxes: Vec<[i32; 4]>,
+}
+
+/// A session that says nothing of the app.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotCompared {
+    /// Which.
+    pub session: usize,
+    /// Why.
+    pub why: String,
+}

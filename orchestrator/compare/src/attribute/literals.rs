@@ -1,0 +1,152 @@
+//! Conditions on one axis or fact, and which cells meet them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Name;
+use super::bits::Bits;
+use crate::answer;
+use crate::order::rank;
+
+/// A condition.
+#[derive(Debug, Clone)]
+pub(super) struct Literal {
+    pub(super) told: answer::Literal,
+    /// What is derived from the same thing is never taken for an explanation beside it.
+    pub(super) family: String,
+    /// Where it stands in a sentence: axes and facts in the order they are named.
+    pub(super) order: usize,
+    pub(super) bits: Bits,
+}
+
+impl Literal {
+    pub(super) fn is(&self, told: &answer::Literal) -> bool {
+        self.told == *told
+    }
+}
+
+/// Conditions that the same cells meet.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    pub(super) bits: Bits,
+    /// The best reading of each family, the simplest first.
+    pub(super) members: Vec<usize>,
+    pub(super) family: String,
+}
+
+/// What a name is derived from: a screen's width follows from the viewport, and to tell them as two
+/// explanations would be to tell one twice.
+pub(super) fn family(name: &str) -> &str {
+    match name {
+        "viewport" | "size" | "width" | "height" | "orientation" | "density" => "screen",
+        "engine" | "browser" => "engine",
+        "device" | "platform" | "os" | "model" | "touch" => "device",
+        other => other,
+    }
+}
+
+/// How well a name reads among those of its family; the lower the better.
+fn preference(name: &str) -> usize {
+    match name {
+        "width" | "platform" => 0,
+        "engine" | "orientation" | "os" => 1,
+        "viewport" | "browser" => 2,
+        "size" | "model" => 3,
+        "device" => 4,
+        "height" | "touch" | "density" => 5,
+        _ => 0,
+    }
+}
+
+/// All conditions on these cells that some meet and some do not.
+pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Literal> {
+    let mut literals = Vec::new();
+    for (order, name) in names.iter().enumerate() {
+        let values: BTreeSet<&String> = cells
+            .iter()
+            .filter_map(|cell| cell.get(&name.name))
+            .collect();
+        let bits = |holds: &dyn Fn(&str) -> bool| {
+            let meets = |cell: &BTreeMap<String, String>| {
+                cell.get(&name.name).is_some_and(|value| holds(value))
+            };
+            Bits::of(
+                cells.len(),
+                (0..cells.len()).filter(|cell| meets(&cells[*cell])),
+            )
+        };
+        let mut push = |is: &str, value: &str, next: Option<String>, bits: Bits| {
+            literals.push(Literal {
+                told: answer::Literal {
+                    fact: name.name.clone(),
+                    is: is.to_owned(),
+                    value: value.to_owned(),
+                    next,
+                },
+                family: family(&name.name).to_owned(),
+                order,
+                bits,
+            });
+        };
+        let ranked: Option<Vec<(f64, &String)>> = values
+            .iter()
+            .map(|value| Some((rank(value)?, *value)))
+            .collect();
+        let Some(mut ranked) = ranked.filter(|_| name.ordered) else {
+            for value in values {
+                push("=", value, None, bits(&|other| other == value));
+            }
+            continue;
+        };
+        ranked.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        // Sizes of one width are one value.
+        ranked.dedup_by(|(one, _), (other, _)| one == other);
+        for (place, (_, value)) in ranked.iter().enumerate() {
+            if place > 0 && place + 1 < ranked.len() {
+                push("=", value, None, bits(&|other| rank(other) == rank(value)));
+            }
+        }
+        for pair in ranked.windows(2) {
+            let [(low, below), (high, above)] = pair else {
+                continue;
+            };
+            let cut = f64::midpoint(*low, *high);
+            let is_low = |value: &str| rank(value).is_some_and(|rank| rank < cut);
+            let is_high = |value: &str| rank(value).is_some_and(|rank| rank >= cut);
+            push("<=", below, Some((*above).clone()), bits(&is_low));
+            push(">=", above, Some((*below).clone()), bits(&is_high));
+        }
+    }
+    literals
+}
+
+/// The conditions that tell these cells apart, those that the same of them meet together.
+pub(super) fn groups(literals: &[Literal], all: &Bits) -> Vec<Group> {
+    let mut sorted: Vec<usize> = (0..literals.len()).collect();
+    sorted.sort_by_key(|place| {
+        let literal = &literals[*place];
+        let told = &literal.told;
+        (preference(&told.fact), literal.order, &told.is, &told.value)
+    });
+    let mut groups: Vec<Group> = Vec::new();
+    for place in sorted {
+        let literal = &literals[place];
+        let bits = literal.bits.and(all);
+        if bits.is_empty() || bits == *all {
+            continue;
+        }
+        match groups.iter_mut().find(|group| group.bits == bits) {
+            Some(group) => {
+                let kin = |other: &usize| literals[*other].family == literal.family;
+                if !group.members.iter().any(kin) {
+                    group.members.push(place);
+                }
+            }
+            None => groups.push(Group {
+                bits,
+                members: vec![place],
+                family: literal.family.clone(),
+            }),
+        }
+    }
+    groups
+}
