@@ -32,17 +32,13 @@ pub(super) fn filled_in(
 }
 
 /// The arguments with texts of the recording replaced by what the app shows in this configuration;
-/// `None` when there is nothing to replace. What is typed stays.
+/// `None` when there is nothing to replace.
 fn translated(session: &SessionContext, request: &ToolRequest<'_>) -> Option<Value> {
-    const TYPING: [&str; 2] = ["inputText", "web_type"];
     if session.texts.is_empty() {
         return None;
     }
-    let types = TYPING.contains(&request.tool);
-    Some(request.arguments.replace_texts(&|key, text| {
-        let stays = types && key == Some("text");
-        session.texts.get(text).filter(|_| !stays).cloned()
-    }))
+    let arguments = request.arguments;
+    Some(arguments.replace_texts(&|_, text| session.texts.get(text).cloned()))
 }
 
 /// Leaves out arguments that the tool does not know, and answers what whoever reads the report
