@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     BoxFuture, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError, EventSink,
-    Platform,
+    Platform, RestoreFile,
 };
 
 use crate::agent::Jar;
+use crate::axes::AxisRestore;
 use crate::command_error::CommandError;
 use crate::device::AndroidDevice;
 use crate::driver::AdbDriver;
@@ -79,6 +80,11 @@ impl AdbConnector {
         let phone = Arc::new(self.endpoint.phone(&self.shared, Some(events.clone())));
         let limit = deadline.min(Instant::now() + CONNECT_TIMEOUT);
         phone.await_ready(limit).await?;
+        let folder = self.shared.options.restore.as_deref();
+        let file =
+            folder.map(|folder| RestoreFile::new(folder, &self.id, packtrain_program::started));
+        let restore = AxisRestore::new(file);
+        restore.recover(&phone, &events, deadline).await?;
         // Another device may have come under the same name.
         let (profile, _) = Profile::ask(&phone, deadline).await?;
         let choice = self.shared.options.agent;
@@ -88,7 +94,7 @@ impl AdbConnector {
             classifiers: self.describe().classifiers,
             ..profile.info(self.id.clone())
         };
-        Ok(Box::new(AdbDriver::new(info, device, events)))
+        Ok(Box::new(AdbDriver::new(info, device, events, restore)))
     }
 }
 

@@ -1,15 +1,16 @@
 //! A connected phone: commands in, observations out.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError, EventSink,
-    Observation,
+    ActionReport, BoxFuture, Command, CommandContext, DeviceEvent, DeviceInfo, Driver, DriverError,
+    EventSink, Observation, SessionOptions,
 };
 
 use crate::app::AppContext;
+use crate::axes::AxisRestore;
 use crate::device::{AndroidDevice, Result};
-use crate::session::Session;
+use crate::session::{Session, UNDO_TIMEOUT};
 
 /// How long before a command's deadline its parts give up, at most.
 const DEADLINE_GRACE: Duration = Duration::from_millis(100);
@@ -20,15 +21,22 @@ pub(crate) struct AdbDriver {
     device: AndroidDevice,
     events: EventSink,
     session: Option<Session>,
+    axes: AxisRestore,
 }
 
 impl AdbDriver {
-    pub(crate) const fn new(info: DeviceInfo, device: AndroidDevice, events: EventSink) -> Self {
+    pub(crate) const fn new(
+        info: DeviceInfo,
+        device: AndroidDevice,
+        events: EventSink,
+        axes: AxisRestore,
+    ) -> Self {
         Self {
             info,
             device,
             events,
             session: None,
+            axes,
         }
     }
 
@@ -61,13 +69,10 @@ impl AdbDriver {
         match command {
             Command::Begin(options) => {
                 // Whoever began before has been told what is left, or is gone.
-                self.end().await;
-                let begun = Session::begin(&mut self.device, options, &self.events, deadline);
-                let (session, notes) = begun.await?;
-                self.session = Some(session);
-                Ok(done(notes))
+                self.end().await?;
+                self.begin(options, deadline).await
             }
-            Command::End => Ok(done(self.end().await)),
+            Command::End => Ok(done(self.end().await?)),
             Command::Snapshot(detail) => {
                 session(&mut self.session)?;
                 self.device.snapshot(detail, deadline).await
@@ -110,15 +115,46 @@ impl AdbDriver {
         }
     }
 
-    /// Ends the session, if there is one; answers what could not be undone.
-    async fn end(&mut self) -> Vec<String> {
-        let Some(session) = &mut self.session else {
-            return Vec::new();
-        };
-        // Given up in the middle, the rest is done with the next session or at the end.
-        let left = session.end(&self.device).await;
-        self.session = None;
-        left
+    async fn begin(&mut self, options: SessionOptions, deadline: Instant) -> Result<Observation> {
+        let mut applied = Vec::new();
+        if !options.axes.is_empty() {
+            let app = options.app.as_deref();
+            let (axes, events) = (&mut self.axes, &self.events);
+            let apply = (self.device).apply_axes(&options.axes, app, axes, events, deadline);
+            applied = apply.await?;
+        }
+        let has_axes = !options.axes.is_empty();
+        let begun = Session::begin(&mut self.device, options, &self.events, deadline);
+        let (session, notes) = begun.await?;
+        self.session = Some(session);
+        if !has_axes {
+            return Ok(done(notes));
+        }
+        for text in notes {
+            self.events.report(DeviceEvent::Logged {
+                level: "warning".to_owned(),
+                text,
+                source: None,
+            });
+        }
+        Ok(Observation::Begun(applied))
+    }
+
+    /// Ends the session, if there is one, and puts back what axes changed; answers what could not
+    /// be undone of the rest.
+    async fn end(&mut self) -> Result<Vec<String>> {
+        let mut left = Vec::new();
+        if let Some(session) = &mut self.session {
+            // Given up in the middle, the rest is done with the next session or at the end.
+            left = session.end(&self.device).await;
+            self.session = None;
+        }
+        let limit = Instant::now() + UNDO_TIMEOUT;
+        let restored = self.axes.put_back(&self.device.phone, &self.events, limit);
+        if let Some(screen) = restored.await? {
+            self.device.screen = screen;
+        }
+        Ok(left)
     }
 }
 
@@ -137,7 +173,9 @@ impl Driver for AdbDriver {
 
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            self.end().await;
+            if let Err(error) = self.end().await {
+                tracing::warn!(%error, device = %self.info.id, "letting go of a device");
+            }
             self.device.agent.stop().await;
         })
     }

@@ -8,6 +8,7 @@ mod agent;
 mod alert;
 mod android;
 mod app;
+mod axes;
 mod command_error;
 mod connector;
 mod device;

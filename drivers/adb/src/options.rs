@@ -43,6 +43,9 @@ pub struct AdbOptions {
     pub agent: AgentChoice,
     /// What agents need.
     pub files: AgentFiles,
+    /// The folder where it is written down what settings were before a matrix changed them; without
+    /// one, none is changed.
+    pub restore: Option<PathBuf>,
     /// How long a device may take to say what it is.
     pub probe: Duration,
 }
@@ -58,6 +61,7 @@ impl Default for AdbOptions {
             direct: Vec::new(),
             agent: AgentChoice::default(),
             files: AgentFiles::default(),
+            restore: None,
             probe: Duration::from_secs(5),
         }
     }

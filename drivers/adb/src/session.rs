@@ -11,7 +11,7 @@ use crate::device::{AndroidDevice, Result};
 use crate::logcat::LogCapture;
 
 /// How long undoing may take.
-const UNDO_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const UNDO_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A session on a phone.
 pub(crate) struct Session {

@@ -122,6 +122,7 @@ pub fn settings(way: Way, server: Option<&AdbServer>, folder: &TempDir) -> AdbOp
             Agent::Shell => AgentChoice::Shell,
         },
         files: AgentFiles { u2_jar: Some(jar) },
+        restore: Some(folder.path().join("restore")),
         ..AdbOptions::default()
     }
 }

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod apps;
+mod axes;
 mod discovery;
 mod faults;
 mod input;

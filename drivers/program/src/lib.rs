@@ -4,6 +4,7 @@
 //! when this process is gone, however that ended. Knows nothing of who starts what.
 
 mod sockets;
+mod started;
 mod watcher;
 
 use std::io;
@@ -14,6 +15,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
 pub use sockets::{Listener, listener};
+pub use started::started;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 pub use watcher::is_watcher;
