@@ -124,8 +124,8 @@ struct State {
     wifi_off: bool,
     data_off: bool,
     stay_awake: bool,
-    size: Option<(u32, u32)>,
-    density: Option<u32>,
+    /// What `cmd uimode night` was told, unless it was `yes` or `no`.
+    night: Option<String>,
     /// `mCurrentFocus` is null until then.
     no_focus_until: std::time::Duration,
     /// What the system takes the battery for.

@@ -66,6 +66,11 @@ pub struct App {
     /// The dialogs by name.
     #[serde(default)]
     pub dialogs: BTreeMap<String, Dialog>,
+    /// What the app says in other languages: by language (`de` or `de-AT`), then by the text as
+    /// it stands in this file. What is missing there stays as it is, as in an app that was not
+    /// translated to the end.
+    #[serde(default)]
+    pub texts: BTreeMap<String, BTreeMap<String, Template>>,
 }
 
 /// Who an app is.
@@ -257,6 +262,16 @@ impl App {
             check::check(app, &source)?;
         }
         Ok(apps)
+    }
+
+    /// What the text that is written `source` is in a language (`de-DE`): that of the language
+    /// with its country before that of the language alone.
+    pub fn translation(&self, source: &str, language: &str) -> Option<&Template> {
+        let alone = language.split(['-', '_']).next();
+        [Some(language), alone]
+            .into_iter()
+            .flatten()
+            .find_map(|language| self.texts.get(language)?.get(source))
     }
 
     /// The app's id on `platform`.

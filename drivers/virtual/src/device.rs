@@ -18,7 +18,7 @@ use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
 use crate::latency::{Dice, Latency, VariableDuration};
 use crate::paint::{PaintError, Painter};
 use crate::shape::{Platform, Shape};
-use crate::world::{AppEvent, Catalog, OpenDialog, Snapshot, World, WorldOptions};
+use crate::world::{AppEvent, Catalog, OpenDialog, ScreenMetrics, Snapshot, World, WorldOptions};
 
 /// The most different requests a device remembers that it could not do.
 const MAX_UNHANDLED: usize = 256;
@@ -183,6 +183,11 @@ impl Device {
         self.shape
     }
 
+    /// The screen as apps are laid out for it.
+    pub fn screen(&self) -> ScreenMetrics {
+        self.world(|world, _| world.screen())
+    }
+
     /// How long things take.
     pub fn latency(&self) -> &Latency {
         &self.latency
@@ -322,7 +327,8 @@ impl Device {
 
     fn picture(&self, scale: f64) -> (Snapshot, u32, u32) {
         let snapshot = self.snapshot();
-        let (width, height) = (snapshot.rotation).turn(self.shape.width_px, self.shape.height_px);
+        let screen = self.screen();
+        let (width, height) = (snapshot.rotation).turn(screen.width_px, screen.height_px);
         let scale = scale.clamp(0.01, 1.0);
         let scaled = |length: u32| ((f64::from(length) * scale).round() as u32).max(1);
         (snapshot, scaled(width), scaled(height))

@@ -150,6 +150,7 @@ impl Key {
     fn of(snapshot: &Snapshot, width: u32, height: u32) -> Self {
         let mut hash = DefaultHasher::new();
         (snapshot.lit, snapshot.theme, snapshot.width.to_bits()).hash(&mut hash);
+        snapshot.font_scale.to_bits().hash(&mut hash);
         for window in &snapshot.windows {
             (window.kind, window.nodes.len()).hash(&mut hash);
             for node in window.nodes.iter().filter(|n| n.is_visible()) {

@@ -6,6 +6,7 @@
 mod app_event;
 mod apps;
 mod catalog;
+mod configuration;
 mod dialogs;
 mod effects;
 mod finger;
@@ -27,6 +28,7 @@ use std::time::Duration;
 pub use self::app_event::AppEvent;
 pub use self::apps::{AppState, Installed, LaunchKind, Launched, NotInstalled};
 pub use self::catalog::{CHROME, Catalog, LAUNCHER, SETTINGS, SPRINGBOARD};
+pub use self::configuration::ScreenMetrics;
 pub use self::dialogs::{DialogView, OpenDialog};
 pub use self::finger::{Finger, Gesture, Pointer};
 pub use self::pinch::TwoFingers;
@@ -36,6 +38,7 @@ pub use self::snapshot::{
 pub use self::touch::TouchOutcome;
 pub use self::typing::Key;
 
+use self::configuration::Configuration;
 use self::effects::Pending;
 use self::running::{Install, RunningApp};
 use crate::app::AppId;
@@ -82,6 +85,7 @@ pub struct World {
     rotation: Rotation,
     display: Display,
     theme: Theme,
+    configuration: Configuration,
     clipboard: String,
     finger: Finger,
     next_pid: u32,
@@ -111,6 +115,7 @@ impl World {
             rotation: Rotation::Upright,
             display: Display::On,
             theme: Theme::Light,
+            configuration: Configuration::default(),
             clipboard: String::new(),
             finger: Finger::default(),
             next_pid: 4200,
@@ -228,16 +233,14 @@ impl World {
 
     /// Width of the screen as the device is held.
     pub fn width(&self) -> f64 {
-        self.rotation
-            .turn(self.shape.width(), self.shape.height())
-            .0
+        let screen = self.screen();
+        self.rotation.turn(screen.width(), screen.height()).0
     }
 
     /// Height of the screen as the device is held.
     pub fn height(&self) -> f64 {
-        self.rotation
-            .turn(self.shape.width(), self.shape.height())
-            .1
+        let screen = self.screen();
+        self.rotation.turn(screen.width(), screen.height()).1
     }
 
     /// Notes that something that can be seen is different now.

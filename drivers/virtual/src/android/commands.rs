@@ -359,6 +359,7 @@ async fn run_program(shell: &mut Shell, family: Family, args: &[String], io: &Io
                     call.err(stderr).await?;
                     return Ok(i32::from(exit));
                 }
+                Fault::Ignore => return Ok(0),
                 Fault::NoFocus(time) => android.lose_focus(time.0),
                 // The link is gone, and with it whoever would hear of the rest.
                 Fault::Drop | Fault::Reboot(_) | Fault::BootLoop(_) => std::future::pending().await,

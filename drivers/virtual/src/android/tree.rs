@@ -486,6 +486,7 @@ mod tests {
             rotation: Rotation::default(),
             lit: true,
             theme: Theme::default(),
+            font_scale: 1.0,
             windows: kinds.iter().map(window).collect(),
         };
         trees(&snapshot, 1.0).len()

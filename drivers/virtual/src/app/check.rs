@@ -1,5 +1,8 @@
 //! Reads a whole app once more and finds names that lead nowhere.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::app::condition::Condition;
 use crate::app::element::{Element, Items, Role};
 use crate::app::rule::{Permission, Rule, Rules};
@@ -17,7 +20,11 @@ type Checked = Result<(), AppError>;
 
 /// Finds the first thing in `app` that cannot work.
 pub(super) fn check(app: &App, source: &Source<'_>) -> Checked {
-    let check = Check { app, source };
+    let check = Check {
+        app,
+        source,
+        written: RefCell::default(),
+    };
     check.screen_name(&app.app.start)?;
     for name in &app.app.keep {
         check.variable(name)?;
@@ -31,7 +38,9 @@ pub(super) fn check(app: &App, source: &Source<'_>) -> Checked {
     for dialog in app.dialogs.values() {
         check.dialog(dialog)?;
     }
-    Ok(())
+    app.texts
+        .values()
+        .try_for_each(|texts| check.translations(texts))
 }
 
 /// Whether a row's names can be used.
@@ -44,6 +53,8 @@ enum In {
 struct Check<'a> {
     app: &'a App,
     source: &'a Source<'a>,
+    /// The texts that were met, which can be translated.
+    written: RefCell<BTreeSet<String>>,
 }
 
 impl Check<'_> {
@@ -112,6 +123,14 @@ impl Check<'_> {
                 let message = format!("`{}` is not a list", name.value);
                 return Err(self.error(name.place, message, None));
             }
+        }
+        if let Some(Items::These(records)) = &element.items {
+            let values = records.iter().flat_map(BTreeMap::values);
+            let texts = values.filter_map(|value| match value {
+                Value::Text(text) => Some(text.clone()),
+                _ => None,
+            });
+            self.written.borrow_mut().extend(texts);
         }
         if element.repeat.is_some_and(|rows| rows > MAX_ROWS) {
             return Err(self.error(
@@ -184,6 +203,20 @@ impl Check<'_> {
         }
     }
 
+    fn translations(&self, texts: &BTreeMap<String, Template>) -> Checked {
+        for (text, translation) in texts {
+            let written = self.written.borrow();
+            if !written.contains(text) {
+                let hint = nearest(text, written.iter().map(String::as_str));
+                let message = format!("no text of this app is `{text}`");
+                return Err(self.error(translation.place, message, hint));
+            }
+            drop(written);
+            self.placeholders(translation, In::Row)?;
+        }
+        Ok(())
+    }
+
     fn words(&self, words: Option<&PlatformText>, scope: In) -> Checked {
         match words {
             None => Ok(()),
@@ -196,6 +229,11 @@ impl Check<'_> {
     }
 
     fn template(&self, template: &Template, scope: In) -> Checked {
+        (self.written.borrow_mut()).insert(template.source().to_owned());
+        self.placeholders(template, scope)
+    }
+
+    fn placeholders(&self, template: &Template, scope: In) -> Checked {
         for path in template.paths() {
             match path {
                 Ok(path) => self.path(path, scope, template.place)?,

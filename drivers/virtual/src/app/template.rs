@@ -16,6 +16,7 @@ use crate::shape::Platform;
 /// A text with placeholders, taken apart once when the file is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Template {
+    source: String,
     parts: Vec<Part>,
     /// Where it was written.
     pub place: SourcePosition,
@@ -135,7 +136,16 @@ impl Template {
         if !rest.is_empty() {
             parts.push(Part::Literal(rest.to_owned()));
         }
-        Self { parts, place }
+        Self {
+            source: text.to_owned(),
+            parts,
+            place,
+        }
+    }
+
+    /// The text as it was written, by which it is translated.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// The text with every placeholder replaced by what `value_of` says of its path.
@@ -266,7 +276,7 @@ impl Expression {
     }
 
     /// The template, when it is one.
-    pub(super) const fn template(&self) -> Option<&Template> {
+    pub(crate) const fn template(&self) -> Option<&Template> {
         match self {
             Self::Constant(_) => None,
             Self::Filled(template) => Some(template),

@@ -93,6 +93,9 @@ pub enum Fault {
         exit: u8,
     },
 
+    /// Command, Android, or route, iOS: it is answered as if it was done, and nothing is.
+    Ignore,
+
     /// Connect; on iOS also route: the connection is closed at once.
     Refuse,
     /// Connect; on iOS also route: the connection is reset at once, as while rebooting.
@@ -211,6 +214,7 @@ impl Fault {
             | Self::Anr => &[],
             Self::Fail(_) => &["command", "route", "push", "install", "launch", "tree"],
             Self::Answer { .. } | Self::NoFocus(_) | Self::PortBusy => &["command"],
+            Self::Ignore => &["command", "route"],
             Self::NeverCnxn | Self::Unauthorized | Self::AcceptAfter(_) | Self::Flap(_) => {
                 &["connect"]
             }

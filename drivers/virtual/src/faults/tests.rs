@@ -91,6 +91,7 @@ fn every_fault_can_be_written() {
         "keyboard",
         "crash",
         "anr",
+        "ignore",
         "ignore_launch",
         "swallow",
         "no_focus: 1s",

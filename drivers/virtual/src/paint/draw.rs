@@ -47,7 +47,11 @@ pub(super) fn draw(snapshot: &Snapshot, width: u32, height: u32) -> Canvas {
         Theme::Dark => &DARK,
     };
     let canvas = Canvas::new(width, height, scale, colours.ground);
-    let mut brush = Brush { canvas, colours };
+    let mut brush = Brush {
+        canvas,
+        colours,
+        text: snapshot.font_scale,
+    };
     for window in &snapshot.windows {
         brush.window(window, snapshot);
     }
@@ -57,6 +61,8 @@ pub(super) fn draw(snapshot: &Snapshot, width: u32, height: u32) -> Canvas {
 struct Brush<'a> {
     canvas: Canvas,
     colours: &'a Colours,
+    /// How large text is.
+    text: f64,
 }
 
 impl Brush<'_> {
@@ -164,7 +170,7 @@ impl Brush<'_> {
     fn label(&mut self, node: &Node, size: f64, colour: Rgb, align: Align) {
         if node.visible.h >= node.bounds.h * 0.6 {
             self.canvas
-                .text(&node.visible, &node.text, size, colour, align);
+                .text(&node.visible, &node.text, size * self.text, colour, align);
         }
     }
 
@@ -180,7 +186,8 @@ impl Brush<'_> {
             (&node.text, c.ink)
         };
         let inner = Rect::new(seen.x + 12.0, seen.y, seen.w - 24.0, seen.h);
-        self.canvas.text(&inner, text, 16.0, colour, Align::Left);
+        self.canvas
+            .text(&inner, text, 16.0 * self.text, colour, Align::Left);
     }
 
     fn toggle(&mut self, node: &Node, width: f64) {

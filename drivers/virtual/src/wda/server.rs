@@ -114,7 +114,7 @@ async fn work(
 ) -> Result<Response, GivenUp> {
     let named = format!("{} {}", request.method, request.path);
     let mut failure = None;
-    let mut taken = false;
+    let (mut taken, mut ignored) = (false, false);
     for fault in inner.device.fire_faults(Event::Route(&named)) {
         match fault {
             Fault::Delay(time) => inner.device.sleep(time.0).await,
@@ -129,6 +129,7 @@ async fn work(
                     "The previously found element is not present in the current view anymore";
                 failure = Some(WdaError::new(ErrorKind::StaleElementReference, message));
             }
+            Fault::Ignore => ignored = true,
             Fault::SessionKilled => taken = true,
             Fault::Refuse | Fault::Reset | Fault::Drop | Fault::Reboot(_) | Fault::BootLoop(_) => {
                 return Err(GivenUp);
@@ -151,6 +152,7 @@ async fn work(
             inner.device.note_unhandled(&named);
             return Ok(refusal(404, "Not Found"));
         }
+        None if ignored => Ok(Answer::Value(Value::Null)),
         None => command(inner, &mut state, request).await,
     };
     Ok(response(&state, answer))

@@ -145,6 +145,7 @@ impl World {
         self.advance(now);
         self.end(id);
         let there = self.installed.remove(id).is_some();
+        self.configuration.forget(id);
         self.changed();
         there
     }
@@ -186,7 +187,8 @@ impl World {
         }
         let ready_at = self.now + self.latency.cold_start.pick(&mut self.dice);
         self.next_pid += 1 + u32::try_from(self.dice.up_to(30)).unwrap_or(0);
-        let run = RunningApp::new(app, self.next_pid, ready_at, kept);
+        let mut run = RunningApp::new(app, self.next_pid, ready_at, kept);
+        run.language = self.app_locale(id).map(str::to_owned);
         self.running.insert(id.clone(), run);
         self.front = Some(id.clone());
         self.changed();
@@ -430,5 +432,6 @@ fn blank(id: &AppId) -> App {
         state: std::collections::BTreeMap::new(),
         screens: [("main".to_owned(), screen)].into(),
         dialogs: std::collections::BTreeMap::new(),
+        texts: std::collections::BTreeMap::new(),
     }
 }

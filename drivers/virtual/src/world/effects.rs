@@ -201,16 +201,20 @@ impl World {
         };
         let scope = self.scope_of_row(run, row);
         let value_of = |path: &str| scope.value(path);
+        let evaluate = |expression: &Expression| match expression.template() {
+            Some(template) => scope.said(template).value(&value_of),
+            None => expression.value(&value_of),
+        };
         let all = |map: &BTreeMap<String, crate::document::At<Expression>>| -> Vec<_> {
             (map.iter())
-                .map(|(name, e)| (name.clone(), e.value.value(&value_of)))
+                .map(|(name, e)| (name.clone(), evaluate(&e.value)))
                 .collect()
         };
         let (set, add, remove) = (all(&rule.set), all(&rule.add), all(&rule.remove));
         let push: Vec<(String, Record)> = (rule.push.iter())
             .map(|(name, record)| {
                 let fields = record.value.iter();
-                let record = fields.map(|(field, e)| (field.clone(), e.value(&value_of)));
+                let record = fields.map(|(field, e)| (field.clone(), evaluate(e)));
                 (name.clone(), record.collect())
             })
             .collect();

@@ -38,6 +38,7 @@ impl World {
             rotation: self.rotation,
             lit: self.display == Display::On,
             theme: self.theme,
+            font_scale: self.font_scale(),
             windows: self.lay_out().into_iter().map(|l| l.window).collect(),
         }
     }
@@ -137,6 +138,7 @@ impl World {
         let mut builder = LayoutBuilder {
             scope: self.scope(run),
             stretch: bounds.w / run.app.app.canvas.max(1.0),
+            text: self.font_scale(),
             nodes: Vec::new(),
             targets: Vec::new(),
         };
@@ -224,7 +226,7 @@ impl World {
         let widths: Vec<f64> = (screen.bar.iter())
             .map(|e| {
                 let label = scope.words(e.text.as_ref()).chars().count();
-                (24.0 + 9.0 * label as f64).max(48.0)
+                (24.0 + 9.0 * label as f64 * self.font_scale()).max(48.0)
             })
             .collect();
         let right = area.right() - widths.iter().sum::<f64>() - 8.0;

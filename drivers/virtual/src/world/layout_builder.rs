@@ -23,6 +23,8 @@ pub(super) struct LayoutBuilder<'a> {
     pub scope: Scope<'a>,
     /// Device width per canvas width.
     pub stretch: f64,
+    /// Height per height on the canvas: larger text makes everything taller.
+    pub text: f64,
     pub nodes: Vec<Node>,
     pub targets: Vec<Target<'a>>,
 }
@@ -88,17 +90,17 @@ impl<'a> LayoutBuilder<'a> {
     }
 
     fn bounds(&self, element: &Element, area: &Rect, flow: f64) -> Rect {
-        let stretch = self.stretch;
+        let (stretch, text) = (self.stretch, self.text);
         let Some(frame) = element.frame else {
-            let height = element.height.unwrap_or(element.role.default_height());
+            let height = text * element.height.unwrap_or(element.role.default_height());
             let x = area.x + MARGIN * stretch;
             return Rect::new(x, flow, area.w - 2.0 * MARGIN * stretch, height);
         };
         let x = area.x + frame.x * stretch;
         let y = if frame.y < 0.0 {
-            area.bottom() + frame.y
+            area.bottom() + frame.y * text
         } else {
-            area.y + frame.y
+            area.y + frame.y * text
         };
         let w = if frame.w > 0.0 {
             frame.w * stretch
@@ -106,9 +108,9 @@ impl<'a> LayoutBuilder<'a> {
             area.right() - x + frame.w * stretch
         };
         let h = if frame.h > 0.0 {
-            frame.h
+            frame.h * text
         } else {
-            area.bottom() - y + frame.h
+            area.bottom() - y + frame.h * text
         };
         Rect::new(x, y, w, h)
     }
@@ -181,7 +183,7 @@ impl<'a> LayoutBuilder<'a> {
             return self.scroll(&list.elements, key, placement);
         };
         let rows = self.rows(list);
-        let height = item.height.unwrap_or(Role::Cell.default_height()).max(1.0);
+        let height = item.height.unwrap_or(Role::Cell.default_height()).max(1.0) * self.text;
         let most = (height * rows.len() as f64 - placement.area.h).max(0.0);
         let offset = self.offset(key).min(most);
         self.set_scrolled(placement.parent, offset, most);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::app::{App, Condition, Permission, PlatformText, Record, Value};
+use crate::app::{App, Condition, Permission, PlatformText, Record, Template, Value};
 use crate::shape::Platform;
 use crate::world::dialogs::OpenDialog;
 use crate::world::snapshot::NodeKey;
@@ -69,6 +69,8 @@ pub(super) struct RunningApp {
     pub dialogs: Vec<OpenDialog>,
     /// The link it was opened with, and what follows its prefix.
     pub url: (String, String),
+    /// What it speaks, unless it is what its file is written in.
+    pub language: Option<String>,
 }
 
 impl RunningApp {
@@ -87,6 +89,7 @@ impl RunningApp {
             scrolled: BTreeMap::new(),
             dialogs: Vec::new(),
             url: (String::new(), String::new()),
+            language: None,
         }
     }
 
@@ -164,7 +167,7 @@ impl Scope<'_> {
     pub fn value(&self, path: &str) -> Value {
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
         match (first, self.row) {
-            ("item", Some(row)) => row.record.get(rest).cloned().unwrap_or(Value::Null),
+            ("item", Some(row)) => self.translated(row.record.get(rest)),
             ("index", Some(row)) => Value::Number(row.index as f64),
             ("n", Some(row)) => Value::Number((row.index + 1) as f64),
             ("permission", _) => Value::Bool(self.granted.iter().any(|p| p.name() == rest)),
@@ -180,8 +183,29 @@ impl Scope<'_> {
 
     pub fn words(&self, words: Option<&PlatformText>) -> String {
         words.map_or_else(String::new, |w| {
-            w.on(self.platform).fill(&|path| self.value(path))
+            self.said(w.on(self.platform))
+                .fill(&|path| self.value(path))
         })
+    }
+
+    /// A text in the language of the app.
+    pub fn said<'t>(&'t self, text: &'t Template) -> &'t Template {
+        let language = self.run.language.as_deref();
+        language
+            .and_then(|language| self.run.app.translation(text.source(), language))
+            .unwrap_or(text)
+    }
+
+    /// A field of a record, in the language of the app.
+    fn translated(&self, value: Option<&Value>) -> Value {
+        match (value, self.run.language.as_deref()) {
+            (Some(Value::Text(text)), Some(language)) => {
+                let found = self.run.app.translation(text, language);
+                let text = found.map_or_else(|| text.clone(), |found| found.source().to_owned());
+                Value::Text(text)
+            }
+            (value, _) => value.cloned().unwrap_or(Value::Null),
+        }
     }
 }
 

@@ -81,6 +81,8 @@ pub struct Snapshot {
     pub lit: bool,
     /// Bright or dark.
     pub theme: Theme,
+    /// How large text is, 1 being usual.
+    pub font_scale: f64,
     /// The windows from the bottom to the top.
     pub windows: Vec<Window>,
 }

@@ -80,7 +80,7 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
         Some("get-config") => {
             let text = format!(
                 "config: en-rUS-ldltr-sw411dp-w411dp-h914dp-normal-long-notround-lowdr-nowidecg-port-notnight-{}dpi-finger-keyshidden-nokeys-navhidden-nonav-v{}\nabi: arm64-v8a\n",
-                call.shell.android.device().shape().density(),
+                call.shell.android.device().screen().density(),
                 call.shell.android.device().shape().api_level
             );
             call.out(text).await?;
@@ -100,8 +100,8 @@ pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
         ) => Ok(0),
         Some("stack" | "task") => {
             let (app, class) = call.shell.android.shown_activity();
-            let shape = call.shell.android.device().shape();
-            let bounds = format!("[0,0][{},{}]", shape.width_px, shape.height_px);
+            let screen = call.shell.android.device().screen();
+            let bounds = format!("[0,0][{},{}]", screen.width_px, screen.height_px);
             call.out(format!("RootTask id=12 bounds={bounds} displayId=0 userId=0\n  taskId=12: {} bounds={bounds} userId=0 visible=true topActivity=ComponentInfo{{{app}/{class}}}\n", short(&app, &class))).await?;
             Ok(0)
         }

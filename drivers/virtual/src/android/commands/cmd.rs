@@ -51,19 +51,17 @@ async fn service(call: &mut Call<'_>) -> CommandResult {
         ("input_method", _) => ime(call, args).await,
         ("appops", _) => appops(call, args).await,
         ("uimode", ["night", rest @ ..]) => {
-            match rest.first() {
-                Some(&"yes") => android
-                    .device()
-                    .world(|w, now| w.set_theme(Theme::Dark, now)),
-                Some(&"no") => android
-                    .device()
-                    .world(|w, now| w.set_theme(Theme::Light, now)),
-                _ => {}
+            if let Some(mode) = rest.first()
+                && !android.set_night(mode)
+            {
+                call.err(
+                    "Error: mode must be 'yes', 'no', or 'auto', or 'custom_schedule', \
+                     or 'custom_bedtime'\n",
+                )
+                .await?;
+                return Ok(255);
             }
-            let dark = android
-                .device()
-                .world(|world, _| world.theme() == Theme::Dark);
-            call.out(format!("Night mode: {}\n", if dark { "yes" } else { "no" }))
+            call.out(format!("Night mode: {}\n", android.night()))
                 .await?;
             Ok(0)
         }
@@ -145,7 +143,7 @@ async fn service(call: &mut Call<'_>) -> CommandResult {
                 ..,
             ],
         )
-        | ("locale", ["set-app-locales" | "set-device-locales", ..])
+        | ("locale", ["set-device-locales", ..])
         | ("overlay", ["enable" | "disable" | "enable-exclusive", ..])
         | ("statusbar", ["expand-notifications" | "expand-settings" | "collapse", ..])
         | ("device_config" | "testharness" | "jobscheduler" | "dropbox", _)
@@ -154,11 +152,14 @@ async fn service(call: &mut Call<'_>) -> CommandResult {
         | ("device_policy" | "role" | "media_session" | "vibrator_manager" | "autofill", _) => {
             Ok(0)
         }
-        ("locale", ["get-app-locales", package, ..]) => {
-            call.out(format!("Locales for {package} for user 0 are []\n"))
-                .await?;
-            Ok(0)
-        }
+        (
+            "locale",
+            [
+                what @ ("get-app-locales" | "set-app-locales"),
+                package,
+                rest @ ..,
+            ],
+        ) => locale(call, what, package, rest).await,
         ("overlay", ["list", ..]) => {
             call.out("android\n[ ] com.android.internal.systemui.navbar.threebutton\n[x] com.android.internal.systemui.navbar.gestural\n").await?;
             Ok(0)
@@ -186,6 +187,61 @@ async fn service(call: &mut Call<'_>) -> CommandResult {
                 .await?;
             Ok(20)
         }
+    }
+}
+
+/// `cmd locale`: the languages of an app. (`LocaleManagerShellCommand.java`)
+async fn locale(call: &Call<'_>, what: &str, package: &str, options: &[&str]) -> CommandResult {
+    let device = call.shell.android.device();
+    let id = package.into();
+    let wanted = options.iter().position(|option| *option == "--locales");
+    let done = match (what, wanted) {
+        ("get-app-locales", _) => {
+            let set = device.world(|world, _| {
+                world.installed_app(&id)?;
+                Some(world.app_locale(&id).unwrap_or_default().to_owned())
+            });
+            if let Some(set) = &set {
+                call.out(format!("Locales for {package} for user 0 are [{set}]\n"))
+                    .await?;
+            }
+            set.is_some()
+        }
+        (_, wanted) => {
+            let list = wanted.and_then(|at| options.get(at + 1));
+            let first = list.and_then(|list| list.split(',').next());
+            let locale = first.filter(|locale| !locale.is_empty());
+            device.world(|world, now| world.set_app_locale(&id, locale, now))
+        }
+    };
+    if !done {
+        call.err(format!("Unknown package {package} for userId 0\n"))
+            .await?;
+        return Ok(255);
+    }
+    Ok(0)
+}
+
+impl crate::android::Android {
+    /// What `cmd uimode night` answers.
+    fn night(&self) -> String {
+        let other = lock(&self.state).night.clone();
+        let dark = self.device().world(|world, _| world.theme()) == Theme::Dark;
+        other.unwrap_or_else(|| String::from(if dark { "yes" } else { "no" }))
+    }
+
+    /// Has apps drawn dark or bright; false when there is no such mode.
+    fn set_night(&self, mode: &str) -> bool {
+        let theme = match mode {
+            "yes" => Theme::Dark,
+            // It is always day where the phones are.
+            "no" | "auto" | "custom_schedule" | "custom_bedtime" => Theme::Light,
+            _ => return false,
+        };
+        lock(&self.state).night = (!matches!(mode, "yes" | "no")).then(|| mode.to_owned());
+        self.device()
+            .world(|world, now| world.set_theme(theme, now));
+        true
     }
 }
 

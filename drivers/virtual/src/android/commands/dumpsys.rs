@@ -98,7 +98,8 @@ fn window_displays(call: &Call<'_>) -> String {
     let device = call.shell.android.device();
     let shape = device.shape();
     let rotation = device.world(|world, _| world.rotation());
-    let (w, h) = rotation.turn(shape.width_px, shape.height_px);
+    let screen = device.screen();
+    let (w, h) = rotation.turn(screen.width_px, screen.height_px);
     format!(
         "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n  Display: mDisplayId=0\n    init={}x{} {}dpi cur={w}x{h} app={w}x{h} rng={w}x{w}-{h}x{h}\n    deferred=false mLayoutNeeded=false\n  mLayoutSeq=1\n  mCurrentFocus={}\n  mFocusedApp={}\n  DisplayRotation\n    mCurrentRotation=ROTATION_{}\n",
         shape.width_px,
@@ -219,7 +220,8 @@ fn display(call: &Call<'_>) -> String {
     } else {
         "OFF"
     };
-    let (w, h) = rotation.turn(shape.width_px, shape.height_px);
+    let screen = device.screen();
+    let (w, h) = rotation.turn(screen.width_px, screen.height_px);
     format!(
         "DISPLAY MANAGER (dumpsys display)\n  mGlobalDisplayState={state}\n  mScreenState={state}\n  mViewports=[DisplayViewport{{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:4630946861623396481', physicalPort=0, orientation={}, logicalFrame=Rect(0, 0 - {w}, {h}), physicalFrame=Rect(0, 0 - {w}, {h}), deviceWidth={w}, deviceHeight={h}}}]\nDisplay Devices: size=1\n  DisplayDeviceInfo{{\"Built-in Screen\": uniqueId=\"local:4630946861623396481\", {} x {}, density {}, state {state}}}\n",
         rotation.number(),

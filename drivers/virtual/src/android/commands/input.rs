@@ -86,7 +86,7 @@ pub(super) async fn send(call: &mut Call<'_>, args: &[String]) -> CommandResult 
 
 /// Pixels as the device is held, in dp.
 fn point(call: &Call<'_>, x: f64, y: f64) -> Point {
-    let scale = call.shell.android.device().shape().scale;
+    let scale = call.shell.android.device().screen().scale;
     Point::new(x / scale, y / scale)
 }
 

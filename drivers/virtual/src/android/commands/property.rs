@@ -123,6 +123,11 @@ impl crate::android::Android {
                         .world(|world, now| world.rotate(rotation, now));
                 }
             }
+            ("system", "font_scale") => {
+                let scale = value.and_then(|value| value.trim().parse().ok());
+                self.device()
+                    .world(|world, now| world.set_font_scale(scale.unwrap_or(1.0), now));
+            }
             ("global", "airplane_mode_on") => lock(&self.state).airplane = on,
             ("global", "wifi_on") => lock(&self.state).wifi_off = !on,
             ("global", "mobile_data") => lock(&self.state).data_off = !on,

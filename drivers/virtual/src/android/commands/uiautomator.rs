@@ -62,7 +62,7 @@ async fn dump(call: &mut Call<'_>) -> CommandResult {
     }
     let snapshot = android.faulty_snapshot(&faults);
     let rotation = snapshot.rotation.number();
-    let tree = active_tree(&snapshot, device.shape().scale);
+    let tree = active_tree(&snapshot, device.screen().scale);
     let tree = tree.filter(|_| !injected(&Fault::EmptyTree));
     let mut xml = write_xml(
         tree.as_slice(),

@@ -1,7 +1,6 @@
 //! `wm`, which is `cmd window`.
 
 use crate::android::commands::{Call, CommandResult};
-use crate::android::lock;
 use crate::world::Rotation;
 
 pub(super) async fn run(call: &mut Call<'_>) -> CommandResult {
@@ -20,7 +19,7 @@ pub(super) async fn window(call: &mut Call<'_>, args: &[String]) -> CommandResul
     match args.as_slice() {
         ["size"] => {
             let mut text = format!("Physical size: {}x{}\n", shape.width_px, shape.height_px);
-            if let Some((w, h)) = lock(&android.state).size {
+            if let Some((w, h)) = android.device().world(|world, _| world.size_override()) {
                 text.push_str(&format!("Override size: {w}x{h}\n"));
             }
             call.out(text).await?;
@@ -28,49 +27,46 @@ pub(super) async fn window(call: &mut Call<'_>, args: &[String]) -> CommandResul
         }
         ["density"] => {
             let mut text = format!("Physical density: {}\n", shape.density());
-            if let Some(density) = lock(&android.state).density {
+            if let Some(density) = android.device().world(|world, _| world.density_override()) {
                 text.push_str(&format!("Override density: {density}\n"));
             }
             call.out(text).await?;
             Ok(0)
         }
-        ["size", "reset"] => {
-            lock(&android.state).size = None;
-            Ok(0)
-        }
-        ["density", "reset"] => {
-            lock(&android.state).density = None;
-            Ok(0)
-        }
         ["size", size] => {
             let pair = size.split_once('x');
             let pair = pair.and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-            match pair {
-                Some(pair) => {
-                    lock(&android.state).size = Some(pair);
-                    Ok(0)
-                }
-                None => {
-                    call.err(format!("Error: bad size {size}\n")).await?;
-                    Ok(255)
-                }
+            let is_reset = *size == "reset";
+            let set = (android.device())
+                .world(|world, now| (is_reset || pair.is_some()) && world.set_size(pair, now));
+            if !set {
+                call.err(format!("Error: bad size {size}\n")).await?;
+                return Ok(255);
             }
+            Ok(0)
         }
-        ["density", density] => match density.parse() {
-            Ok(density) => {
-                lock(&android.state).density = Some(density);
-                Ok(0)
-            }
-            Err(_) => {
+        ["density", density] => {
+            let number = density.parse().ok();
+            let is_reset = *density == "reset";
+            let set = (android.device()).world(|world, now| {
+                (is_reset || number.is_some()) && world.set_density(number, now)
+            });
+            if !set {
                 call.err(format!("Error: bad number {density}\n")).await?;
-                Ok(255)
+                return Ok(255);
             }
-        },
+            Ok(0)
+        }
         ["user-rotation", rest @ ..] | ["set-user-rotation", rest @ ..] => {
             match rest {
                 [] => {
+                    let free = android.setting("system", "accelerometer_rotation");
                     let rotation = android.device().world(|world, _| world.rotation());
-                    call.out(format!("lock {}\n", rotation.number())).await?;
+                    call.out(match free.as_deref() {
+                        Some("1") => "free\n".to_owned(),
+                        _ => format!("lock {}\n", rotation.number()),
+                    })
+                    .await?;
                 }
                 ["free"] => android.put_setting("system", "accelerometer_rotation", Some("1")),
                 ["lock", number @ ..] => {

@@ -52,8 +52,9 @@ pub(super) fn device_info(android: &Android) -> Value {
             world.front(),
         )
     });
-    let (width, height) = rotation.turn(shape.width_px, shape.height_px);
-    let (dp_x, dp_y) = rotation.turn(shape.width(), shape.height());
+    let screen = android.device().screen();
+    let (width, height) = rotation.turn(screen.width_px, screen.height_px);
+    let (dp_x, dp_y) = rotation.turn(screen.width(), screen.height());
     json!({
         "currentPackageName": front,
         "displayHeight": height,

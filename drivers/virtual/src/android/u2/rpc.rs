@@ -264,7 +264,7 @@ impl Server {
     pub(super) fn trees(&self) -> Vec<Tree> {
         trees(
             &self.android.device().snapshot(),
-            self.android.device().shape().scale,
+            self.android.device().screen().scale,
         )
     }
 
@@ -307,7 +307,7 @@ impl Server {
             ));
         }
         let snapshot = self.android.faulty_snapshot(&all);
-        let mut found = trees(&snapshot, device.shape().scale);
+        let mut found = trees(&snapshot, device.screen().scale);
         if active.and_then(Value::as_bool) == Some(true) {
             found.truncate(1);
         }
@@ -342,7 +342,7 @@ impl Server {
 
     async fn wait(&self, selector: &Value, ms: &Value, exists: bool) -> CallResult {
         let selector = Selector::of(selector).ok_or(CallError::NoMethod)?;
-        let scale = self.android.device().shape().scale;
+        let scale = self.android.device().screen().scale;
         let seen = self
             .wait_for(ms, |world, now| {
                 let all = trees(&world.snapshot(now), scale);

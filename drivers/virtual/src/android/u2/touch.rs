@@ -99,7 +99,7 @@ impl Server {
 
     /// Pixels as the device is held, in dp.
     fn point(&self, x: &Value, y: &Value) -> Option<Point> {
-        let scale = self.android.device().shape().scale;
+        let scale = self.android.device().screen().scale;
         Some(Point::new(x.as_f64()? / scale, y.as_f64()? / scale))
     }
 
@@ -175,7 +175,7 @@ impl Server {
         let steps = steps.max(1);
         let device = self.android.device();
         let dp = |x: i64, y: i64| {
-            let scale = device.shape().scale;
+            let scale = device.screen().scale;
             Point::new(x as f64 / scale, y as f64 / scale)
         };
         let count = i64::from(steps);
@@ -236,7 +236,7 @@ impl Server {
             .into_iter()
             .find(|at| all[index.tree].0[*at].scrolled.is_some());
         let view = &all[index.tree].0[found.unwrap_or(index.view)];
-        let scale = self.android.device().shape().scale;
+        let scale = self.android.device().screen().scale;
         Ok((
             view.key,
             (view.bounds.bottom - view.bounds.top) as f64 / scale,

@@ -23,6 +23,7 @@ impl Handler<'_> {
                 "args": told("arguments", json!([])),
                 "env": told("environment", json!({})),
             });
+            self.speak(&id, &process);
             self.state.processes.insert(id.clone(), process);
         }
         self.expect_to_run(&id, true);
@@ -122,6 +123,18 @@ impl Handler<'_> {
         }
         self.await_first_picture().await;
         Ok(())
+    }
+
+    /// Has an app that was just started speak the language of its arguments, of which Foundation
+    /// takes the one before as a setting's name: `-AppleLanguages (de)`.
+    pub(super) fn speak(&self, id: &str, process: &Value) {
+        let arguments = process.get("args").and_then(Value::as_array);
+        let mut texts = arguments.into_iter().flatten().filter_map(Value::as_str);
+        texts.find(|text| *text == "-AppleLanguages");
+        let list = texts.next().map(|list| list.trim_matches(['(', ')']));
+        let first = list.and_then(|list| list.split(',').next());
+        let language = first.map(|first| first.trim().trim_matches('"').to_owned());
+        self.world(|world, now| world.set_language(&id.into(), language, now));
     }
 
     /// Brings an app to the front and waits until it shows.

@@ -119,6 +119,7 @@ impl Handler<'_> {
                 "args": told("arguments", json!([])),
                 "env": told("environment", json!({})),
             });
+            self.speak(id, &process);
             self.state.processes.insert(id.to_owned(), process);
         }
         Ok(Some(TestedApp {
