@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use packtrain_drivers::{DriverError, Size};
+use packtrain_drivers::{DriverError, ScreenMark, Size};
 
 use crate::agent::{AgentChoice, AgentError, Jar, ShellAgent, U2Agent, UiAgent};
 use crate::command_error::CommandError;
@@ -49,6 +49,12 @@ impl AndroidDevice {
             keyboard: None,
             seen: Mutex::default(),
         }
+    }
+
+    /// The mark of what was kept.
+    pub(crate) fn last_mark(&self) -> Option<ScreenMark> {
+        let kept = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().map(Seen::mark)
     }
 
     /// Keeps what the screen showed; gives what was kept before.

@@ -77,11 +77,10 @@ impl AdbDriver {
                 session(&mut self.session)?;
                 self.device.snapshot(detail, deadline).await
             }
-            Command::Observe(_) => Err(DriverError::Unsupported {
-                command: "observe".to_owned(),
-                device: "this driver".to_owned(),
+            Command::Observe(options) => {
+                session(&mut self.session)?;
+                self.device.observe(&options, deadline).await
             }
-            .into()),
             Command::Screenshot => self.device.picture(deadline).await,
             Command::AwaitChange { since, limit } => {
                 session(&mut self.session)?;

@@ -53,6 +53,10 @@ impl Field {
 }
 
 impl Seen {
+    pub(crate) const fn mark(&self) -> ScreenMark {
+        self.mark
+    }
+
     pub(crate) fn of(screen: &Screen) -> Self {
         Self {
             mark: screen.mark,

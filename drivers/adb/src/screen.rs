@@ -1,5 +1,6 @@
 //! Reading the screen: as a tree, as a picture; and waiting for it to change.
 
+mod observe;
 mod picture;
 
 use std::time::{Duration, Instant};
@@ -144,7 +145,9 @@ impl AndroidDevice {
     ) -> Result<Observation> {
         // The second question is answered while the first one is.
         let (screen, focus) = tokio::join!(self.read(deadline), self.focus(deadline));
-        Ok(show(screen?, focus, detail))
+        Ok(Observation::Snapshot(Box::new(show(
+            screen?, focus, detail,
+        ))))
     }
 
     /// Waits until the screen shows something else than `since`.
@@ -159,7 +162,8 @@ impl AndroidDevice {
             let screen = self.read(deadline).await?;
             if screen.mark != since {
                 let focus = self.focus(deadline).await;
-                return Ok(show(screen, focus, SnapshotDetail::default()));
+                let snapshot = show(screen, focus, SnapshotDetail::default());
+                return Ok(Observation::Snapshot(Box::new(snapshot)));
             }
             if !poll.again().await {
                 return Ok(Observation::Unchanged);
@@ -169,13 +173,13 @@ impl AndroidDevice {
 }
 
 /// A screen as a snapshot. Without an answer about the focus, its largest window is in front.
-fn show(screen: Screen, focus: Result<Option<Focus>>, detail: SnapshotDetail) -> Observation {
+fn show(screen: Screen, focus: Result<Option<Focus>>, detail: SnapshotDetail) -> Snapshot {
     let front = match focus {
         Ok(Some(focus)) => Some(focus.package),
         Ok(None) | Err(_) => screen.package().map(str::to_owned),
     };
     let list = list_refs(&screen.tree, screen.size, detail);
-    Observation::Snapshot(Box::new(Snapshot {
+    Snapshot {
         mark: screen.mark,
         tree: screen.tree,
         text: list.text,
@@ -183,7 +187,7 @@ fn show(screen: Screen, focus: Result<Option<Focus>>, detail: SnapshotDetail) ->
         location: front,
         title: None,
         screen: screen.size,
-    }))
+    }
 }
 
 fn said(fault: &DumpFault) -> String {

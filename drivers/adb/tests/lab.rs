@@ -220,6 +220,22 @@ impl Device {
         }
     }
 
+    /// Has nobody write down what settings were, from the next connection on.
+    pub async fn restore_nowhere(&mut self) {
+        let options = AdbOptions {
+            restore: None,
+            ..settings(self.way, self.server.as_ref(), &self.folder)
+        };
+        self.pool = AdbPool::new(options);
+        let address = address(self.phone());
+        self.connector = self.pool.direct("bench", address).await.unwrap();
+    }
+
+    /// The program that drives it is killed, as far as the phone can tell.
+    pub fn forget(&mut self) {
+        self.driver = None;
+    }
+
     /// Connects anew.
     pub async fn reconnect(&mut self) -> Result<(), DriverError> {
         self.reconnect_in(&context()).await

@@ -1,0 +1,64 @@
+//! A screen once it is still, with all that comparing it takes.
+
+use std::time::Instant;
+
+use packtrain_drivers::wait::ChangePoll;
+use packtrain_drivers::{DriverError, Observation, ObserveOptions, Observed, SnapshotDetail};
+
+use super::show;
+use crate::command_error::CommandError;
+use crate::device::{AndroidDevice, Result};
+
+/// Where everything is counts.
+const DETAIL: SnapshotDetail = SnapshotDetail {
+    bounds: true,
+    css_selectors: false,
+    offscreen: false,
+};
+
+impl AndroidDevice {
+    /// Waits until two looks in a row show the same. The look that ended the last step counts:
+    /// when nothing was done since, one more is enough.
+    pub(crate) async fn observe(
+        &self,
+        options: &ObserveOptions,
+        deadline: Instant,
+    ) -> Result<Observation> {
+        let start = Instant::now();
+        let poll = ChangePoll::within(options.still_within);
+        let mut last = self.last_mark();
+        let (screen, is_still) = loop {
+            let screen = self.read(deadline).await?;
+            let is_still = last == Some(screen.mark);
+            if is_still || !poll.again().await {
+                break (screen, is_still);
+            }
+            last = Some(screen.mark);
+        };
+        let settled = start.elapsed();
+        let picture = async {
+            match options.picture {
+                true => self.picture(deadline).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let (focus, picture) = tokio::join!(self.focus(deadline), picture);
+        let picture = match picture {
+            Ok(Some(Observation::Screenshot(picture))) => Some(picture),
+            // An app may forbid pictures of itself, and several displays make none.
+            Ok(_)
+            | Err(CommandError::Driver(
+                DriverError::Unmet { .. } | DriverError::Unsupported { .. },
+            )) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Observation::Observed(Box::new(Observed {
+            snapshot: show(screen, focus, DETAIL),
+            picture,
+            masked: Vec::new(),
+            defects: Vec::new(),
+            settled,
+            is_still,
+        })))
+    }
+}
