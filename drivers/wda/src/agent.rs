@@ -74,6 +74,8 @@ pub(crate) struct Agent {
     session: Option<String>,
     /// The app the session is bound to: its crash is noticed, and so are alerts over it.
     app: Option<String>,
+    /// What apps are launched with.
+    arguments: Vec<String>,
 }
 
 impl Agent {
@@ -84,11 +86,17 @@ impl Agent {
             events,
             session: None,
             app: None,
+            arguments: Vec::new(),
         }
     }
 
     pub(crate) const fn events(&self) -> &EventSink {
         &self.events
+    }
+
+    /// Has every app launched with these from now on.
+    pub(crate) fn launch_with(&mut self, arguments: Vec<String>) {
+        self.arguments = arguments;
     }
 
     /// A WebDriverAgent that is not there is not started any more.

@@ -1,17 +1,18 @@
 //! From an endpoint to a connected device.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     BoxFuture, Classifier, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError,
-    EventSink, Platform, Size, event_channel,
+    EventSink, Platform, RestoreFile, Size, event_channel,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::access::DeviceAccess;
 use crate::agent::Agent;
-use crate::driver::WdaDriver;
+use crate::driver::{AxisRestore, WdaDriver};
 use crate::endpoint::WdaEndpoint;
 use crate::facts::{self, DeviceFacts, Screen};
 use crate::route::Route;
@@ -25,6 +26,7 @@ pub struct WdaConnector {
     route: Route,
     access: DeviceAccess,
     starter: Option<Arc<Starter>>,
+    restore: Option<RestoreFile>,
 }
 
 impl WdaConnector {
@@ -34,9 +36,13 @@ impl WdaConnector {
         route: Route,
         access: DeviceAccess,
         starter: Option<Arc<Starter>>,
+        restore: Option<&Path>,
     ) -> Self {
+        let id = DeviceId::new(Platform::Ios, endpoint.name.clone());
         Self {
-            id: DeviceId::new(Platform::Ios, endpoint.name.clone()),
+            restore: restore
+                .map(|folder| RestoreFile::new(folder, &id, packtrain_program::started)),
+            id,
             classifiers: endpoint.classifiers.clone(),
             facts,
             route,
@@ -81,6 +87,8 @@ impl WdaConnector {
     ) -> Result<WdaDriver, DriverError> {
         let mut agent = Agent::new(self.route.client(), self.starter.clone(), events);
         let status = agent.status(ctx).await?;
+        let axes = AxisRestore::new(self.restore.clone());
+        axes.recover(&mut agent, &self.access, ctx).await?;
         let mut told = DeviceFacts::of_status(&status);
         if told.tablet.is_some_and(|tablet| tablet != self.is_tablet()) {
             tracing::warn!(device = %self.id, "the device is not what its classifiers say");
@@ -98,6 +106,7 @@ impl WdaConnector {
             agent,
             self.access.clone(),
             screen.scale,
+            axes,
         ))
     }
 

@@ -2,20 +2,23 @@
 
 mod alerts;
 mod apps;
+mod axes;
 mod begin;
 mod front;
 mod input;
 mod keyboard;
+mod observe;
 mod screen;
 
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     ActionReport, AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError,
-    Observation, Size,
+    Observation, ScreenMark, Size,
 };
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::axes::AxisRestore;
 use self::keyboard::KeyboardScreen;
 use crate::access::DeviceAccess;
 use crate::agent::{Agent, Failure, Reply, WdaRequest};
@@ -37,6 +40,7 @@ pub(crate) struct WdaDriver {
     /// Pixels per point.
     scale: f64,
     state: State,
+    axes: AxisRestore,
 }
 
 /// What is known within a session.
@@ -44,6 +48,8 @@ pub(crate) struct WdaDriver {
 struct State {
     /// The device was turned, or may have been, and is to be turned upright again.
     turned: bool,
+    /// What the screen showed when it was last read, if nothing was done since.
+    seen: Option<ScreenMark>,
     /// The screen as it is held, when it was read.
     screen: Option<Size>,
     /// What the app in front calls itself, and its id.
@@ -62,13 +68,20 @@ struct State {
 
 impl WdaDriver {
     /// A driver for a device whose WebDriverAgent has answered. `scale` is in pixels per point.
-    pub(crate) fn new(info: DeviceInfo, agent: Agent, access: DeviceAccess, scale: f64) -> Self {
+    pub(crate) fn new(
+        info: DeviceInfo,
+        agent: Agent,
+        access: DeviceAccess,
+        scale: f64,
+        axes: AxisRestore,
+    ) -> Self {
         Self {
             info,
             agent,
             access,
             scale,
             state: State::default(),
+            axes,
         }
     }
 
@@ -89,17 +102,20 @@ impl WdaDriver {
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
         match command {
-            Command::Begin(_) => self.begin(ctx).await,
+            Command::Begin(options) => self.begin(&options, ctx).await,
             Command::End => self.end(ctx).await,
             Command::Snapshot(detail) => self.snapshot(detail, ctx).await,
-            Command::Observe(_) => Err(DriverError::Unsupported {
-                command: "observe".to_owned(),
-                device: "this driver".to_owned(),
-            }),
+            Command::Observe(options) => self.observe(&options, ctx).await,
             Command::Screenshot => self.screenshot(ctx).await,
             Command::AwaitChange { since, limit } => self.await_change(since, limit, ctx).await,
-            Command::Input(command) => self.input(command, ctx).await,
-            Command::App(command) => self.app(command, ctx).await,
+            Command::Input(command) => {
+                self.state.seen = None;
+                self.input(command, ctx).await
+            }
+            Command::App(command) => {
+                self.state.seen = None;
+                self.app(command, ctx).await
+            }
             Command::Android(command) => Err(self.unsupported(command.name())),
             Command::Web(command) => Err(self.unsupported(command.name())),
         }

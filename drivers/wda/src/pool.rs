@@ -37,6 +37,9 @@ pub struct WdaOptions {
     pub xcrun: Option<PathBuf>,
     /// How WebDriverAgent is started on simulators that nobody configured.
     pub simulator_start: WdaStart,
+    /// The folder where it is written down what settings were before a matrix changed them; without
+    /// one, none is changed.
+    pub restore: Option<PathBuf>,
 }
 
 impl WdaOptions {
@@ -229,7 +232,10 @@ impl WdaPool {
             self.starters().push(starter.clone());
             starter
         });
-        Ok(WdaConnector::new(endpoint, facts, route, access, starter))
+        let restore = self.options.restore.as_deref();
+        Ok(WdaConnector::new(
+            endpoint, facts, route, access, starter, restore,
+        ))
     }
 }
 

@@ -149,6 +149,19 @@ impl Simctl {
         self.install(udid, &copy).await
     }
 
+    /// What an option of a simulator's looks is, after it was set to `value` if there is one.
+    pub(crate) async fn ui(
+        &self,
+        udid: &str,
+        option: &str,
+        value: Option<&str>,
+    ) -> Result<String, SimctlError> {
+        let arguments = ["ui", udid, option].into_iter().chain(value);
+        let arguments: Vec<&str> = arguments.collect();
+        let printed = self.run(&arguments, &[], COMMAND_TIMEOUT).await?;
+        Ok(String::from_utf8_lossy(&printed).trim().to_owned())
+    }
+
     async fn run(
         &self,
         arguments: &[&str],

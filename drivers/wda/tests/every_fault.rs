@@ -20,7 +20,9 @@ fn coverage(fault: &Fault) -> Coverage {
     match fault {
         Fault::Delay(_) => Coverage::By("faults::a_slow_phone_is_waited_for"),
         Fault::Fail(_) => Coverage::By("faults::a_refusal_is_told_in_webdriveragents_words"),
-        Fault::Ignore => Coverage::By("axes::a_phone_that_ignores_an_axis_says_what_it_has_instead"),
+        Fault::Ignore => {
+            Coverage::By("axes::a_phone_that_ignores_an_axis_says_what_it_has_instead")
+        }
         Fault::Refuse | Fault::Reset => {
             Coverage::By("every_fault::connections_that_end_at_once_are_told")
         }

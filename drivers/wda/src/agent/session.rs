@@ -68,6 +68,9 @@ impl Agent {
             "bundleId": app,
             "forceAppLaunch": launch != Launch::AsItIs,
         });
+        if !self.arguments.is_empty() {
+            capabilities["arguments"] = json!(self.arguments);
+        }
         if launch == Launch::Cleared {
             capabilities[CLEAR_APP_DATA] = true.into();
         }

@@ -5,7 +5,7 @@
 //! running behind the home screen, with their data, until they are launched afresh. At the end the
 //! device is turned upright again; its apps are left as they are, for people to look at.
 
-use packtrain_drivers::{CommandContext, DeviceEvent, Observation};
+use packtrain_drivers::{CommandContext, DeviceEvent, Observation, SessionOptions};
 use serde_json::json;
 
 use super::{Result, State, WdaDriver, done};
@@ -15,21 +15,42 @@ use crate::agent::{Failure, WdaRequest};
 const MAX_ALERTS: usize = 5;
 
 impl WdaDriver {
-    pub(super) async fn begin(&mut self, ctx: &CommandContext) -> Result<Observation> {
+    pub(super) async fn begin(
+        &mut self,
+        options: &SessionOptions,
+        ctx: &CommandContext,
+    ) -> Result<Observation> {
+        // Whoever began before is gone.
+        (self.axes)
+            .put_back(&mut self.agent, &self.access, ctx)
+            .await?;
         self.state = State::default();
+        self.set_launch_arguments(options);
+        let mut applied = self.apply_axes(options, ctx).await?;
         self.agent.open_session(ctx).await?;
         self.unlock(ctx).await?;
+        applied.extend(self.apply_locale(options, ctx).await?);
         self.refuse_alerts(ctx).await?;
         self.turn_upright(ctx).await?;
         self.go_home(ctx).await?;
-        done()
+        applied.extend(self.apply_orientation(options, ctx).await?);
+        if options.axes.is_empty() {
+            return done();
+        }
+        Ok(Observation::Begun(applied))
     }
 
     /// Undoes what the session did to the device and lets go of it, whatever its commands came to.
     pub(super) async fn end(&mut self, ctx: &CommandContext) -> Result<Observation> {
         let restored = self.restore(ctx).await;
+        let axes = self.axes.put_back(&mut self.agent, &self.access, ctx);
+        // What stays changed outweighs how the device is held.
+        let axes = axes.await;
         self.state = State::default();
-        self.agent.end_session(ctx).await?;
+        self.agent.launch_with(Vec::new());
+        let ended = self.agent.end_session(ctx).await;
+        axes?;
+        ended?;
         restored?;
         done()
     }

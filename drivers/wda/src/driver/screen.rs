@@ -128,6 +128,7 @@ impl WdaDriver {
             tokio::time::sleep(ctx.remaining_up_to(READ_INTERVAL)).await;
         };
         let tree = parse(reply).await?;
+        self.state.seen = Some(ScreenMark::of(&tree));
         if let (_, Some(size)) = source::root(&tree) {
             self.state.screen = Some(size);
         }
