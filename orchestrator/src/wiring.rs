@@ -9,26 +9,46 @@ pub(crate) mod phones;
 mod selection;
 pub(crate) mod web;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use packtrain_config::{Config, VirtualSettings};
-use packtrain_driver_adb::{AdbDevice, AdbPool};
+use packtrain_driver_adb::{AdbDevice, AdbOptions, AdbPool};
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
-use packtrain_driver_wda::WdaPool;
+use packtrain_driver_wda::{WdaOptions, WdaPool};
 use packtrain_drivers::{Connector, DeviceId, DeviceInfo, Platform};
 use packtrain_virtual::fleet::Fleet as VirtualFleet;
 
 pub use self::selection::DeviceSelection;
+use self::selection::Search;
 use crate::exit::CliError;
 
 /// The name of the web device that exists when none is configured.
 const DEFAULT_SLOT: &str = "chromium";
 
+/// Virtual phones, and what leads to them.
+struct VirtualPhones {
+    fleet: VirtualFleet,
+    wda: Arc<WdaPool>,
+    /// What was there before settings were changed.
+    folder: PathBuf,
+}
+
+/// The folder in which what outlives a process is kept, for all projects of a user.
+fn state_folder() -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let path = std::env::var_os(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))?;
+    Some(state.join("packtrain"))
+}
+
 /// Everything devices are made of, ready to be connected.
 pub struct Wiring {
     web: Arc<WebPool>,
     wda: Arc<WdaPool>,
-    phones: Option<VirtualFleet>,
+    phones: Option<VirtualPhones>,
     search: install::SearchPaths,
     found: install::Found,
     connectors: Vec<Arc<dyn Connector>>,
@@ -53,10 +73,18 @@ impl Wiring {
         let places = web::search_paths(config);
         let found = install::find(&places);
         let search = wanted.search(Platform::Android);
-        let adb = AdbPool::new(android::options(&config.devices.android, search)?);
+        let restore = state_folder().map(|folder| folder.join("restore"));
+        let options = AdbOptions {
+            restore: restore.clone(),
+            ..android::options(&config.devices.android, search)?
+        };
+        let adb = AdbPool::new(options);
         let mut wiring = Self {
             web: WebPool::new(&found),
-            wda: WdaPool::new(ios::options(&config.devices.ios)?),
+            wda: WdaPool::new(WdaOptions {
+                restore,
+                ..ios::options(&config.devices.ios)?
+            }),
             phones: None,
             free_slots: config.devices.web.is_empty(),
             search: places,
@@ -65,7 +93,7 @@ impl Wiring {
             unusable: Vec::new(),
             headed,
         };
-        wiring.add_virtual(config, wanted, &adb).await?;
+        wiring.add_virtual(config, wanted).await?;
         let survey = android::survey(&adb, search).await?;
         wiring.connectors.extend(survey.connectors);
         wiring.unusable = survey.unusable;
@@ -132,7 +160,10 @@ impl Wiring {
         self.web.shutdown().await;
         self.wda.shutdown().await;
         if let Some(phones) = self.phones {
-            phones.shutdown().await;
+            phones.wda.shutdown().await;
+            phones.fleet.shutdown().await;
+            // There is one only if something was changed and not put back.
+            let _ = std::fs::remove_dir_all(&phones.folder);
         }
     }
 
@@ -140,7 +171,6 @@ impl Wiring {
         &mut self,
         config: &Config,
         wanted: DeviceSelection<'_>,
-        adb: &AdbPool,
     ) -> Result<(), CliError> {
         let configured = config.devices.simulated.clone().unwrap_or_default();
         // Asked for without a number and not configured is one.
@@ -161,15 +191,25 @@ impl Wiring {
             return Ok(());
         }
         let fleet = phones::start(&settings).await?;
+        // They live as long as this process, and so does what is kept about them.
+        let folder = std::env::temp_dir().join(format!("packtrain-virtual-{}", std::process::id()));
+        let adb = AdbPool::new(AdbOptions {
+            restore: Some(folder.clone()),
+            ..android::options(&config.devices.android, Search::Not)?
+        });
+        let wda = WdaPool::new(WdaOptions {
+            restore: Some(folder.clone()),
+            ..ios::options(&config.devices.ios)?
+        });
         for (index, phone) in fleet.android().iter().enumerate() {
             self.connectors
-                .push(android::virtual_phone(adb, index, phone));
+                .push(android::virtual_phone(&adb, index, phone));
         }
         for (index, phone) in fleet.ios().iter().enumerate() {
             self.connectors
-                .push(ios::virtual_phone(&self.wda, index, phone)?);
+                .push(ios::virtual_phone(&wda, index, phone)?);
         }
-        self.phones = Some(fleet);
+        self.phones = Some(VirtualPhones { fleet, wda, folder });
         Ok(())
     }
 

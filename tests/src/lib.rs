@@ -83,6 +83,7 @@ impl Lab {
             .args(arguments)
             .current_dir(self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path().join(".config"))
+            .env("XDG_STATE_HOME", self.folder.path().join(".state"))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         command
