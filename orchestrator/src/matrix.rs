@@ -10,7 +10,7 @@ use packtrain_drivers::{AxisValues, known_axis};
 use packtrain_engine::{CellSettings, Matrix};
 use packtrain_model::suggest::closest;
 use packtrain_model::trail::Trail;
-use packtrain_model::{Axis, Cell, MatrixSummary};
+use packtrain_model::{Axis, Cell, Expected, MatrixSummary};
 
 use crate::exit::CliError;
 
@@ -69,7 +69,10 @@ pub fn of_trail(
     };
     let expanded = expand(name, matrix, wanted);
     expanded
-        .map(|matrix| Some(Arc::new(matrix)))
+        .map(|mut matrix| {
+            matrix.summary.is_inline = true;
+            Some(Arc::new(matrix))
+        })
         .map_err(|error| error.cause(format!("{place} asks for it")))
 }
 
@@ -179,8 +182,27 @@ pub fn expand(
             cover: matrix.cover.word().to_owned(),
             excluded: u32::try_from(covered.excluded).unwrap_or(u32::MAX),
             unreachable: covered.unreachable,
+            is_inline: false,
+            expect: matrix.expect.iter().map(expected).collect(),
         },
     })
+}
+
+fn expected(configured: &packtrain_config::Expectation) -> Expected {
+    let packtrain_config::Expectation {
+        when,
+        step,
+        kind,
+        role,
+        name,
+    } = configured.clone();
+    Expected {
+        when,
+        step,
+        kind,
+        role,
+        name,
+    }
 }
 
 /// The axes, when their values are such that drivers can apply them.

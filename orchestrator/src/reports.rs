@@ -90,6 +90,7 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let failed = |what: &str, error: &dyn std::error::Error| {
         CliError::infrastructure(format!("cannot write the {what} report")).because(error)
     };
+    let comparison = packtrain_report::comparison::compare(&view, &mut |path| file(folder, path));
     let mut links = Vec::new();
     let mut keep = |kind: &str, name: &str, content: &str| {
         let path = folder.join(name);
@@ -114,6 +115,9 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         keep("junit", "junit.xml", &junit()?);
         let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
         keep("json", "report.json", &json);
+        let compared = serde_json::to_string_pretty(&comparison)
+            .map_err(|error| failed("comparison", &error))?;
+        keep("comparison", "comparison.json", &compared);
     }
     let copies = [
         wanted
@@ -143,15 +147,16 @@ fn render_html(
         artifact_root,
         ..HtmlOptions::default()
     };
-    packtrain_report::html(view, &options, &mut |path| {
-        // Paths come from the journal, which may come from anywhere.
-        let inside = Path::new(path)
-            .components()
-            .all(|part| matches!(part, std::path::Component::Normal(_)));
-        inside
-            .then(|| std::fs::read(folder.join(path)).ok())
-            .flatten()
-    })
+    packtrain_report::html(view, &options, &mut |path| file(folder, path))
+}
+
+/// A file of the run. Paths come from the journal, which may come from anywhere.
+fn file(folder: &Path, path: &str) -> Option<Vec<u8>> {
+    let mut parts = Path::new(path).components();
+    let inside = parts.all(|part| matches!(part, std::path::Component::Normal(_)));
+    inside
+        .then(|| std::fs::read(folder.join(path)).ok())
+        .flatten()
 }
 
 fn copy(path: &Path, content: &str) -> Result<(), CliError> {

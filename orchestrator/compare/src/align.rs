@@ -15,6 +15,8 @@ use crate::answer::Item;
 pub use expected::{Expectation, NameMatch, Place};
 pub use text::Texts;
 
+pub(crate) use items::in_view;
+
 /// A screen made ready to be aligned with others.
 #[derive(Debug, Clone)]
 pub struct Prepared<'a> {

@@ -11,3 +11,5 @@ pub mod input;
 pub mod normal;
 pub mod order;
 pub mod picture;
+
+pub use compare::compare;

@@ -1,6 +1,6 @@
 //! Sessions on this computer: one attempt of one trail on one device, from lease to end.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -221,10 +221,12 @@ impl SessionContext {
             _ => Vec::new(),
         };
         let took = matrix::took(&order.cell.axes, &applied, device);
-        if !order.cell.axes.is_empty() {
+        if !order.planned.cell.is_empty() {
+            let memory = self.scope.memory().shown();
             self.record(RunEvent::SessionConfigured {
                 session: self.id.clone(),
                 axes: applied,
+                memory,
             })
             .await;
         }
@@ -380,8 +382,30 @@ fn remember_cell(memory: &mut Memory, order: &SessionOrder, device: &DeviceInfo)
     memory.remember("cell.id", &matrix::cell_id(&called.to_string(), cell));
 }
 
-/// The app under test on this device.
+/// The app under test on this device: the target's, or the only one that the trail launches.
 fn app_of(order: &SessionOrder, device: &DeviceInfo) -> Option<String> {
-    let ids = order.target.app_ids.get(&device.id.platform())?;
-    ids.first().cloned()
+    let ids = order.target.app_ids.get(&device.id.platform());
+    if let Some(id) = ids.and_then(|ids| ids.first()) {
+        return Some(id.clone());
+    }
+    let lineage = lineage(&device.classifiers);
+    let steps = order.trail.all_steps();
+    let calls = steps.flat_map(|step| match step.recording_for(&lineage) {
+        Recorded::Calls(_, calls) => calls,
+        Recorded::Unknown | Recorded::NoAction(_) => &[],
+    });
+    let launched: BTreeSet<String> = calls
+        .filter(|call| call.name == "launchApp")
+        .filter_map(|call| {
+            call.args
+                .as_mapping()?
+                .get("appId")?
+                .as_scalar()
+                .map(|id| id.text.clone())
+        })
+        .collect();
+    match launched.len() {
+        1 => launched.into_iter().next(),
+        _ => None,
+    }
 }

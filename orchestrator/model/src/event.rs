@@ -70,6 +70,9 @@ pub enum RunEvent {
         session: SessionId,
         /// What was applied and read back.
         axes: Vec<AppliedAxis>,
+        /// What it remembers from the start, secrets left out.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        memory: BTreeMap<String, String>,
     },
     /// A step began.
     StepStarted {
@@ -375,6 +378,54 @@ pub struct MatrixSummary {
     /// Pairs of values that no cell has because of what is excluded: `engine=firefox, fontScale=2`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreachable: Vec<String>,
+    /// Whether it stands in a trail, which then asks for it by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_inline: bool,
+    /// Differences that are as they should be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expected>,
+}
+
+/// Differences that are as they should be: those for which all that is said here holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Expected {
+    /// The configurations it is about: values by axis.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub when: BTreeMap<String, String>,
+    /// The step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// What is different.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The element's role.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// A regular expression for the element's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl fmt::Display for Expected {
+    /// As it stands in the configuration, more or less: `locale=de-DE step=3 kind=missing`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when = self
+            .when
+            .iter()
+            .map(|(axis, value)| format!("{axis}={value}"));
+        let step = self.step.map(|step| format!("step={step}"));
+        let named = |name: &str, value: &Option<String>| {
+            value.as_ref().map(|value| format!("{name}={value}"))
+        };
+        let rest = [
+            step,
+            named("kind", &self.kind),
+            named("role", &self.role),
+            named("name", &self.name),
+        ];
+        let words: Vec<_> = when.chain(rest.into_iter().flatten()).collect();
+        f.write_str(&words.join(" "))
+    }
 }
 
 /// One axis of a matrix.

@@ -16,8 +16,9 @@ pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use event::{
-    Artifact, ArtifactKind, Axis, Cell, Entry, MatrixSummary, PlannedSession, RecordAs, RunEvent,
-    RunOptionsSummary, SCHEMA_VERSION, SourceCall, StepKind, StepSummary, TrailSummary, recorded,
+    Artifact, ArtifactKind, Axis, Cell, Entry, Expected, MatrixSummary, PlannedSession, RecordAs,
+    RunEvent, RunOptionsSummary, SCHEMA_VERSION, SourceCall, StepKind, StepSummary, TrailSummary,
+    recorded,
 };
 pub use ids::{AttemptNumber, RunId, SessionId, SessionIndex, StepIndex};
 pub use memory::{Memory, Redactor};

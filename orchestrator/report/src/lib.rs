@@ -5,6 +5,7 @@
 //! are kept; the HTML report asks its caller for the pictures.
 
 pub mod compare;
+pub mod comparison;
 pub mod console;
 pub mod html;
 pub mod json;

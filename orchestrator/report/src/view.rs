@@ -4,6 +4,7 @@
 
 mod fold;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -84,6 +85,8 @@ pub struct SessionView {
     pub device: Option<DeviceId>,
     /// What is known of the device.
     pub info: Option<DeviceInfo>,
+    /// What the devices that may run it are called together, when they are alike.
+    pub group: Option<DeviceId>,
     /// The configuration it runs in; empty without a matrix.
     pub cell: Cell,
     /// How it ended for good.
@@ -109,6 +112,8 @@ pub struct AttemptView {
     pub status: Status,
     /// What was applied of its cell, as it was read back.
     pub axes: Vec<AppliedAxis>,
+    /// What it remembered from the start, in a configuration of a matrix.
+    pub memory: BTreeMap<String, String>,
     /// Every step of the trail, reached or not.
     pub steps: Vec<StepView>,
 }
@@ -240,10 +245,18 @@ impl SessionView {
             .map_or_else(|| "any device".to_owned(), ToString::to_string)
     }
 
+    /// The device as a part of the cell: what those that are alike are called together.
+    pub fn cell_device(&self) -> String {
+        match &self.group {
+            Some(group) => group.to_string(),
+            None => self.device_name(),
+        }
+    }
+
     /// What tells it from the trail's other sessions: the device's id and, when there is one, the
     /// configuration: `web/desktop (locale=de)`.
     pub fn name(&self) -> String {
-        named(&self.device_name(), &self.cell)
+        named(&self.cell_device(), &self.cell)
     }
 
     /// What a report shows for it.

@@ -46,7 +46,8 @@ impl RunEvent {
                     redactor.redact_all(texts);
                 }
             }
-            Self::SessionConfigured { axes, .. } => {
+            Self::SessionConfigured { axes, memory, .. } => {
+                redactor.redact_all(memory.values_mut());
                 let texts = axes
                     .iter_mut()
                     .flat_map(|axis| [&mut axis.want, &mut axis.got]);

@@ -46,12 +46,14 @@ fn session(info: DeviceInfo, steps: u32, end: Outcome) -> SessionView {
     SessionView {
         id: id.clone(),
         device: Some(info.id.clone()),
+        group: None,
         cell: packtrain_model::Cell::default(),
         info: Some(info),
         status: Status::Ended(end.clone()),
         flaky: false,
         attempts: vec![AttemptView {
             axes: Vec::new(),
+            memory: Default::default(),
             id,
             number: AttemptNumber(1),
             started: None,

@@ -1,6 +1,6 @@
 //! Events into a view, one at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -95,8 +95,13 @@ impl Fold {
                 attempt,
                 device,
             } => self.session_started(at, session, &planned, attempt, device),
-            RunEvent::SessionConfigured { session, axes } => {
+            RunEvent::SessionConfigured {
+                session,
+                axes,
+                memory,
+            } => {
                 if let Some(attempt) = self.attempt(&session) {
+                    attempt.memory = memory;
                     attempt.axes = axes;
                 }
             }
@@ -270,6 +275,7 @@ impl Fold {
             id,
             device: planned.device.clone(),
             info,
+            group: planned.one_of.first().cloned(),
             cell: planned.cell.clone(),
             status: Status::NotRun,
             flaky: false,
@@ -394,6 +400,7 @@ impl AttemptView {
             duration: Duration::ZERO,
             status: Status::NotRun,
             axes: Vec::new(),
+            memory: BTreeMap::new(),
             steps: trail
                 .steps
                 .iter()

@@ -1,0 +1,299 @@
+//! Who is compared with whom.
+
+use std::collections::BTreeMap;
+
+use crate::align::Varied;
+use crate::answer;
+use crate::input::{Cell, OutcomeKind, Run, Session, Step, StepStatus};
+
+/// A run with its reference.
+pub(super) struct Field<'a> {
+    pub(super) run: &'a Run,
+    /// The cell that others are compared with first.
+    pub(super) reference: Option<usize>,
+    /// The same among the cells of each device.
+    by_device: BTreeMap<&'a str, usize>,
+    /// The sessions of each trail.
+    by_trail: BTreeMap<usize, Vec<usize>>,
+    /// Axes and facts of each cell together.
+    pub(super) values: Vec<BTreeMap<String, String>>,
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn new(run: &'a Run) -> Self {
+        let mut by_trail: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, session) in run.sessions.iter().enumerate() {
+            // What points nowhere is left out.
+            if session.cell < run.cells.len() && session.trail < run.trails.len() {
+                by_trail.entry(session.trail).or_default().push(place);
+            }
+        }
+        let values = run
+            .cells
+            .iter()
+            .map(|cell| {
+                let mut values = cell.facts.clone();
+                values.insert("device".to_owned(), cell.device.clone());
+                values.extend(cell.values.clone());
+                values
+            })
+            .collect();
+        let mut field = Self {
+            run,
+            reference: None,
+            by_device: BTreeMap::new(),
+            by_trail,
+            values,
+        };
+        for place in 0..run.cells.len() {
+            let device = run.cells[place].device.as_str();
+            let known = field.by_device.get(device).copied();
+            if known.is_none_or(|known| field.standing(place) < field.standing(known)) {
+                field.by_device.insert(device, place);
+            }
+        }
+        field.reference = (0..run.cells.len()).min_by_key(|cell| field.standing(*cell));
+        field
+    }
+
+    /// How far a cell is from being the reference: axes that differ, then trails that did not pass.
+    fn standing(&self, cell: usize) -> (usize, usize) {
+        let values = &self.run.cells[cell].values;
+        let wanted = self
+            .run
+            .matrix
+            .iter()
+            .flat_map(|matrix| &matrix.reference.0);
+        let differ = wanted
+            .filter(|(axis, value)| values.get(*axis).is_some_and(|own| own != *value))
+            .count();
+        let passed = self.run.sessions.iter();
+        let passed = passed
+            .filter(|s| s.cell == cell && s.outcome == OutcomeKind::Passed)
+            .count();
+        (differ, usize::MAX - passed)
+    }
+
+    /// The sessions of a trail.
+    pub(super) fn sessions_of(&self, trail: usize) -> &[usize] {
+        self.by_trail.get(&trail).map_or(&[], Vec::as_slice)
+    }
+
+    /// All sessions that have a trail and a cell.
+    pub(super) fn sessions(&self) -> impl Iterator<Item = (usize, &'a Session)> + '_ {
+        let run = self.run;
+        self.by_trail
+            .values()
+            .flatten()
+            .map(|place| (*place, &run.sessions[*place]))
+    }
+
+    pub(super) fn cell_of(&self, session: usize) -> &'a Cell {
+        &self.run.cells[self.run.sessions[session].cell]
+    }
+
+    /// A step of a session that was reached.
+    pub(super) fn step(&self, session: usize, step: u32) -> Option<&'a Step> {
+        self.run.sessions[session]
+            .steps
+            .iter()
+            .find(|one| one.step == step)
+    }
+
+    pub(super) fn passed(&self, session: usize, step: u32) -> bool {
+        self.step(session, step)
+            .is_some_and(|step| step.status == StepStatus::Passed)
+    }
+
+    /// How unlike two cells are: axes, then facts; of equals, the reference first.
+    fn distance(&self, from: usize, to: usize) -> (usize, usize, bool, usize) {
+        let (one, other) = (&self.run.cells[from], &self.run.cells[to]);
+        let differ = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
+            let here = one
+                .iter()
+                .filter(|(name, value)| other.get(*name) != Some(*value))
+                .count();
+            here + other.keys().filter(|name| !one.contains_key(*name)).count()
+        };
+        (
+            differ(&one.values, &other.values),
+            differ(&one.facts, &other.facts) + usize::from(one.device != other.device),
+            self.reference != Some(to),
+            to,
+        )
+    }
+
+    /// How far a cell is from the reference.
+    pub(super) fn unlike_reference(&self, cell: usize) -> (usize, usize, bool, usize) {
+        self.distance(self.reference.unwrap_or(cell), cell)
+    }
+
+    /// The session of the nearest other cell of the same trail that is like that.
+    pub(super) fn nearest(&self, session: usize, is: impl Fn(usize) -> bool) -> Option<usize> {
+        let (trail, cell) = (
+            self.run.sessions[session].trail,
+            self.run.sessions[session].cell,
+        );
+        self.sessions_of(trail)
+            .iter()
+            .copied()
+            .filter(|other| self.run.sessions[*other].cell != cell && is(*other))
+            .min_by_key(|other| (self.distance(cell, self.run.sessions[*other].cell), *other))
+    }
+
+    /// The session that a session's step is compared with: the reference of its device, or for that
+    /// the reference of all; where that did not pass the step, the nearest to it that did.
+    pub(super) fn baseline(&self, session: usize, step: u32) -> Option<usize> {
+        let own = &self.run.sessions[session];
+        let of_device = self
+            .by_device
+            .get(self.cell_of(session).device.as_str())
+            .copied();
+        let wanted = of_device
+            .filter(|cell| *cell != own.cell)
+            .or(self.reference)?;
+        if wanted == own.cell {
+            return None;
+        }
+        self.sessions_of(own.trail)
+            .iter()
+            .copied()
+            .filter(|other| self.run.sessions[*other].cell != own.cell && self.passed(*other, step))
+            .min_by_key(|other| {
+                let cell = self.run.sessions[*other].cell;
+                (cell != wanted, self.distance(wanted, cell), *other)
+            })
+    }
+
+    /// The device's reference, unless it is the cell itself or the reference of all.
+    pub(super) fn device_reference(&self, cell: usize) -> Option<usize> {
+        let of_device = self
+            .by_device
+            .get(self.run.cells[cell].device.as_str())
+            .copied();
+        of_device.filter(|other| *other != cell && Some(*other) != self.reference)
+    }
+
+    /// In what two sessions' cells differ.
+    pub(super) fn varied(&self, was: usize, is: usize) -> Varied {
+        let (one, other) = (self.cell_of(was), self.cell_of(is));
+        let language = |cell: &Cell| -> Option<String> {
+            let locale = cell
+                .values
+                .get("locale")
+                .or_else(|| cell.facts.get("locale"))?;
+            Some(
+                locale
+                    .split(['-', '_'])
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+            )
+        };
+        let mut axes: std::collections::BTreeSet<String> = one
+            .values
+            .keys()
+            .chain(other.values.keys())
+            .filter(|axis| one.values.get(*axis) != other.values.get(*axis))
+            .cloned()
+            .collect();
+        let names = one.facts.keys().chain(other.facts.keys());
+        axes.extend(
+            names
+                .filter(|name| one.facts.get(*name) != other.facts.get(*name))
+                .cloned(),
+        );
+        // Screens of other sizes are laid out anew, whatever made them so.
+        if axes.contains("width") {
+            axes.insert("viewport".to_owned());
+        }
+        Varied {
+            axes,
+            language: language(one) != language(other),
+        }
+    }
+
+    /// Whether a cell has a session that says something of the app.
+    pub(super) fn says_something(&self, cell: usize) -> bool {
+        let mut own = self
+            .run
+            .sessions
+            .iter()
+            .filter(|session| session.cell == cell);
+        own.any(|session| matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed))
+    }
+
+    pub(super) fn cell(&self, place: usize) -> answer::Cell {
+        let cell = &self.run.cells[place];
+        let values: Vec<String> = cell
+            .values
+            .iter()
+            .map(|(k, v)| format!(" {k}={v}"))
+            .collect();
+        answer::Cell {
+            id: format!("{}{}", cell.device, values.concat()),
+            device: cell.device.clone(),
+            values: cell.values.clone(),
+            facts: cell.facts.clone(),
+            visual_key: cell.visual_key.clone(),
+            reference: self.reference == Some(place),
+        }
+    }
+
+    pub(super) fn session(&self, place: usize) -> answer::Session {
+        let session = &self.run.sessions[place];
+        let outcome = match session.outcome {
+            OutcomeKind::Passed if session.earlier.is_some() => "flaky",
+            OutcomeKind::Passed => "passed",
+            OutcomeKind::Failed => "failed",
+            OutcomeKind::Infrastructure => "infrastructure",
+            OutcomeKind::NeedsAgent => "needs_agent",
+            OutcomeKind::Cancelled => "cancelled",
+            OutcomeKind::Skipped => "skipped",
+            OutcomeKind::Unfinished => "unfinished",
+        };
+        let is_known = session.cell < self.run.cells.len();
+        let reference = (is_known && self.reference != Some(session.cell))
+            .then(|| {
+                self.nearest(place, |other| {
+                    self.run.sessions[other].outcome == OutcomeKind::Passed
+                })
+            })
+            .flatten();
+        answer::Session {
+            session: session.id.clone(),
+            trail: session.trail,
+            cell: session.cell,
+            outcome: outcome.to_owned(),
+            reference,
+        }
+    }
+
+    /// Sessions that say nothing of the app.
+    pub(super) fn not_compared(&self) -> Vec<answer::NotCompared> {
+        let told = |(place, session): (usize, &Session)| {
+            let word = match session.outcome {
+                OutcomeKind::Passed | OutcomeKind::Failed => return None,
+                OutcomeKind::Infrastructure => "infrastructure",
+                OutcomeKind::NeedsAgent => "not recorded",
+                OutcomeKind::Cancelled => "cancelled",
+                OutcomeKind::Skipped => "skipped",
+                OutcomeKind::Unfinished => "not finished",
+            };
+            let why = match session.why.as_str() {
+                "" => word.to_owned(),
+                why => format!("{word}: {why}"),
+            };
+            Some(answer::NotCompared {
+                session: place,
+                why,
+            })
+        };
+        self.run
+            .sessions
+            .iter()
+            .enumerate()
+            .filter_map(told)
+            .collect()
+    }
+}

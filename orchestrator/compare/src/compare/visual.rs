@@ -1,0 +1,304 @@
+//! Pictures, compared where all that draws is equal: within a visual key.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use packtrain_model::screen::ScreenTree;
+
+use super::field::Field;
+use super::screens::step_words;
+use super::sighting::Sightings;
+use crate::answer::{ClusterKind, Noise, Occurrence, PictureBox, Visual, VisualKind};
+use crate::defects::named;
+use crate::input::{Pictures, SeenPicture, Step};
+use crate::picture::{self, Area, Difference, Picture};
+
+/// Pictures kept decoded; a screen of a phone takes ten megabytes.
+const MAX_DECODED: usize = 6;
+
+pub(super) fn compare(
+    field: &Field<'_>,
+    pictures: &mut dyn Pictures,
+    sightings: &mut Sightings,
+) -> (Vec<Visual>, Vec<Noise>) {
+    let mut album = Album {
+        pictures,
+        decoded: Vec::new(),
+        known: BTreeMap::new(),
+    };
+    let (mut visual, mut noise) = (Vec::new(), Vec::new());
+    let mut groups: BTreeMap<(usize, u32, &str), Vec<usize>> = BTreeMap::new();
+    for (place, session) in field.sessions() {
+        let key = field.cell_of(place).visual_key.as_str();
+        for step in &session.steps {
+            if !key.is_empty() && step.picture.is_some() && field.passed(place, step.step) {
+                groups
+                    .entry((session.trail, step.step, key))
+                    .or_default()
+                    .push(place);
+            }
+        }
+    }
+    for ((trail, step, _), sessions) in groups {
+        let seen = |place: usize| field.step(place, step)?.picture.as_ref();
+        let Some(first) = sessions.first().and_then(|place| seen(*place)) else {
+            continue;
+        };
+        if sessions
+            .iter()
+            .all(|place| seen(*place).is_some_and(|one| one.digest == first.digest))
+        {
+            continue;
+        }
+        let noisy = noises(&mut album, field, step, &sessions);
+        for (cell, boxes) in &noisy {
+            noise.push(Noise {
+                trail,
+                step,
+                cell: *cell,
+                boxes: boxes.clone(),
+            });
+        }
+        // The cell nearest to the reference is what the others are compared with.
+        let base = sessions.iter().copied().min_by_key(|place| {
+            let cell = field.run.sessions[*place].cell;
+            (
+                field.reference != Some(cell),
+                field.unlike_reference(cell),
+                *place,
+            )
+        });
+        let Some(base) = base else { continue };
+        for &place in &sessions {
+            if field.run.sessions[place].cell == field.run.sessions[base].cell {
+                continue;
+            }
+            let (Some(was), Some(is)) = (seen(base), seen(place)) else {
+                continue;
+            };
+            let cells = [base, place].map(|place| field.run.sessions[place].cell);
+            let masks: Vec<[i32; 4]> = noisy
+                .iter()
+                .filter(|(cell, _)| cells.contains(cell))
+                .flat_map(|(_, boxes)| boxes.iter().copied())
+                .collect();
+            let difference = album.difference(was, is, &masks);
+            let Some(told) = field
+                .step(place, step)
+                .and_then(|own| told(&difference, own, is.scale))
+            else {
+                continue;
+            };
+            let told = Visual {
+                trail,
+                step,
+                session: place,
+                against: base,
+                ..told
+            };
+            let words = step_words(field, trail, step);
+            let occurrence = Occurrence {
+                trail,
+                session: place,
+                step,
+                nearest: Some(base),
+                visual: Some(visual.len()),
+                ..Occurrence::default()
+            };
+            if let Some((key, title)) = cluster(&told, step, &words) {
+                let detail = format!("{} pixels differ", told.pixels);
+                sightings.add(ClusterKind::Visual, key, occurrence, || (title, detail));
+            }
+            visual.push(told);
+        }
+    }
+    (visual, noise)
+}
+
+/// What differs between repeats of one cell.
+fn noises(
+    album: &mut Album<'_>,
+    field: &Field<'_>,
+    step: u32,
+    sessions: &[usize],
+) -> BTreeMap<usize, Vec<[i32; 4]>> {
+    let mut noisy: BTreeMap<usize, Vec<[i32; 4]>> = BTreeMap::new();
+    let mut first: BTreeMap<usize, usize> = BTreeMap::new();
+    for &place in sessions {
+        let cell = field.run.sessions[place].cell;
+        let Some(&base) = first.get(&cell) else {
+            first.insert(cell, place);
+            continue;
+        };
+        let seen = |place: usize| field.step(place, step)?.picture.as_ref();
+        let (Some(was), Some(is)) = (seen(base), seen(place)) else {
+            continue;
+        };
+        let boxes: Vec<[i32; 4]> = match &*album.difference(was, is, &[]) {
+            Compared::Different(Difference::Changed { areas, .. }) => {
+                areas.iter().map(|area| area.at).collect()
+            }
+            Compared::Different(Difference::Shifted { at, .. }) => vec![*at],
+            Compared::Different(Difference::None | Difference::Size) | Compared::Failed => continue,
+        };
+        let known = noisy.entry(cell).or_default();
+        known.extend(boxes);
+        known.sort_unstable();
+        known.dedup();
+    }
+    noisy
+}
+
+/// What makes two visual differences the same, and how it is called.
+fn cluster(visual: &Visual, step: u32, words: &str) -> Option<(String, String)> {
+    match visual.kind {
+        VisualKind::Failed => None,
+        VisualKind::Size => Some((
+            format!("visual:size:{words}"),
+            format!("The picture of step {step} has another size: {words}"),
+        )),
+        VisualKind::Shifted => {
+            let [right, down] = visual.shift.unwrap_or_default();
+            let way = match (right, down) {
+                (0, down) if down > 0 => format!("down {down} px"),
+                (0, down) => format!("up {} px", -down),
+                (right, _) if right > 0 => format!("to the right {right} px"),
+                (right, _) => format!("to the left {} px", -right),
+            };
+            Some((
+                format!("visual:{words}:moved {way}"),
+                format!("The screen of step {step} moved {way}: {words}"),
+            ))
+        }
+        VisualKind::Changed => {
+            let element = visual.boxes.iter().find_map(|one| one.element.clone());
+            Some(match element {
+                Some(element) => (
+                    format!("visual:{element}"),
+                    format!("{element} looks different"),
+                ),
+                None => (
+                    format!("visual:{words}"),
+                    format!("Step {step} looks different: {words}"),
+                ),
+            })
+        }
+    }
+}
+
+/// A difference as it is told; `None` for none.
+fn told(compared: &Compared, step: &Step, scale: f64) -> Option<Visual> {
+    let tree = step.tree.as_ref().map(|seen| &*seen.tree);
+    let boxed = |area: &Area| PictureBox {
+        at: area.at,
+        pixels: area.pixels,
+        element: tree.and_then(|tree| smallest(tree, area.at, scale)),
+        kind: area.kind,
+    };
+    let visual = |kind, pixels, boxes| Visual {
+        kind,
+        pixels,
+        boxes,
+        ..Visual::default()
+    };
+    match compared {
+        Compared::Different(Difference::None) => None,
+        Compared::Failed => Some(visual(VisualKind::Failed, 0, Vec::new())),
+        Compared::Different(Difference::Size) => Some(visual(VisualKind::Size, 0, Vec::new())),
+        Compared::Different(Difference::Changed { pixels, areas }) => {
+            let boxes = areas.iter().map(boxed).collect();
+            Some(visual(VisualKind::Changed, *pixels, boxes))
+        }
+        Compared::Different(Difference::Shifted { by, pixels, at }) => {
+            let area = Area {
+                at: *at,
+                pixels: *pixels,
+                kind: crate::answer::BoxKind::Changed,
+            };
+            Some(Visual {
+                shift: Some(*by),
+                ..visual(VisualKind::Shifted, *pixels, vec![boxed(&area)])
+            })
+        }
+    }
+}
+
+/// The smallest named node that holds a box.
+fn smallest(tree: &ScreenTree, at: [i32; 4], scale: f64) -> Option<String> {
+    let scale = if scale > 0.0 { scale } else { 1.0 };
+    // A pixel over the edge is smoothing.
+    let [left, top, right, bottom] = at.map(|edge| f64::from(edge) / scale);
+    tree.nodes
+        .iter()
+        .filter(|node| !node.name.is_empty())
+        .filter_map(|node| {
+            let [l, t, r, b] = node.bounds?.map(f64::from);
+            let holds = l <= left + 1.0 && t <= top + 1.0 && r >= right - 1.0 && b >= bottom - 1.0;
+            holds.then_some(((r - l) * (b - t), node))
+        })
+        .min_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, node)| named(node))
+}
+
+/// Pictures, each read when it is needed.
+struct Album<'a> {
+    pictures: &'a mut dyn Pictures,
+    /// The ones used last.
+    decoded: Vec<(String, Option<Rc<Picture>>)>,
+    known: BTreeMap<Compare, Rc<Compared>>,
+}
+
+/// What is compared: two digests, and what is left out.
+type Compare = (String, String, Vec<[i32; 4]>);
+
+/// What comparing came to.
+enum Compared {
+    Different(Difference),
+    /// One of them could not be read.
+    Failed,
+}
+
+impl Album<'_> {
+    fn picture(&mut self, digest: &str) -> Option<Rc<Picture>> {
+        if let Some(at) = self.decoded.iter().position(|(known, _)| known == digest) {
+            let found = self.decoded.remove(at);
+            let picture = found.1.clone();
+            self.decoded.push(found);
+            return picture;
+        }
+        let bytes = self.pictures.bytes(digest);
+        let picture = bytes
+            .and_then(|bytes| Picture::decode(&bytes).ok())
+            .map(Rc::new);
+        if self.decoded.len() >= MAX_DECODED {
+            self.decoded.remove(0);
+        }
+        self.decoded.push((digest.to_owned(), picture.clone()));
+        picture
+    }
+
+    fn difference(
+        &mut self,
+        was: &SeenPicture,
+        is: &SeenPicture,
+        masks: &[[i32; 4]],
+    ) -> Rc<Compared> {
+        if was.digest == is.digest {
+            return Rc::new(Compared::Different(Difference::None));
+        }
+        let mut masks = [masks, &was.masked, &is.masked].concat();
+        masks.sort_unstable();
+        masks.dedup();
+        let key = (was.digest.clone(), is.digest.clone(), masks);
+        if let Some(known) = self.known.get(&key) {
+            return Rc::clone(known);
+        }
+        let compared = match (self.picture(&was.digest), self.picture(&is.digest)) {
+            (Some(was), Some(is)) => Compared::Different(picture::difference(&was, &is, &key.2)),
+            _ => Compared::Failed,
+        };
+        let compared = Rc::new(compared);
+        self.known.insert(key, Rc::clone(&compared));
+        compared
+    }
+}

@@ -1,0 +1,387 @@
+//! From a run as reports see it to what is compared.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use packtrain_compare::align::{Expectation, NameMatch, Place};
+use packtrain_compare::answer::{Comparison, Step as TrailStep, Trail};
+use packtrain_compare::cover::Condition;
+use packtrain_compare::input::{
+    Cell, Commands, EarlierFailure, OutcomeKind, Run, SeenPicture, SeenTree, Session, Step,
+    StepStatus,
+};
+use packtrain_drivers::{DeviceEvent, DeviceInfo, Platform, known_axis};
+use packtrain_model::screen::ScreenTree;
+use packtrain_model::{Expected, Outcome};
+use regex::Regex;
+
+use crate::reported::Reported;
+use crate::view::{CallView, RunView, SessionView, Status, StepView, TrailView};
+
+/// Gives the content of a file of the run, by its path below the run's folder.
+pub type Files<'f> = dyn FnMut(&str) -> Option<Vec<u8>> + 'f;
+
+/// Compares a run. Trees and pictures are read when they are needed, each once.
+pub fn compare(view: &RunView, files: &mut Files<'_>) -> Comparison {
+    let (run, pictures) = input(view, files);
+    let mut bytes = |digest: &str| {
+        let path = pictures.get(digest)?;
+        files(path)
+    };
+    packtrain_compare::compare::compare(&run, &mut bytes)
+}
+
+/// A run as it is compared, and where its pictures are, by digest.
+pub fn input(view: &RunView, files: &mut Files<'_>) -> (Run, HashMap<String, String>) {
+    let mut reading = Reading {
+        files,
+        trees: HashMap::new(),
+        pictures: HashMap::new(),
+        cells: Vec::new(),
+    };
+    let mut sessions = Vec::new();
+    for (place, trail) in view.trails.iter().enumerate() {
+        for session in &trail.sessions {
+            sessions.push(reading.session(place, session));
+        }
+    }
+    let (pictures, cells) = (reading.pictures, reading.cells);
+    let matrix = view.matrix.clone();
+    let expected = matrix.iter().flat_map(|matrix| &matrix.expect);
+    let run = Run {
+        run: view.run.0.clone(),
+        packtrain: view.packtrain.clone(),
+        planned: sessions.len(),
+        expectations: expected.filter_map(expectation).collect(),
+        commands: commands(view),
+        matrix,
+        trails: view.trails.iter().map(trail).collect(),
+        cells,
+        sessions,
+    };
+    (run, pictures)
+}
+
+fn trail(trail: &TrailView) -> Trail {
+    let summary = &trail.summary;
+    Trail {
+        name: summary.name.clone(),
+        title: summary.title.clone(),
+        path: summary.path.clone(),
+        steps: summary
+            .steps
+            .iter()
+            .map(|step| TrailStep {
+                step: step.step.0,
+                text: step.text.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// How cells of the run are asked for again.
+fn commands(view: &RunView) -> Commands {
+    let behind = match &view.matrix {
+        Some(matrix) if !matrix.name.is_empty() => format!("--matrix {}", matrix.name),
+        Some(matrix) if matrix.is_inline => String::new(),
+        Some(matrix) => {
+            let axes = matrix.axes.iter();
+            let axes = axes.map(|axis| format!("--axis {}={}", axis.name, axis.values.join(",")));
+            axes.collect::<Vec<_>>().join(" ")
+        }
+        None => String::new(),
+    };
+    Commands {
+        before: "packtrain run".to_owned(),
+        behind,
+    }
+}
+
+struct Reading<'r, 'f> {
+    files: &'r mut Files<'f>,
+    /// By digest.
+    trees: HashMap<String, Option<Arc<ScreenTree>>>,
+    /// Their paths, by digest.
+    pictures: HashMap<String, String>,
+    cells: Vec<Cell>,
+}
+
+impl Reading<'_, '_> {
+    fn session(&mut self, trail: usize, session: &SessionView) -> Session {
+        let last = session.last();
+        let steps: Vec<Step> = last
+            .into_iter()
+            .flat_map(|attempt| &attempt.steps)
+            .filter(|step| step.status != Status::NotRun)
+            .map(|step| self.step(step))
+            .collect();
+        let screen = steps.iter().find_map(|step| step.tree.as_ref());
+        let screen = screen.map(|seen| (seen.tree.width, seen.tree.height));
+        let picture = steps.iter().find_map(|step| step.picture.as_ref());
+        let scale = picture.map(|picture| picture.scale);
+        let cell = self.cell(session, screen, scale);
+        let earlier = session.flaky.then(|| {
+            let attempts = session.attempts.iter().rev().skip(1);
+            let bad = attempts
+                .filter_map(|attempt| attempt.first_bad_step())
+                .next();
+            bad.map(|step| EarlierFailure {
+                step: step.step.0,
+                message: step.status.message().unwrap_or_default(),
+            })
+        });
+        let memory = last.map(|attempt| &attempt.memory);
+        Session {
+            id: session.id.0.clone(),
+            trail,
+            cell,
+            outcome: outcome(&session.status),
+            why: session.status.message().unwrap_or_default(),
+            earlier: earlier.flatten(),
+            steps,
+            memory: memory.map_or_else(Vec::new, |memory| {
+                let named = memory.iter();
+                named
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect()
+            }),
+        }
+    }
+
+    fn step(&mut self, step: &StepView) -> Step {
+        let observed = step.observed.as_ref();
+        let tree = observed.and_then(|observed| observed.tree.as_ref());
+        let tree = tree.and_then(|tree| {
+            let files = &mut *self.files;
+            let read = self.trees.entry(tree.digest.clone()).or_insert_with(|| {
+                let bytes = files(&tree.artifact)?;
+                serde_json::from_slice(&bytes).ok().map(Arc::new)
+            });
+            Some(SeenTree {
+                digest: tree.digest.clone(),
+                tree: Arc::clone(read.as_ref()?),
+            })
+        });
+        let picture = observed.and_then(|observed| observed.picture.as_ref());
+        let picture = picture.map(|picture| {
+            self.pictures
+                .insert(picture.digest.clone(), picture.artifact.clone());
+            SeenPicture {
+                digest: picture.digest.clone(),
+                scale: picture.scale,
+                masked: picture.masked.clone(),
+            }
+        });
+        let (console, failed_requests) = troubles(&step.reports);
+        Step {
+            step: step.step.0,
+            status: match &step.status {
+                Status::Ended(Outcome::Passed) => StepStatus::Passed,
+                Status::Ended(Outcome::Failed(_)) => StepStatus::Failed,
+                Status::Ended(_) | Status::NotRun | Status::Unfinished => StepStatus::Other,
+            },
+            message: match &step.status {
+                Status::Ended(Outcome::Failed(failure)) => failure.message.clone(),
+                _ => String::new(),
+            },
+            duration_ms: u64::try_from(step.duration.as_millis()).unwrap_or(u64::MAX),
+            tree,
+            picture,
+            defects: observed
+                .map(|seen| seen.defects.clone())
+                .unwrap_or_default(),
+            console,
+            failed_requests,
+            matched: step.calls.iter().filter_map(matched).collect(),
+            uses: step.calls.iter().filter_map(used).collect(),
+        }
+    }
+
+    /// The cell of a session: its place among the cells.
+    fn cell(
+        &mut self,
+        session: &SessionView,
+        screen: Option<(f64, f64)>,
+        scale: Option<f64>,
+    ) -> usize {
+        let device = session.cell_device();
+        let values = &session.cell.0;
+        let known = self
+            .cells
+            .iter_mut()
+            .position(|cell| cell.device == device && cell.values == *values);
+        let facts = session
+            .info
+            .as_ref()
+            .map(|info| facts(info, values, screen))
+            .unwrap_or_default();
+        let key = visual_key(&facts, values, screen, scale);
+        match known {
+            Some(known) => {
+                let cell = &mut self.cells[known];
+                // Another trail may have seen what this one did not get to.
+                if cell.visual_key.is_empty() {
+                    (cell.facts, cell.visual_key) = (facts, key);
+                }
+                known
+            }
+            None => {
+                self.cells.push(Cell {
+                    device,
+                    values: values.clone(),
+                    facts,
+                    visual_key: key,
+                });
+                self.cells.len() - 1
+            }
+        }
+    }
+}
+
+fn outcome(status: &Status) -> OutcomeKind {
+    match status {
+        Status::NotRun | Status::Unfinished => OutcomeKind::Unfinished,
+        Status::Ended(outcome) => match outcome {
+            Outcome::Passed => OutcomeKind::Passed,
+            Outcome::Failed(_) => OutcomeKind::Failed,
+            Outcome::Infrastructure { .. } => OutcomeKind::Infrastructure,
+            Outcome::NeedsAgent { .. } => OutcomeKind::NeedsAgent,
+            Outcome::Cancelled { .. } => OutcomeKind::Cancelled,
+            Outcome::Skipped { .. } => OutcomeKind::Skipped,
+        },
+    }
+}
+
+/// What is known of a device in a configuration besides the values of axes.
+fn facts(
+    info: &DeviceInfo,
+    values: &BTreeMap<String, String>,
+    screen: Option<(f64, f64)>,
+) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    let mut add = |name: &str, value: String| {
+        if !values.contains_key(name) && !value.is_empty() {
+            facts.insert(name.to_owned(), value);
+        }
+    };
+    let (width, height) = screen.unwrap_or((info.screen.width, info.screen.height));
+    let form = info.classifiers.get(1).map(|form| form.0.clone());
+    add("platform", info.id.platform().to_string());
+    add("form", form.unwrap_or_default());
+    // A pixel of one platform is not a point of another.
+    add("width", format!("{}", width.round()));
+    add(
+        "orientation",
+        if width > height {
+            "landscape"
+        } else {
+            "portrait"
+        }
+        .to_owned(),
+    );
+    match info.id.platform() {
+        Platform::Web => {
+            let engine = values.get("engine").map_or("chromium", String::as_str);
+            add("engine", engine.to_owned());
+        }
+        Platform::Android | Platform::Ios => {
+            add("os", info.system.clone());
+            add("model", info.model.clone());
+        }
+    }
+    facts
+}
+
+/// Pictures are compared where engine, size, scale and every setting that drivers apply are equal.
+/// What is left to differ is the app: builds, flags, data.
+fn visual_key(
+    facts: &BTreeMap<String, String>,
+    values: &BTreeMap<String, String>,
+    screen: Option<(f64, f64)>,
+    scale: Option<f64>,
+) -> String {
+    let (Some((width, height)), Some(scale)) = (screen, scale) else {
+        return String::new();
+    };
+    let fact = |name: &str| facts.get(name).or_else(|| values.get(name));
+    let engine = fact("engine").or_else(|| fact("os"));
+    let platform = fact("platform").map_or("", String::as_str);
+    let mut key = format!("{platform}-{}", engine.map_or("", String::as_str));
+    key.push_str(&format!("-{width}x{height}@{scale}"));
+    for (axis, value) in values {
+        let is_told = matches!(axis.as_str(), "engine" | "viewport" | "size" | "scale");
+        if known_axis(axis).is_some() && !is_told {
+            key.push_str(&format!("-{axis}={value}"));
+        }
+    }
+    key
+}
+
+/// Errors, and requests that failed, without what differs from one run to the next.
+fn troubles(reports: &[DeviceEvent]) -> (Vec<String>, Vec<String>) {
+    let (mut console, mut requests) = (Vec::new(), Vec::new());
+    for event in reports {
+        match event {
+            DeviceEvent::RequestFailed {
+                method,
+                url,
+                status,
+                error,
+            } => {
+                let path = url.split(['?', '#']).next().unwrap_or_default();
+                let path = path.split_once("://").map_or(path, |(_, rest)| {
+                    rest.split_once('/').map_or("", |(_, path)| path)
+                });
+                let why = status.map(|status| status.to_string());
+                let why = why.or_else(|| error.clone()).unwrap_or_default();
+                requests.push(format!("{method} /{path}: {why}"));
+            }
+            DeviceEvent::Logged { level, text, .. } if level == "error" || level == "warning" => {
+                console.push(format!("{level}: {text}"));
+            }
+            DeviceEvent::PageFailed { .. } | DeviceEvent::Crashed { .. } => {
+                console.push(Reported::of(event).text);
+            }
+            _ => {}
+        }
+    }
+    (console, requests)
+}
+
+fn matched(call: &CallView) -> Option<(String, u32)> {
+    let located = call.report.located.as_ref()?;
+    Some((located.by.clone(), located.matched))
+}
+
+/// Role and name of the element that a call used, from what led to it: `role button "Add"`.
+fn used(call: &CallView) -> Option<(String, String)> {
+    let by = &call.report.located.as_ref()?.by;
+    let name = by.split('"').nth(1)?.to_owned();
+    let role = by
+        .strip_prefix("role ")
+        .and_then(|rest| rest.split(' ').next());
+    Some((role.unwrap_or_default().to_owned(), name))
+}
+
+fn expectation(expected: &Expected) -> Option<Expectation> {
+    let conditions = expected.when.iter().map(|(axis, value)| {
+        let condition: Condition = value.parse().ok()?;
+        Some((axis.clone(), condition))
+    });
+    let kind = expected
+        .kind
+        .as_ref()
+        .map(|kind| serde_json::from_value(kind.as_str().into()));
+    let kind = kind.transpose().ok()?;
+    let name = expected.name.as_deref().map(Regex::new);
+    Some(Expectation {
+        text: expected.to_string(),
+        place: Place {
+            steps: expected.step.into_iter().collect(),
+            cells: conditions.collect::<Option<_>>()?,
+        },
+        role: expected.role.clone(),
+        name: name.transpose().ok()?.map(NameMatch::Pattern),
+        kind,
+    })
+}
