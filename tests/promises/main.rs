@@ -13,6 +13,7 @@ mod docs;
 mod downloads;
 mod fleet;
 mod isolation;
+mod matrix;
 mod mcp_conformance;
 mod mutants;
 mod network;
