@@ -10,6 +10,7 @@ use packtrain_drivers::{
 use packtrain_testing::{TestDevice, VirtualPhone, context, fleet_options};
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::ios::Iphone;
+use tempfile::TempDir;
 
 /// How a driver gets to its WebDriverAgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,7 @@ pub struct Device {
     pub fleet: Fleet,
     pub pool: Arc<WdaPool>,
     pub connector: Arc<dyn Connector>,
+    pub folder: TempDir,
     driver: Option<Box<dyn Driver>>,
     events: EventStream,
 }
@@ -99,7 +101,11 @@ impl Device {
 
     /// A phone of a fleet, reached as told, whose driver has begun a session.
     pub async fn of(fleet: Fleet, way: Way, endpoint: WdaEndpoint) -> Self {
-        let pool = WdaPool::new(WdaOptions::default());
+        let folder = tempfile::tempdir().unwrap();
+        let pool = WdaPool::new(WdaOptions {
+            restore: Some(folder.path().to_owned()),
+            ..WdaOptions::default()
+        });
         let connector = pool.connector(&endpoint).unwrap();
         let (sink, events) = event_channel();
         let driver = connector.connect(sink, &context()).await.unwrap();
@@ -108,6 +114,7 @@ impl Device {
             fleet,
             pool,
             connector,
+            folder,
             driver: Some(driver),
             events,
         };
@@ -148,6 +155,11 @@ impl Device {
     /// Lets go of the driver.
     pub async fn disconnect(&mut self) {
         self.driver.take().unwrap().close().await;
+    }
+
+    /// The program that drives it is killed, as far as the phone can tell.
+    pub fn forget(&mut self) {
+        self.driver = None;
     }
 
     /// Connects anew.

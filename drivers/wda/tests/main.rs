@@ -3,6 +3,7 @@
 
 mod alerts;
 mod apps;
+mod axes;
 mod discovery;
 mod every_fault;
 mod faults;

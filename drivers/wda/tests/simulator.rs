@@ -41,6 +41,13 @@ const APPS: &str = r#"{
     };
 }"#;
 
+/// What `simctl ui` prints of a fresh simulator.
+const LOOKS: [(&str, &str); 3] = [
+    ("appearance", "light\n"),
+    ("content_size", "large\n"),
+    ("increase_contrast", "disabled\n"),
+];
+
 /// Writes down what it is told, without the word `simctl`. Launching an app tells the test the
 /// port and waits until somebody listens there.
 const XCRUN: &str = r#"#!/bin/bash
@@ -54,6 +61,7 @@ case "$1" in
   uninstall) rm -r Shop.app ;;
   install) cp -R "$3" . ;;
   openurl) echo "first line" >&2; echo "nothing can open $3" >&2; exit 194 ;;
+  ui) if [ -n "$4" ]; then echo "$4" > "$3.txt"; else cat "$3.txt"; fi ;;
   launch) exec 3<>/dev/tcp/127.0.0.1/CONTROL; echo "$SIMCTL_CHILD_USE_PORT" >&3; read -r <&3 ;;
 esac
 "#;
@@ -74,6 +82,9 @@ impl Mac {
         let file = |name: &str| folder.path().join(name);
         std::fs::write(file("list.json"), LIST).unwrap();
         std::fs::write(file("apps.txt"), APPS).unwrap();
+        for (option, value) in LOOKS {
+            std::fs::write(file(&format!("{option}.txt")), value).unwrap();
+        }
         std::fs::create_dir(file("Shop.app")).unwrap();
         std::fs::write(file("Shop.app/Info.plist"), "the shop").unwrap();
         let port = control.local_addr().unwrap().port().to_string();
@@ -85,6 +96,7 @@ impl Mac {
         let pool = WdaPool::new(WdaOptions {
             endpoints,
             usbmuxd: None,
+            restore: Some(file("restore")),
             ..WdaOptions::from_environment(|name| (name == "PATH").then(|| path.clone()))
         });
         Self {
@@ -316,6 +328,44 @@ async fn what_simctl_refuses_is_told_in_its_words() {
     let missing = AppCommand::Install("/no/such.app".into());
     let error = app(driver.as_mut(), missing).await.unwrap_err();
     assert!(matches!(error, DriverError::Invalid(_)), "{error}");
+    driver.close().await;
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn the_looks_of_a_simulator_are_changed_read_and_put_back() {
+    let mac = Mac::new(Vec::new()).await;
+    let (mut driver, _relay) = mac.driver().await;
+    let wanted = [
+        ("colorScheme", "dark"),
+        ("contrast", "increased"),
+        ("textSize", "accessibility-large"),
+    ];
+    let begin = Command::Begin(SessionOptions {
+        axes: wanted
+            .map(|(axis, value)| (axis.to_owned(), value.to_owned()))
+            .into(),
+        ..SessionOptions::default()
+    });
+    let begun = driver.execute(begin, &context()).await.unwrap();
+    let Observation::Begun(applied) = begun else {
+        panic!("{begun:?}");
+    };
+    let got: Vec<_> = applied
+        .iter()
+        .map(|axis| (axis.axis.as_str(), axis.got.as_str()))
+        .collect();
+    assert_eq!(got, wanted);
+    let looks = |option: &str| {
+        std::fs::read_to_string(mac.folder.path().join(format!("{option}.txt"))).unwrap()
+    };
+    assert_eq!(looks("increase_contrast"), "enabled\n");
+    driver.execute(Command::End, &context()).await.unwrap();
+    for (option, value) in LOOKS {
+        assert_eq!(looks(option), value);
+    }
+    let files = std::fs::read_dir(mac.folder.path().join("restore")).unwrap();
+    assert_eq!(files.count(), 0);
     driver.close().await;
     mac.end().await;
 }
