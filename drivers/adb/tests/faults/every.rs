@@ -12,7 +12,7 @@ fn coverage(fault: &Fault) -> Coverage {
             Coverage::By("device::commands_that_fail_and_say_they_did_not_are_not_believed")
         }
         Fault::Ignore => {
-            Coverage::By("axes::a_phone_that_ignores_an_axis_says_what_it_has_instead")
+            Coverage::By("../axes::a_phone_that_ignores_an_axis_says_what_it_has_instead")
         }
         Fault::Refuse | Fault::Reset => {
             Coverage::By("wire::a_phone_that_closes_every_connection_is_lost")

@@ -140,3 +140,28 @@ fn templates_calculate_and_show_money() {
     assert_eq!(fill("${quantity} x"), "3 x");
     assert_eq!(fill("${quantity - 1}"), "2");
 }
+
+#[test]
+fn a_translation_of_what_the_app_never_says_is_a_mistake() {
+    let app = |german: &str| {
+        format!(
+            "app: {{id: a.b, name: A, start: home}}\nstate: {{name: ''}}\nscreens:\n  home:\n    elements:\n      - text: Hello ${{name}}\ntexts:\n  de:\n    {german}\n"
+        )
+    };
+    let read = App::parse(&app("Hello ${name}: Hallo ${name}"), "app.yaml").expect("valid");
+    let hello = |language| {
+        read.translation("Hello ${name}", language)
+            .map(Template::source)
+    };
+    assert_eq!(hello("de-DE"), Some("Hallo ${name}"));
+    assert_eq!(hello("fr"), None);
+    let expected = "\
+app.yaml:9:20: no text of this app is `Helo ${name}`
+  |
+9 |     Helo ${name}: Hallo ${name}
+  |                   ^
+hint: did you mean `Hello ${name}`?";
+    assert_eq!(fault(&app("Helo ${name}: Hallo ${name}")), expected);
+    let unknown = fault(&app("Hello ${name}: Hallo ${nam}"));
+    assert!(unknown.contains("no variable is named `nam`"), "{unknown}");
+}

@@ -542,3 +542,51 @@ fn an_unknown_package_can_be_installed_started_and_removed() {
     assert!(bench.world.uninstall(&id, bench.now));
     assert_eq!(bench.world.app_state(&id), AppState::NotInstalled);
 }
+
+#[test]
+fn size_density_and_text_size_change_where_things_are() {
+    let mut bench = Bench::in_shop(Platform::Android);
+    let button = |bench: &mut Bench| {
+        let nodes = bench.nodes().into_iter();
+        nodes.filter(|n| n.id == "sign_in").map(|n| n.bounds).next()
+    };
+    let before = button(&mut bench).expect("it is there");
+    bench.world.set_font_scale(1.3, bench.now);
+    let larger = button(&mut bench).expect("it is there");
+    assert_eq!((larger.x, larger.w), (before.x, before.w));
+    assert!((larger.h - before.h * 1.3).abs() < 1e-9 && larger.y > before.y);
+    bench.world.set_font_scale(f64::NAN, bench.now);
+    assert_eq!(button(&mut bench), Some(before), "that is no size");
+    assert!(bench.world.set_size(Some((720, 1280)), bench.now));
+    assert!(bench.world.set_density(Some(320), bench.now));
+    let snapshot = bench.snapshot();
+    assert_eq!((snapshot.width, snapshot.height), (360.0, 640.0));
+    assert_eq!(button(&mut bench).expect("it is there").w, 312.0);
+    assert!(!bench.world.set_size(Some((0, 0)), bench.now));
+    assert!(bench.world.set_size(None, bench.now) && bench.world.set_density(None, bench.now));
+    assert_eq!(button(&mut bench), Some(before));
+}
+
+#[test]
+fn an_app_speaks_the_language_that_was_chosen_for_it_and_others_do_not() {
+    let shop = "com.example.shop".into();
+    for platform in [Platform::Android, Platform::Ios] {
+        let mut bench = Bench::in_shop(platform);
+        bench.world.set_app_locale(&shop, Some("de-AT"), bench.now);
+        assert!(bench.shows("Anmelden"));
+        bench.tap("sign_in");
+        assert!(bench.shows("Gib deine E-Mail ein"));
+        bench.world.stop(&shop, bench.now);
+        bench.world.launch(&shop, bench.now).expect("installed");
+        assert!(bench.shows("Anmelden"), "it is kept");
+        bench.fill("email", "a@b.c").fill("password", "secret");
+        bench.tap("sign_in").pass(1000);
+        bench.answer("Allow");
+        assert!(bench.shows("Hinzufügen") && bench.shows("Grüner Tee 3"));
+        bench.world.set_app_locale(&shop, Some("fr-FR"), bench.now);
+        assert!(bench.shows("Add") && bench.shows("Green tea 3"));
+        assert!(bench.world.uninstall(&shop, bench.now));
+        assert_eq!(bench.world.app_locale(&shop), None);
+        assert!(!bench.world.set_app_locale(&shop, Some("de"), bench.now));
+    }
+}

@@ -261,3 +261,44 @@ async fn a_debugger_sees_the_apps_that_run() {
     assert!(said.lines().any(|line| line == pid.trim()), "{said}");
     lab.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_set_of_the_screen_and_of_apps_is_told_as_a_phone_tells_it() {
+    let shop = "com.example.shop";
+    let set = |what: &str| format!("cmd locale {what} {shop} --user current");
+    let locales = |list: &str| format!("Locales for {shop} for user 0 are [{list}]\n");
+    let (get, put) = (set("get-app-locales"), set("set-app-locales"));
+    let (german, none) = (
+        format!("{put} --locales de-DE"),
+        format!("{put} --locales \"\""),
+    );
+    answers(&[
+        ("wm size", "Physical size: 1080x2424\n", 0),
+        ("wm size 720x1280", "", 0),
+        ("wm size", "Physical size: 1080x2424\nOverride size: 720x1280\n", 0),
+        ("wm size 1080x2424; wm size", "Physical size: 1080x2424\n", 0),
+        ("wm size 1x1", "Error: bad size 1x1\n", 255),
+        ("wm density 320; wm density", "Physical density: 420\nOverride density: 320\n", 0),
+        ("wm density reset; wm density", "Physical density: 420\n", 0),
+        ("wm density many", "Error: bad number many\n", 255),
+        ("wm user-rotation", "lock 0\n", 0),
+        ("wm user-rotation lock 1; settings get system user_rotation", "1\n", 0),
+        ("wm user-rotation free; wm user-rotation", "free\n", 0),
+        ("cmd uimode night", "Night mode: no\n", 0),
+        ("cmd uimode night yes", "Night mode: yes\n", 0),
+        ("cmd uimode night auto", "Night mode: auto\n", 0),
+        (
+            "cmd uimode night never",
+            "Error: mode must be 'yes', 'no', or 'auto', or 'custom_schedule', or 'custom_bedtime'\n",
+            255,
+        ),
+        ("settings put system font_scale 1.3; settings get system font_scale", "1.3\n", 0),
+        (&get, &locales(""), 0),
+        (&german, "", 0),
+        (&get, &locales("de-DE"), 0),
+        (&none, "", 0),
+        (&get, &locales(""), 0),
+        ("cmd locale get-app-locales com.a", "Unknown package com.a for userId 0\n", 255),
+    ])
+    .await;
+}
