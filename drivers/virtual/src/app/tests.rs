@@ -156,7 +156,7 @@ fn a_translation_of_what_the_app_never_says_is_a_mistake() {
     assert_eq!(hello("de-DE"), Some("Hallo ${name}"));
     assert_eq!(hello("fr"), None);
     let expected = "\
-app.yaml:9:20: no text of this app is `Helo ${name}`
+app.yaml:9:19: no text of this app is `Helo ${name}`
   |
 9 |     Helo ${name}: Hallo ${name}
   |                   ^
