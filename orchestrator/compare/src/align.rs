@@ -88,6 +88,22 @@ impl<'a> Prepared<'a> {
     }
 }
 
+impl Alignment {
+    /// The alignment of the first screen with a third one, to which the second is aligned by `next`.
+    pub fn through(&self, next: &Self) -> Self {
+        let chain = |first: &[Option<usize>], second: &[Option<usize>]| {
+            first
+                .iter()
+                .map(|place| place.and_then(|place| second.get(place).copied().flatten()))
+                .collect()
+        };
+        Self {
+            to: chain(&self.to, &next.to),
+            from: chain(&next.from, &self.from),
+        }
+    }
+}
+
 /// Aligns two screens.
 pub fn align(was: &Prepared<'_>, is: &Prepared<'_>) -> Alignment {
     pairs::align(was, is)

@@ -23,7 +23,7 @@ pub fn compare(run: &Run, pictures: &mut dyn Pictures) -> Comparison {
     let mut sightings = Sightings::default();
     let screens = screens::compare(&field, &mut sightings);
     noises::compare(&field, &screens, &mut sightings);
-    let (visual, noise) = visual::compare(&field, pictures, &mut sightings);
+    let (visual, noise) = visual::compare(&field, &screens, pictures, &mut sightings);
     let timings = slow::compare(&field, &mut sightings);
     let facts = facts(run);
     let clusters = clusters::of(&field, &facts, sightings);
@@ -141,6 +141,3 @@ fn sentence(field: &Field<'_>, clusters: &[answer::Cluster], settled: usize) -> 
     }
     words
 }
-
-#[cfg(test)]
-mod tests;

@@ -42,6 +42,16 @@ pub(super) fn of(
             items.push(item(kind, node, None));
         }
     }
+    // What is missing or new moves others in and out of view.
+    let is_built = |kind: ItemKind| {
+        matches!(
+            kind,
+            ItemKind::Missing | ItemKind::Added | ItemKind::Order | ItemKind::RawKey
+        )
+    };
+    if items.iter().any(|item| is_built(item.kind)) {
+        items.retain(|item| !matches!(item.kind, ItemKind::OutOfView | ItemKind::IntoView));
+    }
     items
 }
 
@@ -99,6 +109,9 @@ fn pair(
             Some(one.states.join(", ")),
             Some(two.states.join(", ")),
         );
+    }
+    if !is_actionable(&one.role) && one.role != "heading" {
+        return;
     }
     match (in_view(was.tree, one), in_view(is.tree, two)) {
         (Some(true), Some(false)) => push(ItemKind::OutOfView, None, None),

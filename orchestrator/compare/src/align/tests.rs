@@ -204,10 +204,12 @@ fn states_values_view_and_raw_keys_are_told() {
         [
             (ItemKind::Value, "Name", true),
             (ItemKind::State, "Buy", false),
-            (ItemKind::OutOfView, "Buy", true),
             (ItemKind::RawKey, "Cart", false),
         ]
     );
+    is.nodes[2].name = "Cart".to_owned();
+    let items = between(&was, &is, &["viewport"]);
+    assert_eq!(told(&items)[2], (ItemKind::OutOfView, "Buy", true));
     for text in [
         "{0} items",
         "Hello {{user.name}}",

@@ -165,6 +165,25 @@ impl<'a> Field<'a> {
             })
     }
 
+    /// A session that speaks the language of one and is otherwise like the other: what two screens of
+    /// different languages have in common shows best through it.
+    pub(super) fn via(&self, was: usize, is: usize, step: u32) -> Option<usize> {
+        let varied = self.varied(was, is);
+        let others = varied.axes.iter().any(|axis| axis != "locale");
+        let locale = self.cell_of(is).values.get("locale")?;
+        if !varied.language || !others {
+            return None;
+        }
+        let (cell, own) = (self.run.sessions[was].cell, self.run.sessions[is].cell);
+        self.sessions_of(self.run.sessions[is].trail)
+            .iter()
+            .copied()
+            .filter(|other| self.cell_of(*other).values.get("locale") == Some(locale))
+            .filter(|other| self.cell_of(*other).device == self.run.cells[own].device)
+            .filter(|other| self.run.sessions[*other].cell != own && self.passed(*other, step))
+            .min_by_key(|other| (self.distance(cell, self.run.sessions[*other].cell), *other))
+    }
+
     /// The device's reference, unless it is the cell itself or the reference of all.
     pub(super) fn device_reference(&self, cell: usize) -> Option<usize> {
         let of_device = self

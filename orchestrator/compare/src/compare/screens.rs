@@ -15,7 +15,7 @@ use crate::defects::named;
 use crate::input::{OutcomeKind, Step, StepStatus};
 
 /// Explained differences told of one screen at most; they are counted all.
-const MAX_EXPLAINED: usize = 40;
+const MAX_EXPLAINED: usize = 30;
 /// Unlike nodes from which a screen may be another one.
 const ANOTHER_SCREEN: usize = 6;
 
@@ -117,7 +117,14 @@ impl<'a> Screens<'a> {
         if let Some(items) = known {
             return Some(items);
         }
-        let pair = cache.pair(one, other)?;
+        let via = field.via(was, is, step).and_then(|via| {
+            let between = cache.seen(field, via, field.step(via, step)?)?;
+            Some((cache.pair(one, between)?, cache.pair(between, other)?))
+        });
+        let mut pair = cache.pair(one, other)?;
+        if let Some((there, back)) = via {
+            pair.alignment = Rc::new(there.alignment.through(&back.alignment));
+        }
         let uses: Vec<(String, String)> = before.uses.iter().chain(&here.uses).cloned().collect();
         let mut items = align::differences(&pair.was, &pair.is, &pair.alignment, &key.2, &uses);
         for (by, count) in &here.matched {
@@ -177,17 +184,12 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
                 StepStatus::Other => continue,
                 StepStatus::Failed => {
                     let against = field.nearest(place, |other| field.passed(other, step.step));
-                    let told = against.and_then(|against| {
-                        screens.tell(field, &mut counts, (place, against), step.step, true)
+                    let listed = against.and_then(|against| {
+                        let looked =
+                            screens.look(field, &mut counts, (place, against), step.step)?;
+                        Some(screens.list(field, (place, against), step.step, &looked))
                     });
-                    fail(
-                        field,
-                        &screens,
-                        place,
-                        step,
-                        told.map(|(at, _)| at),
-                        sightings,
-                    );
+                    fail(field, &screens, place, step, listed, sightings);
                     break;
                 }
                 StepStatus::Passed => (),
@@ -195,39 +197,41 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
             let Some(against) = field.baseline(place, step.step) else {
                 continue;
             };
-            let Some((at, items)) =
-                screens.tell(field, &mut counts, (place, against), step.step, false)
-            else {
+            let pair = (place, against);
+            let Some(looked) = screens.look(field, &mut counts, pair, step.step) else {
                 continue;
             };
-            let occurrence = |known: &mut BTreeSet<String>, key: &str| {
-                known.insert(key.to_owned()).then(|| Occurrence {
-                    trail: session.trail,
-                    session: place,
-                    step: step.step,
-                    difference: Some(at),
-                    ..Occurrence::default()
-                })
-            };
-            if is_another_screen(&screens, field, (place, against), step.step) {
+            let mut news: Vec<(String, String, String)> = looked
+                .news
+                .iter()
+                .map(|item| (item_key(item), item_title(item), item_detail(item)))
+                .collect();
+            let is_another = is_another_screen(&screens, field, pair, step.step);
+            if is_another {
                 let words = step_words(field, session.trail, step.step);
                 let key = format!("difference: another screen at {words}");
-                if let Some(occurrence) = occurrence(&mut known, &key) {
-                    let title = format!("Another screen at step {}: {words}", step.step);
-                    sightings.add(ClusterKind::Difference, key, occurrence, || {
-                        (title, String::new())
-                    });
+                let title = format!("Another screen at step {}: {words}", step.step);
+                news = vec![(key, title, String::new())];
+            }
+            // What was seen at an earlier step is no news at a later one.
+            news.retain(|(key, ..)| known.insert(key.clone()));
+            if !news.is_empty() {
+                let at = screens.list(field, pair, step.step, &looked);
+                for (key, title, detail) in news {
+                    let occurrence = Occurrence {
+                        trail: session.trail,
+                        session: place,
+                        step: step.step,
+                        difference: Some(at),
+                        ..Occurrence::default()
+                    };
+                    let told = || (title, detail);
+                    sightings.add(ClusterKind::Difference, key, occurrence, told);
                 }
+            }
+            if is_another {
                 // Whatever follows differs for this.
                 break;
-            }
-            for item in &items {
-                let key = item_key(item);
-                if let Some(occurrence) = occurrence(&mut known, &key) {
-                    sightings.add(ClusterKind::Difference, key, occurrence, || {
-                        (item_title(item), item_detail(item))
-                    });
-                }
             }
         }
     }
@@ -257,21 +261,17 @@ struct Counts {
 }
 
 impl<'a> Screens<'a> {
-    /// Lists the differences of a step, when there is news among them or they are `wanted` anyway:
-    /// their place in the list, and the news.
-    fn tell(
-        &mut self,
+    /// The differences of a step: the news among them, then what is explained, which is counted.
+    fn look(
+        &self,
         field: &Field<'a>,
         counts: &mut Counts,
         (place, against): (usize, usize),
         step: u32,
-        wanted: bool,
-    ) -> Option<(usize, Vec<Item>)> {
-        let items = self.items(field, against, place, step)?;
-        let session = &field.run.sessions[place];
-        let mut items: Vec<Item> = items.to_vec();
+    ) -> Option<Looked> {
+        let mut items: Vec<Item> = self.items(field, against, place, step)?.to_vec();
+        let values = &field.values[field.run.sessions[place].cell];
         for item in items.iter_mut().filter(|item| item.expected_by.is_none()) {
-            let values = &field.values[session.cell];
             for (expectation, hits) in field.run.expectations.iter().zip(&mut counts.hits) {
                 if expectation.applies(item, step, values) {
                     *hits += 1;
@@ -281,39 +281,46 @@ impl<'a> Screens<'a> {
             }
         }
         for item in &items {
-            let axis = item
-                .expected_by
-                .as_ref()
-                .filter(|by| !by.starts_with("expect: "));
-            if let Some(axis) = axis {
-                *counts
-                    .expected
-                    .entry((axis.clone(), item.kind))
-                    .or_default() += 1;
+            let by = item.expected_by.as_ref();
+            if let Some(axis) = by.filter(|by| !by.starts_with("expect: ")) {
+                let count = counts.expected.entry((axis.clone(), item.kind));
+                *count.or_default() += 1;
             }
         }
-        let (explained, news): (Vec<Item>, Vec<Item>) = items
+        let (explained, news) = items
             .into_iter()
             .partition(|item| item.expected_by.is_some());
-        if news.is_empty() && (!wanted || explained.is_empty()) {
-            return None;
-        }
-        let mut told = news.clone();
-        told.extend(explained.into_iter().take(MAX_EXPLAINED));
-        let text: String = news
-            .iter()
-            .map(|item| format!("{}\n", item_key(item)))
-            .collect();
+        Some(Looked { news, explained })
+    }
+
+    /// Lists differences for the report: their place in the list.
+    fn list(
+        &mut self,
+        field: &Field<'a>,
+        (place, against): (usize, usize),
+        step: u32,
+        looked: &Looked,
+    ) -> usize {
+        let keys = looked.news.iter().map(item_key);
+        let text: Vec<String> = keys.collect();
+        let explained = looked.explained.iter().take(MAX_EXPLAINED);
         self.differences.push(Difference {
-            trail: session.trail,
+            trail: field.run.sessions[place].trail,
             step,
             session: place,
             against,
-            digest: digest(&text),
-            items: told,
+            digest: digest(&text.join("\n")),
+            items: looked.news.iter().chain(explained).cloned().collect(),
         });
-        Some((self.differences.len() - 1, news))
+        self.differences.len() - 1
     }
+}
+
+/// The differences of a step.
+struct Looked {
+    news: Vec<Item>,
+    /// What an axis, or the user, explains.
+    explained: Vec<Item>,
 }
 
 fn digest(text: &str) -> String {
@@ -461,15 +468,48 @@ fn element_title<'a>(
     place: usize,
     step: u32,
 ) -> Option<String> {
-    let against = field.nearest(place, |other| field.passed(other, step))?;
-    let uses = &field.step(against, step)?.uses;
+    // The recording speaks the language of the reference, and the nearest that of this session.
+    let locale = |session: usize| field.cell_of(session).values.get("locale");
+    let baseline = field.baseline(place, step)?;
+    let nearest = field
+        .nearest(place, |other| {
+            field.passed(other, step) && locale(other) == locale(place)
+        })
+        .or_else(|| field.nearest(place, |other| field.passed(other, step)))?;
+    let uses = &field.step(baseline, step)?.uses;
     // The screen on which the step began there is the one it failed on here.
-    let before = field.run.sessions[against]
-        .steps
-        .iter()
-        .rev()
-        .find(|one| one.step < step)?;
-    screens.became(field, (against, before.step), (place, step), uses)
+    let before = |session: usize| {
+        let steps = field.run.sessions[session].steps.iter().rev();
+        let before = steps.map(|one| one.step).find(|one| *one < step)?;
+        Some((session, before))
+    };
+    let there = screens.pair(field, before(baseline)?, before(nearest)?)?;
+    let here = screens.pair(field, before(nearest)?, (place, step))?;
+    became(&there, &here, uses)
+}
+
+/// The first of some elements of the reference that is missing, hidden or disabled here, seen from a
+/// screen that has it in the language of here.
+fn became(there: &Pair<'_>, here: &Pair<'_>, uses: &[(String, String)]) -> Option<String> {
+    let (reference, before, now) = (there.was.tree(), here.was.tree(), here.is.tree());
+    uses.iter().find_map(|(role, name)| {
+        let mut nodes = reference.nodes.iter();
+        let at = nodes.position(|node| node.role == *role && node.name == *name)?;
+        let at = there.alignment.to[at]?;
+        let Some(to) = here.alignment.to[at] else {
+            return Some(format!("\"{name}\" is missing"));
+        };
+        let (was, is) = (&before.nodes[at], &now.nodes[to]);
+        let is_disabled = |states: &[String]| states.iter().any(|state| state == "disabled");
+        let was_in_view = align::in_view(before, was) == Some(true);
+        if was_in_view && align::in_view(now, is) == Some(false) {
+            Some(format!("\"{name}\" is hidden"))
+        } else if is_disabled(&is.states) && !is_disabled(&was.states) {
+            Some(format!("\"{name}\" is disabled"))
+        } else {
+            None
+        }
+    })
 }
 
 impl<'a> Screens<'a> {
@@ -493,35 +533,6 @@ impl<'a> Screens<'a> {
         let (alike, gone) = named(pair.was.tree(), &pair.alignment.to);
         let (_, came) = named(pair.is.tree(), &pair.alignment.from);
         Some((alike, gone.max(came)))
-    }
-
-    /// The first of some elements that is missing, hidden or disabled on another screen.
-    fn became(
-        &self,
-        field: &Field<'a>,
-        was: (usize, u32),
-        is: (usize, u32),
-        uses: &[(String, String)],
-    ) -> Option<String> {
-        let pair = self.pair(field, was, is)?;
-        let (before, here) = (pair.was.tree(), pair.is.tree());
-        uses.iter().find_map(|(role, name)| {
-            let mut nodes = before.nodes.iter();
-            let at = nodes.position(|node| node.role == *role && node.name == *name)?;
-            let Some(to) = pair.alignment.to[at] else {
-                return Some(format!("\"{name}\" is missing"));
-            };
-            let node = &here.nodes[to];
-            let is_disabled = |states: &[String]| states.iter().any(|state| state == "disabled");
-            let view = align::in_view(here, node);
-            if view == Some(false) && align::in_view(before, &before.nodes[at]) == Some(true) {
-                Some(format!("\"{name}\" is hidden"))
-            } else if is_disabled(&node.states) && !is_disabled(&before.nodes[at].states) {
-                Some(format!("\"{name}\" is disabled"))
-            } else {
-                None
-            }
-        })
     }
 
     /// An element of a session's step as its baseline calls it.

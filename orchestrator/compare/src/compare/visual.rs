@@ -6,7 +6,7 @@ use std::rc::Rc;
 use packtrain_model::screen::ScreenTree;
 
 use super::field::Field;
-use super::screens::step_words;
+use super::screens::{Screens, step_words};
 use super::sighting::Sightings;
 use crate::answer::{ClusterKind, Noise, Occurrence, PictureBox, Visual, VisualKind};
 use crate::defects::named;
@@ -16,8 +16,9 @@ use crate::picture::{self, Area, Difference, Picture};
 /// Pictures kept decoded; a screen of a phone takes ten megabytes.
 const MAX_DECODED: usize = 6;
 
-pub(super) fn compare(
-    field: &Field<'_>,
+pub(super) fn compare<'a>(
+    field: &Field<'a>,
+    screens: &Screens<'a>,
     pictures: &mut dyn Pictures,
     sightings: &mut Sightings,
 ) -> (Vec<Visual>, Vec<Noise>) {
@@ -105,7 +106,15 @@ pub(super) fn compare(
                 visual: Some(visual.len()),
                 ..Occurrence::default()
             };
-            if let Some((key, title)) = cluster(&told, step, &words) {
+            // In the reference's words, or each language has a cluster of its own.
+            let element = told.boxes.iter().find_map(|one| one.element.clone());
+            let element = element.map(|element| {
+                let reference = field.baseline(place, step);
+                reference
+                    .and_then(|other| screens.as_in_baseline(field, (place, other), step, &element))
+                    .unwrap_or(element)
+            });
+            if let Some((key, title)) = cluster(&told, element, step, &words) {
                 let detail = format!("{} pixels differ", told.pixels);
                 sightings.add(ClusterKind::Visual, key, occurrence, || (title, detail));
             }
@@ -150,7 +159,12 @@ fn noises(
 }
 
 /// What makes two visual differences the same, and how it is called.
-fn cluster(visual: &Visual, step: u32, words: &str) -> Option<(String, String)> {
+fn cluster(
+    visual: &Visual,
+    element: Option<String>,
+    step: u32,
+    words: &str,
+) -> Option<(String, String)> {
     match visual.kind {
         VisualKind::Failed => None,
         VisualKind::Size => Some((
@@ -170,19 +184,16 @@ fn cluster(visual: &Visual, step: u32, words: &str) -> Option<(String, String)> 
                 format!("The screen of step {step} moved {way}: {words}"),
             ))
         }
-        VisualKind::Changed => {
-            let element = visual.boxes.iter().find_map(|one| one.element.clone());
-            Some(match element {
-                Some(element) => (
-                    format!("visual:{element}"),
-                    format!("{element} looks different"),
-                ),
-                None => (
-                    format!("visual:{words}"),
-                    format!("Step {step} looks different: {words}"),
-                ),
-            })
-        }
+        VisualKind::Changed => Some(match element {
+            Some(element) => (
+                format!("visual:{element}"),
+                format!("{element} looks different"),
+            ),
+            None => (
+                format!("visual:{words}"),
+                format!("Step {step} looks different: {words}"),
+            ),
+        }),
     }
 }
 
