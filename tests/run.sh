@@ -21,6 +21,7 @@ missing=""
 need() { have "$1" || missing="$missing $2"; }
 if have apt-get; then
     have chromium || have chromium-browser || have google-chrome || missing="$missing chromium"
+    have firefox || need firefox-esr firefox-esr
     need node nodejs
     need npm npm
     need adb adb
@@ -44,10 +45,11 @@ elif have brew; then
     need idevice_id libimobiledevice
     need iproxy libusbmuxd
     [ -d "/Applications/Chromium.app" ] || [ -d "/Applications/Google Chrome.app" ] || missing="$missing chromium"
+    [ -d "/Applications/Firefox.app" ] || missing="$missing firefox"
     # shellcheck disable=SC2086
     [ -z "$missing" ] || brew install $missing
 else
-    echo "tests/run.sh: neither apt-get nor brew; install Chromium, Node, npm, adb and Python 3 yourself" >&2
+    echo "tests/run.sh: neither apt-get nor brew; install Chromium, Firefox, Node, npm, adb and Python 3 yourself" >&2
 fi
 
 # A Python environment of its own: target/NAME with what REQUIREMENTS says.

@@ -172,6 +172,7 @@ fn doctor_says_what_is_there() {
     let said = lab().run(&["doctor"]).expect(0).stdout;
     for what in [
         "✓ Chromium or Chrome: ",
+        "✓ Firefox: ",
         "✓ Node: v",
         "✓ playwright-core: ",
         "✓ adb: version ",

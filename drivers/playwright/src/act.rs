@@ -277,7 +277,7 @@ async fn at_once(
         }
         Err(error) if is_elsewhere || wire::is_closed(&error) => Ok(None),
         Err(error) if !wire::was_found(&error) => {
-            Err(find::absent(session, by, begun.elapsed()).await)
+            Err(find::absent(session, by, Some(&candidate.selector), begun.elapsed()).await)
         }
         Err(error) => Err(wire::translate(&error, &format!("{verb} {by}"))),
     }

@@ -41,6 +41,9 @@ pub struct BrowserLaunch {
     pub headed: bool,
     /// Further arguments.
     pub args: Vec<String>,
+    /// Whether the network of its sessions is slowed down. What Chromium tells of the network it
+    /// learns from all sessions of a process, so they have one of their own.
+    pub is_slow: bool,
     /// Firefox's preferences; Chromium has none.
     pub preferences: BTreeMap<String, serde_json::Value>,
 }

@@ -98,6 +98,11 @@ impl Configuration {
         self.is_slow && self.engine == Engine::Chromium
     }
 
+    /// Whether the browser that a device is connected to will not do.
+    pub(crate) fn takes_another_browser(&self) -> bool {
+        self.engine == Engine::Firefox || self.slows()
+    }
+
     /// Preferences of a Firefox process: what it accepts for a context, and ignores.
     pub(crate) fn firefox_preferences(&self) -> BTreeMap<String, Value> {
         let mut preferences = BTreeMap::new();

@@ -30,28 +30,49 @@ pub struct WebPool {
 pub(crate) struct Shared {
     pub(crate) host: Arc<Host>,
     pub(crate) browsers: Browsers,
+    chromium: Option<PathBuf>,
     firefox: Option<PathBuf>,
 }
 
 impl Shared {
-    /// A Firefox with the preferences that a session takes.
+    /// A browser for one session, which is not its device's own.
     ///
     /// # Errors
     /// When there is none, or it does not start.
-    pub(crate) async fn firefox(
+    pub(crate) async fn browser_for(
         &self,
         configuration: &Configuration,
     ) -> Result<BrowserHandle, HostError> {
-        let launch = BrowserLaunch {
-            engine: Engine::Firefox,
-            executable: self.firefox.clone().ok_or(HostError::NoFirefox)?,
-            headed: configuration.slot.headed,
-            args: Vec::new(),
-            preferences: configuration.firefox_preferences(),
+        let slot = &configuration.slot;
+        let launch = match configuration.engine {
+            Engine::Firefox => BrowserLaunch {
+                engine: Engine::Firefox,
+                executable: self.firefox.clone().ok_or(HostError::NoFirefox)?,
+                headed: slot.headed,
+                args: Vec::new(),
+                is_slow: false,
+                preferences: configuration.firefox_preferences(),
+            },
+            Engine::Chromium => BrowserLaunch {
+                is_slow: configuration.slows(),
+                ..chromium(slot, self.chromium.as_ref())?
+            },
         };
-        let isolation = configuration.slot.isolation;
-        self.browsers.get(&self.host, isolation, &launch).await
+        self.browsers.get(&self.host, slot.isolation, &launch).await
     }
+}
+
+/// The Chromium of a slot: its own program, or the one that was found.
+fn chromium(slot: &WebSlot, found: Option<&PathBuf>) -> Result<BrowserLaunch, HostError> {
+    let program = slot.executable.as_ref().or(found);
+    Ok(BrowserLaunch {
+        engine: Engine::Chromium,
+        executable: program.ok_or(HostError::NoBrowser)?.clone(),
+        headed: slot.headed,
+        args: slot.args.clone(),
+        is_slow: false,
+        preferences: BTreeMap::new(),
+    })
 }
 
 /// Leads to one web device.
@@ -105,31 +126,17 @@ impl WebPool {
         let shared = Arc::new(Shared {
             host: Host::start(installation).await?,
             browsers: Browsers::default(),
+            chromium: self.browser.clone(),
             firefox: self.firefox.clone(),
         });
         *current = Some(Arc::clone(&shared));
         Ok(shared)
     }
-
-    fn launch(&self, slot: &WebSlot) -> Result<BrowserLaunch, HostError> {
-        let executable = slot
-            .executable
-            .clone()
-            .or_else(|| self.browser.clone())
-            .ok_or(HostError::NoBrowser)?;
-        Ok(BrowserLaunch {
-            engine: Engine::Chromium,
-            executable,
-            headed: slot.headed,
-            args: slot.args.clone(),
-            preferences: BTreeMap::new(),
-        })
-    }
 }
 
 impl WebConnector {
     async fn open(&self, events: EventSink) -> Result<WebDriver, HostError> {
-        let launch = self.pool.launch(&self.slot)?;
+        let launch = chromium(&self.slot, self.pool.browser.as_ref())?;
         let shared = self.pool.shared().await?;
         let browser = shared
             .browsers

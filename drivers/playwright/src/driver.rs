@@ -9,7 +9,7 @@ use packtrain_drivers::{
 };
 
 use crate::browser::BrowserHandle;
-use crate::configuration::{Configuration, Engine};
+use crate::configuration::Configuration;
 use crate::connector::Shared;
 use crate::host::HostError;
 use crate::read::Animations;
@@ -250,10 +250,10 @@ impl WebDriver {
         &self,
         configuration: &Configuration,
     ) -> Result<BrowserHandle, DriverError> {
-        let got = match configuration.engine {
-            Engine::Chromium => return Ok(self.browser.clone()),
-            Engine::Firefox => self.shared.firefox(configuration).await,
-        };
+        if !configuration.takes_another_browser() {
+            return Ok(self.browser.clone());
+        }
+        let got = self.shared.browser_for(configuration).await;
         got.map_err(|error: HostError| DriverError::Lost {
             cause: error.to_string(),
             hint: Some(error.hint().to_owned()),
@@ -268,7 +268,8 @@ impl WebDriver {
 
     async fn end(&mut self, grace: Duration) {
         if let Some(session) = self.session.take() {
-            let _ = tokio::time::timeout(grace + CLOSE_TIMEOUT, session.close(grace)).await;
+            let limit = grace + session.close_grace() + CLOSE_TIMEOUT;
+            let _ = tokio::time::timeout(limit, session.close(grace)).await;
         }
     }
 

@@ -8,6 +8,7 @@ use packtrain_drivers::{
 use serde_json::json;
 
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
+use crate::hidden;
 use crate::locate;
 use crate::session::Session;
 use crate::shown::ShownText;
@@ -53,7 +54,8 @@ pub(crate) async fn text(
         TextMatch::Contains => format!("the text {text:?}"),
         TextMatch::Exact => format!("an element whose whole text is {text:?}"),
     };
-    Err(not_visible(session, &what, text, is_hidden).await)
+    let hidden = is_hidden.then_some(anywhere.selector.as_str());
+    Err(not_visible(session, &what, text, hidden).await)
 }
 
 /// An element is visible.
@@ -232,14 +234,20 @@ async fn be_visible(
         Ok(()) => Ok(()),
         Err(error) => match wire::translate(&error, "look") {
             DriverError::Unmet { .. } => {
-                Err(not_visible(session, found.by(), found.by(), true).await)
+                Err(not_visible(session, found.by(), found.by(), Some(&found.selector)).await)
             }
             other => Err(other),
         },
     }
 }
 
-async fn not_visible(session: &Session, what: &str, words: &str, is_hidden: bool) -> DriverError {
+/// Not to be seen, though `hidden` matches something.
+async fn not_visible(
+    session: &Session,
+    what: &str,
+    words: &str,
+    hidden: Option<&str>,
+) -> DriverError {
     let mut log = Vec::new();
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
@@ -247,10 +255,12 @@ async fn not_visible(session: &Session, what: &str, words: &str, is_hidden: bool
             log.extend(find::similar(&aria.list, words));
         }
     }
-    let why = if is_hidden {
-        "is there, but hidden"
-    } else {
-        "is not on the page"
+    let why = match hidden {
+        Some(selector) => {
+            let why = hidden::why(session, selector).await;
+            format!("is there, but {}", why.as_deref().unwrap_or("hidden"))
+        }
+        None => "is not on the page".to_owned(),
     };
     DriverError::Unmet {
         what: format!("{what} {why}"),

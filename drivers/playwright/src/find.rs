@@ -9,6 +9,7 @@ use playwright_rs::protocol::{Frame, Page};
 use serde_json::json;
 
 use crate::aria::{self, Aria};
+use crate::hidden;
 use crate::locate::{self, Candidate, Reference};
 use crate::read;
 use crate::related;
@@ -85,7 +86,9 @@ pub(crate) async fn find(
     let unmatched = match select(session, target.selector.as_ref(), limit).await? {
         Selection::Found(found) => return Ok(*found),
         Selection::Nothing(by) if purpose == Purpose::Verification || reference.is_none() => {
-            return Err(absent(session, &by, limit).await);
+            let selector = target.selector.as_ref().and_then(locate::durable);
+            let hidden = selector.map(|candidate| candidate.selector);
+            return Err(absent(session, &by, hidden.as_deref(), limit).await);
         }
         Selection::Nothing(by) => Some(by),
         Selection::Unusable => None,
@@ -97,7 +100,7 @@ pub(crate) async fn find(
     };
     let candidate = resolve(session, reference, limit).await?;
     let Some((frame, matched)) = await_match(session, &candidate, limit).await? else {
-        return Err(absent(session, &candidate.by, limit).await);
+        return Err(absent(session, &candidate.by, Some(&candidate.selector), limit).await);
     };
     let instead = unmatched.map(|by| {
         format!(
@@ -273,7 +276,7 @@ async fn one_of(
         by: tries.last().map(|last| last.by.clone()).unwrap_or_default(),
     };
     let Some((frame, _)) = await_match(session, &union, limit).await? else {
-        return Err(absent(session, &union.by, limit).await);
+        return Err(absent(session, &union.by, None, limit).await);
     };
     for candidate in &tries {
         if matches!(wire::count(&frame, &candidate.selector).await, Ok(1..)) {
@@ -283,8 +286,14 @@ async fn one_of(
     Ok(union)
 }
 
-/// "Not found" after so long, with what the page has instead.
-pub(crate) async fn absent(session: &Session, by: &str, waited: Duration) -> DriverError {
+/// "Not found" after so long, with what the page has instead; or why what matches `selector` does not
+/// count.
+pub(crate) async fn absent(
+    session: &Session,
+    by: &str,
+    selector: Option<&str>,
+    waited: Duration,
+) -> DriverError {
     let mut log = vec![format!("waited {:.1} s", waited.as_secs_f64())];
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
@@ -292,8 +301,15 @@ pub(crate) async fn absent(session: &Session, by: &str, waited: Duration) -> Dri
             log.extend(similar(&aria.list, by));
         }
     }
+    let why = match selector {
+        Some(selector) => hidden::why(session, selector).await,
+        None => None,
+    };
     DriverError::Unmet {
-        what: format!("no element matches {by}"),
+        what: match why {
+            Some(why) => format!("{by} is there, but {why}"),
+            None => format!("no element matches {by}"),
+        },
         log,
     }
 }

@@ -250,6 +250,26 @@ pub fn browser_remedy(search: &SearchPaths) -> String {
     }
 }
 
+/// How Firefox is installed with this system's package manager. Playwright's own `firefox` is another
+/// build, and WebKit is not to be had but as one.
+pub fn firefox_remedy(search: &SearchPaths) -> String {
+    let ways = [
+        ("apt-get", "sudo apt-get install firefox-esr"),
+        ("dnf", "sudo dnf install firefox"),
+        ("pacman", "sudo pacman -S firefox"),
+        ("zypper", "sudo zypper install MozillaFirefox"),
+        ("apk", "sudo apk add firefox-esr"),
+        ("brew", "brew install --cask firefox"),
+    ];
+    let known = ways
+        .iter()
+        .find(|(program, _)| on_path(&search.path, &[program]).is_some());
+    let way = known.map_or("from https://www.mozilla.org/firefox", |(_, command)| {
+        command
+    });
+    format!("for sessions with `engine: firefox`; install it: {way}")
+}
+
 /// Installs playwright-core from npm below `folder`, without any browser.
 ///
 /// # Errors

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use packtrain_drivers::{AppliedAxis, Axes, DeviceEvent, DriverError, EventSink, SessionOptions};
 use playwright_rs::protocol::{
-    BrowserContext, BrowserContextOptions, CDPSession, Dialog, Page, Request, ResponseObject,
-    Viewport,
+    BrowserContext, CDPSession, Dialog, Page, Request, ResponseObject, TracingStartOptions,
+    TracingStopOptions,
 };
 use playwright_rs::server::channel_owner::ChannelOwner;
 use playwright_rs::server::connection::ConnectionExt;
@@ -17,10 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::browser::BrowserHandle;
 use crate::configuration::{Configuration, Engine};
+use crate::context::context_options;
 use crate::downloads::Downloads;
 use crate::network::RequestLog;
 use crate::readback::{self, Started};
-use crate::slot::{ColorScheme, DialogAnswer, ReducedMotion, WebSlot};
+use crate::slot::DialogAnswer;
 use crate::wire;
 
 /// How long downloads may take to be reported as failed once their context is closed.
@@ -28,6 +29,9 @@ const DOWNLOAD_FAILED_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long what the last action asked for may take to turn out to be a download.
 const LAST_REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a trace may take to be packed and written.
+const TRACE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A slow network: 400 ms before an answer, 400 kbit/s either way.
 const SLOW_LATENCY_MS: u32 = 400;
@@ -39,6 +43,7 @@ const TEXT_SCALE: &str = include_str!("page/text_scale.js");
 /// An open context.
 pub(crate) struct Session {
     pub(crate) browser: BrowserHandle,
+    has_another_browser: bool,
     engine: Engine,
     pub(crate) context: BrowserContext,
     pub(crate) tabs: Arc<Tabs>,
@@ -104,6 +109,12 @@ impl Session {
             let script = format!("({TEXT_SCALE})({scale})");
             context.add_init_script(&script).await?;
         }
+        if options.trace.is_some() {
+            let all = TracingStartOptions::default()
+                .screenshots(true)
+                .snapshots(true);
+            context.tracing().await?.start(all).await?;
+        }
         // All at once: the subscriptions are sent before the page is asked for, so that nothing of
         // the page is missed.
         let ((), (), first) = tokio::try_join!(
@@ -114,6 +125,7 @@ impl Session {
         tabs.opened(first, false).await?;
         Ok(Self {
             browser,
+            has_another_browser: configuration.takes_another_browser(),
             engine: configuration.engine,
             context,
             tabs,
@@ -168,16 +180,34 @@ impl Session {
             let _ = tokio::time::timeout(LAST_REQUEST_TIMEOUT, self.await_navigations()).await;
         }
         self.tabs.downloads.reported(grace).await;
+        if let Some(path) = &self.options.trace {
+            let kept = tokio::time::timeout(TRACE_TIMEOUT, self.keep_trace(path)).await;
+            if !matches!(kept, Ok(Ok(()))) {
+                tracing::warn!(path = %path.display(), ?kept, "the trace was not kept");
+            }
+        }
         if let Err(error) = self.context.close().await
             && !wire::is_closed(&error)
         {
             tracing::debug!(%error, "closing a browser context");
         }
         self.tabs.downloads.reported(DOWNLOAD_FAILED_TIMEOUT).await;
-        match self.engine {
-            // It stays for the device's other sessions.
-            Engine::Chromium => {}
-            Engine::Firefox => self.browser.release().await,
+        // Its device's own stays for other sessions.
+        if self.has_another_browser {
+            self.browser.release().await;
+        }
+    }
+
+    async fn keep_trace(&self, path: &std::path::Path) -> Result<(), Error> {
+        let to = TracingStopOptions::default().path(path.display().to_string());
+        self.context.tracing().await?.stop(to).await
+    }
+
+    /// How much longer closing may take than of a session that keeps nothing.
+    pub(crate) const fn close_grace(&self) -> Duration {
+        match self.options.trace {
+            Some(_) => TRACE_TIMEOUT,
+            None => Duration::ZERO,
         }
     }
 
@@ -424,76 +454,4 @@ async fn listen_to_network(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result
     });
     tokio::try_join!(requests, finished, failures, responses)?;
     Ok(())
-}
-
-fn context_options(
-    slot: &WebSlot,
-    emulated: Option<&DeviceDescriptor>,
-    base_url: Option<&String>,
-) -> BrowserContextOptions {
-    let viewport = |width, height| Viewport { width, height };
-    let mut options = BrowserContextOptions::default();
-    options.viewport = Some(viewport(1280, 720));
-    if let Some(device) = emulated {
-        options.viewport = Some(viewport(device.viewport.width, device.viewport.height));
-        options.screen = device
-            .screen
-            .as_ref()
-            .map(|screen| viewport(screen.width, screen.height));
-        options.user_agent = Some(device.user_agent.clone());
-        options.device_scale_factor = Some(device.device_scale_factor);
-        options.is_mobile = Some(device.is_mobile);
-        options.has_touch = Some(device.has_touch);
-    }
-    if let Some((width, height)) = slot.viewport {
-        options.viewport = Some(viewport(width, height));
-        options.screen = None;
-    }
-    if let Some(factor) = slot.device_scale_factor {
-        options.device_scale_factor = Some(factor);
-    }
-    if let Some(touch) = slot.touch {
-        options.has_touch = Some(touch);
-    }
-    if let Some(agent) = &slot.user_agent {
-        options.user_agent = Some(agent.clone());
-    }
-    options.locale.clone_from(&slot.locale);
-    options.timezone_id.clone_from(&slot.timezone);
-    options.color_scheme = slot.color_scheme.map(|scheme| {
-        match scheme {
-            ColorScheme::Light => "light",
-            ColorScheme::Dark => "dark",
-        }
-        .to_owned()
-    });
-    options.reduced_motion = slot.reduced_motion.map(|motion| {
-        match motion {
-            ReducedMotion::Reduce => "reduce",
-            ReducedMotion::NoPreference => "no-preference",
-        }
-        .to_owned()
-    });
-    options.geolocation = slot
-        .geolocation
-        .map(|place| playwright_rs::protocol::Geolocation {
-            latitude: place.latitude,
-            longitude: place.longitude,
-            accuracy: place.accuracy,
-        });
-    if !slot.permissions.is_empty() {
-        options.permissions = Some(slot.permissions.clone());
-    }
-    if slot.offline {
-        options.offline = Some(true);
-    }
-    if !slot.extra_headers.is_empty() {
-        options.extra_http_headers = Some(slot.extra_headers.clone().into_iter().collect());
-    }
-    options.storage_state_path = slot
-        .storage_state
-        .as_ref()
-        .map(|path| path.display().to_string());
-    options.base_url = base_url.cloned();
-    options
 }

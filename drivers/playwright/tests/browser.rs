@@ -26,8 +26,8 @@ pub(crate) fn pool() -> Arc<WebPool> {
         std::env::var_os(name)
     }));
     assert!(
-        found.installation().is_some() && found.browser.is_some(),
-        "these tests need Node, playwright-core and Chromium; tests/run.sh installs them: {found:?}"
+        found.installation().is_some() && found.browser.is_some() && found.firefox.is_some(),
+        "these tests need Node, playwright-core, Chromium and Firefox; tests/run.sh installs them: {found:?}"
     );
     WebPool::new(&found)
 }

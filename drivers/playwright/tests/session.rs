@@ -212,3 +212,28 @@ fn sessions_on_one_device_do_not_see_each_other() {
         device.close().await;
     });
 }
+
+#[test]
+fn a_trace_is_written_where_it_is_wanted_when_the_session_ends() {
+    run(async {
+        let site = Site::start().await;
+        let folder = tempfile::tempdir().unwrap();
+        let mut device = Device::connect(WebSlot::default()).await;
+        for engine in ["chromium", "firefox"] {
+            let path = folder.path().join(engine).join("trace.zip");
+            device
+                .begin(SessionOptions {
+                    axes: [("engine".to_owned(), engine.to_owned())].into(),
+                    trace: Some(path.clone()),
+                    ..SessionOptions::default()
+                })
+                .await;
+            device.go(site.url()).await;
+            device.ok(click(by_ref("button \"More\""))).await;
+            assert!(!path.exists());
+            device.ok(Command::End).await;
+            assert!(std::fs::read(&path).unwrap().starts_with(b"PK"), "{engine}");
+        }
+        device.close().await;
+    });
+}

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use packtrain_driver_playwright::WebSlot;
-use packtrain_drivers::{Command, DriverError, Fault, TextMatch, ValueKind, WebCommand, WebTarget};
+use packtrain_drivers::{
+    Command, DriverError, Fault, SessionOptions, TextMatch, ValueKind, WebCommand, WebTarget,
+};
 use packtrain_testing::{TestDevice as _, context_within};
 
 use crate::browser::{Device, run};
@@ -308,11 +310,45 @@ fn requests_are_remembered_with_their_bodies_and_for_their_session_only() {
         device.err(expect("checkout-started", 0)).await;
         device.ok(click(by_ref("button \"Track\""))).await;
         device.ok(expect("checkout-started", 9000)).await;
-        device
-            .begin(packtrain_drivers::SessionOptions::default())
-            .await;
+        device.begin(SessionOptions::default()).await;
         device.go(site.url()).await;
         device.err(expect("checkout-started", 300)).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn what_cannot_be_seen_is_said_to_be_there_and_why() {
+    run(async {
+        let site = Site::start().await;
+        let mut device = Device::connect(WebSlot::default()).await;
+        device.begin(SessionOptions::default()).await;
+        let hidden = "<button style='display: none'>Gone</button><button style='visibility: hidden'>Pale</button>
+            <details><summary>More</summary><button>Folded</button></details>
+            <dialog><button>Asked</button></dialog><div popover><button>Popped</button></div>
+            <div role=menu style='display: none'><button>Listed</button></div>
+            <div aria-hidden=true><button>Silent</button></div>";
+        device.go(site.page(hidden)).await;
+        for (name, why) in [
+            ("Gone", "is there, but hidden by CSS"),
+            ("Pale", "is there, but hidden by CSS"),
+            ("Folded", "is there, but in a closed menu"),
+            ("Asked", "is there, but in a closed dialog"),
+            ("Popped", "is there, but in a closed menu"),
+            ("Listed", "is there, but in a closed menu"),
+            (
+                "Silent",
+                "is there, but hidden from assistive technology by aria-hidden",
+            ),
+            ("Absent", "no element matches role button"),
+        ] {
+            let visible = Command::Web(WebCommand::ExpectVisible {
+                target: by_role("button", name),
+                limit: Some(Duration::from_millis(50)),
+            });
+            let (what, _) = unmet(device.err(visible).await);
+            assert!(what.contains(why), "{name}: {what}");
+        }
         device.close().await;
     });
 }

@@ -59,6 +59,20 @@ pub(crate) async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> 
         },
         node(found.node.as_deref()).await,
         playwright(&found),
+        Finding {
+            what: "Firefox",
+            needed: false,
+            state: at(found.firefox.as_deref()),
+            remedy: install::firefox_remedy(&search),
+        },
+        Finding {
+            what: "WebKit",
+            needed: false,
+            state: State::Missing,
+            remedy: "there is none to be driven: no system's package of it can be, and Safari's \
+                     driver cannot do what a session needs; an iPhone's Safari can be driven as an app"
+                .to_owned(),
+        },
     ];
     findings.extend(for_android(config).await?);
     findings.extend(for_iphones().await);

@@ -36,7 +36,7 @@ async want => {
       return off === undefined ? undefined : near(off, Number(wanted));
     },
     // Only Chromium tells.
-    network: () => navigator.connection && (navigator.connection.rtt === 400 && navigator.connection.downlink <= 0.5 ? 'slow' : 'fast'),
+    network: () => navigator.connection && (navigator.connection.rtt === 400 && navigator.connection.downlink === 0.4 ? 'slow' : 'fast'),
     offline: () => String(!navigator.onLine),
   };
   const got = {};
