@@ -12,8 +12,10 @@ mod journal;
 mod judge;
 mod loader;
 mod matrix;
+mod narrow;
 mod observe;
 mod order;
+mod part;
 mod pins;
 mod request;
 mod resolve;
@@ -31,6 +33,7 @@ pub use matrix::{CellSettings, Matrix};
 pub use order::{
     Ambiguity, DeviceRequirement, Mask, Screenshots, SessionOptions, SessionOrder, SessionValues,
 };
+pub use part::{Part, TakenPart, divide};
 pub use pins::{Skip, SkippedBy, check_driver, check_pins};
 pub use request::{RequestedTrail, RunOptions, RunRequest, Shard};
 pub use resolve::{Plan, Planned, resolve};

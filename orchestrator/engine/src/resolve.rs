@@ -14,6 +14,7 @@ use packtrain_model::{
 use crate::dispatch::Assignment;
 use crate::matrix::{CellSettings, Matrix};
 use crate::order::{DeviceRequirement, SessionOrder, SessionValues};
+use crate::part::TakenPart;
 use crate::pins::{self, Skip, SkippedBy};
 use crate::request::{RunOptions, RunRequest, Shard};
 
@@ -32,6 +33,8 @@ pub struct Plan {
     pub sessions: Vec<Planned>,
     /// How trails and devices were combined.
     pub shard: Shard,
+    /// Which part of a larger plan it is.
+    pub part: Option<TakenPart>,
     /// Everything else.
     pub options: RunOptions,
 }
@@ -49,6 +52,10 @@ pub struct Planned {
     pub alike: bool,
     /// The configuration it runs in.
     pub cell: Cell,
+    /// Which of several repetitions it is, from 1.
+    pub repeat: Option<u32>,
+    /// Its place in the whole plan, from 0, when this is a part of it.
+    pub place: Option<u32>,
 }
 
 /// Makes a plan: filters by tag, combines trails with devices, notes what trails skip.
@@ -80,6 +87,8 @@ pub fn resolve(request: RunRequest) -> Plan {
             skip,
             alike: false,
             cell,
+            repeat: None,
+            place: None,
         };
         let plain = [Cell::default()];
         match (request.shard, &requested.matrix) {
@@ -127,6 +136,7 @@ pub fn resolve(request: RunRequest) -> Plan {
         devices: request.devices,
         sessions,
         shard: request.shard,
+        part: None,
         options: request.options,
     }
 }
@@ -145,6 +155,12 @@ impl Plan {
                 shard: self.shard.word().to_owned(),
                 retries: self.options.retries,
                 working_directory: self.options.working_directory.display().to_string(),
+                part: self.part.as_ref().map(|taken| taken.part.to_string()),
+                elsewhere: self
+                    .part
+                    .as_ref()
+                    .map(|taken| taken.elsewhere.clone())
+                    .unwrap_or_default(),
             },
             matrix: self.matrix(),
         }
@@ -265,6 +281,8 @@ impl Planned {
                 Vec::new()
             },
             cell: self.cell.clone(),
+            repeat: self.repeat,
+            place: self.place,
         }
     }
 }

@@ -327,6 +327,8 @@ fn an_order_that_was_written_down_is_the_same_order() {
             device: None,
             one_of: Vec::new(),
             cell: Cell([("locale".to_owned(), "de".to_owned())].into()),
+            repeat: Some(2),
+            place: Some(7),
         },
         trail: trail("t", &["pass"]),
         requires: DeviceRequirement::Exactly(fake),

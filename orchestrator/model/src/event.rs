@@ -320,7 +320,7 @@ pub enum StepKind {
 }
 
 /// One trail on one device, as planned.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedSession {
     /// Index into the run's trails.
     pub trail: usize,
@@ -333,6 +333,12 @@ pub struct PlannedSession {
     /// The configuration it runs in.
     #[serde(default, skip_serializing_if = "Cell::is_empty")]
     pub cell: Cell,
+    /// Which of several repetitions it is, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
+    /// Its place in the whole plan, from 0, in a run that is a part of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<u32>,
 }
 
 /// One configuration out of a matrix: a value for each axis. Empty without a matrix.
@@ -449,6 +455,12 @@ pub struct RunOptionsSummary {
     pub retries: u32,
     /// The folder it was started in.
     pub working_directory: String,
+    /// Which part of a plan it is that several machines share: `2/4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// The rest of that plan, which other machines run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<PlannedSession>,
 }
 
 /// A file of a run.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{ActionReport, DeviceEvent, DeviceId, DeviceInfo, Located, Platform, Size};
 use packtrain_model::{
-    Artifact, ArtifactKind, AttemptNumber, Blame, CancelCause, Cell, Entry, Failure, Outcome,
+    Artifact, ArtifactKind, AttemptNumber, Blame, CancelCause, Entry, Failure, Outcome,
     PlannedSession, RecordAs, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId,
     SessionIndex, SourceCall, StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
 };
@@ -47,8 +47,7 @@ pub(crate) fn entries() -> Vec<Entry> {
     let planned = PlannedSession {
         trail: 0,
         device: Some(device().id),
-        one_of: Vec::new(),
-        cell: Cell::default(),
+        ..PlannedSession::default()
     };
     let mut events = vec![
         RunEvent::RunStarted {

@@ -19,7 +19,7 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{
-    AttemptNumber, CancelCause, Cell, Exit, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
+    AttemptNumber, CancelCause, Exit, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
 };
 use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry, Target};
 use serde_json::json;
@@ -344,8 +344,7 @@ fn order(device: DeviceInfo, target: Target) -> SessionOrder {
         planned: PlannedSession {
             trail: 0,
             device: Some(device.id.clone()),
-            one_of: Vec::new(),
-            cell: Cell::default(),
+            ..PlannedSession::default()
         },
         trail: Arc::new(Trail::empty("<command line>")),
         requires: DeviceRequirement::Exactly(device),

@@ -16,7 +16,7 @@ use packtrain_engine::{
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::{DecodeError, Value};
-use packtrain_model::{AttemptNumber, Cell, PlannedSession, RunId, SessionId, SessionIndex};
+use packtrain_model::{AttemptNumber, PlannedSession, RunId, SessionId, SessionIndex};
 use packtrain_orchestrator::http::callbacks::CallbackServer;
 use packtrain_orchestrator::sinks::disk::Disk;
 use packtrain_record::JournalWriter;
@@ -226,8 +226,7 @@ fn order(index: usize, info: DeviceInfo) -> SessionOrder {
         planned: PlannedSession {
             trail: 0,
             device: Some(info.id.clone()),
-            one_of: Vec::new(),
-            cell: Cell::default(),
+            ..PlannedSession::default()
         },
         trail: Arc::new(Trail::empty("bench")),
         requires: DeviceRequirement::Exactly(info),

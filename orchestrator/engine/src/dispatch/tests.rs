@@ -37,6 +37,8 @@ fn plan(devices: usize, sessions: &[&[usize]], options: RunOptions) -> Plan {
         skip: None,
         alike: false,
         cell: Cell::default(),
+        repeat: None,
+        place: None,
     });
     Plan {
         run: RunId("r".into()),
@@ -45,6 +47,7 @@ fn plan(devices: usize, sessions: &[&[usize]], options: RunOptions) -> Plan {
         devices: (0..devices).map(device).collect(),
         sessions: planned.collect(),
         shard: Shard::Split,
+        part: None,
         options,
     }
 }

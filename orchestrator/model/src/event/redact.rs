@@ -13,12 +13,16 @@ impl RunEvent {
         }
         match self {
             Self::RunStarted {
-                trails, sessions, ..
+                trails,
+                sessions,
+                options,
+                ..
             } => {
                 trails.iter_mut().for_each(|trail| trail.redact(redactor));
                 redactor.redact_all(
                     sessions
                         .iter_mut()
+                        .chain(&mut options.elsewhere)
                         .flat_map(|session| session.cell.0.values_mut()),
                 );
             }

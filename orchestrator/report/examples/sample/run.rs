@@ -6,7 +6,7 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{ActionReport, DeviceInfo, Located, Platform};
 use packtrain_model::{
-    Artifact, ArtifactKind, AttemptNumber, Cell, Entry, Outcome, PlannedSession, RecordAs,
+    Artifact, ArtifactKind, AttemptNumber, Entry, Outcome, PlannedSession, RecordAs,
     RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex, StepIndex,
     Verdict,
 };
@@ -39,8 +39,7 @@ pub fn sample(shape: Shape) -> Sample {
             devices.iter().map(move |device| PlannedSession {
                 trail,
                 device: Some(device.id.clone()),
-                one_of: Vec::new(),
-                cell: Cell::default(),
+                ..PlannedSession::default()
             })
         })
         .collect();
@@ -77,6 +76,7 @@ pub fn sample(shape: Shape) -> Sample {
             shard: "all".to_owned(),
             retries: 1,
             working_directory: "/home/ada/shop".to_owned(),
+            ..RunOptionsSummary::default()
         },
     };
     tape.events.insert(0, (Duration::ZERO, started));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform, Size};
 use packtrain_model::{
-    AttemptNumber, Blame, Cell, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId,
+    AttemptNumber, Blame, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId,
     RunOptionsSummary, SCHEMA_VERSION, SessionId, StepIndex, StepKind, StepSummary, TrailSummary,
     Verdict,
 };
@@ -31,8 +31,7 @@ fn planned() -> PlannedSession {
     PlannedSession {
         trail: 0,
         device: Some(device().id),
-        one_of: Vec::new(),
-        cell: Cell::default(),
+        ..PlannedSession::default()
     }
 }
 
@@ -208,8 +207,7 @@ fn a_device_from_a_queue_takes_its_planned_place() {
     let waiting = PlannedSession {
         trail: 0,
         device: None,
-        one_of: Vec::new(),
-        cell: Cell::default(),
+        ..PlannedSession::default()
     };
     let events = [started(vec![waiting]), session_started("s1", 1)];
     assert_eq!(
@@ -226,8 +224,7 @@ fn events_that_make_no_sense_are_left_out() {
     let odd = PlannedSession {
         trail: usize::MAX,
         device: None,
-        one_of: Vec::new(),
-        cell: Cell::default(),
+        ..PlannedSession::default()
     };
     let view = view([
         step_started("s9", 1),
