@@ -2,11 +2,13 @@
 //! the summary at the end. Nothing here prints; colour is asked for and never carries meaning.
 
 mod blocks;
+mod closing;
 mod grid;
 mod lines;
 mod paint;
 
 pub use blocks::{ReportLink, divergences, flaky, summary};
+pub use closing::{MANY_TRAILS, failures};
 pub use grid::{MOST_DEVICES, grid};
 pub use lines::{Detail, EventLines, Timestamps};
 

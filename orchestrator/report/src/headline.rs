@@ -99,6 +99,9 @@ pub(crate) fn facts(view: &RunView) -> Vec<String> {
         wording::count(view.trails.len(), "trail", "trails"),
         wording::count(devices(view), "device", "devices"),
     )];
+    if let Some(part) = &view.options.part {
+        facts.push(format!("part {}", wording::one_line(part)));
+    }
     facts.push(format!("took {}", wording::duration(view.duration)));
     let cost = view.retry_cost();
     if !cost.is_zero() {

@@ -131,6 +131,8 @@ struct Session<'a> {
     device: Option<String>,
     #[serde(skip_serializing_if = "Cell::is_empty")]
     cell: &'a Cell,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeat: Option<u32>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     blame: Option<Blame>,
@@ -334,6 +336,7 @@ impl<'a> Session<'a> {
             session: &session.id.0,
             device: session.device.as_ref().map(ToString::to_string),
             cell: &session.cell,
+            repeat: session.repeat,
             outcome: Mark::of(&session.status).key(),
             blame: session.status.blame(),
             flaky: session.flaky,

@@ -19,7 +19,8 @@ use quick_junit::{
 use self::said::{cell_properties, description, device_properties, foreign, message, trouble};
 use crate::compare::Comparison;
 use crate::mark::Mark;
-use crate::view::{AttemptView, RunView, SessionView, Status, TrailView};
+use crate::paths::relative;
+use crate::view::{AttemptView, RunView, SessionView, Status, TrailView, numbered};
 use crate::wording;
 
 /// How the XML is made.
@@ -88,6 +89,11 @@ impl<'a> Writer<'a> {
             })
     }
 
+    /// The folder the run was started in, which paths are relative to.
+    fn here(&self) -> &'a str {
+        &self.view.options.working_directory
+    }
+
     fn suites(&self) -> Vec<TestSuite> {
         let mut suites: Vec<(String, Vec<Case<'_>>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -150,16 +156,18 @@ impl<'a> Writer<'a> {
         // A configuration is part of the plan, whatever device it lands on.
         let name = if self.named_by_device {
             format!("{title} [{device}]")
-        } else if session.cell.is_empty() {
-            title.clone()
         } else {
-            format!("{title} [{}]", session.cell)
+            let name = match session.cell.is_empty() {
+                true => title.clone(),
+                false => format!("{title} [{}]", session.cell),
+            };
+            numbered(name, session.repeat)
         };
         let mut xml = TestCase::new(name, self.status(case));
         // Two trails of one name, in two folders, are told apart by their paths.
         let named_alike = |other: &&TrailView| other.summary.name == trail.summary.name;
         let class = if self.view.trails.iter().filter(named_alike).count() > 1 {
-            &trail.summary.path
+            &relative(self.here(), &trail.summary.path)
         } else {
             &trail.summary.name
         };
@@ -174,11 +182,14 @@ impl<'a> Writer<'a> {
         if let Some(started) = session.last().and_then(|last| last.started) {
             xml.set_timestamp(started);
         }
-        xml.extra
-            .insert("file".into(), trail.summary.path.as_str().into());
+        let file = relative(self.here(), &trail.summary.path);
+        xml.extra.insert("file".into(), file.into());
         xml.add_property(("packtrain.session", session.id.0.as_str()));
         xml.add_property(("packtrain.device", session.device_name().as_str()));
         xml.add_properties(cell_properties(&session.cell));
+        if let Some(repeat) = session.repeat {
+            xml.add_property(("packtrain.repeat", repeat.to_string().as_str()));
+        }
         if session.attempts.len() > 1 {
             xml.add_property((
                 "packtrain.attempts",
@@ -211,7 +222,7 @@ impl<'a> Writer<'a> {
         }
         let mut description = session
             .last()
-            .map(|last| description(trail, last))
+            .map(|last| description(trail, last, self.here()))
             .unwrap_or_default();
         if let Some(comparison) = self.comparison(case) {
             description.push_str(&comparison);
@@ -263,7 +274,7 @@ impl<'a> Writer<'a> {
         if let Some(message) = message(trail, Some(attempt), &attempt.status) {
             xml.set_message(message);
         }
-        xml.set_stack_trace(description(trail, attempt));
+        xml.set_stack_trace(description(trail, attempt, self.here()));
         xml.set_system_out(self.log(trail, attempt));
         xml
     }

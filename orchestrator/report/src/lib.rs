@@ -4,6 +4,7 @@
 //! Pure functions: events in, text out. Nothing here prints, reads files or knows where reports
 //! are kept; the HTML report asks its caller for the pictures.
 
+pub mod annotations;
 pub mod compare;
 pub mod comparison;
 pub mod console;
@@ -11,22 +12,29 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod mark;
+pub mod markdown;
 pub mod notes;
 pub mod view;
 
+mod again;
 mod headline;
+mod paths;
 mod reported;
 mod wording;
 
+pub use again::again;
+pub use annotations::{annotations, harmless};
 pub use compare::{Cluster, Comparison, Spread, Standing};
 pub use headline::{counts, headline};
 pub use html::{HtmlError, HtmlOptions, html};
 pub use json::{SUMMARY_SCHEMA_VERSION, json};
 pub use junit::{JunitOptions, junit};
 pub use mark::Mark;
+pub use markdown::markdown;
 pub use notes::StepNote;
+pub use paths::relative;
 pub use view::{
     AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
-    named,
+    named, numbered,
 };
 pub use wording::{cut, duration, one_line};

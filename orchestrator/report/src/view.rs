@@ -89,6 +89,8 @@ pub struct SessionView {
     pub group: Option<DeviceId>,
     /// The configuration it runs in; empty without a matrix.
     pub cell: Cell,
+    /// Which of several repetitions it is, from 1.
+    pub repeat: Option<u32>,
     /// How it ended for good.
     pub status: Status,
     /// Whether an earlier attempt failed and the last one passed.
@@ -253,10 +255,10 @@ impl SessionView {
         }
     }
 
-    /// What tells it from the trail's other sessions: the device's id and, when there is one, the
-    /// configuration: `web/desktop (locale=de)`.
+    /// What tells it from the trail's other sessions: the device's id and, where there are, the
+    /// configuration and which repetition it is: `web/desktop (locale=de) #2`.
     pub fn name(&self) -> String {
-        named(&self.cell_device(), &self.cell)
+        numbered(named(&self.cell_device(), &self.cell), self.repeat)
     }
 
     /// What a report shows for it.
@@ -386,6 +388,14 @@ pub fn named(device: &str, cell: &Cell) -> String {
         device.to_owned()
     } else {
         format!("{device} ({cell})")
+    }
+}
+
+/// A session's name and, when it is one of several repetitions, which.
+pub fn numbered(name: String, repeat: Option<u32>) -> String {
+    match repeat {
+        Some(repeat) => format!("{name} #{repeat}"),
+        None => name,
     }
 }
 

@@ -6,9 +6,8 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{ActionReport, DeviceInfo, Located, Platform};
 use packtrain_model::{
-    Artifact, ArtifactKind, AttemptNumber, Entry, Outcome, PlannedSession, RecordAs,
-    RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex, StepIndex,
-    Verdict,
+    Artifact, ArtifactKind, AttemptNumber, Entry, Outcome, PlannedSession, RecordAs, RunEvent,
+    RunId, RunOptionsSummary, SCHEMA_VERSION, SessionId, SessionIndex, StepIndex, Verdict,
 };
 use serde_json::{Value, json};
 

@@ -48,6 +48,7 @@ fn session(info: DeviceInfo, steps: u32, end: Outcome) -> SessionView {
         device: Some(info.id.clone()),
         group: None,
         cell: packtrain_model::Cell::default(),
+        repeat: None,
         info: Some(info),
         status: Status::Ended(end.clone()),
         flaky: false,

@@ -59,6 +59,7 @@ pub fn summary(view: &RunView, reports: &[ReportLink], layout: Layout) -> String
     for note in notes(view) {
         text.push_str(&format!("note: {note}\n"));
     }
+    text.push_str(&super::closing::failures(view, layout));
     text.push_str(&verdict(view, layout));
     let kinds = reports.iter().map(|report| report.kind.chars().count());
     let width = kinds.max().unwrap_or(0);

@@ -12,7 +12,7 @@ use super::Layout;
 use super::paint::pad;
 use crate::mark::Mark;
 use crate::reported::Reported;
-use crate::view::{Status, named};
+use crate::view::{Status, named, numbered};
 use crate::wording;
 
 /// Longest label that others are aligned with, in characters.
@@ -23,6 +23,10 @@ const MOST_NOTES: usize = 20;
 /// How much to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
+    /// Sessions that end otherwise than by a pass or a skip, and what the run itself has to say.
+    Failures,
+    /// Sessions as they end, one line each.
+    Ends,
     /// Sessions that start and end, and what steps noticed, once for all devices.
     Sessions,
     /// Steps too, and what devices report when it hints at a fault.
@@ -111,6 +115,9 @@ impl EventLines {
             }
             RunEvent::StepFinished { session, step, .. } => {
                 let mut notes = self.notes.remove(&session.0).unwrap_or_default();
+                if self.detail < Detail::Sessions {
+                    return Vec::new();
+                }
                 let place = if self.detail < Detail::Steps {
                     notes.retain(|note| self.is_new(session, *step, note));
                     format!("{}: ", wording::step(*step))
@@ -186,13 +193,23 @@ impl EventLines {
                         .device
                         .as_ref()
                         .map_or_else(|| "any device".to_owned(), ToString::to_string);
-                    self.name(&id, planned.trail, &named(&device, &planned.cell));
+                    let name = numbered(named(&device, &planned.cell), planned.repeat);
+                    self.name(&id, planned.trail, &name);
                 }
+                if self.detail == Detail::Failures {
+                    return None;
+                }
+                let part = options.part.as_ref();
                 Some(format!(
-                    "run {run}: {} × {}, {}",
+                    "run {run}: {} × {}, {}{}",
                     wording::count(trails.len(), "trail", "trails"),
                     wording::count(devices.len(), "device", "devices"),
                     wording::count(sessions.len(), "session", "sessions"),
+                    part.map_or_else(String::new, |part| {
+                        let part = wording::one_line(part);
+                        let all = sessions.len() + options.elsewhere.len();
+                        format!(" of {all}: part {part}")
+                    }),
                 ))
             }
             RunEvent::SessionStarted {
@@ -202,6 +219,7 @@ impl EventLines {
                 device,
             } => {
                 let name = named(&device.id.to_string(), &planned.cell);
+                let name = numbered(name, planned.repeat);
                 self.name(session, planned.trail, &name);
                 let mut said = format!("started on {}, {}", device.model, device.system);
                 if attempt.0 > 1 {
@@ -211,7 +229,10 @@ impl EventLines {
                 self.starting.insert(session.0.clone(), line);
                 None
             }
-            RunEvent::StepStarted { session, .. } => self.starting.remove(&session.0),
+            RunEvent::StepStarted { session, .. } => {
+                let starting = self.starting.remove(&session.0);
+                starting.filter(|_| self.detail >= Detail::Sessions)
+            }
             RunEvent::StepFinished {
                 session,
                 step,
@@ -292,6 +313,10 @@ impl EventLines {
                 duration_ms,
             } => {
                 self.finished += 1;
+                let is_fine = matches!(outcome, Outcome::Passed | Outcome::Skipped { .. });
+                if is_fine && self.detail == Detail::Failures {
+                    return None;
+                }
                 let status = Status::Ended(outcome.clone());
                 let (mark, word) = match (Mark::of(&status), flaky) {
                     (Mark::Passed, true) => (Mark::Flaky, Mark::Flaky.word()),

@@ -3,6 +3,7 @@
 use packtrain_model::{Cell, Outcome};
 use quick_junit::Property;
 
+use crate::paths::relative;
 use crate::reported::Reported;
 use crate::view::{AttemptView, Status, TrailView};
 use crate::wording;
@@ -37,7 +38,7 @@ fn blamed(status: &Status, message: &str) -> String {
 }
 
 /// What went wrong at length: message, hint, place, what was tried.
-pub(super) fn description(trail: &TrailView, attempt: &AttemptView) -> String {
+pub(super) fn description(trail: &TrailView, attempt: &AttemptView, here: &str) -> String {
     let bad = attempt.first_bad_step();
     let status = bad.map_or(&attempt.status, |step| &step.status);
     let mut text = String::new();
@@ -51,7 +52,7 @@ pub(super) fn description(trail: &TrailView, attempt: &AttemptView) -> String {
     match status.outcome() {
         Some(Outcome::Failed(failure)) => {
             if let Some(at) = &failure.at {
-                text.push_str(&format!("at {at}\n"));
+                text.push_str(&format!("at {}\n", relative(here, at)));
             }
             for line in &failure.log {
                 text.push_str(&format!("  - {line}\n"));
@@ -59,7 +60,11 @@ pub(super) fn description(trail: &TrailView, attempt: &AttemptView) -> String {
         }
         Some(_) | None => {
             if let Some(known) = bad.and_then(|step| trail.step(step.step)) {
-                text.push_str(&format!("at {}:{}\n", trail.summary.path, known.line));
+                text.push_str(&format!(
+                    "at {}:{}\n",
+                    relative(here, &trail.summary.path),
+                    known.line
+                ));
             }
         }
     }

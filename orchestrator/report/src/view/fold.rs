@@ -74,6 +74,8 @@ impl Fold {
                 self.view.packtrain = packtrain;
                 self.view.started = Some(at);
                 self.view.options = options;
+                // What other machines run is no part of this run.
+                self.view.options.elsewhere = Vec::new();
                 self.view.devices = devices;
                 self.view.trails = trails
                     .into_iter()
@@ -277,6 +279,7 @@ impl Fold {
             info,
             group: planned.one_of.first().cloned(),
             cell: planned.cell.clone(),
+            repeat: planned.repeat,
             status: Status::NotRun,
             flaky: false,
             attempts: Vec::new(),
@@ -366,6 +369,10 @@ impl Fold {
 
     fn finish(mut self) -> RunView {
         let last = self.last;
+        if self.view.options.part.is_some() {
+            // All their sessions are on other machines.
+            self.view.trails.retain(|trail| !trail.sessions.is_empty());
+        }
         for session in self
             .view
             .trails

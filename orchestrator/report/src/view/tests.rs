@@ -5,9 +5,8 @@ use std::time::Duration;
 use chrono::DateTime;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform, Size};
 use packtrain_model::{
-    AttemptNumber, Blame, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId,
-    RunOptionsSummary, SCHEMA_VERSION, SessionId, StepIndex, StepKind, StepSummary, TrailSummary,
-    Verdict,
+    AttemptNumber, Blame, Entry, Exit, Outcome, PlannedSession, RunEvent, RunId, RunOptionsSummary,
+    SCHEMA_VERSION, SessionId, StepIndex, StepKind, StepSummary, TrailSummary, Verdict,
 };
 
 use super::{RunState, RunView, Status};

@@ -1,0 +1,62 @@
+//! The list at the end of a run of many trails: every failure in a line, and how to run it again.
+
+use super::Layout;
+use crate::again::again;
+use crate::mark::Mark;
+use crate::view::{AttemptView, RunView};
+use crate::wording;
+
+/// A run of more trails than this closes with a list of its failures.
+pub const MANY_TRAILS: usize = 3;
+/// How many failures are listed.
+const MOST_FAILURES: usize = 30;
+/// How much of a message is shown.
+const MOST_WORDS: usize = 160;
+
+/// Each session that did not pass: trail, device, step, what it said, and the command that runs it
+/// again. Empty after a run of few trails, or when all went well.
+pub fn failures(view: &RunView, layout: Layout) -> String {
+    if view.trails.len() <= MANY_TRAILS {
+        return String::new();
+    }
+    let is_failure = |mark| match mark {
+        Mark::Failed | Mark::Infrastructure | Mark::NeedsAgent | Mark::Unfinished => true,
+        Mark::Cancelled | Mark::Flaky | Mark::NotRun | Mark::Skipped | Mark::Passed => false,
+    };
+    let sessions = view.sessions();
+    let failed: Vec<_> = sessions
+        .filter(|(_, session)| is_failure(session.mark()))
+        .collect();
+    if failed.is_empty() {
+        return String::new();
+    }
+    let mut text = "Failures:\n".to_owned();
+    for (trail, session) in failed.iter().take(MOST_FAILURES) {
+        let step = session.last().and_then(AttemptView::first_bad_step);
+        let status = step
+            .map(|step| &step.status)
+            .filter(|status| status.message().is_some())
+            .unwrap_or(&session.status);
+        let message = status.message().unwrap_or_default();
+        text.push_str(&format!(
+            "  {} {} on {}{}: {}\n",
+            layout.sign(session.mark()),
+            layout.bold(&wording::one_line(&trail.summary.title)),
+            wording::one_line(&session.name()),
+            step.map_or_else(String::new, |step| format!(
+                ", {}",
+                wording::step(step.step)
+            )),
+            wording::cut(&wording::one_line(&message), MOST_WORDS),
+        ));
+        let command = again(view, trail, session);
+        text.push_str(&layout.dim(&format!("    {command}")));
+        text.push('\n');
+    }
+    if failed.len() > MOST_FAILURES {
+        let more = failed.len() - MOST_FAILURES;
+        text.push_str(&format!("  and {more} more in the report\n"));
+    }
+    text.push('\n');
+    text
+}
