@@ -7,6 +7,7 @@
 mod artifacts;
 mod error;
 mod line;
+mod merge;
 mod name;
 mod reader;
 pub mod recording;
@@ -15,6 +16,7 @@ mod writer;
 
 pub use artifacts::ArtifactStore;
 pub use error::RecordError;
+pub use merge::{MergeError, Merged, merge};
 pub use reader::{JournalReader, TornLine};
 pub use runs::{ListedRun, RunState, RunSummary, find_run, list_runs, mark_latest};
 pub use writer::JournalWriter;
