@@ -5,7 +5,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    unreachable_pub,
     reason = "a benchmark"
 )]
 
