@@ -55,13 +55,12 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &
                 });
                 sighted.everywhere |= known;
             }
-            let lists: [(ClusterKind, fn(&Step) -> &Vec<String>, &str); 2] = [
-                (ClusterKind::Console, |step| &step.console, "Console"),
-                (
-                    ClusterKind::Network,
-                    |step| &step.failed_requests,
-                    "Request failed",
-                ),
+            type Lines = fn(&Step) -> &Vec<String>;
+            let console: Lines = |step| &step.console;
+            let network: Lines = |step| &step.failed_requests;
+            let lists = [
+                (ClusterKind::Console, console, "Console"),
+                (ClusterKind::Network, network, "Request failed"),
             ];
             for (kind, lines, title) in lists {
                 let news = lines(step)

@@ -14,8 +14,10 @@ const LEAST_CELLS: usize = 5;
 const LEAST_DIFFERENCE_MS: u64 = 500;
 
 pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timing> {
-    // By trail, step, device and engine: each session with what it took.
-    let mut groups: BTreeMap<(usize, u32, &str, &str), Vec<(usize, u64)>> = BTreeMap::new();
+    /// Trail, step, device and engine.
+    type Group<'r> = (usize, u32, &'r str, &'r str);
+    // Each session with what it took.
+    let mut groups: BTreeMap<Group<'_>, Vec<(usize, u64)>> = BTreeMap::new();
     for (place, session) in field.sessions() {
         if session.outcome != OutcomeKind::Passed && session.outcome != OutcomeKind::Failed {
             continue;
