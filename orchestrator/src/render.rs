@@ -55,7 +55,7 @@ pub fn out(text: &str) {
 }
 
 /// A command to the runner of a CI: on standard output, unless that is data.
-pub fn annotation(line: &str, format: Format) {
+pub(crate) fn annotation(line: &str, format: Format) {
     match format {
         Format::Text => out(line),
         Format::Json => {
