@@ -172,7 +172,7 @@ fn render_html(
         artifact_root,
         ..HtmlOptions::default()
     };
-    packtrain_report::html(view, &options, &mut |path| file(folder, path))
+    packtrain_report::html(view, Some(compared), &options, &mut |path| file(folder, path))
 }
 
 /// A file of the run. Paths come from the journal, which may come from anywhere.

@@ -61,7 +61,9 @@ fn write(
         .collect();
     let begun = Instant::now();
     let view = RunView::from_events(sample.entries);
-    let page = html(&view, options, &mut |path| sample.files.get(path).cloned())?;
+    let page = html(&view, None, options, &mut |path| {
+        sample.files.get(path).cloned()
+    })?;
     println!(
         "{}: {:?}, {} KB",
         folder.display(),

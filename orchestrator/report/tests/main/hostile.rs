@@ -130,7 +130,7 @@ fn spoil(outcome: &mut Outcome) {
 #[test]
 fn foreign_texts_are_text_in_the_html() {
     let view = RunView::from_events(evil());
-    let page = html(&view, &HtmlOptions::default(), &mut |_| {
+    let page = html(&view, None, &HtmlOptions::default(), &mut |_| {
         Some(EVIL.as_bytes().to_vec())
     })
     .unwrap();

@@ -24,7 +24,7 @@ fn drawn(devices: usize, trails: usize) -> Sample {
 }
 
 fn render(sample: &Sample, options: &HtmlOptions) -> String {
-    html(&view(sample), options, &mut |path| {
+    html(&view(sample), None, options, &mut |path| {
         sample.files.get(path).cloned()
     })
     .unwrap()
@@ -180,7 +180,7 @@ fn beyond_the_limit_pictures_are_linked_and_failing_steps_come_first() {
 #[test]
 fn a_picture_that_is_gone_is_said_to_be() {
     let sample = &*TWO;
-    let page = html(&view(sample), &HtmlOptions::default(), &mut |_| None).unwrap();
+    let page = html(&view(sample), None, &HtmlOptions::default(), &mut |_| None).unwrap();
     assert!(pictures(&page).is_empty());
     let shots = &details(&page)["sessions"][0]["attempts"][0]["steps"][0]["shots"];
     assert_eq!(*shots, serde_json::json!([{}]));
@@ -212,7 +212,7 @@ fn a_run_cut_anywhere_still_has_a_page() {
     let sample = &*SIX;
     for cut in (0..sample.entries.len()).step_by(61) {
         let view = RunView::from_events(sample.entries[..cut].to_vec());
-        let page = html(&view, &HtmlOptions::default(), &mut |_| None).unwrap();
+        let page = html(&view, None, &HtmlOptions::default(), &mut |_| None).unwrap();
         assert!(page.contains("end was not recorded"), "{cut}");
     }
 }
