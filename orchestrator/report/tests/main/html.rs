@@ -162,6 +162,7 @@ fn beyond_the_limit_pictures_are_linked_and_failing_steps_come_first() {
     let options = HtmlOptions {
         inline_limit: failing,
         artifact_root: "../run/".to_owned(),
+        ..HtmlOptions::default()
     };
     let page = render(sample, &options);
     assert_eq!(pictures(&page).len(), 1);
