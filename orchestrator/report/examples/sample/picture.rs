@@ -201,7 +201,8 @@ pub fn draw_tree(tree: &ScreenTree, dark: bool, shade: u8, scale: f64) -> Vec<u8
         };
         let (color, size) = match node.role.as_str() {
             "banner" => {
-                canvas.fill(all, tint(accent, 3), 0);
+                let bar = if dark { [34, 44, 60] } else { tint(accent, 3) };
+                canvas.fill(all, bar, 0);
                 continue;
             }
             "image" => {

@@ -36,15 +36,17 @@ function Card({ cluster, at }: { cluster: Cluster; at: number }) {
       <p class="devices"><span>{count(cluster.cells.length, "cell")}{cluster.trails > 1 ? ` in ${cluster.trails} trails` : ""}</span>
         {cluster.occurrences.slice(0, 6).map((o) => { const s = model.byPlace(o.session); return s && <a href={`#${model.keyOf(s, o.step)}`}>{state.model.name(s)}</a>; })}
         {cluster.occurrences.length > 6 && <span>and {cluster.occurrences.length - 6} more</span>}</p>
+    </div>
+    {frames && (frames.here || frames.there) && place && against && <a class="looks" href={`#pair/${place.key}/${against.id}`} aria-label={`Compare the screens of ${state.model.name(against)} and ${state.model.name(place.session)}`}>
+      {frames.there && <figure><Picture frame={frames.there} alt="" marks={frames.marks.there} /><figcaption>nearest that passed</figcaption></figure>}
+      {frames.here && <figure><Picture frame={frames.here} alt="" marks={frames.marks.here} /><figcaption>this</figcaption></figure>}
+    </a>}
+    <div class="acts">
       {cluster.again && <Command text={cluster.again} />}
       {cluster.next && !cluster.words.includes(cluster.next.command) && <><p class="quiet">To tell the explanations apart:</p><Command text={cluster.next.command} /></>}
       <p class="doing"><button type="button" class="plain" onClick={() => ask(`cause:${cluster.letter}`)}>show only these</button><Copy text={() => clusterMarkdown(cluster)} label="copy as Markdown" />
         {place && against && <a class="plain" href={`#pair/${place.key}/${against.id}`}>compare</a>}</p>
     </div>
-    {frames && (frames.here || frames.there) && place && <a class="looks" href={`#pair/${place.key}/${against?.id}`} aria-label={`Compare the screens of ${session && state.model.name(session)} and ${against && state.model.name(against)}`}>
-      {frames.here && <figure><Picture frame={frames.here} alt="" marks={frames.marks.here} /><figcaption>this</figcaption></figure>}
-      {frames.there && <figure><Picture frame={frames.there} alt="" marks={frames.marks.there} /><figcaption>nearest that passed</figcaption></figure>}
-    </a>}
   </li>;
 }
 
@@ -82,7 +84,7 @@ export function Divergences({ list }: { list: Divergence[] }) {
       {d.step && <p class="where">{d.step}</p>}
       {d.message && <p class="message"><Words text={d.message} /></p>}
       {d.hint && <p class="hint"><Words text={d.hint} /></p>}
-      <p class="devices">{d.devices.map((device) => <a href={`#${device.href}`}>{device.name}</a>)}{d.more > 0 && <span>and {d.more} more</span>}</p>
+      <p class="devices">{d.devices.map((device) => { const s = state.model.place(device.href)?.session; return <a href={`#${device.href}`}>{s ? state.model.name(s) : device.name}</a>; })}{d.more > 0 && <span>and {d.more} more</span>}</p>
     </div>
   </li>;
   const [first, rest] = [shown.slice(0, 8), shown.slice(8)];

@@ -60,7 +60,7 @@ function Head({ column, count }: { column: Column; count: number }) {
   const current = state.route.name === "step" && state.route.place.key === head.id;
   return <th class={`dev${column.edge ? " edge" : ""}`} scope="col">
     <a class={`m-${head.mark}`} href={`#${head.id}`} tabIndex={-1} aria-current={current ? "true" : undefined} title={[head.device.model, head.device.id, head.device.system, Object.entries(head.cell ?? {}).map(([k, v]) => `${k}=${v}`).join(" "), word(head.mark), head.time, head.attempts.length > 1 && `${head.attempts.length} attempts`].filter(Boolean).join(" · ")}>
-      <span class="head">{many ? <span class="model">{count === sessions.length ? "all" : column.letters.length ? "these" : head.mark === "passed" ? "passed alike" : "alike"}</span> : <><span class="model">{model}</span>{line && <span class="id">{line}</span>}</>}</span>
+      <span class="head">{many ? <span class="model">{count === sessions.length ? "all" : head.mark === "passed" ? "passed" : "these"} alike</span> : <><span class="model">{model}</span>{line && <span class="id">{line}</span>}</>}</span>
       <span class="sum"><Sign mark={head.mark} /><span class="unseen">{word(head.mark)}</span><span class="t"> {many ? "" : head.time}{head.attempts.length > 1 && <span class="tries"> ×{head.attempts.length}</span>}</span></span>
     </a>
     {column.letters.length > 0 && (many || column.folds) && <span class="ls">{column.letters.slice(0, 3).map((l) => <b class="l">{l}</b>)}</span>}

@@ -73,7 +73,7 @@ function Pictures({ pair, mode }: { pair: Both; mode: Mode }) {
     <figcaption class={`m-${step.mark}`}><b>{which}</b> <span><Sign mark={step.mark} /> {label}</span></figcaption>
     {frame ? <Picture frame={frame} alt={`${which}: ${label}`} marks={drawn} /> : <span class="none">no picture</span>}
   </figure>;
-  if (mode === "side" || !here || !there) return <div class="sides">{one(here, pair.step, name, "this", marks.here)}{one(there, pair.other, other, "compared with", marks.there)}</div>;
+  if (mode === "side" || !here || !there) return <div class="sides">{one(there, pair.other, other, "compared with", marks.there)}{one(here, pair.step, name, "this", marks.here)}</div>;
   const top: Record<string, string> = mode === "slider" ? { clipPath: `inset(0 0 0 ${split}%)` } : mode === "onion" ? { opacity: String(split / 100) } : { visibility: flip ? "visible" : "hidden" };
   return <div class="over">
     <p class="quiet">{mode === "blink" ? <>Now: <b>{flip ? "this" : "compared with"}</b> {flip ? name : other}</> : mode === "slider" ? `Left: ${other}. Right: ${name}.` : `0 %: ${other}. 100 %: ${name}.`}</p>

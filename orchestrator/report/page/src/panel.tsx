@@ -47,7 +47,7 @@ function Lead({ place, mark, shown, title, facts }: { place: Place; mark: string
     <Facts of={[device.model, device.id, device.system, device.screen, device.driver]} />
     {session.cell && <Facts of={Object.entries(session.cell).map(([axis, value]) => `${axis}=${value}`)} />}
     <Facts of={facts} />
-    {causes.length > 0 && <p class="facts">{causes.map((c) => <a href={`#cause-${c.letter}`}><b class={`l k-${c.kind}`}>{c.letter}</b> {c.title}</a>)}</p>}
+    {causes.length > 0 && <p class="facts">{causes.map((c) => <span><a href={`#cause-${c.letter}`}><b class={`l k-${c.kind}`}>{c.letter}</b> {c.title}</a></span>)}</p>}
     {!state.model.comparison && session.letter && <p class={`facts m-${session.mark}`}><span><b class="l">{session.letter}</b> {session.alike} of {all} devices {session.alike === 1 ? "has" : "have"} this result</span></p>}
     {session.attempts.length > 1 && <div class="tabs" role="group" aria-label="Attempts">{session.attempts.map((attempt) =>
       <a class={`m-${attempt.mark}`} href={`#${attempt.id}-${place.step?.i ?? attempt.bad ?? attempt.steps[0]?.i ?? 0}`} aria-current={place.step && attempt === place.attempt ? "true" : undefined}><Sign mark={attempt.mark} /> attempt {attempt.n} · {attempt.time}</a>)}</div>}

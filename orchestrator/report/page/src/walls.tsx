@@ -16,7 +16,10 @@ function Compared({ session, step, caption }: { session: Session; step: number; 
   const place = model.place(key);
   const reference = model.nearest(session, step);
   const [mine, other] = [at.seen, model.at(reference, step)?.seen];
-  const same = reference !== undefined && mine !== undefined && (mine.picture === undefined ? mine.tree !== undefined && mine.tree === other?.tree : mine.picture === other?.picture);
+  // Across engines, sizes and schemes it is the tree that counts; pixels never agree there.
+  const samePicture = mine?.picture !== undefined && mine.picture === other?.picture;
+  const sameTree = mine?.tree !== undefined && mine.tree === other?.tree;
+  const same = reference !== undefined && (samePicture || (sameTree && !model.visual(session.id, step, reference.id)));
   const pair = place && reference ? both(place, reference.id) : null;
   return <Figure session={session} step={at} caption={caption} href={reference ? `#pair/${key}/${reference.id}` : `#${key}`} same={same} marks={pair && state.boxes ? marksOf(pair).here : undefined} />;
 }
