@@ -25,7 +25,7 @@ function Card({ cluster, at }: { cluster: Cluster; at: number }) {
   const [sign, kind] = kindOf(cluster.kind);
   const trail = first && model.data.trails[first.trail];
   const text = first && model.stepText(first.trail, first.step);
-  return <li id={`cause-${cluster.letter}`} class={`card k-${cluster.kind}`}>
+  return <li id={`cause-${cluster.letter}`} tabIndex={-1} class={`card k-${cluster.kind}`}>
     <a class="letter" href={place ? `#${place.key}` : undefined} title="Open the first of them" aria-label={`Cause ${cluster.letter}: ${cluster.title}`}>{cluster.letter}</a>
     <div class="body">
       <h3><span class="kind"><span aria-hidden="true">{sign}</span> {kind}</span> {cluster.title}</h3>
@@ -37,7 +37,7 @@ function Card({ cluster, at }: { cluster: Cluster; at: number }) {
         {cluster.occurrences.slice(0, 6).map((o) => { const s = model.byPlace(o.session); return s && <a href={`#${model.keyOf(s, o.step)}`}>{state.model.name(s)}</a>; })}
         {cluster.occurrences.length > 6 && <span>and {cluster.occurrences.length - 6} more</span>}</p>
     </div>
-    {frames && (frames.here || frames.there) && place && against && <a class="looks" href={`#pair/${place.key}/${against.id}`} aria-label={`Compare the screens of ${state.model.name(against)} and ${state.model.name(place.session)}`}>
+    {frames && (frames.here || frames.there) && place && against && <a class="looks" href={`#pair/${place.key}/${against.id}`}><span class="unseen">Compare </span>
       {frames.there && <figure><Picture frame={frames.there} alt="" marks={frames.marks.there} /><figcaption>nearest that passed</figcaption></figure>}
       {frames.here && <figure><Picture frame={frames.here} alt="" marks={frames.marks.here} /><figcaption>this</figcaption></figure>}
     </a>}

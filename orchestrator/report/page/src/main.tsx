@@ -36,7 +36,7 @@ function Header() {
     </div></div>
     <div class="tools">
       {head.counts.length > 1 && <ul class="counts" aria-label="Count by outcome">{head.counts.map((c) => { const filter = `is:${c.mark.key}`; return <li><button type="button" class={`count m-${c.mark.key}`} title={`Show only: ${c.mark.word}`} aria-pressed={query.text === filter} onClick={() => ask(query.text === filter ? "" : filter)}><Sign mark={c.mark.key} /> <b>{c.count}</b> {c.word}</button></li>; })}</ul>}
-      <label class="search"><span class="unseen">Query: devices, cells, steps and texts of screens</span><input id="query" type="search" value={query.text} placeholder={comparison ? 'locale=de width<400 step:7 !pass "text"' : "failed, pixel, -web, step:7 …"} autocomplete="off" spellcheck={false} onInput={(e) => later(e.currentTarget.value)} /></label>
+      <label class="search"><span class="unseen">Query: devices, cells, steps and texts of screens</span><input id="query" type="search" value={state.typed} placeholder={comparison ? 'locale=de width<400 step:7 !pass "text"' : "failed, pixel, -web, step:7 …"} autocomplete="off" spellcheck={false} onInput={(e) => later(e.currentTarget.value)} /></label>
       <Copy text={reportMarkdown} label="copy as Markdown" />
       <button type="button" class="plain" onClick={() => print()}>print</button>
       <button type="button" class="plain" title="Light, dark, or as the system has it" onClick={() => { dress(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system"); redraw(); }}><span class="unseen">Theme: </span><span aria-hidden="true">◐ </span>{theme}</button>
@@ -47,7 +47,7 @@ function Header() {
   </header>;
 }
 let soon: ReturnType<typeof setTimeout> | undefined;
-const later = (text: string) => { clearTimeout(soon); soon = setTimeout(() => ask(text), 120); };
+const later = (text: string) => { state.typed = text; clearTimeout(soon); soon = setTimeout(() => ask(text), 120); };
 
 const KEYS: [string, string][] = [
   ["j k ↓ ↑", "next and previous step"], ["l h → ←", "next and previous cell"], ["Enter", "open"], ["n p", "next and previous cause"],

@@ -17,6 +17,8 @@ export interface State {
   model: Model; query: Query; shown: Set<string>; route: Route; unfolded: Set<string>;
   pivot: { rows: string[]; columns: string[] } | null; mode: Mode; boxes: boolean; whole: boolean; help: boolean;
   strip: "devices" | "steps"; cursor: string; said: string;
+  /** What stands in the query box, which may be ahead of the query. */
+  typed: string;
 }
 export const state = { unfolded: new Set(), pivot: null, mode: "side", boxes: true, whole: false, help: false, strip: "devices", cursor: "", said: "" } as unknown as State;
 
@@ -30,6 +32,7 @@ export function setModel(model: Model) {
   setQuery(state.query?.text ?? "");
 }
 export function setQuery(text: string) {
+  state.typed = text;
   state.query = parse(text);
   state.shown = new Set(state.model.data.sessions.filter((s) => matches(state.query, state.model, s)).map((s) => s.id));
 }
@@ -43,8 +46,8 @@ export function ask(text: string) {
 
 // ---- The address: `#s3-4`, `#pair/s3-4/s1`, `#wall/0/4`, `#film/s3`, `#time`, `#cause-A`, `#t0`, and behind it `?q=` ----
 const address = (view: string) => {
-  const path = location.pathname + location.search + (view === "#" ? "" : view);
-  return state.query.text ? `${path}${view ? "" : "#"}?q=${encodeURIComponent(state.query.text)}` : path;
+  const shown = state.query.text ? `${view || "#"}?q=${encodeURIComponent(state.query.text)}` : view === "#" ? "" : view;
+  return location.pathname + location.search + shown;
 };
 function read(hash: string): Route {
   const [name = "", a = "", b = ""] = hash.replace(/^#/, "").split("?")[0]?.split("/") ?? [];
@@ -86,7 +89,7 @@ function show(route: Route) {
   else if (route.name === "home" && route.focus) {
     const target = document.getElementById(route.focus);
     target?.scrollIntoView({ block: "start" });
-    target?.querySelector<HTMLElement>(".letter")?.focus({ preventScroll: true });
+    target?.focus({ preventScroll: true });
   } else if (route.name === "home" && before && before.name !== "home") {
     const link = opener && document.querySelector<HTMLElement>(`a[href="${CSS.escape(opener)}"]`);
     if (link) link.focus({ preventScroll: true }); else focusCell(state.cursor);
