@@ -13,7 +13,7 @@ const density = (n: number) => n <= 6 ? "wide" : n <= 14 ? "medium" : "compact";
 /** What tells a column from its neighbours: its configuration, or its device. */
 function about(session: Session): { model: string; line: string } {
   const model = session.device.model || session.device.id;
-  if (!session.cell) return { model, line: session.device.label === model ? session.device.system : session.device.label };
+  if (!session.cell) return { model, line: session.device.label === model ? session.device.system : session.device.label.replace(`${model}, `, "") };
   const [device, values] = state.model.name(session).split(": ");
   return values ? { model: device ?? "", line: values } : { model: device ?? "", line: "" };
 }

@@ -44,10 +44,10 @@ function Lead({ place, mark, shown, title, facts }: { place: Place; mark: string
   const all = state.model.order[session.trail]?.length ?? 0;
   return <div class="lead">
     <h1><span class={`pill m-${mark}`}><Sign mark={mark} /> {shown}</span>{title}</h1>
-    <Facts of={[device.model, device.id, device.system, device.screen, device.driver]} />
+    <Facts of={[device.model, session.cell ? device.id.split(" (")[0] : device.id, device.system, device.screen, device.driver]} />
     {session.cell && <Facts of={Object.entries(session.cell).map(([axis, value]) => `${axis}=${value}`)} />}
     <Facts of={facts} />
-    {causes.length > 0 && <p class="facts">{causes.map((c) => <span><a href={`#cause-${c.letter}`}><b class={`l k-${c.kind}`}>{c.letter}</b> {c.title}</a></span>)}</p>}
+    {causes.length > 0 && <p class="facts">{causes.map((c) => <><span><a href={`#cause-${c.letter}`}><b class={`l k-${c.kind}`}>{c.letter}</b> {c.title}</a></span> </>)}</p>}
     {!state.model.comparison && session.letter && <p class={`facts m-${session.mark}`}><span><b class="l">{session.letter}</b> {session.alike} of {all} devices {session.alike === 1 ? "has" : "have"} this result</span></p>}
     {session.attempts.length > 1 && <div class="tabs" role="group" aria-label="Attempts">{session.attempts.map((attempt) =>
       <a class={`m-${attempt.mark}`} href={`#${attempt.id}-${place.step?.i ?? attempt.bad ?? attempt.steps[0]?.i ?? 0}`} aria-current={place.step && attempt === place.attempt ? "true" : undefined}><Sign mark={attempt.mark} /> attempt {attempt.n} · {attempt.time}</a>)}</div>}
@@ -151,16 +151,17 @@ function StepDetails({ place, step, enlarge }: { place: Place; step: Step; enlar
 }
 
 /** What a session's time was spent on; the parts add up to the whole. */
-export function spent(attempt: Session["attempts"][number]) {
+export function spent(session: Session, attempt: Session["attempts"][number]) {
+  const before = session.attempts[session.attempts.indexOf(attempt) - 1]?.to ?? 0;
   const first = attempt.steps.find((s) => s.at !== undefined)?.at;
   const steps = attempt.steps.reduce((sum, s) => sum + s.ms, 0);
   const starting = Math.max(0, (first ?? attempt.to) - attempt.from);
-  return { waiting: attempt.from, starting, steps, between: Math.max(0, attempt.to - attempt.from - starting - steps) };
+  return { waiting: Math.max(0, attempt.from - before), starting, steps, between: Math.max(0, attempt.to - attempt.from - starting - steps) };
 }
 function SessionDetails({ place, enlarge }: { place: Place; enlarge: (frames: Frames) => void }) {
   const { session, attempt } = place;
   const bad = attempt?.steps.find((s) => s.i === attempt.bad);
-  const parts = attempt && attempt.to > attempt.from ? spent(attempt) : null;
+  const parts = attempt && attempt.to > attempt.from ? spent(session, attempt) : null;
   return <>
     <Lead place={place} mark={session.mark} shown={session.word ?? word(session.mark)} title={state.model.data.trails[session.trail]?.title ?? ""}
       facts={[session.time, session.attempts.length > 1 && count(session.attempts.length, "attempt")]} />

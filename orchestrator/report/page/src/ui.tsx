@@ -9,7 +9,7 @@ import { state } from "./store";
 
 export const Sign = ({ mark }: { mark: string }) => <i aria-hidden="true">{state.model.data.marks[mark]?.sign}</i>;
 export const word = (mark: string) => state.model.data.marks[mark]?.word ?? mark;
-export const Facts = ({ of }: { of: ComponentChildren[] }) => <p class="facts">{of.filter(Boolean).map((fact) => <span>{fact}</span>)}</p>;
+export const Facts = ({ of }: { of: ComponentChildren[] }) => <p class="facts">{of.filter(Boolean).map((fact) => <><span>{fact}</span> </>)}</p>;
 export const Part = ({ title, tools, children }: { title: string; tools?: ComponentChildren; children: ComponentChildren }) =>
   <section class="part"><h2>{title}{tools}</h2>{children}</section>;
 

@@ -68,7 +68,7 @@ export function Timeline() {
     <Times />
     <p class="quiet">From 0 to {time(end)}. Hatched: the device is made ready. Each block is a step.</p>
     <div class="timeline">{devices.map((id) => <section><h2>{id}</h2>{lanes(all.filter((a) => device(a.session) === id)).map((line) => <div class="lane">{line.map(({ session, attempt }) => {
-      const parts = spent(attempt);
+      const parts = spent(session, attempt);
       const name = `${state.model.name(session)}, ${model.data.trails[session.trail]?.title}`;
       return <>
         <a class="starting" href={`#${session.id}`} title={`${name}: starting ${time(parts.starting)}`} aria-label={`${name}: ${word(attempt.mark)}, ${attempt.time}`} style={{ left: percent(attempt.from), width: percent(attempt.to - attempt.from) }} />
@@ -80,7 +80,7 @@ export function Timeline() {
 
 /** What all sessions together spent their time on; the parts add up. */
 export function Times() {
-  const all = state.model.data.sessions.flatMap((s) => s.attempts).filter((a) => a.to > a.from).map(spent);
+  const all = state.model.data.sessions.flatMap((s) => s.attempts.filter((a) => a.to > a.from).map((a) => spent(s, a)));
   if (!all.length) return null;
   const sum = (part: keyof (typeof all)[number]) => all.reduce((total, one) => total + one[part], 0);
   const parts = { waiting: sum("waiting"), starting: sum("starting"), steps: sum("steps"), between: sum("between") };

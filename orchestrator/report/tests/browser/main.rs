@@ -165,7 +165,11 @@ fn foreign_texts_are_text_in_every_view() {
     let made = cells();
     let mut comparison = made.comparison.clone();
     spoil(&mut comparison, EVIL);
-    promise("hostile", &render(made, &comparison, &HtmlOptions::default()), &[]);
+    promise(
+        "hostile",
+        &render(made, &comparison, &HtmlOptions::default()),
+        &[],
+    );
 }
 
 /// Puts a text wherever the app's words stand.
@@ -176,7 +180,10 @@ fn spoil(value: &mut Value, evil: &str) {
     ];
     match value {
         Value::Object(map) => {
-            for (_, value) in map.iter_mut().filter(|(key, _)| !OURS.contains(&key.as_str())) {
+            for (_, value) in map
+                .iter_mut()
+                .filter(|(key, _)| !OURS.contains(&key.as_str()))
+            {
                 spoil(value, evil);
             }
         }
@@ -199,7 +206,11 @@ fn the_script_is_what_its_sources_make() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("page");
-    let copied = Command::new("cp").arg("-R").arg(root.join("page")).arg(&copy).status();
+    let copied = Command::new("cp")
+        .arg("-R")
+        .arg(root.join("page"))
+        .arg(&copy)
+        .status();
     assert!(copied.unwrap().success());
     std::fs::create_dir_all(folder.path().join("src/html")).unwrap();
     let modules = copy.join("node_modules");
@@ -215,5 +226,8 @@ fn the_script_is_what_its_sources_make() {
     assert!(output.status.success(), "{said}");
     let made = std::fs::read_to_string(folder.path().join("src/html/script.js")).unwrap();
     let kept = std::fs::read_to_string(root.join("src/html/script.js")).unwrap();
-    assert!(made == kept, "run `npm run build` in orchestrator/report/page");
+    assert!(
+        made == kept,
+        "run `npm run build` in orchestrator/report/page"
+    );
 }

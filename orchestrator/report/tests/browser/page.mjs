@@ -356,7 +356,7 @@ const promises = {
     const panel = page.locator("#panel");
     await panel.waitFor();
     const said = await panel.innerText();
-    for (const part of ["TOOL CALLS", "FILES", "SCREENS", "the screen shows", "add", "attempt 2", "THE SCREEN AT THE END, AS TEXT"]) assert.ok(said.toUpperCase().includes(part.toUpperCase()), `${part} is not in ${said}`);
+    for (const part of ["TOOL CALLS", "FILES", "SCREENS", "the screen shows", "set the region", "attempt 2", "THE SCREEN AT THE END, AS TEXT"]) assert.ok(said.toUpperCase().includes(part.toUpperCase()), `${part} is not in ${said}`);
     await loaded(page, "#panel .strip .here img");
     await panel.locator(".strip .here button.shot").click();
     await page.locator("#closeup[open] img").waitFor();

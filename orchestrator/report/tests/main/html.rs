@@ -67,9 +67,11 @@ fn the_file_needs_no_other() {
         "<iframe",
         "@import",
         "url(",
-        "fetch(",
         "import(",
         "XMLHttpRequest",
+        // What a served page may do, this one may not.
+        "connect-src",
+        "packtrain-live\"",
     ] {
         assert!(!page.contains(loader), "{loader}");
     }
@@ -151,7 +153,7 @@ fn the_same_picture_is_kept_once() {
     assert!(
         pictures
             .iter()
-            .all(|uri| uri.starts_with("data:image/png;base64,"))
+            .all(|uri| uri.starts_with("data:image/png;") || uri.starts_with("data:image/webp;"))
     );
 }
 
@@ -227,14 +229,11 @@ fn the_page_has_its_parts_in_order() {
         "<header class=\"top\">",
         "<h1>3 failed, 1 infrastructure error, 1 not recorded</h1>",
         "4 trails × 6 devices",
-        "data-filter=\"is:failed\"",
-        "id=\"filter\"",
         "id=\"overview\"",
         "<section class=\"block trail\"",
         "class=\"divergences\"",
         "only ios",
         "<table class=\"grid wide\">",
-        "<aside id=\"panel\"",
         "<footer>",
         "id=\"data\"",
     ] {
