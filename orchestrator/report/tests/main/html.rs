@@ -71,7 +71,7 @@ fn the_file_needs_no_other() {
         "XMLHttpRequest",
         // What a served page may do, this one may not.
         "connect-src",
-        "packtrain-live\"",
+        "<meta name=\"packtrain-live\"",
     ] {
         assert!(!page.contains(loader), "{loader}");
     }
