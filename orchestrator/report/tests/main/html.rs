@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use packtrain_report::{HtmlOptions, RunView, html};
+use packtrain_report::{HtmlOptions, RunView, html, html_data};
 
+use crate::matrix::{self, Extent};
 use crate::run::{self, Sample, Shape};
 use crate::view;
 
@@ -265,4 +266,49 @@ fn a_page_of_many_devices_stays_lean() {
         "{} bytes for {cells} cells",
         page.len()
     );
+}
+
+#[test]
+fn screens_that_are_compared_are_whole_in_the_file_and_the_words_of_all() {
+    for extent in [Extent::Small, Extent::Large] {
+        let made = matrix::matrix(extent);
+        let view = view(&made.sample);
+        let options = HtmlOptions::default();
+        let page = html(&view, Some(&made.comparison), &options, &mut |path| {
+            made.sample.files.get(path).cloned()
+        })
+        .unwrap();
+        let kept: serde_json::Value =
+            serde_json::from_str(script(&page, "comparison").unwrap()).unwrap();
+        assert_eq!(kept, made.comparison);
+        let words: serde_json::Value =
+            serde_json::from_str(script(&page, "words").unwrap()).unwrap();
+        let trees = made
+            .sample
+            .files
+            .keys()
+            .filter(|path| path.starts_with("trees/"));
+        let whole = page.matches(" data-tree=\"").count();
+        assert_eq!(
+            words["trees"].as_object().unwrap().len(),
+            trees.clone().count()
+        );
+        assert!(whole > 4 && whole < trees.count(), "{whole}");
+        assert!(page.len() < 24 * 1024 * 1024, "{} bytes", page.len());
+        // What a page that is open is given is the same, with pictures and trees left outside.
+        let news = html_data(&view, Some(&made.comparison), &options).unwrap();
+        let news: serde_json::Value = serde_json::from_str(&news).unwrap();
+        assert_eq!(news["comparison"], made.comparison);
+        assert_eq!(
+            news["data"]["sessions"].as_array().unwrap().len(),
+            view.sessions().count()
+        );
+        let (_, shot) = news["data"]["pictures"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .next()
+            .unwrap();
+        assert!(shot["h"].as_str().unwrap().starts_with("pictures/"));
+    }
 }
