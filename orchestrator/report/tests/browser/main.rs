@@ -4,7 +4,6 @@
 //! Needs Node and Chromium, and what `tests/sources` installs: `PACKTRAIN_TEST_SOURCES`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(dead_code, reason = "made-up runs are shared with other tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
