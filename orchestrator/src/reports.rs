@@ -118,16 +118,19 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         };
         packtrain_report::junit(&view, &options).map_err(|error| failed("JUnit", &error))
     };
-    let html = |root| render_html(&view, folder, root).map_err(|error| failed("HTML", &error));
+    let compared =
+        serde_json::to_value(&comparison).map_err(|error| failed("comparison", &error))?;
+    let html =
+        |root| render_html(&view, &compared, folder, root).map_err(|error| failed("HTML", &error));
     // One after the other, so that no two of them are in memory.
     if !wanted.only {
         keep("html", "report.html", &html(String::new())?);
         keep("junit", "junit.xml", &junit(&folder.join("junit.xml"))?);
         let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
         keep("json", "report.json", &json);
-        let compared = serde_json::to_string_pretty(&comparison)
+        let text = serde_json::to_string_pretty(&compared)
             .map_err(|error| failed("comparison", &error))?;
-        keep("comparison", "comparison.json", &compared);
+        keep("comparison", "comparison.json", &text);
     }
     let copies = [
         wanted
@@ -165,6 +168,7 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
 
 fn render_html(
     view: &RunView,
+    compared: &serde_json::Value,
     folder: &Path,
     artifact_root: String,
 ) -> Result<String, packtrain_report::HtmlError> {
@@ -172,7 +176,9 @@ fn render_html(
         artifact_root,
         ..HtmlOptions::default()
     };
-    packtrain_report::html(view, Some(compared), &options, &mut |path| file(folder, path))
+    packtrain_report::html(view, Some(compared), &options, &mut |path| {
+        file(folder, path)
+    })
 }
 
 /// A file of the run. Paths come from the journal, which may come from anywhere.

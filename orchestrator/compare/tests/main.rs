@@ -132,7 +132,6 @@ fn letters_are_unique_and_the_same_run_compares_the_same() {
     assert!(bytes < 500_000, "{bytes}");
     let read: Comparison = serde_json::from_value(one).expect("a comparison");
     assert!(read == found, "it is read as it was written");
-
 }
 
 #[test]

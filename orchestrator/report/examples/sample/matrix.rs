@@ -305,6 +305,9 @@ impl Maker {
             .settings
             .iter()
             .map(|setting| PlannedSession {
+                one_of: Vec::new(),
+                place: None,
+                repeat: None,
                 trail: 0,
                 device: Some(self.device.id.clone()),
                 cell: setting.cell(),
@@ -413,6 +416,7 @@ impl Maker {
         self.events.push((
             now,
             RunEvent::SessionConfigured {
+                memory: Default::default(),
                 session: session.clone(),
                 axes: planned.cell.0.iter().map(applied).collect(),
             },
