@@ -33,9 +33,8 @@ fn the_demo_runs_its_trail_at_once_on_both_phones_and_on_every_browser() {
     assert_eq!(counts, [2, 2, 4]);
     assert!(ended.stderr.contains("report.html"), "{}", ended.stderr);
     // One of its steps is by a tool source, on every device.
-    let tool = |event: &&serde_json::Value| {
-        event["event"] == "tool_finished" && event["tool"] == "shop_signUpNode"
-    };
+    let tool =
+        |event: &&Value| event["event"] == "tool_finished" && event["tool"] == "shop_signUpNode";
     let by_source: Vec<_> = events.iter().filter(tool).collect();
     assert_eq!(by_source.len(), 8, "{by_source:?}");
     for event in by_source {

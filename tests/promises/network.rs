@@ -20,10 +20,19 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with_faults(None)
+    }
+
+    fn with_faults(faults: Option<&str>) -> Self {
         let lab = lab();
         let up = ["virtual", "up", "--android", "1", "--ios", "0"];
         let fast = ["--profile", "fast", "--format", "json"];
-        let mut phones = lab.start(&[up.as_slice(), &fast].concat());
+        let mut words = [up.as_slice(), &fast].concat();
+        if let Some(faults) = faults {
+            lab.write("faults.yaml", faults);
+            words.extend(["--faults", "faults.yaml"]);
+        }
+        let mut phones = lab.start(&words);
         let mut line = String::new();
         let mut out = BufReader::new(phones.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
@@ -203,4 +212,94 @@ fn a_phone_is_turned_back_when_its_run_is_interrupted() {
     assert_eq!(run.wait().unwrap().code(), Some(2));
     assert_eq!(bench.lab.outcomes()[&bench.device()], "cancelled");
     assert!(rotation().contains('0'), "{}", rotation());
+}
+
+/// Its steps wait until they are killed.
+const WAITS: &str = "config: { id: waits }
+trail:
+  - step: Look
+    recording: { android: [{ pressKey: { keyCode: HOME } }] }
+  - step: Wait
+    recording: { android: [{ wait: { timeToWaitInSeconds: 500 } }] }
+";
+
+/// The rest of the trail is over at once.
+const LOOKS: &str = "config: { id: looks }
+trail:
+  - step: Look
+    recording: { android: [{ pressKey: { keyCode: HOME } }] }
+";
+
+impl Bench {
+    fn night(&self) -> String {
+        let mode = r#"command=["cmd", "uimode", "night"]"#;
+        let look = ["tool", "android_adbShell", mode, "-d", &self.device()];
+        self.run(&look).expect(0).stdout
+    }
+
+    /// What was kept of settings before they were changed.
+    fn kept(&self) -> usize {
+        let folder = self.lab.folder().join(".state/packtrain/restore");
+        std::fs::read_dir(folder).map_or(0, |files| files.count())
+    }
+}
+
+#[test]
+fn what_a_killed_run_changed_on_a_phone_is_put_back_by_the_next() {
+    let bench = Bench::new();
+    bench.run(&["devices", "connect", &bench.address]).expect(0);
+    assert!(bench.night().contains("no"), "{}", bench.night());
+    bench
+        .lab
+        .write("waits.trail.yaml", WAITS)
+        .write("looks.trail.yaml", LOOKS);
+    let device = bench.device();
+    let run = [
+        "run",
+        "waits.trail.yaml",
+        "-d",
+        &device,
+        "--axis",
+        "colorScheme=dark",
+        "--format",
+        "json",
+    ];
+    let mut run = bench.command(&run);
+    let mut run = run.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(run.stdout.take().unwrap()).lines();
+    let mut waits = lines.map(Result::unwrap).skip_while(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["event"] != "tool_started" || event["step"] != 2
+    });
+    assert!(waits.next().is_some(), "the run ended before it waited");
+    assert_eq!(
+        bench.kept(),
+        1,
+        "the old value is on disk before the change"
+    );
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(bench.kept(), 1);
+
+    bench
+        .run(&["run", "looks.trail.yaml", "-d", &device])
+        .expect(0);
+    assert_eq!(bench.kept(), 0);
+    assert!(bench.night().contains("no"), "{}", bench.night());
+}
+
+#[test]
+fn a_phone_whose_settings_cannot_be_put_back_is_used_no_more() {
+    let faults = "rules: [{ match: { command: 'uimode night no' }, do: { fail: 'Error: no' } }]\n";
+    let bench = Bench::with_faults(Some(faults));
+    bench.run(&["devices", "connect", &bench.address]).expect(0);
+    bench.lab.write("looks.trail.yaml", LOOKS);
+    let device = bench.device();
+    let run = ["run", "looks.trail.yaml", "-d", &device];
+    bench.run(&[run.as_slice(), &["--axis", "colorScheme=dark"]].concat());
+    assert_eq!(bench.kept(), 1);
+    let refused = bench.run(&run).expect(2);
+    let said = format!("{}{}", refused.stdout, refused.stderr);
+    assert!(said.contains("could not be put back"), "{said}");
+    assert_eq!(bench.kept(), 1);
 }

@@ -207,6 +207,10 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
                 .map(|item| (item_key(item), item_title(item), item_detail(item)))
                 .collect();
             let is_another = is_another_screen(&screens, field, pair, step.step);
+            if is_another && comes_back(&screens, field, place, step.step) {
+                // One of them was looked at before the next page came, and the other after it.
+                continue;
+            }
             if is_another {
                 let words = step_words(field, session.trail, step.step);
                 let key = format!("difference: another screen at {words}");
@@ -341,6 +345,18 @@ fn is_another_screen<'a>(
     screens
         .alike(field, (against, step), (place, step))
         .is_some_and(|(alike, unlike)| unlike >= ANOTHER_SCREEN && unlike > alike * 2)
+}
+
+/// Whether a session shows the same screen as its baseline at a later step.
+fn comes_back<'a>(screens: &Screens<'a>, field: &Field<'a>, place: usize, step: u32) -> bool {
+    let later = field.run.sessions[place].steps.iter();
+    let mut later = later.filter(|later| later.step > step && later.status == StepStatus::Passed);
+    later.any(|later| {
+        field.baseline(place, later.step).is_some_and(|against| {
+            let alike = screens.alike(field, (against, later.step), (place, later.step));
+            alike.is_some_and(|(alike, unlike)| unlike < ANOTHER_SCREEN || unlike <= alike * 2)
+        })
+    })
 }
 
 /// What makes two differences the same, whatever session they are of.
