@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use packtrain_model::screen::ScreenTree;
+use sha2::{Digest, Sha256};
 
-use super::answer::{ChangeKind, ChangeStatus, RunComparison};
+use super::answer::{ChangeKind, RunComparison};
 use super::baseline::{Baselines, Entry, Stored};
 use super::names;
 use super::side::{Side, Went};
+use crate::align::Texts;
 use crate::input::{Pictures, Run};
 use crate::picture::Picture;
 
@@ -127,7 +129,7 @@ pub fn plan(
                     }),
                     None => {
                         written.insert(place, plan.approvals.len());
-                        plan.approvals.push(super::approve::Approval { why, ..approval });
+                        plan.approvals.push(Approval { why, ..approval });
                     }
                 }
             }
@@ -238,7 +240,9 @@ fn approval(
         parts.sort_unstable();
         parts.dedup();
     }
-    let tree = screen.tree.clone();
+    // What a session remembers differs from run to run; its names do not.
+    let texts = Texts::new(session.memory.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    let tree = screen.tree.as_deref().map(|tree| Arc::new(without_memory(tree, &texts)));
     Ok(Approval {
         entry: Entry {
             engine: screen.engine.into_owned(),
@@ -246,7 +250,7 @@ fn approval(
             width: picture.width,
             height: picture.height,
             picture: picture.digest(),
-            tree: seen.tree.as_ref().map(|tree| tree.digest.clone()),
+            tree: tree.as_deref().map(digest),
             masks: screen.masks,
             boxes: parts,
             defects: screen.defects,
@@ -263,13 +267,25 @@ fn approval(
     })
 }
 
+fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
+    let mut tree = tree.clone();
+    for node in &mut tree.nodes {
+        node.name = texts.without_memory(&node.name);
+        node.value = node.value.as_deref().map(|value| texts.without_memory(value));
+    }
+    // Where the page is served from differs from run to run, too.
+    tree.location = None;
+    tree
+}
+
+/// The first 16 hex digits of the SHA-256 of a tree's JSON.
+fn digest(tree: &ScreenTree) -> String {
+    let json = serde_json::to_vec(tree).unwrap_or_default();
+    let hash = Sha256::digest(&json);
+    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Whether a comparison has a change that says this letter.
 pub fn has_letter(compared: &RunComparison, letter: &str) -> bool {
     compared.changes.iter().any(|change| change.letter == letter)
-}
-
-/// Whether everything that differs is only new.
-pub fn is_first(compared: &RunComparison) -> bool {
-    let mut changes = compared.changes.iter();
-    changes.all(|change| change.status == ChangeStatus::New)
 }
