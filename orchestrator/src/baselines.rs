@@ -206,7 +206,7 @@ impl Kept {
     /// Removes a baseline; of a step, too, when that was its last one.
     pub(crate) fn remove(&mut self, stale: &Stale) -> Result<(), CliError> {
         let failed = |error: &dyn std::error::Error| {
-            CliError::infrastructure(format!("cannot remove {stale}")).because(error)
+            CliError::infrastructure(format!("cannot remove {}", stale.path().display())).because(error)
         };
         let mut step = read_step(&stale.folder)
             .map_err(CliError::infrastructure)?
@@ -247,11 +247,10 @@ impl Stale {
             key: key.to_owned(),
         }
     }
-}
 
-impl std::fmt::Display for Stale {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.folder.join(&self.key).display())
+    /// Its files without their endings.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join(&self.key)
     }
 }
 

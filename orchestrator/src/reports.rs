@@ -206,7 +206,7 @@ fn put(path: &Path, content: &str) -> io::Result<()> {
 
 /// The folder as seen from the working directory when it lies below it. That is the project's
 /// folder in CI: GitLab finds attachments from there only, Jenkins' plugin from there too.
-fn from_here(folder: &Path) -> PathBuf {
+pub(crate) fn from_here(folder: &Path) -> PathBuf {
     let folder = absolute(folder);
     let here = std::env::current_dir().unwrap_or_default();
     // Without a working directory, or elsewhere, only an absolute path is right.

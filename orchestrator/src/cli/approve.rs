@@ -13,6 +13,7 @@ use super::{Context, report};
 use crate::baselines::Kept;
 use crate::exit::CliError;
 use crate::render;
+use crate::reports::from_here;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -128,6 +129,7 @@ fn apply(
             kept.write(approval)?;
         }
         done += 1;
+        let place = from_here(&place);
         let place = place.display();
         render::out(&format!("{would} {place}: {}", approval.why.join("; ")));
     }
@@ -144,7 +146,7 @@ fn apply(
                         kept.remove(one)?;
                     }
                     gone += 1;
-                    render::out(&format!("{removed} {one}"));
+                    render::out(&format!("{removed} {}", from_here(&one.path()).display()));
                 }
             }
         }

@@ -110,8 +110,14 @@ impl Looking<'_, '_> {
             },
             Before::Baselines(_) => None,
         };
-        let was = counterpart.as_ref().map_or(&Went::Passed, |one| &one.went);
-        self.outcome(was, &went, session);
+        match &counterpart {
+            Some(counterpart) => self.outcome(&counterpart.went, &went, session),
+            // A trail with baselines is one that passes; that it is flaky, its run says.
+            None if matches!(went, Went::Failed { .. }) => {
+                self.outcome(&Went::Passed, &went, session);
+            }
+            None => (),
+        }
         let mut has_looked = false;
         let mut beyond = None;
         let own = self.run.run.sessions[session].steps.iter();
@@ -299,7 +305,11 @@ impl Looking<'_, '_> {
                 change(title, ChangeStatus::Changed, *step, &format!("before: {was}"))
             }
             (_, Went::Failed { step, message }) => {
-                let title = format!("newly failing: {}", signature::title(message));
+                let word = match self.answer.base {
+                    Some(_) => "newly failing",
+                    None => "fails",
+                };
+                let title = format!("{word}: {}", signature::title(message));
                 change(title, ChangeStatus::Changed, *step, message)
             }
             (Went::Passed, Went::Flaky { step, message }) => {

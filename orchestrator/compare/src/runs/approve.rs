@@ -220,6 +220,12 @@ fn approval(
     }
     let path = run.trails[trail].path.clone();
     let step_id = side.step_id(trail, step).to_owned();
+    // What a session remembers differs from run to run; its names do not.
+    let memory = session.memory.iter();
+    let texts = Texts::new(memory.map(|(name, value)| (name.as_str(), value.as_str())));
+    let tree = screen.tree.as_deref();
+    let mut tree = tree.map(|tree| Arc::new(without_memory(tree, &texts)));
+    let mut defects = screen.defects;
     let (mut picture, mut parts) = ((*now).clone(), Vec::new());
     if !boxes.is_empty() {
         let mut visual = changes.iter().filter(|change| change.kind == ChangeKind::Visual);
@@ -228,8 +234,9 @@ fn approval(
         let Stored::Approved(before) = baselines.get(&path, &step_id, &key) else {
             return Err("there is no baseline of which the rest could be kept".to_owned());
         };
-        picture = before.picture;
-        parts = before.entry.boxes;
+        // Parts of a picture say nothing of what the screen holds.
+        (tree, defects) = (before.tree, before.entry.defects);
+        (picture, parts) = (before.picture, before.entry.boxes);
         for number in boxes {
             let of = visual.boxes.len();
             let area = number.checked_sub(1).and_then(|at| visual.boxes.get(at));
@@ -240,9 +247,6 @@ fn approval(
         parts.sort_unstable();
         parts.dedup();
     }
-    // What a session remembers differs from run to run; its names do not.
-    let texts = Texts::new(session.memory.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    let tree = screen.tree.as_deref().map(|tree| Arc::new(without_memory(tree, &texts)));
     Ok(Approval {
         entry: Entry {
             engine: screen.engine.into_owned(),
@@ -253,7 +257,7 @@ fn approval(
             tree: tree.as_deref().map(digest),
             masks: screen.masks,
             boxes: parts,
-            defects: screen.defects,
+            defects,
             packtrain: run.packtrain.clone(),
         },
         path,
