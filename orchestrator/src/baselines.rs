@@ -65,7 +65,10 @@ impl Kept {
                 "there is no trail {trail} here; the folder where the run began has it"
             ));
         };
-        let real = |path: &Path| path.canonicalize().map_err(|error| format!("{trail}: {error}"));
+        let real = |path: &Path| {
+            path.canonicalize()
+                .map_err(|error| format!("{trail}: {error}"))
+        };
         let parent = real(parent)?;
         if !parent.starts_with(real(&self.root)?) {
             return Err(outside());
@@ -92,7 +95,9 @@ impl Kept {
 
     fn approved(&mut self, trail: &str, step: &str, key: &str) -> Result<Option<Approved>, String> {
         let folder = self.folder(trail)?.join(step);
-        let Some(entry) = self.step(&folder)?.and_then(|step| step.screens.get(key).cloned())
+        let Some(entry) = self
+            .step(&folder)?
+            .and_then(|step| step.screens.get(key).cloned())
         else {
             return Ok(None);
         };
@@ -142,7 +147,10 @@ impl Kept {
             written.push(path);
             Ok::<(), CliError>(())
         };
-        let webp = approval.picture.to_webp().map_err(|error| refused(&folder, &error))?;
+        let webp = approval
+            .picture
+            .to_webp()
+            .map_err(|error| refused(&folder, &error))?;
         put(folder.join(format!("{key}.webp")), &webp)?;
         if let Some(tree) = &approval.tree {
             let json = lines(tree).map_err(|error| refused(&folder, &error))?;
@@ -188,7 +196,9 @@ impl Kept {
             if !is_folder || !path.join(FILE).is_file() {
                 continue;
             }
-            let Some(step) = read_step(&path)? else { continue };
+            let Some(step) = read_step(&path)? else {
+                continue;
+            };
             match known.get(&name) {
                 None => stale.extend(step.screens.keys().map(|key| Stale::new(&path, key))),
                 Some(keys) => stale.extend(
@@ -206,7 +216,8 @@ impl Kept {
     /// Removes a baseline; of a step, too, when that was its last one.
     pub(crate) fn remove(&mut self, stale: &Stale) -> Result<(), CliError> {
         let failed = |error: &dyn std::error::Error| {
-            CliError::infrastructure(format!("cannot remove {}", stale.path().display())).because(error)
+            CliError::infrastructure(format!("cannot remove {}", stale.path().display()))
+                .because(error)
         };
         let mut step = read_step(&stale.folder)
             .map_err(CliError::infrastructure)?
@@ -274,7 +285,9 @@ fn read_step(folder: &Path) -> Result<Option<Step>, String> {
     let step: Step = serde_json::from_slice(&bytes).map_err(|error| said(&error))?;
     match step.schema_version {
         SCHEMA_VERSION => Ok(Some(step)),
-        other => Err(said(&format!("has version {other}, and this program reads 1"))),
+        other => Err(said(&format!(
+            "has version {other}, and this program reads 1"
+        ))),
     }
 }
 

@@ -2,11 +2,7 @@
 //! browsers at once, alternating in one run.
 //!
 //! `cargo bench -p packtrain-driver-playwright --bench observe [-- ROUNDS]`
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a benchmark"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
 #[path = "../tests/shop.rs"]
 mod shop;

@@ -82,9 +82,16 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
         steps.any(|one| one.step == *step)
     };
     if let Some(step) = selection.steps.iter().find(|step| !known(step)) {
-        return Err(CliError::misuse(format!("no trail of the run has a step {step}")));
+        return Err(CliError::misuse(format!(
+            "no trail of the run has a step {step}"
+        )));
     }
-    let mut plan = plan((run, &mut recorded.pictures()), &mut kept, &compared, &selection);
+    let mut plan = plan(
+        (run, &mut recorded.pictures()),
+        &mut kept,
+        &compared,
+        &selection,
+    );
     if !recorded.is_whole {
         plan.refusals.push(Refusal {
             why: "the run was cut short".to_owned(),
@@ -93,7 +100,11 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
         plan.approvals.clear();
     }
     // What could not even be compared is no baseline, and says why.
-    for unknown in compared.not_compared.iter().filter(|one| one.step.is_some()) {
+    for unknown in compared
+        .not_compared
+        .iter()
+        .filter(|one| one.step.is_some())
+    {
         plan.refusals.push(Refusal {
             trail: unknown.trail.clone(),
             cell: unknown.cell.clone(),
@@ -189,7 +200,10 @@ impl ApproveArgs {
 }
 
 fn told(refusal: &Refusal) -> String {
-    let step = refusal.step.map(|step| format!(", step {step}")).unwrap_or_default();
+    let step = refusal
+        .step
+        .map(|step| format!(", step {step}"))
+        .unwrap_or_default();
     let why = packtrain_report::one_line(&refusal.why);
     match refusal.trail.as_str() {
         "" => why.into_owned(),

@@ -200,7 +200,9 @@ fn hint(args: &CompareArgs, compared: &RunComparison) -> Option<String> {
 fn shown(compared: &RunComparison) -> String {
     let mut text = format!("{}\n", compared.sentence);
     for cluster in compared.clusters() {
-        let Some(first) = cluster.first() else { continue };
+        let Some(first) = cluster.first() else {
+            continue;
+        };
         let sign = if first.fails { "✗" } else { "·" };
         let status = match first.status {
             ChangeStatus::Changed => "",
@@ -217,7 +219,11 @@ fn shown(compared: &RunComparison) -> String {
         for change in cluster.iter().take(MAX_PLACES) {
             text.push_str(&format!("     {}\n", place(change)));
         }
-        if let Some(more) = cluster.len().checked_sub(MAX_PLACES).filter(|more| *more > 0) {
+        if let Some(more) = cluster
+            .len()
+            .checked_sub(MAX_PLACES)
+            .filter(|more| *more > 0)
+        {
             text.push_str(&format!("     and in {more} more places\n"));
         }
     }
@@ -240,7 +246,10 @@ fn list(text: &mut String, heading: &str, lines: &[String]) {
 fn place(change: &Change) -> String {
     let mut text = format!("{} on {}", change.trail, change.cell);
     if let Some(step) = change.step {
-        text.push_str(&format!(", step {step} \"{}\"", packtrain_report::one_line(&change.text)));
+        text.push_str(&format!(
+            ", step {step} \"{}\"",
+            packtrain_report::one_line(&change.text)
+        ));
     }
     let mut parts = Vec::new();
     if !change.detail.is_empty() {
@@ -262,7 +271,10 @@ fn place(change: &Change) -> String {
 }
 
 fn told(unknown: &Unknown) -> String {
-    let step = unknown.step.map(|step| format!(", step {step}")).unwrap_or_default();
+    let step = unknown
+        .step
+        .map(|step| format!(", step {step}"))
+        .unwrap_or_default();
     let why = packtrain_report::one_line(&unknown.why);
     match unknown.trail.as_str() {
         "" => why.into_owned(),

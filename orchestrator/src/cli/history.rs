@@ -46,11 +46,21 @@ pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliE
             render::out(&shown.to_string());
         }
         Format::Text => {
-            let heading = ["CELL", "NOW", "RUNS", "FAILED", "FLAKY", "TOOK", "SLOWER BY"];
+            let heading = [
+                "CELL",
+                "NOW",
+                "RUNS",
+                "FAILED",
+                "FLAKY",
+                "TOOK",
+                "SLOWER BY",
+            ];
             let rows: Vec<_> = histories.iter().map(row).collect();
             render::out(&super::tools::columns(&heading, &rows));
             for run in unread {
-                render::say(&format!("warning: run {run} cannot be read and is left out"));
+                render::say(&format!(
+                    "warning: run {run} cannot be read and is left out"
+                ));
             }
         }
     }
@@ -95,7 +105,10 @@ fn went(view: &RunView, trail: &str) -> Vec<Past> {
                 (_, 0) if !is_flaky => PastOutcome::Passed,
                 (_, _) => PastOutcome::Flaky,
             },
-            duration_ms: took.get(took.len().saturating_sub(1) / 2).copied().unwrap_or_default(),
+            duration_ms: took
+                .get(took.len().saturating_sub(1) / 2)
+                .copied()
+                .unwrap_or_default(),
         }
     });
     cells.collect()

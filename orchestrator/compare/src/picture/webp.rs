@@ -47,7 +47,10 @@ impl Picture {
         // Screens are opaque; three channels take less space.
         let pixels = self.rgba.as_chunks::<4>().0;
         if pixels.iter().all(|pixel| pixel[3] == u8::MAX) {
-            let rgb: Vec<u8> = pixels.iter().flat_map(|[r, g, b, _]| [*r, *g, *b]).collect();
+            let rgb: Vec<u8> = pixels
+                .iter()
+                .flat_map(|[r, g, b, _]| [*r, *g, *b])
+                .collect();
             WebPEncoder::new(&mut bytes).encode(&rgb, width, height, ColorType::Rgb8)?;
         } else {
             WebPEncoder::new(&mut bytes).encode(&self.rgba, width, height, ColorType::Rgba8)?;
@@ -78,9 +81,16 @@ impl Picture {
             raw
         } else {
             let pixels = raw.as_chunks::<3>().0;
-            pixels.iter().flat_map(|[r, g, b]| [*r, *g, *b, u8::MAX]).collect()
+            pixels
+                .iter()
+                .flat_map(|[r, g, b]| [*r, *g, *b, u8::MAX])
+                .collect()
         };
-        Ok(Self { width, height, rgba })
+        Ok(Self {
+            width,
+            height,
+            rgba,
+        })
     }
 
     /// The first 16 hex digits of the SHA-256 of its size and pixels, however it is packed.
@@ -90,7 +100,10 @@ impl Picture {
         hash.update(self.height.to_le_bytes());
         hash.update(&self.rgba);
         let hash = hash.finalize();
-        hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hash.iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// The same with a part of another of its size: left, top, right, bottom.

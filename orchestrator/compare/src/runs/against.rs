@@ -47,11 +47,13 @@ pub(super) fn compare(
             sessions,
             answer: &mut answer,
         };
-        let told = (looking.answer.changes.len(), looking.answer.not_compared.len());
+        let told = (
+            looking.answer.changes.len(),
+            looking.answer.not_compared.len(),
+        );
         if looking.look(&mut before) {
             answer.cells += 1;
-            as_before +=
-                usize::from(told == (answer.changes.len(), answer.not_compared.len()));
+            as_before += usize::from(told == (answer.changes.len(), answer.not_compared.len()));
         }
     }
     if let Before::Run(base) = &before {
@@ -224,7 +226,12 @@ impl Looking<'_, '_> {
         let mut trails = base.run.trails.iter();
         let trail = trails
             .position(|one| one.path == own_trail.path)
-            .or_else(|| base.run.trails.iter().position(|one| one.name == own_trail.name))
+            .or_else(|| {
+                base.run
+                    .trails
+                    .iter()
+                    .position(|one| one.name == own_trail.name)
+            })
             .ok_or("the base has no such trail")?;
         let mut found = base.cells.iter().filter(|((other, cell), _)| {
             let cell = &base.run.cells[*cell];
@@ -245,9 +252,11 @@ impl Looking<'_, '_> {
         let was: Vec<&str> = was.iter().map(String::as_str).collect();
         let is: Vec<&str> = is.iter().map(String::as_str).collect();
         let aligned = steps::align(&was, &is);
-        let steps = own_trail.steps.iter().zip(aligned).filter_map(|(step, other)| {
-            Some((step.step, base_trail.steps.get(other?)?.step))
-        });
+        let steps = own_trail
+            .steps
+            .iter()
+            .zip(aligned)
+            .filter_map(|(step, other)| Some((step.step, base_trail.steps.get(other?)?.step)));
         Ok(Counterpart {
             trail,
             sessions: sessions.clone(),
@@ -302,7 +311,12 @@ impl Looking<'_, '_> {
                     return;
                 }
                 let title = format!("fails another way: {}", signature::title(message));
-                change(title, ChangeStatus::Changed, *step, &format!("before: {was}"))
+                change(
+                    title,
+                    ChangeStatus::Changed,
+                    *step,
+                    &format!("before: {was}"),
+                )
             }
             (_, Went::Failed { step, message }) => {
                 let word = match self.answer.base {
@@ -380,7 +394,8 @@ fn gone(base: &Side<'_>, run: &Side<'_>) -> Vec<String> {
     let mut gone = Vec::new();
     for (place, trail) in base.run.trails.iter().enumerate() {
         let mut trails = run.run.trails.iter();
-        let is = |other: &&crate::answer::Trail| other.path == trail.path || other.name == trail.name;
+        let is =
+            |other: &&crate::answer::Trail| other.path == trail.path || other.name == trail.name;
         let Some(now) = trails.find(is) else {
             gone.push(trail.name.clone());
             continue;
@@ -401,7 +416,15 @@ fn gone(base: &Side<'_>, run: &Side<'_>) -> Vec<String> {
 
 /// Gives equal changes one letter, worst first.
 fn letters(changes: &mut [Change]) {
-    let key = |one: &Change| (!one.fails, one.kind, one.status, one.trail.clone(), one.title.clone());
+    let key = |one: &Change| {
+        (
+            !one.fails,
+            one.kind,
+            one.status,
+            one.trail.clone(),
+            one.title.clone(),
+        )
+    };
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     for change in changes.iter() {
         *counts.entry(key(change)).or_default() += 1;
@@ -467,12 +490,18 @@ fn sentence(answer: &RunComparison, as_before: usize) -> String {
     let parts = [
         (count(ChangeStatus::Changed), "change", "changes"),
         (places(ChangeStatus::New), "new screen", "new screens"),
-        (places(ChangeStatus::Proposed), "new baseline proposed", "new baselines proposed"),
+        (
+            places(ChangeStatus::Proposed),
+            "new baseline proposed",
+            "new baselines proposed",
+        ),
         (count(ChangeStatus::Fixed), "fixed", "fixed"),
         (answer.not_compared.len(), "not compared", "not compared"),
     ];
     let parts = parts.iter().filter(|(count, ..)| *count > 0);
-    let parts: Vec<String> = parts.map(|(count, one, many)| plural(*count, one, many)).collect();
+    let parts: Vec<String> = parts
+        .map(|(count, one, many)| plural(*count, one, many))
+        .collect();
     if !parts.is_empty() {
         words += &format!(" {}.", parts.join(", "));
     }

@@ -107,7 +107,13 @@ pub fn plan(
     for ((session, step), changes) in places {
         let (trail, cell) = (run.sessions[session].trail, run.sessions[session].cell);
         let why = changes.iter().map(|change| change.title.clone()).collect();
-        match approval(&mut side, baselines, (session, step), &changes, &selection.boxes) {
+        match approval(
+            &mut side,
+            baselines,
+            (session, step),
+            &changes,
+            &selection.boxes,
+        ) {
             Err(why) => plan.refusals.push(Refusal {
                 trail: run.trails[trail].name.clone(),
                 cell: side.cell_name(cell),
@@ -115,7 +121,11 @@ pub fn plan(
                 why,
             }),
             Ok(approval) => {
-                let place = (approval.path.clone(), approval.step_id.clone(), approval.key.clone());
+                let place = (
+                    approval.path.clone(),
+                    approval.step_id.clone(),
+                    approval.key.clone(),
+                );
                 match written.get(&place) {
                     Some(other) if plan.approvals[*other].entry == approval.entry => (),
                     Some(other) => plan.refusals.push(Refusal {
@@ -142,7 +152,11 @@ fn is_wanted(run: &Run, cell: usize, selection: &Selection) -> bool {
     let cell = &run.cells[cell];
     let value = |name: &str| match name {
         "device" => Some(cell.device.as_str()),
-        name => cell.values.get(name).or_else(|| cell.facts.get(name)).map(String::as_str),
+        name => cell
+            .values
+            .get(name)
+            .or_else(|| cell.facts.get(name))
+            .map(String::as_str),
     };
     let mut wanted = selection.cells.iter();
     selection.cells.is_empty()
@@ -160,7 +174,9 @@ fn refuse(side: &Side<'_>, selection: &Selection, plan: &mut Plan) -> BTreeSet<(
         let silent = side.silent(sessions).into_iter().next();
         let why = match (silent, went) {
             (Some(why), _) => why,
-            (None, Went::Flaky { step, message }) => format!("flaky: step {step} failed too: {message}"),
+            (None, Went::Flaky { step, message }) => {
+                format!("flaky: step {step} failed too: {message}")
+            }
             (None, Went::Failed { step, message }) => format!("failed at step {step}: {message}"),
             (None, Went::Passed | Went::Unknown) => continue,
         };
@@ -228,7 +244,9 @@ fn approval(
     let mut defects = screen.defects;
     let (mut picture, mut parts) = ((*now).clone(), Vec::new());
     if !boxes.is_empty() {
-        let mut visual = changes.iter().filter(|change| change.kind == ChangeKind::Visual);
+        let mut visual = changes
+            .iter()
+            .filter(|change| change.kind == ChangeKind::Visual);
         let visual = visual.find(|change| !change.boxes.is_empty());
         let visual = visual.ok_or("it has no boxes to choose from")?;
         let Stored::Approved(before) = baselines.get(&path, &step_id, &key) else {
@@ -275,7 +293,10 @@ fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
     let mut tree = tree.clone();
     for node in &mut tree.nodes {
         node.name = texts.without_memory(&node.name);
-        node.value = node.value.as_deref().map(|value| texts.without_memory(value));
+        node.value = node
+            .value
+            .as_deref()
+            .map(|value| texts.without_memory(value));
     }
     // Where the page is served from differs from run to run, too.
     tree.location = None;
@@ -286,10 +307,16 @@ fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
 fn digest(tree: &ScreenTree) -> String {
     let json = serde_json::to_vec(tree).unwrap_or_default();
     let hash = Sha256::digest(&json);
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hash.iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Whether a comparison has a change that says this letter.
 pub fn has_letter(compared: &RunComparison, letter: &str) -> bool {
-    compared.changes.iter().any(|change| change.letter == letter)
+    compared
+        .changes
+        .iter()
+        .any(|change| change.letter == letter)
 }

@@ -139,7 +139,9 @@ pub fn histories(newest_first: &[Past]) -> Vec<History> {
             flake_rate: flaky as f64 / told.len().max(1) as f64,
             newest_ms: newest.map(|past| past.duration_ms),
             median_ms: before.get(before.len().saturating_sub(1) / 2).copied(),
-            newest: told.first().map_or_else(String::new, |past| past.run.clone()),
+            newest: told
+                .first()
+                .map_or_else(String::new, |past| past.run.clone()),
         }
     });
     histories.collect()

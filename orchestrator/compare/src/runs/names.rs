@@ -94,5 +94,8 @@ pub fn is_another_major(was: &str, is: &str) -> bool {
 
 fn hash(text: &str) -> String {
     let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(3).map(|byte| format!("{byte:02x}")).collect()
+    hash.iter()
+        .take(3)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

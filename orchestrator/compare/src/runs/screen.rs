@@ -85,14 +85,15 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
                     ..Change::default()
                 });
             } else {
-                let items =
-                    align::differences(&one, &other, &alignment, &Varied::default(), &[]);
+                let items = align::differences(&one, &other, &alignment, &Varied::default(), &[]);
                 let news = items.iter().filter(|item| !is_expected(item));
                 compared.changes.extend(news.map(told));
                 moves = moved(before, now, &alignment);
             }
         }
-        (Some(_), None) => compared.unknown.push("what the screen held was not recorded"),
+        (Some(_), None) => compared
+            .unknown
+            .push("what the screen held was not recorded"),
         (None, Some(_) | None) => (),
     }
     for defect in is.defects.iter().filter(|one| !was.defects.contains(one)) {
@@ -124,10 +125,12 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
             compared.changes.extend(visual.map(|visual| Change {
                 status,
                 detail: visual_detail(&visual, was, is),
-                ..seen(visual, &moves, is.scale)
+                ..seen(visual, &moves, is)
             }));
         }
-        (Some(_), None) => compared.unknown.push("its picture was not recorded, or cannot be read"),
+        (Some(_), None) => compared
+            .unknown
+            .push("its picture was not recorded, or cannot be read"),
         (None, Some(_) | None) => (),
     }
     compared
@@ -201,20 +204,23 @@ fn moved(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) -> Vec<Move> 
 }
 
 /// A difference of pictures in words, with the elements that moved.
-fn seen(visual: Visual, moves: &[Move], scale: f64) -> Change {
-    let scale = if scale > 0.0 { scale } else { 1.0 };
+fn seen(visual: Visual, moves: &[Move], screen: &Screen<'_>) -> Change {
+    let scale = if screen.scale > 0.0 {
+        screen.scale
+    } else {
+        1.0
+    };
     let in_pixels = |value: i32| (f64::from(value) * scale).round() as i32;
     let several = |elements: &[&str]| match elements {
         [] => "the screen".to_owned(),
         [only] => (*only).to_owned(),
         [first, rest @ ..] => format!("{first} and {} more", rest.len()),
     };
-    let touches = |one: &Move, at: [i32; 4]| {
-        [one.was, one.is].iter().any(|bounds| {
-            let [left, top, right, bottom] = bounds.map(in_pixels);
-            left < at[2] && top < at[3] && right > at[0] && bottom > at[1]
-        })
+    let meets = |bounds: [i32; 4], at: [i32; 4]| {
+        let [left, top, right, bottom] = bounds.map(in_pixels);
+        left < at[2] && top < at[3] && right > at[0] && bottom > at[1]
     };
+    let touches = |one: &Move, at: [i32; 4]| meets(one.was, at) || meets(one.is, at);
     let by = |one: &Move| one.by.map(in_pixels);
     let movers: Vec<&Move> = moves
         .iter()
@@ -222,7 +228,12 @@ fn seen(visual: Visual, moves: &[Move], scale: f64) -> Change {
         .collect();
     let explained = |way: [i32; 2]| {
         let mut boxes = visual.boxes.iter();
-        !visual.boxes.is_empty() && boxes.all(|area| movers.iter().any(|one| touches(one, area.at) && by(one) == way))
+        !visual.boxes.is_empty()
+            && boxes.all(|area| {
+                movers
+                    .iter()
+                    .any(|one| touches(one, area.at) && by(one) == way)
+            })
     };
     let shift = visual.shift.or_else(|| {
         let way = by(movers.first()?);
@@ -242,12 +253,25 @@ fn seen(visual: Visual, moves: &[Move], scale: f64) -> Change {
             format!("{} moved {more}", several(&names))
         }
         (VisualKind::Shifted | VisualKind::Changed, None) => {
-            let mut names: Vec<&str> = Vec::new();
-            for element in visual.boxes.iter().filter_map(|one| one.element.as_deref()) {
-                if !names.contains(&element) {
-                    names.push(element);
+            let mut names: Vec<String> = Vec::new();
+            for area in &visual.boxes {
+                // What no element holds whole is of those that it meets.
+                let met = screen
+                    .tree
+                    .iter()
+                    .flat_map(|tree| &tree.nodes)
+                    .filter(|node| {
+                        let here = node.bounds.is_some_and(|bounds| meets(bounds, area.at));
+                        here && area.element.is_none() && !node.name.is_empty()
+                    });
+                let elements = area.element.iter().cloned().chain(met.map(named));
+                for element in elements {
+                    if !names.contains(&element) {
+                        names.push(element);
+                    }
                 }
             }
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let verb = if names.len() > 1 { "look" } else { "looks" };
             format!("{} {verb} different", several(&names))
         }

@@ -65,7 +65,10 @@ impl<'a> Side<'a> {
     /// `web/desktop locale=de-DE`.
     pub(super) fn cell_name(&self, cell: usize) -> String {
         let cell = &self.run.cells[cell];
-        let values = cell.values.iter().map(|(axis, value)| format!(" {axis}={value}"));
+        let values = cell
+            .values
+            .iter()
+            .map(|(axis, value)| format!(" {axis}={value}"));
         format!("{}{}", cell.device, values.collect::<String>())
     }
 
@@ -89,14 +92,16 @@ impl<'a> Side<'a> {
     /// How a trail went, and the session that stands for its repeats: one that passed, if there is.
     pub(super) fn went(&self, sessions: &[usize]) -> (Went, usize) {
         let of = |place: &usize| &self.run.sessions[*place];
-        let passed = sessions.iter().find(|place| {
-            of(place).outcome == OutcomeKind::Passed && of(place).earlier.is_none()
-        });
+        let passed = sessions
+            .iter()
+            .find(|place| of(place).outcome == OutcomeKind::Passed && of(place).earlier.is_none());
         let passed = passed.or_else(|| {
             let mut sessions = sessions.iter();
             sessions.find(|place| of(place).outcome == OutcomeKind::Passed)
         });
-        let failed = sessions.iter().find(|place| of(place).outcome == OutcomeKind::Failed);
+        let failed = sessions
+            .iter()
+            .find(|place| of(place).outcome == OutcomeKind::Failed);
         let earlier = sessions.iter().find_map(|place| of(place).earlier.as_ref());
         let failure = failed.map(|place| failure(of(place)));
         let flake = failure.clone();
@@ -180,7 +185,9 @@ impl<'a> Side<'a> {
         for other in rest.iter().filter(|other| other.digest != first.digest) {
             let masks = [first.masked.as_slice(), &other.masked].concat();
             let pair = (self.picture(&first.digest), self.picture(&other.digest));
-            let (Some(was), Some(is)) = pair else { continue };
+            let (Some(was), Some(is)) = pair else {
+                continue;
+            };
             match picture::difference(&was, &is, &masks) {
                 Difference::Changed { areas, .. } => noise.extend(areas.iter().map(|one| one.at)),
                 Difference::Shifted { at, .. } => noise.push(at),

@@ -28,7 +28,11 @@ pub(super) fn compare(
             && engine(&cell.engine) == engine(&own.engine)
             && of("engine");
         if *trail == base_trail && is_alike {
-            before.extend(places.iter().filter_map(|place| took(base, *place, base_step)));
+            before.extend(
+                places
+                    .iter()
+                    .filter_map(|place| took(base, *place, base_step)),
+            );
         }
     }
     before.sort_unstable();

@@ -175,11 +175,17 @@ impl Kept {
 fn pixels_are_the_same_after_webp() {
     for digest in ["grey", "dot at 3", "dot at 50"] {
         let picture = picture(digest);
-        assert_eq!(Picture::from_webp(&picture.to_webp().unwrap()).unwrap(), picture);
+        assert_eq!(
+            Picture::from_webp(&picture.to_webp().unwrap()).unwrap(),
+            picture
+        );
     }
     let mut clear = picture("dot at 9");
     clear.rgba[3] = 7;
-    assert_eq!(Picture::from_webp(&clear.to_webp().unwrap()).unwrap(), clear);
+    assert_eq!(
+        Picture::from_webp(&clear.to_webp().unwrap()).unwrap(),
+        clear
+    );
     let webp = clear.to_webp().unwrap();
     for length in 0..webp.len() {
         // Cut short it is refused, and never a panic.
@@ -192,10 +198,20 @@ fn pixels_are_the_same_after_webp() {
 fn names_of_steps_stay_when_others_are_added_and_lead_nowhere() {
     assert_eq!(step_ids(["Open the shop", "Pay"]), ["open-the-shop", "pay"]);
     let more = step_ids(["Say hello", "Open the shop", "Look", "Pay"]);
-    assert_eq!((more[1].as_str(), more[3].as_str()), ("open-the-shop", "pay"));
+    assert_eq!(
+        (more[1].as_str(), more[3].as_str()),
+        ("open-the-shop", "pay")
+    );
     assert_eq!(step_ids(["Pay", "Pay 2", "Pay"]), ["pay", "pay-2", "pay-3"]);
     let long = "word ".repeat(60);
-    for id in step_ids(["../../etc/passwd", "", "..", "/", "Über die Straße", long.as_str()]) {
+    for id in step_ids([
+        "../../etc/passwd",
+        "",
+        "..",
+        "/",
+        "Über die Straße",
+        long.as_str(),
+    ]) {
         assert!(id.chars().all(|c| c.is_alphanumeric() || c == '-'), "{id}");
         assert!(!id.is_empty() && id.len() < 100, "{id}");
     }
@@ -217,7 +233,10 @@ fn keys_of_cells_have_no_versions_and_lead_nowhere() {
     let flag = cell("web-chromium-1x1@1", "Chromium 9", &[("flag.cart", "on")]);
     assert_eq!(key(&flag), "web-chromium-1x1@1-flag.cart=on");
     let hostile = key(&cell("../../x", "", &[("a", "/etc/passwd")]));
-    assert!(!hostile.contains('/') && !hostile.starts_with('.'), "{hostile}");
+    assert!(
+        !hostile.contains('/') && !hostile.starts_with('.'),
+        "{hostile}"
+    );
     assert_eq!(key(&cell("", "Chromium 9", &[])), "");
     assert_eq!(engine("Chromium 142.0.7"), ("Chromium", Some(142)));
     assert!(is_another_major("Chromium 141.0", "Chromium 142.0"));
@@ -305,11 +324,19 @@ fn what_differs_between_repeats_is_left_out_and_no_baseline() {
         run(&["Open"], &["web/a"], sessions.to_vec())
     };
     let noisy = repeats(["grey", "dot at 9"]);
-    let base = run(&["Open"], &["web/a"], vec![session(0, vec![step(1, "dot at 9", "Shop")])]);
+    let base = run(
+        &["Open"],
+        &["web/a"],
+        vec![session(0, vec![step(1, "dot at 9", "Shop")])],
+    );
     assert_eq!(told(&compared(&base, &noisy)), Vec::<String>::new());
     let plan = Kept::default().approve(&noisy, &Selection::default());
     assert!(plan.approvals.is_empty());
-    assert!(plan.refusals[0].why.starts_with("noisy: "), "{:?}", plan.refusals);
+    assert!(
+        plan.refusals[0].why.starts_with("noisy: "),
+        "{:?}",
+        plan.refusals
+    );
 }
 
 #[test]
@@ -339,7 +366,10 @@ fn an_approval_makes_the_next_comparison_pass() {
     kept.approve(&before, &Selection::default());
     assert_eq!(told(&kept.compared(&before)), Vec::<String>::new());
 
-    let after = one(vec![step(1, "dot at 9", "Shop"), step(2, "dot at 9", "Pay")]);
+    let after = one(vec![
+        step(1, "dot at 9", "Shop"),
+        step(2, "dot at 9", "Pay"),
+    ]);
     assert_eq!(kept.compared(&after).changes.len(), 2);
     let first = Selection {
         steps: vec![1],
@@ -352,7 +382,10 @@ fn an_approval_makes_the_next_comparison_pass() {
     let mut newer = one(vec![step(1, "grey", "Shop"), step(2, "grey", "Pay")]);
     newer.cells[0].engine = "Chromium 143.0.0".to_owned();
     let compared = kept.compared(&newer);
-    assert_eq!(told(&compared), ["visual proposed 1 heading \"Shop\" looks different"]);
+    assert_eq!(
+        told(&compared),
+        ["visual proposed 1 heading \"Shop\" looks different"]
+    );
     assert!(!compared.fails());
 }
 
@@ -365,7 +398,10 @@ fn what_a_session_remembers_is_no_change_of_its_baseline() {
     };
     let mut kept = Kept::default();
     kept.approve(&with("Ada Lovelace"), &Selection::default());
-    assert_eq!(told(&kept.compared(&with("Grace Hopper"))), Vec::<String>::new());
+    assert_eq!(
+        told(&kept.compared(&with("Grace Hopper"))),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -409,7 +445,11 @@ fn equal_changes_have_one_letter_and_new_ones_come_behind_failures() {
     let base = run(&["Open"], &devices, sessions("grey"));
     let after = run(&["Open"], &devices, sessions("dot at 9"));
     let compared = compared(&base, &after);
-    let letters: Vec<_> = compared.changes.iter().map(|one| one.letter.as_str()).collect();
+    let letters: Vec<_> = compared
+        .changes
+        .iter()
+        .map(|one| one.letter.as_str())
+        .collect();
     assert_eq!(letters, ["A", "A"]);
     assert_eq!(compared.sentence, "0 of 2 cells are as before. 1 change.");
     assert_eq!(compared.clusters().len(), 1);
@@ -428,11 +468,26 @@ fn histories_say_what_is_new_how_flaky_and_how_much_slower() {
         });
         histories(&past.collect::<Vec<_>>()).remove(0)
     };
-    assert_eq!(history(&[(Failed, 9), (Passed, 9)]).trend, Trend::NewlyFailing);
-    assert_eq!(history(&[(Passed, 9), (Failed, 9)]).trend, Trend::NewlyFixed);
-    assert_eq!(history(&[(Failed, 9), (Unknown, 9), (Failed, 9)]).trend, Trend::Failing);
+    assert_eq!(
+        history(&[(Failed, 9), (Passed, 9)]).trend,
+        Trend::NewlyFailing
+    );
+    assert_eq!(
+        history(&[(Passed, 9), (Failed, 9)]).trend,
+        Trend::NewlyFixed
+    );
+    assert_eq!(
+        history(&[(Failed, 9), (Unknown, 9), (Failed, 9)]).trend,
+        Trend::Failing
+    );
     assert_eq!(history(&[(Unknown, 9)]).trend, Trend::Unknown);
-    let usual = [(Passed, 100), (Passed, 120), (Flaky, 110), (Passed, 90), (Passed, 100)];
+    let usual = [
+        (Passed, 100),
+        (Passed, 120),
+        (Flaky, 110),
+        (Passed, 90),
+        (Passed, 100),
+    ];
     let slower = history(&[&[(Passed, 300)][..], &usual, &[(Passed, 9_000)]].concat());
     assert_eq!(slower.slower_by_ms(), Some(200));
     assert_eq!((slower.runs, slower.flaky), (7, 1));
