@@ -14,6 +14,9 @@ const TEARDOWN: [&str; 4] = [
     "NS_ERROR_ABORT",
 ];
 
+/// What a step lists.
+type Lines = fn(&Step) -> &Vec<String>;
+
 pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &mut Sightings) {
     for (place, session) in field.sessions() {
         if !matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed) {
@@ -55,7 +58,7 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &
                 });
                 sighted.everywhere |= known;
             }
-            let lists: [(ClusterKind, fn(&Step) -> &Vec<String>, &str); 2] = [
+            let lists: [(ClusterKind, Lines, &str); 2] = [
                 (ClusterKind::Console, |step| &step.console, "Console"),
                 (
                     ClusterKind::Network,
