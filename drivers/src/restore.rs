@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceId;
 use crate::error::DriverError;
+use crate::event::{DeviceEvent, EventSink};
 
 /// The longest file that is read.
 const MAX_FILE: u64 = 1 << 20;
@@ -134,6 +135,44 @@ impl RestoreFile {
         std::fs::File::open(folder)?.sync_all()
     }
 
+    /// As [`Self::write`], where it holds up nobody. Without a file nothing is kept.
+    ///
+    /// # Errors
+    /// Why nothing may be changed, for people.
+    pub async fn keep(file: Option<&Self>, settings: &[SavedSetting]) -> Result<(), String> {
+        let file = file.ok_or("no folder is configured for what they were before")?;
+        let (file, settings) = (file.clone(), settings.to_vec());
+        let written = tokio::task::spawn_blocking(move || file.write(&settings)).await;
+        let written = written.map_err(std::io::Error::other).and_then(|done| done);
+        written.map_err(|error| format!("what they were before cannot be written down: {error}"))
+    }
+
+    /// Settings were put back, but for reasons `why`: without any, the file goes and `events` are
+    /// told. `whose` is `of the run before` or `of this session`.
+    ///
+    /// # Errors
+    /// [`DriverError::Lost`] when something is left, with what it was.
+    pub fn settle(
+        &self,
+        whose: &str,
+        settings: &[SavedSetting],
+        mut why: Vec<String>,
+        events: &EventSink,
+    ) -> Result<(), DriverError> {
+        if why.is_empty()
+            && let Err(error) = self.remove()
+        {
+            why.push(error.to_string());
+        }
+        if !why.is_empty() {
+            return Err(self.not_restored(whose, settings, &why));
+        }
+        events.report(DeviceEvent::Restored {
+            axes: axes_of(settings),
+        });
+        Ok(())
+    }
+
     /// Removes the file; it is no error when there is none.
     ///
     /// # Errors
@@ -145,14 +184,8 @@ impl RestoreFile {
         }
     }
 
-    /// What to say of settings that could not be put back. `whose` is `of the run before` or
-    /// `of this session`, `why` one reason for each.
-    pub fn not_restored(
-        &self,
-        whose: &str,
-        settings: &[SavedSetting],
-        why: &[String],
-    ) -> DriverError {
+    /// What to say of settings that could not be put back, with one reason for each.
+    fn not_restored(&self, whose: &str, settings: &[SavedSetting], why: &[String]) -> DriverError {
         let were: Vec<_> = settings.iter().map(SavedSetting::told).collect();
         DriverError::Lost {
             cause: format!("settings {whose} could not be put back: {}", why.join("; ")),
@@ -176,7 +209,7 @@ impl SavedSetting {
 }
 
 /// The axes of settings, each once, in order.
-pub fn axes_of(settings: &[SavedSetting]) -> Vec<String> {
+fn axes_of(settings: &[SavedSetting]) -> Vec<String> {
     let mut axes: Vec<String> = Vec::new();
     for saved in settings {
         if !axes.contains(&saved.axis) {

@@ -167,6 +167,11 @@ impl Kept {
         Ok(written)
     }
 
+    /// A path as seen from the working directory.
+    pub(crate) fn shown<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+
     /// Where a baseline is written; nothing is.
     pub(crate) fn place(&self, approval: &Approval) -> Result<PathBuf, String> {
         let folder = self.folder(&approval.path)?.join(&approval.step_id);

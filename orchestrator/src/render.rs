@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use packtrain_model::diagnostic::Diagnostic;
 
+use crate::cli::Format;
 use crate::exit::CliError;
 
 /// How long a terminal or a pipe may take nothing of what is printed at the end.
@@ -53,10 +54,26 @@ pub fn out(text: &str) {
     let _ = stdout.flush();
 }
 
+/// A command to the runner of a CI: on standard output, unless that is data.
+pub(crate) fn annotation(line: &str, format: Format) {
+    match format {
+        Format::Text => out(line),
+        Format::Json => {
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        }
+    }
+}
+
 /// Words, to standard error.
 pub fn say(text: &str) {
+    let text = text.trim_end_matches('\n');
     let mut stderr = std::io::stderr().lock();
-    let _ = writeln!(stderr, "{}", text.trim_end_matches('\n'));
+    let _ = if crate::ci::is_runner_reading() {
+        // What an app shows must not be a command to the runner.
+        writeln!(stderr, "{}", packtrain_report::harmless(text))
+    } else {
+        writeln!(stderr, "{text}")
+    };
 }
 
 /// The same when standard error may be stalled and there is something else to do.

@@ -19,6 +19,10 @@ pub struct Copies {
     pub junit: Option<PathBuf>,
     /// The HTML report.
     pub html: Option<PathBuf>,
+    /// A summary in Markdown.
+    pub summary: Option<PathBuf>,
+    /// Whether the CI is told of the run too, in its own way.
+    pub for_ci: bool,
 }
 
 /// What was written.
@@ -27,6 +31,7 @@ pub struct Written {
     links: Vec<ReportLink>,
     warnings: Vec<String>,
     copied: Result<(), CliError>,
+    annotations: Vec<String>,
 }
 
 impl Written {
@@ -41,6 +46,11 @@ impl Written {
     /// The exit code that the run's verdict has, as far as it got.
     pub const fn exit(&self) -> Exit {
         self.view.verdict.exit
+    }
+
+    /// What the runner of a CI is told, a line each.
+    pub fn annotations(&self) -> Vec<String> {
+        self.annotations.clone()
     }
 
     /// What a person reads at the end.
@@ -82,35 +92,53 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
             Err(error) => warnings.push(format!("{}: {error}", path.display())),
         }
     };
-    let junit = || {
+    let junit = |file: &Path| {
         let options = JunitOptions {
-            run_folder: Some(from_here(folder).display().to_string()),
+            run_folder: Some(as_found_from(file, folder)),
         };
         packtrain_report::junit(&view, &options).map_err(|error| failed("JUnit", &error))
     };
-    let html = |root| render_html(&view, folder, root).map_err(|error| failed("HTML", &error));
+    let compared =
+        serde_json::to_value(&comparison).map_err(|error| failed("comparison", &error))?;
+    let html =
+        |root| render_html(&view, &compared, folder, root).map_err(|error| failed("HTML", &error));
     // One after the other, so that no two of them are in memory.
     if !wanted.only {
         keep("html", "report.html", &html(String::new())?);
-        keep("junit", "junit.xml", &junit()?);
+        keep("junit", "junit.xml", &junit(&folder.join("junit.xml"))?);
         let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
         keep("json", "report.json", &json);
-        let compared = serde_json::to_string_pretty(&comparison)
+        let text = serde_json::to_string_pretty(&compared)
             .map_err(|error| failed("comparison", &error))?;
-        keep("comparison", "comparison.json", &compared);
+        keep("comparison", "comparison.json", &text);
     }
     let copies = [
         wanted
             .junit
             .as_ref()
-            .map(|path| junit().and_then(|junit| copy(path, &junit))),
+            .map(|path| junit(path).and_then(|junit| copy(path, &junit))),
         wanted.html.as_ref().map(|path| {
             let root = format!("{}/", absolute(folder).display());
             html(root).and_then(|html| copy(path, &html))
         }),
+        wanted
+            .summary
+            .as_ref()
+            .map(|path| copy(path, &packtrain_report::markdown(&view))),
     ];
     let copied = copies.into_iter().flatten().fold(Ok(()), Result::and);
+    let named = crate::ci::summary_file().filter(|_| wanted.for_ci);
+    if let Some(file) = named.filter(|file| wanted.summary.as_ref() != Some(file))
+        && let Err(error) = crate::ci::append(&file, &packtrain_report::markdown(&view))
+    {
+        warnings.push(format!("{}: {error}", file.display()));
+    }
+    let annotations = match wanted.for_ci {
+        true => crate::ci::annotations(&view),
+        false => Vec::new(),
+    };
     Ok(Written {
+        annotations,
         view,
         links,
         warnings,
@@ -149,6 +177,7 @@ pub(crate) fn read(folder: &Path) -> Result<(RunView, Option<String>), CliError>
 
 fn render_html(
     view: &RunView,
+    compared: &serde_json::Value,
     folder: &Path,
     artifact_root: String,
 ) -> Result<String, packtrain_report::HtmlError> {
@@ -156,7 +185,9 @@ fn render_html(
         artifact_root,
         ..HtmlOptions::default()
     };
-    packtrain_report::html(view, &options, &mut |path| file(folder, path))
+    packtrain_report::html(view, Some(compared), &options, &mut |path| {
+        file(folder, path)
+    })
 }
 
 /// A file of the run. Paths come from the journal, which may come from anywhere.
@@ -204,15 +235,21 @@ fn put(path: &Path, content: &str) -> io::Result<()> {
     }
 }
 
-/// The folder as seen from the working directory when it lies below it. That is the project's
-/// folder in CI: GitLab finds attachments from there only, Jenkins' plugin from there too.
-pub(crate) fn from_here(folder: &Path) -> PathBuf {
+/// The run's folder as a CI finds it: from the working directory when it lies below it. That is the
+/// project's folder in CI: GitLab finds attachments from there only, Jenkins' plugin from there too.
+/// Elsewhere it is told from the folder of the JUnit file. It is never absolute: the files may be read
+/// on another machine.
+fn as_found_from(junit: &Path, folder: &Path) -> String {
     let folder = absolute(folder);
     let here = std::env::current_dir().unwrap_or_default();
-    // Without a working directory, or elsewhere, only an absolute path is right.
     match folder.strip_prefix(&here) {
-        Ok(below) if !here.as_os_str().is_empty() => below.to_owned(),
-        _ => folder,
+        Ok(below) if !here.as_os_str().is_empty() => below.display().to_string(),
+        _ => {
+            let junit = absolute(junit);
+            let beside = junit.parent().unwrap_or_else(|| Path::new("/"));
+            let (beside, folder) = (beside.display().to_string(), folder.display().to_string());
+            packtrain_report::relative(&beside, &folder)
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod adb_server;
 mod android;
 mod check;
+mod ci;
 mod cli;
 mod conformance;
 mod demo;

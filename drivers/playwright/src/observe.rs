@@ -20,8 +20,14 @@ use crate::read::{self, Animations};
 use crate::session::Session;
 use crate::wire;
 
-const STILL: &str = include_str!("page/still.js");
-const LOOK: &str = include_str!("page/look.js");
+/// Waits until the page is still and reads its layout then: one call, because each costs.
+const LOOK: &str = concat!(
+    "({ masks, quiet, limit }) => (",
+    include_str!("page/still.js"),
+    ")({ quiet, limit }).then(rest => ({ rest, layout: (",
+    include_str!("page/look.js"),
+    ")(masks) }))"
+);
 
 /// Without a change for this long, a page is still: longer than three frames.
 const QUIET_MS: f64 = 60.0;
@@ -50,10 +56,16 @@ struct Layout {
     defects: Vec<Defect>,
 }
 
-/// All of it at one moment.
+/// What the page tells once it is still, or has had its time.
+#[derive(Debug, Deserialize)]
+struct Look {
+    rest: Rest,
+    layout: Layout,
+}
+
+/// What Playwright reads of it.
 struct Reading {
     aria: Aria,
-    layout: Layout,
     picture: Option<Screenshot>,
 }
 
@@ -69,53 +81,50 @@ pub(crate) async fn observe(
         let left = end.saturating_duration_since(Instant::now());
         let is_last = left.is_zero();
         let watched_from = begun.elapsed();
-        let (rest, reading) = tokio::join!(
-            watch(&page, left),
-            read_all(session, &page, options, Animations::Running, ctx)
+        let (look, reading) = tokio::join!(
+            look(&page, options, left),
+            read_page(session, &page, options.picture, Animations::Running, ctx)
         );
-        let rest = match rest {
-            Ok(rest) => rest,
-            // The document went away: it has not come to rest.
-            Err(error) if !is_last && is_between(session, &error) => {
+        let look = match look {
+            Ok(look) => look,
+            // Between two documents, or on a tab that another takes over from.
+            Err(error) if !is_last && has_gone(session, &error) => {
                 tokio::time::sleep(NAVIGATION_POLL).await;
                 continue;
             }
-            Err(_) => Rest {
-                still: false,
-                moved: false,
-                animated: false,
-                settled: 0.0,
-            },
-        };
-        let settled = if rest.moved {
-            watched_from + Duration::from_secs_f64(rest.settled.max(0.0) / 1e3)
-        } else {
-            watched_from
+            Err(error) => return Err(wire::translate(&error, "look at the page")),
         };
         let reading = match reading {
-            Ok(reading) if !rest.moved && !rest.animated => reading,
-            Err(error) if is_last => return Err(error),
-            // It moved, and rests now or will not.
-            _ => match read_all(session, &page, options, Animations::Disabled, ctx).await {
-                Ok(reading) => reading,
-                Err(error) if end <= Instant::now() => return Err(error),
-                Err(_) => {
-                    session.page()?;
-                    tokio::time::sleep(NAVIGATION_POLL).await;
-                    continue;
-                }
-            },
+            Ok(reading) if !look.rest.moved && !look.rest.animated => Ok(reading),
+            // It rests now, or will not.
+            _ => read_page(session, &page, options.picture, Animations::Disabled, ctx).await,
         };
-        return Ok(answer(&page, reading, settled, rest.still));
+        match reading {
+            Ok(reading) => {
+                let settled = settled(watched_from, &look.rest);
+                return Ok(answer(&page, reading, look, settled));
+            }
+            Err(error) if is_last => return Err(error),
+            Err(_) => {
+                session.page()?;
+                tokio::time::sleep(NAVIGATION_POLL).await;
+            }
+        }
     }
 }
 
-fn answer(page: &Page, reading: Reading, settled: Duration, is_still: bool) -> Observation {
-    let Reading {
-        aria,
-        layout,
-        picture,
-    } = reading;
+fn settled(watched_from: Duration, rest: &Rest) -> Duration {
+    let moved_for = Duration::try_from_secs_f64(rest.settled / 1e3).unwrap_or_default();
+    if rest.moved {
+        watched_from + moved_for
+    } else {
+        watched_from
+    }
+}
+
+fn answer(page: &Page, reading: Reading, look: Look, settled: Duration) -> Observation {
+    let Reading { aria, picture } = reading;
+    let Look { rest, layout } = look;
     let title = Some(layout.title).filter(|title| !title.is_empty());
     let screen = Size::new(layout.width, layout.height);
     Observation::Observed(Box::new(Observed {
@@ -124,24 +133,32 @@ fn answer(page: &Page, reading: Reading, settled: Duration, is_still: bool) -> O
         masked: layout.masked,
         defects: layout.defects,
         settled,
-        is_still,
+        is_still: rest.still,
     }))
 }
 
-async fn watch(page: &Page, limit: Duration) -> std::result::Result<Rest, Error> {
-    let arguments = json!({ "quiet": QUIET_MS, "limit": limit.as_secs_f64() * 1e3 });
-    page.evaluate(STILL, Some(&arguments)).await
-}
-
-async fn read_all(
-    session: &Session,
+async fn look(
     page: &Page,
     options: &ObserveOptions,
+    limit: Duration,
+) -> std::result::Result<Look, Error> {
+    let arguments = json!({
+        "masks": options.masks,
+        "quiet": QUIET_MS,
+        "limit": limit.as_secs_f64() * 1e3,
+    });
+    page.evaluate(LOOK, Some(&arguments)).await
+}
+
+async fn read_page(
+    session: &Session,
+    page: &Page,
+    has_picture: bool,
     animations: Animations,
     ctx: &CommandContext,
 ) -> Result<Reading> {
     let picture = async {
-        if !options.picture {
+        if !has_picture {
             return None;
         }
         // A page that cannot be painted can still be read.
@@ -150,19 +167,14 @@ async fn read_all(
             _ => None,
         }
     };
-    let layout = async {
-        let read = page.evaluate::<_, Layout>(LOOK, Some(&options.masks)).await;
-        read.map_err(|error| wire::translate(&error, "look at the page"))
-    };
-    let (aria, layout, picture) = tokio::join!(find::read_aria(page, true), layout, picture);
+    let (aria, picture) = tokio::join!(find::read_aria(page, true), picture);
     Ok(Reading {
         aria: aria?,
-        layout: layout?,
         picture,
     })
 }
 
-/// Whether the page is between two documents, or was closed and another takes over.
-fn is_between(session: &Session, error: &Error) -> bool {
+/// Whether the document is gone, and another takes its place.
+fn has_gone(session: &Session, error: &Error) -> bool {
     is_navigating(error) || (wire::is_closed(error) && session.page().is_ok())
 }

@@ -1,5 +1,6 @@
 //! A browser context for the length of a session: its tabs, dialogs, downloads and network.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -52,6 +53,8 @@ pub(crate) struct Session {
 
 /// What the context's event handlers share with the driver.
 pub(crate) struct Tabs {
+    /// Whether the tab that the session begins with is open.
+    has_first: AtomicBool,
     /// Open tabs, the current one last.
     open: Mutex<Vec<Page>>,
     /// Counts changes of the current tab.
@@ -92,6 +95,7 @@ impl Session {
             .new_context_with_options(context_options(slot, emulated, base_url))
             .await?;
         let tabs = Arc::new(Tabs {
+            has_first: AtomicBool::new(false),
             open: Mutex::new(Vec::new()),
             changes: watch::Sender::new(0),
             crashed: CancellationToken::new(),
@@ -123,6 +127,7 @@ impl Session {
             context.new_page()
         )?;
         tabs.opened(first, false).await?;
+        tabs.has_first.store(true, Ordering::Release);
         Ok(Self {
             browser,
             has_another_browser: configuration.takes_another_browser(),
@@ -377,8 +382,10 @@ async fn listen(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result<(), Error>
         let tabs = Arc::clone(&shared);
         async move {
             // The first tab is opened by us and not news.
-            let announce = !tabs.lock().is_empty();
-            tabs.opened(page, announce).await
+            if tabs.has_first.load(Ordering::Acquire) {
+                tabs.opened(page, true).await?;
+            }
+            Ok(())
         }
     });
     let shared = Arc::clone(tabs);

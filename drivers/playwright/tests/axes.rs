@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::browser::{Device, run};
 use crate::commands::{by_ref, click, expect_text};
+use crate::shop;
 use crate::site::Site;
 
 fn wanting(axes: &[(&str, &str)]) -> SessionOptions {
@@ -269,6 +270,65 @@ fn back_and_forward_work_in_firefox_and_end_where_its_history_does() {
             error.to_string().contains("no page to go forward to"),
             "{error}"
         );
+        device.close().await;
+    });
+}
+
+#[test]
+fn the_example_shop_speaks_the_language_of_the_browser() {
+    run(async {
+        let mut device = Device::connect(WebSlot::default()).await;
+        let said = "[document.documentElement.lang, document.title, document.querySelector('main').innerText]";
+        for engine in ["chromium", "firefox"] {
+            begin_with(&mut device, &[("engine", engine), ("locale", "de-AT")]).await;
+            device.go(shop::page("product.html?n=3")).await;
+            assert_eq!(
+                device.script(said).await,
+                json!([
+                    "de",
+                    "Produkt - Shop",
+                    "Grüner Tee 3\n\n2,90 $\n\nAus der ersten Ernte.\n\n-\n1\n+\nIn den Warenkorb"
+                ])
+            );
+        }
+        begin_with(&mut device, &[("locale", "fr-FR")]).await;
+        device.go(shop::page("cart.html")).await;
+        device.ok(expect_text("Your cart is empty")).await;
+        device.go(shop::page("cart.html?lang=de")).await;
+        device.ok(expect_text("Dein Warenkorb ist leer")).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn no_text_of_the_example_shop_stays_english_in_german() {
+    run(async {
+        let mut device = Device::connect(WebSlot::default()).await;
+        // What is the same in both languages, or no word at all.
+        let texts = "(() => {
+            const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            const texts = [...document.querySelectorAll('[aria-label]')].map(element => element.ariaLabel);
+            while (walker.nextNode())
+                if (walker.currentNode.parentNode.localName !== 'script') texts.push(walker.currentNode.data.trim());
+            return texts.filter(text => /[a-z]{3}/i.test(text) && !/^(Shop|Espresso|Cappuccino|Croissant)/.test(text));
+        })()";
+        let pages = [
+            "index", "signup", "welcome", "products", "product", "cart", "checkout", "thanks",
+        ];
+        let mut said: Vec<std::collections::BTreeSet<String>> = Vec::new();
+        for locale in ["en-GB", "de-DE"] {
+            begin_with(&mut device, &[("locale", locale)]).await;
+            let mut all = std::collections::BTreeSet::new();
+            for page in pages {
+                device.go(shop::page(&format!("{page}.html"))).await;
+                all.extend(
+                    serde_json::from_value::<Vec<String>>(device.script(texts).await).unwrap(),
+                );
+            }
+            said.push(all);
+        }
+        let same: Vec<_> = said[0].intersection(&said[1]).collect();
+        assert!(same.is_empty() && said[0].len() > 60, "{same:?}");
         device.close().await;
     });
 }

@@ -292,7 +292,7 @@ fn a_missing_text_fails_with_what_the_page_has_instead() {
             "{log:?}"
         );
         let (what, _) = unmet(device.err(expect_text("Secret text")).await);
-        assert!(what.ends_with("is there, but hidden"), "{what}");
+        assert!(what.ends_with("is there, but hidden by CSS"), "{what}");
         device.close().await;
     });
 }

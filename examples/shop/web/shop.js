@@ -1,6 +1,98 @@
 // The example shop. Everything it remembers is in localStorage, so that each browser context has
-// a shop of its own.
+// a shop of its own. It speaks English, and German to browsers that do, or as `?lang=de` asks.
 "use strict";
+
+const GERMAN = {
+  "Sign in": "Anmelden",
+  "Create account": "Konto erstellen",
+  "Your account": "Dein Konto",
+  "Sign up": "Registrieren",
+  "Sign out": "Abmelden",
+  "Email": "E-Mail",
+  "Password": "Passwort",
+  "Full name": "Vor- und Nachname",
+  "Enter your email": "Gib deine E-Mail ein",
+  "Enter your password": "Gib dein Passwort ein",
+  "Wrong email or password": "E-Mail oder Passwort falsch",
+  "Enter your full name": "Gib deinen Namen ein",
+  "Enter a valid email": "Gib eine gültige E-Mail ein",
+  "Welcome, {}": "Willkommen, {}",
+  "We sent a link to {}.": "Wir haben einen Link an {} geschickt.",
+  "friend": "Freund",
+  "you": "dich",
+  "Products": "Produkte",
+  "Product": "Produkt",
+  "Search": "Suchen",
+  "Nothing found": "Nichts gefunden",
+  "Add": "Hinzufügen",
+  "One less": "Eins weniger",
+  "One more": "Eins mehr",
+  "Quantity": "Anzahl",
+  "Add to cart": "In den Warenkorb",
+  "Cart": "Warenkorb",
+  "Cart ({})": "Warenkorb ({})",
+  "Your cart is empty": "Dein Warenkorb ist leer",
+  "Remove": "Entfernen",
+  "Remove {}": "{} entfernen",
+  "Remove {} from the cart?": "{} aus dem Warenkorb entfernen?",
+  "Total {}": "Summe {}",
+  "Checkout": "Zur Kasse",
+  "Address": "Adresse",
+  "Enter your address": "Gib deine Adresse ein",
+  "Country": "Land",
+  "Austria": "Österreich",
+  "Germany": "Deutschland",
+  "Switzerland": "Schweiz",
+  "Express delivery": "Expresslieferung",
+  "Arrives tomorrow": "Kommt morgen an",
+  "{} items, total {}": "{} Artikel, Summe {}",
+  "Place order": "Bestellen",
+  "Place order?": "Jetzt bestellen?",
+  "You pay {}.": "Du zahlst {}.",
+  "Cancel": "Abbrechen",
+  "Thank you": "Danke",
+  "Your order is on its way, {}.": "Deine Bestellung ist unterwegs, {}.",
+  "Continue shopping": "Weiter einkaufen",
+  "Espresso": "Espresso",
+  "Cappuccino": "Cappuccino",
+  "Green tea": "Grüner Tee",
+  "Hot chocolate": "Heiße Schokolade",
+  "Croissant": "Croissant",
+  "Blueberry muffin": "Blaubeermuffin",
+  "Cheese sandwich": "Käsebrot",
+  "Lemonade": "Limonade",
+  "A short strong coffee.": "Ein kurzer, starker Kaffee.",
+  "Espresso with milk foam.": "Espresso mit Milchschaum.",
+  "From the first harvest.": "Aus der ersten Ernte.",
+  "Dark and thick.": "Dunkel und dickflüssig.",
+  "Baked this morning.": "Heute Morgen gebacken.",
+  "With real blueberries.": "Mit echten Blaubeeren.",
+  "With mountain cheese.": "Mit Bergkäse.",
+  "Home made.": "Hausgemacht.",
+};
+
+const asked = new URLSearchParams(location.search).get("lang");
+if (asked) sessionStorage.setItem("lang", asked);
+const isGerman = /^de\b/.test(sessionStorage.getItem("lang") || navigator.language);
+
+/** The text in the reader's language: `t("Welcome, {}", name)`. */
+function t(text, ...values) {
+  const said = isGerman ? GERMAN[text] || text : text;
+  return said.replace(/{}/g, () => values.shift());
+}
+
+/** What the page says by itself. */
+function translate() {
+  document.documentElement.lang = "de";
+  document.title = document.title.replace(/^[^-]+(?= -)/, (text) => t(text));
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode;
+    const text = node.data.trim();
+    if (GERMAN[text]) node.data = node.data.replace(text, GERMAN[text]);
+  }
+  for (const element of document.querySelectorAll("[aria-label]")) element.ariaLabel = t(element.ariaLabel);
+}
 
 const KINDS = [
   ["Espresso", 2.5, "A short strong coffee."],
@@ -15,10 +107,10 @@ const KINDS = [
 
 const PRODUCTS = Array.from({ length: 40 }, (_, i) => {
   const [name, price, description] = KINDS[i % KINDS.length];
-  return { n: i + 1, name: `${name} ${i + 1}`, price, description };
+  return { n: i + 1, name: `${t(name)} ${i + 1}`, price, description: t(description) };
 });
 
-const money = (amount) => `$${amount.toFixed(2)}`;
+const money = (amount) => isGerman ? `${amount.toFixed(2).replace(".", ",")} $` : `$${amount.toFixed(2)}`;
 const byId = (id) => document.getElementById(id);
 
 const state = {
@@ -37,7 +129,7 @@ function addToCart(product, quantity) {
 
 function showCart() {
   const link = byId("open-cart");
-  if (link) link.textContent = `Cart (${state.cart.length})`;
+  if (link) link.textContent = t("Cart ({})", state.cart.length);
 }
 
 /** Builds an element: `make("button", { textContent: "Add" }, child, ...)`. */
@@ -58,7 +150,7 @@ const pages = {
       byId("error").textContent = "";
       // As slow as a server that has to think.
       setTimeout(() => {
-        if (error) byId("error").textContent = error;
+        if (error) byId("error").textContent = t(error);
         else location.href = "products.html";
       }, 60);
     });
@@ -73,7 +165,7 @@ const pages = {
         : !email.includes("@") ? "Enter a valid email" : "";
       byId("error").textContent = "";
       setTimeout(() => {
-        if (error) { byId("error").textContent = error; return; }
+        if (error) { byId("error").textContent = t(error); return; }
         sessionStorage.setItem("name", name);
         sessionStorage.setItem("email", email);
         location.href = "welcome.html";
@@ -82,8 +174,8 @@ const pages = {
   },
 
   welcome() {
-    byId("welcome").textContent = `Welcome, ${sessionStorage.getItem("name") || "friend"}`;
-    byId("sent-to").textContent = `We sent a link to ${sessionStorage.getItem("email") || "you"}.`;
+    byId("welcome").textContent = t("Welcome, {}", sessionStorage.getItem("name") || t("friend"));
+    byId("sent-to").textContent = t("We sent a link to {}.", sessionStorage.getItem("email") || t("you"));
   },
 
   products() {
@@ -94,7 +186,7 @@ const pages = {
       list.replaceChildren(...found.map((product) => make("li", {},
         make("a", { className: "what", href: `product.html?n=${product.n}`, textContent: product.name }),
         make("span", { className: "price", textContent: money(product.price) }),
-        make("button", { textContent: "Add", onclick: () => addToCart(product, 1) }))));
+        make("button", { textContent: t("Add"), onclick: () => addToCart(product, 1) }))));
       byId("nothing").hidden = found.length > 0;
     };
     byId("search").addEventListener("input", show);
@@ -126,10 +218,10 @@ const pages = {
         make("span", { className: "what", textContent: `${item.quantity} x ${item.name}` }),
         make("span", { className: "price", textContent: money(item.amount) }),
         make("button", {
-          textContent: "Remove",
-          ariaLabel: `Remove ${item.name}`,
+          textContent: t("Remove"),
+          ariaLabel: t("Remove {}", item.name),
           onclick: () => {
-            if (!confirm(`Remove ${item.name} from the cart?`)) return;
+            if (!confirm(t("Remove {} from the cart?", item.name))) return;
             state.cart = items.filter((_, place) => place !== index);
             show();
             showCart();
@@ -137,22 +229,22 @@ const pages = {
         }))));
       byId("empty").hidden = items.length > 0;
       byId("checkout").disabled = items.length === 0;
-      byId("total").textContent = `Total ${money(total())}`;
+      byId("total").textContent = t("Total {}", money(total()));
     };
     byId("checkout").onclick = () => { location.href = "checkout.html"; };
     show();
   },
 
   checkout() {
-    byId("summary").textContent = `${state.cart.length} items, total ${money(total())}`;
+    byId("summary").textContent = t("{} items, total {}", state.cart.length, money(total()));
     byId("express").onchange = (event) => { byId("delivery").hidden = !event.target.checked; };
     byId("form").addEventListener("submit", (event) => {
       event.preventDefault();
       const error = !byId("full-name").value ? "Enter your full name"
         : !byId("address").value ? "Enter your address" : "";
-      byId("error").textContent = error;
+      byId("error").textContent = t(error);
       if (error) return;
-      byId("pay").textContent = `You pay ${money(total())}.`;
+      byId("pay").textContent = t("You pay {}.", money(total()));
       byId("confirm").showModal();
     });
     byId("cancel").onclick = () => byId("confirm").close();
@@ -164,9 +256,10 @@ const pages = {
   },
 
   thanks() {
-    byId("message").textContent = `Your order is on its way, ${sessionStorage.getItem("name") || "friend"}.`;
+    byId("message").textContent = t("Your order is on its way, {}.", sessionStorage.getItem("name") || t("friend"));
   },
 };
 
+if (isGerman) translate();
 pages[document.body.dataset.page]();
 showCart();

@@ -5,13 +5,21 @@
 //! tested apps and is hostile: the template escapes, the script only ever makes text nodes, and a
 //! content security policy forbids loading anything.
 
+mod compared;
 mod data;
 mod label;
 mod page;
 mod pictures;
+mod trees;
+mod webp;
 
 use minijinja::Environment;
+use serde::Serialize;
+use serde_json::Value;
 
+use self::compared::Compared;
+use self::pictures::Pictures;
+use self::trees::Trees;
 use crate::view::RunView;
 
 /// How the file is made.
@@ -22,6 +30,9 @@ pub struct HtmlOptions {
     /// What leads from the HTML file to the run's folder, ending in `/`; empty when the file lies
     /// in it.
     pub artifact_root: String,
+    /// Whether the page is served while the run goes on: it then listens to `/events` and, at each
+    /// message, fetches what [`html_data`] makes from `/data.json`.
+    pub live: bool,
 }
 
 impl Default for HtmlOptions {
@@ -29,6 +40,7 @@ impl Default for HtmlOptions {
         Self {
             inline_limit: 24 * 1024 * 1024,
             artifact_root: String::new(),
+            live: false,
         }
     }
 }
@@ -44,20 +56,24 @@ pub enum HtmlError {
     Data(#[from] serde_json::Error),
 }
 
-/// Renders a run. `artifact` gives the content of a file of the run, by the path its event named;
+/// Renders a run, with the comparison of its configurations where there is one, as
+/// `comparison.json` has it. `artifact` gives the content of a file of the run, by the path its event named;
 /// `None` when it cannot be had, which the report then says.
 ///
 /// # Errors
 /// When the template or the encoder breaks; a run cannot make them.
 pub fn html(
     view: &RunView,
+    comparison: Option<&Value>,
     options: &HtmlOptions,
     artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
 ) -> Result<String, HtmlError> {
     let comparisons: Vec<_> = view.trails.iter().map(crate::Comparison::of).collect();
-    let pictures = pictures::Pictures::collect(view, options.inline_limit, artifact);
-    let (details, texts) = data::details(view, &comparisons, options, &pictures, artifact);
+    let compared = Compared::of(view, comparison);
+    let pictures = Pictures::collect(view, &compared, options.inline_limit, artifact);
+    let trees = Trees::collect(view, &compared, artifact);
     let page = page::Page::new(view, &comparisons);
+    let (details, texts) = data::details(view, &page, &comparisons, options, &pictures, artifact);
 
     let mut environment = Environment::new();
     environment.add_filter("code", code);
@@ -67,15 +83,47 @@ pub fn html(
         .iter()
         .map(|text| Ok(safe(script_json(text)?)))
         .collect::<Result<Vec<_>, serde_json::Error>>()?;
+    let whole = trees
+        .whole
+        .iter()
+        .map(|(digest, tree)| Ok((digest.clone(), safe(script_json(tree)?))))
+        .collect::<Result<Vec<_>, serde_json::Error>>()?;
     let template = environment.get_template("page.html")?;
     Ok(template.render(minijinja::context! {
         style => safe(include_str!("html/style.css").to_owned()),
         script => safe(include_str!("html/script.js").to_owned()),
+        live => options.live,
         data => safe(script_json(&details)?),
+        comparison => comparison.map(script_json).transpose()?.map(safe),
+        trees => whole,
+        words => safe(script_json(&trees.words)?),
         pictures => pictures.uris().map(|uri| safe(uri.to_owned())).collect::<Vec<_>>(),
         texts => texts,
         ..minijinja::Value::from(minijinja::value::Serde(&page))
     })?)
+}
+
+/// What a page that is open is given to show the run as it is now, as JSON: the details and the
+/// comparison. Pictures and trees are not in it but linked.
+///
+/// # Errors
+/// When the encoder breaks; a run cannot make it.
+pub fn html_data(
+    view: &RunView,
+    comparison: Option<&Value>,
+    options: &HtmlOptions,
+) -> Result<String, HtmlError> {
+    #[derive(Serialize)]
+    struct Update<'a> {
+        data: data::Details<'a>,
+        comparison: Option<&'a Value>,
+    }
+    let comparisons: Vec<_> = view.trails.iter().map(crate::Comparison::of).collect();
+    let nothing = &mut |_: &str| None;
+    let pictures = Pictures::collect(view, &Compared::default(), 0, nothing);
+    let page = page::Page::new(view, &comparisons);
+    let (data, _) = data::details(view, &page, &comparisons, options, &pictures, nothing);
+    Ok(serde_json::to_string(&Update { data, comparison })?)
 }
 
 /// A text in which `` `words` `` stand for code, as HTML.
@@ -96,7 +144,7 @@ fn code(text: &str) -> minijinja::Value {
 }
 
 /// JSON that can stand in a `<script>`: nothing in it can end the element or open a comment.
-fn script_json<T: serde::Serialize>(value: &T) -> Result<String, serde_json::Error> {
+fn script_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string(value)?
         .replace('<', "\\u003c")
         .replace('>', "\\u003e")

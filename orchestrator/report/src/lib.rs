@@ -26,7 +26,7 @@ pub use again::again;
 pub use annotations::{annotations, harmless};
 pub use compare::{Cluster, Comparison, Spread, Standing};
 pub use headline::{counts, headline};
-pub use html::{HtmlError, HtmlOptions, html};
+pub use html::{HtmlError, HtmlOptions, html, html_data};
 pub use json::{SUMMARY_SCHEMA_VERSION, json};
 pub use junit::{JunitOptions, junit};
 pub use mark::Mark;

@@ -108,6 +108,8 @@ pub struct AttemptView {
     pub number: AttemptNumber,
     /// When the device was ready.
     pub started: Option<DateTime<Utc>>,
+    /// When it ended.
+    pub ended: Option<DateTime<Utc>>,
     /// How long it took; up to the last event when it has no end.
     pub duration: Duration,
     /// How it ended.
@@ -125,6 +127,8 @@ pub struct AttemptView {
 pub struct StepView {
     /// Its place.
     pub step: StepIndex,
+    /// When it began.
+    pub started: Option<DateTime<Utc>>,
     /// How it ended.
     pub status: Status,
     /// How long it took; zero unless it ended.

@@ -13,7 +13,6 @@ use super::{Context, report};
 use crate::baselines::Kept;
 use crate::exit::CliError;
 use crate::render;
-use crate::reports::from_here;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -140,7 +139,7 @@ fn apply(
             kept.write(approval)?;
         }
         done += 1;
-        let place = from_here(&place);
+        let place = kept.shown(&place);
         let place = place.display();
         render::out(&format!("{would} {place}: {}", approval.why.join("; ")));
     }
@@ -157,7 +156,7 @@ fn apply(
                         kept.remove(one)?;
                     }
                     gone += 1;
-                    render::out(&format!("{removed} {}", from_here(&one.path()).display()));
+                    render::out(&format!("{removed} {}", kept.shown(&one.path()).display()));
                 }
             }
         }

@@ -1,24 +1,31 @@
 //! `packtrain report` and `packtrain runs`: earlier runs, read again.
 
+mod merge;
+
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use packtrain_config::Flags;
 use packtrain_model::{Exit, Verdict};
 use packtrain_record::{ListedRun, RunState, find_run, list_runs};
 use packtrain_report::Mark;
 use serde_json::json;
 
+use self::merge::MergeArgs;
 use super::{Context, Format};
 use crate::exit::CliError;
 use crate::render;
 use crate::reports::{self, Copies};
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
   packtrain report
   packtrain report 20261121-0930 --html public/index.html")]
 pub(crate) struct ReportArgs {
+    #[command(subcommand)]
+    command: Option<ReportCommand>,
+
     /// The run: its id, the start of it, its folder, or `latest`
     #[arg(value_name = "RUN", default_value = "latest")]
     run: String,
@@ -34,6 +41,16 @@ pub(crate) struct ReportArgs {
     /// Write the HTML report here too
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+
+    /// Write a summary in Markdown here
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum ReportCommand {
+    /// Make one run of the parts that several machines ran
+    Merge(MergeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -53,6 +70,9 @@ pub(crate) struct RunsArgs {
 
 /// `packtrain report`.
 pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<Exit, CliError> {
+    if let Some(ReportCommand::Merge(args)) = &args.command {
+        return merge::run(args, context);
+    }
     let root = root(args.output.as_ref(), context)?;
     let folder = find_run(&root, &args.run)
         .map_err(|error| CliError::misuse(error.to_string()).hint("`packtrain runs` lists them"))?;
@@ -60,6 +80,8 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<Exit, CliError
         only: false,
         junit: args.junit.clone(),
         html: args.html.clone(),
+        summary: args.summary.clone(),
+        for_ci: false,
     };
     let written = reports::write(&folder, &wanted)?;
     render::say(&written.summary(context.color.on_stderr()));

@@ -2,8 +2,11 @@
 
 mod alike;
 mod args;
+mod choice;
 mod ending;
 mod given;
+mod list;
+mod shown;
 mod trailblaze;
 
 use std::sync::Arc;
@@ -18,6 +21,7 @@ use packtrain_engine::{
 use packtrain_model::memory::Redactor;
 use packtrain_model::{AttemptNumber, Exit, RunId, SessionId, SessionIndex};
 use packtrain_record::{JournalWriter, mark_latest};
+use packtrain_report::console::Detail;
 use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
 
 pub(crate) use self::args::RunArgs;
@@ -123,6 +127,14 @@ pub(crate) async fn execute(
         Devices { devices, alike },
         context,
     )?;
+    let has_nothing_to_do = plan.sessions.is_empty() && plan.part.is_none();
+    if args.choice.list || has_nothing_to_do {
+        if args.choice.list {
+            list::print(&plan, args.format);
+        }
+        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+        return Ok(Exit::Passed);
+    }
     let root = config.run.output_dir.clone();
     let writer = JournalWriter::create(&root, &plan.run).map_err(|error| {
         CliError::infrastructure("cannot write the run's journal").because(&error)
@@ -158,6 +170,8 @@ pub(crate) async fn execute(
         only: args.no_report,
         junit: args.junit.clone(),
         html: args.html.clone(),
+        summary: args.shown.summary.clone(),
+        for_ci: true,
     };
     let ending = Ending::new(folder.clone(), copies, args.format, context.color);
     let disk = Box::new(Disk::new(writer));
@@ -213,10 +227,12 @@ pub(crate) async fn execute(
 }
 
 fn sinks(args: &RunArgs, color: Color) -> Vec<Box<dyn Sink>> {
-    let shown: Box<dyn Sink> = match args.format {
-        super::Format::Json => Box::new(Ndjson),
-        super::Format::Text if Live::is_possible() => Box::new(Live::new(color)),
-        super::Format::Text => Box::new(Lines::new(color)),
+    let shown: Box<dyn Sink> = match (args.format, args.shown.detail()) {
+        (super::Format::Json, _) => Box::new(Ndjson),
+        (super::Format::Text, None) if Live::is_possible() => Box::new(Live::new(color)),
+        (super::Format::Text, detail) => {
+            Box::new(Lines::new(color, detail.unwrap_or(Detail::Steps)))
+        }
     };
     vec![shown]
 }
@@ -256,7 +272,8 @@ fn plan(
         now,
         now.timestamp_subsec_nanos() ^ std::process::id().rotate_left(13),
     );
-    let plan = resolve(RunRequest {
+    let part = args.part()?;
+    let mut plan = resolve(RunRequest {
         trails,
         devices,
         alike,
@@ -280,6 +297,7 @@ fn plan(
             "no trail is for these devices".to_owned()
         }));
     }
+    choice::apply(&args.choice, part, &mut plan, config, context)?;
     let misspelled = Calls::new(registry, config, &context.working_directory).misspelled(&plan);
     if !misspelled.is_empty() {
         return Err(CliError::files("the trails call unknown tools", misspelled));

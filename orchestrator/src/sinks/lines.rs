@@ -10,13 +10,13 @@ use crate::render::{self, Color};
 pub struct Lines(EventLines);
 
 impl Lines {
-    /// A sink that says steps as they end.
-    pub fn new(color: Color) -> Self {
+    /// A sink that says so much.
+    pub fn new(color: Color, detail: Detail) -> Self {
         let layout = Layout {
             color: color.on_stderr(),
             ..Layout::default()
         };
-        Self(EventLines::new(layout, Detail::Steps, Timestamps::Elapsed))
+        Self(EventLines::new(layout, detail, Timestamps::Elapsed))
     }
 }
 

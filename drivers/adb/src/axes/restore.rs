@@ -3,8 +3,7 @@
 
 use std::time::Instant;
 
-use packtrain_drivers::restore::axes_of;
-use packtrain_drivers::{DeviceEvent, DriverError, EventSink, RestoreFile, SavedSetting, Size};
+use packtrain_drivers::{DriverError, EventSink, RestoreFile, SavedSetting, Size};
 
 use super::setting::Setting;
 use super::{EFFECT_POLL, EFFECT_TIMEOUT};
@@ -34,17 +33,12 @@ impl AxisRestore {
     /// Writes down what settings are before they are changed. Without a file that says so, none
     /// may be.
     pub(super) async fn keep(&mut self, settings: Vec<SavedSetting>) -> Result<(), String> {
-        let Some(file) = self.file.clone() else {
-            return Err("no folder is configured for what they were before".to_owned());
-        };
         self.settings.clone_from(&settings);
-        let written = tokio::task::spawn_blocking(move || file.write(&settings)).await;
-        let written = written.map_err(|error| error.to_string());
-        let written = written.and_then(|written| written.map_err(|error| error.to_string()));
-        if written.is_err() {
+        let kept = RestoreFile::keep(self.file.as_ref(), &settings).await;
+        if kept.is_err() {
             self.settings.clear();
         }
-        written.map_err(|error| format!("what they were before cannot be written down: {error}"))
+        kept
     }
 
     /// Puts back what this driver changed; answers the screen's size before, when that was
@@ -114,18 +108,7 @@ async fn restore(
             why.push(format!("{}: {reason}", saved.axis));
         }
     }
-    if why.is_empty()
-        && let Err(error) = file.remove()
-    {
-        why.push(error.to_string());
-    }
-    if !why.is_empty() {
-        return Err(file.not_restored(whose, settings, &why));
-    }
-    events.report(DeviceEvent::Restored {
-        axes: axes_of(settings),
-    });
-    Ok(())
+    file.settle(whose, settings, why, events)
 }
 
 /// Puts one setting back and looks until it is.

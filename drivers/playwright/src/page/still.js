@@ -7,11 +7,12 @@
   let moved = false;
   let animated = false;
   const move = () => { last = performance.now(); moved = true; };
-  // While a picture is taken, Playwright has a style sheet of its own in the document.
-  const own = ({ target, addedNodes, removedNodes }) => target === document.documentElement &&
-    [...addedNodes, ...removedNodes].every(node => node.localName === 'style');
+  // While a picture is taken, Playwright hides carets.
+  const bare = style => (style ?? '').replace(/caret-color:[^;]*;?/, '').trim();
+  const own = ({ type, attributeName, target, oldValue }) => type === 'attributes' && attributeName === 'style' &&
+    bare(oldValue) === bare(target.getAttribute('style'));
   const observer = new MutationObserver(mutations => { if (!mutations.every(own)) move(); });
-  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  observer.observe(document, { subtree: true, childList: true, attributes: true, attributeOldValue: true, characterData: true });
   const ends = animation => {
     const { endTime } = animation.effect?.getComputedTiming() ?? {};
     return animation.playState === 'running' && Number.isFinite(Number(endTime));

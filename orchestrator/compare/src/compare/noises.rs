@@ -14,9 +14,6 @@ const TEARDOWN: [&str; 4] = [
     "NS_ERROR_ABORT",
 ];
 
-/// What a step lists.
-type Lines = fn(&Step) -> &Vec<String>;
-
 pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &mut Sightings) {
     for (place, session) in field.sessions() {
         if !matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed) {
@@ -58,13 +55,12 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &
                 });
                 sighted.everywhere |= known;
             }
-            let lists: [(ClusterKind, Lines, &str); 2] = [
-                (ClusterKind::Console, |step| &step.console, "Console"),
-                (
-                    ClusterKind::Network,
-                    |step| &step.failed_requests,
-                    "Request failed",
-                ),
+            type Lines = fn(&Step) -> &Vec<String>;
+            let console: Lines = |step| &step.console;
+            let network: Lines = |step| &step.failed_requests;
+            let lists = [
+                (ClusterKind::Console, console, "Console"),
+                (ClusterKind::Network, network, "Request failed"),
             ];
             for (kind, lines, title) in lists {
                 let news = lines(step)

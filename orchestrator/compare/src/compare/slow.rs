@@ -12,10 +12,14 @@ use crate::input::{OutcomeKind, StepStatus};
 const LEAST_CELLS: usize = 5;
 /// A step has to take so much longer than the median, in milliseconds.
 const LEAST_DIFFERENCE_MS: u64 = 500;
+/// So much longer than the median is told of one cell too, in milliseconds.
+const STRIKING_MS: u64 = 3_000;
 
 pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timing> {
-    // By trail, step, device and engine: each session with what it took.
-    let mut groups: BTreeMap<(usize, u32, &str, &str), Vec<(usize, u64)>> = BTreeMap::new();
+    /// Trail, step, device and engine.
+    type Group<'r> = (usize, u32, &'r str, &'r str);
+    // Each session with what it took.
+    let mut groups: BTreeMap<Group<'_>, Vec<(usize, u64)>> = BTreeMap::new();
     for (place, session) in field.sessions() {
         if session.outcome != OutcomeKind::Passed && session.outcome != OutcomeKind::Failed {
             continue;
@@ -74,7 +78,7 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                 step,
                 ..Occurrence::default()
             };
-            sightings.add(
+            let sighted = sightings.add(
                 ClusterKind::Slow,
                 format!("slow:{trail}:{step}"),
                 occurrence,
@@ -84,6 +88,7 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                     (format!("Step {step} is slow: {words}"), took)
                 },
             );
+            sighted.is_striking |= ms > median + STRIKING_MS && ms > median * 4;
         }
     }
     timings

@@ -72,12 +72,15 @@ pub(super) fn areas(was: &Picture, is: &Picture, changed: &Changed) -> Vec<Area>
     areas
 }
 
-/// Whether a part of a picture is of one colour.
+/// Whether a part of a picture is of one colour, and so is what is around it.
 fn is_plain(picture: &Picture, [left, top, right, bottom]: [i32; 4]) -> bool {
-    let range = |from: i32, to: i32| from.max(0) as usize..to.max(0) as usize;
+    let range = |from: i32, to: i32, end: u32| {
+        let to = (to.max(0) as usize + 1).min(end as usize);
+        (from.max(1) as usize - 1).min(to)..to
+    };
     let mut first: Option<&[u8]> = None;
-    range(top, bottom).all(|y| {
-        let columns = range(left, right);
+    range(top, bottom, picture.height).all(|y| {
+        let columns = range(left, right, picture.width);
         let row = &picture.row(y)[columns.start * 4..columns.end * 4];
         row.chunks_exact(4)
             .all(|pixel| *first.get_or_insert(pixel) == pixel)

@@ -1,5 +1,6 @@
 //! Writes the reports of made-up runs, to look at: `cargo run --example sample -- <folder>`.
 
+mod matrix;
 mod picture;
 mod run;
 mod scenario;
@@ -7,9 +8,11 @@ mod scenario;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use matrix::Extent;
 use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
-use run::{Shape, sample};
+use run::{Sample, Shape, sample};
+use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder: PathBuf = std::env::args_os()
@@ -21,6 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         inline_limit: 0,
         ..HtmlOptions::default()
     };
+    let only = std::env::args().nth(2);
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| only == name);
     for (name, shape, options) in [
         ("devices-2", shape(2, 1, true), &all),
         ("devices-2-linked", shape(2, 1, true), &none),
@@ -30,7 +35,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("devices-50", shape(50, 2, true), &all),
         ("devices-200", shape(200, 4, false), &all),
     ] {
-        write(&folder.join(name), shape, options)?;
+        if wanted(name) {
+            write(&folder.join(name), sample(shape), None, options)?;
+        }
+    }
+    for (name, extent) in [("cells-24", Extent::Small), ("cells-60", Extent::Large)] {
+        if !wanted(name) {
+            continue;
+        }
+        let made = matrix::matrix(extent);
+        write(
+            &folder.join(name),
+            made.sample,
+            Some(&made.comparison),
+            &all,
+        )?;
     }
     Ok(())
 }
@@ -46,10 +65,10 @@ const fn shape(devices: usize, trails: usize, screenshots: bool) -> Shape {
 #[expect(clippy::print_stdout, reason = "the example's output")]
 fn write(
     folder: &Path,
-    shape: Shape,
+    mut sample: Sample,
+    comparison: Option<&Value>,
     options: &HtmlOptions,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let mut sample = sample(shape);
     if folder.ends_with("cut-short") {
         sample.entries.truncate(sample.entries.len() / 3);
     }
@@ -61,7 +80,13 @@ fn write(
         .collect();
     let begun = Instant::now();
     let view = RunView::from_events(sample.entries);
-    let page = html(&view, options, &mut |path| sample.files.get(path).cloned())?;
+    if let Some(comparison) = comparison {
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(folder.join("comparison.json"), comparison.to_string())?;
+    }
+    let page = html(&view, comparison, options, &mut |path| {
+        sample.files.get(path).cloned()
+    })?;
     println!(
         "{}: {:?}, {} KB",
         folder.display(),

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use packtrain_model::screen::ScreenTree;
+
 /// What the screen shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Screen {
@@ -169,5 +171,84 @@ impl Canvas {
         stream.finish().expect("writing to memory");
         writer.finish().expect("writing to memory");
         file
+    }
+}
+
+/// Draws a screen from its tree, as an app would look whose letters nobody can read.
+pub fn draw_tree(tree: &ScreenTree, dark: bool, shade: u8, scale: f64) -> Vec<u8> {
+    let at = |value: i32| (f64::from(value) * scale).round() as i32;
+    let (w, h) = ((tree.width * scale) as i32, (tree.height * scale) as i32);
+    let (paper, ink, accent) = if dark {
+        ([24, 27, 32], [214, 218, 226], [70, 110 + shade, 190])
+    } else {
+        (PAPER, INK, [40, 90 + shade, 170])
+    };
+    let mut canvas = Canvas {
+        width: w,
+        height: h,
+        pixels: paper.repeat((w * h) as usize),
+    };
+    for node in &tree.nodes {
+        let Some([l, t, r, b]) = node.bounds.map(|bounds| bounds.map(at)) else {
+            continue;
+        };
+        let (width, height) = (r - l, b - t);
+        let all = Rect {
+            x: l,
+            y: t,
+            w: width,
+            h: height,
+        };
+        let (color, size) = match node.role.as_str() {
+            "banner" => {
+                let bar = if dark { [34, 44, 60] } else { tint(accent, 3) };
+                canvas.fill(all, bar, 0);
+                continue;
+            }
+            "image" => {
+                canvas.fill(all, tint(accent, node.name.len() as i32), at(8));
+                continue;
+            }
+            "button" => {
+                canvas.fill(all, accent, at(8));
+                (PAPER, 1.6)
+            }
+            "textbox" => {
+                canvas.fill(all, PALE, at(6));
+                let inner = Rect {
+                    x: l + 1,
+                    y: t + 1,
+                    w: width - 2,
+                    h: height - 2,
+                };
+                canvas.fill(inner, paper, at(6));
+                (ink, 1.5)
+            }
+            "heading" => (ink, 2.4),
+            _ => (ink, 1.5),
+        };
+        canvas.write(&node.name, (l + at(6), t + height / 4), size * scale, color);
+    }
+    canvas.png()
+}
+
+impl Canvas {
+    /// Letters are five by seven dots that look like nothing in particular.
+    fn write(&mut self, text: &str, (x, y): (i32, i32), size: f64, color: [u8; 3]) {
+        for (place, letter) in text.chars().enumerate().filter(|(_, c)| *c != ' ') {
+            let bits = (u64::from(letter) + 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+            for dot in (0..35).filter(|dot| bits >> dot & 1 == 1) {
+                let left = f64::from(x) + (place as f64 * 6.0 + f64::from(dot % 5)) * size;
+                let top = f64::from(y) + f64::from(dot / 5) * size;
+                let side = size.ceil() as i32;
+                let rect = Rect {
+                    x: left as i32,
+                    y: top as i32,
+                    w: side,
+                    h: side,
+                };
+                self.fill(rect, color, 0);
+            }
+        }
     }
 }

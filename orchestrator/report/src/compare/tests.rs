@@ -32,6 +32,7 @@ fn session(info: DeviceInfo, steps: u32, end: Outcome) -> SessionView {
         .map(|step| StepView {
             observed: None,
             step: StepIndex(step),
+            started: None,
             status: match step.cmp(&steps) {
                 std::cmp::Ordering::Less => Status::Ended(Outcome::Passed),
                 std::cmp::Ordering::Equal => Status::Ended(end.clone()),
@@ -58,6 +59,7 @@ fn session(info: DeviceInfo, steps: u32, end: Outcome) -> SessionView {
             id,
             number: AttemptNumber(1),
             started: None,
+            ended: None,
             duration: Duration::from_millis(300),
             status: Status::Ended(end),
             steps,

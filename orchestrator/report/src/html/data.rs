@@ -3,17 +3,24 @@
 mod shape;
 mod texts;
 
-use packtrain_drivers::DeviceEvent;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use packtrain_drivers::{Defect, DeviceEvent};
+use packtrain_model::screen::Observation;
 use packtrain_model::{ArtifactKind, Outcome, StepKind};
 use serde_json::Value;
 
+pub(super) use self::shape::Details;
 use self::shape::{
-    Attempt, Call, Details, Device, File, MarkText, Report, Said, Session, Shot, Step, Trail,
+    Attempt, Call, Device, File, MarkText, Report, Said, Seen, Session, Shot, Step, Trail,
     TrailStep,
 };
 use self::texts::Texts;
 use super::HtmlOptions;
 use super::label::labels;
+use super::page::{Page, Section};
 use super::pictures::{Picture, Pictures};
 use crate::compare::Comparison;
 use crate::mark::Mark;
@@ -28,6 +35,7 @@ const MOST_REPORTS: usize = 100;
 /// The details, and the screens' texts they refer to.
 pub(super) fn details<'a>(
     view: &'a RunView,
+    page: &'a Page,
     comparisons: &'a [Comparison],
     options: &'a HtmlOptions,
     pictures: &Pictures,
@@ -35,22 +43,21 @@ pub(super) fn details<'a>(
 ) -> (Details<'a>, Vec<String>) {
     let mut texts = Texts::new(artifact);
     let mut sessions = Vec::new();
-    let mut order = Vec::new();
+    let mut groups = Vec::new();
     let mut reference = Vec::new();
     for (place, (trail, comparison)) in view.trails.iter().zip(comparisons).enumerate() {
         let first = sessions.len();
-        order.push(
+        groups.push(
             comparison
                 .clusters
                 .iter()
-                .flat_map(|cluster| &cluster.sessions)
-                .map(|session| first + session)
+                .map(|cluster| cluster.sessions.iter().map(|at| first + at).collect())
                 .collect(),
         );
         let passed = comparison.reference().map_or(&[][..], |c| &c.sessions);
         reference.push(passed.iter().map(|session| first + session).collect());
         for ((index, session), label) in trail.sessions.iter().enumerate().zip(labels(trail)) {
-            let mut details = details_of(trail, place, session, pictures, &mut texts);
+            let mut details = details_of(trail, place, session, view.started, pictures, &mut texts);
             details.device.label = label;
             if let Some(cluster) = comparison
                 .divergences()
@@ -64,6 +71,7 @@ pub(super) fn details<'a>(
     }
     let details = Details {
         root: &options.artifact_root,
+        head: &page.heading,
         marks: Mark::ALL
             .into_iter()
             .map(|mark| {
@@ -71,23 +79,44 @@ pub(super) fn details<'a>(
                 (mark.key(), MarkText { sign, word })
             })
             .collect(),
-        trails: view.trails.iter().map(trail).collect(),
+        trails: view
+            .trails
+            .iter()
+            .zip(page.sections())
+            .map(|(view, section)| trail(view, section))
+            .collect(),
         sessions,
-        order,
+        groups,
         reference,
+        pictures: observed_pictures(view, pictures),
     };
     (details, texts.kept)
 }
 
-fn trail(trail: &TrailView) -> Trail<'_> {
+/// Where each observed picture is.
+fn observed_pictures<'a>(view: &'a RunView, pictures: &Pictures) -> BTreeMap<&'a str, Shot<'a>> {
+    view.sessions()
+        .flat_map(|(_, session)| &session.attempts)
+        .flat_map(|attempt| &attempt.steps)
+        .filter_map(|step| step.observed.as_ref()?.picture.as_ref())
+        .map(|seen| (&*seen.digest, shot(&seen.artifact, pictures)))
+        .collect()
+}
+
+fn trail<'a>(trail: &'a TrailView, section: &'a Section) -> Trail<'a> {
     Trail {
         title: &trail.summary.title,
         path: &trail.summary.path,
+        facts: &section.facts,
+        divergences: &section.divergences,
+        notes: &section.notes,
         steps: trail
             .summary
             .steps
             .iter()
-            .map(|step| TrailStep {
+            .zip(&section.rows)
+            .map(|(step, row)| TrailStep {
+                spread: row.spread.as_deref(),
                 i: step.step.0,
                 kind: kind(step.kind),
                 text: &step.text,
@@ -109,6 +138,7 @@ fn details_of<'a>(
     trail: &'a TrailView,
     place: usize,
     session: &'a SessionView,
+    start: Option<DateTime<Utc>>,
     pictures: &Pictures,
     texts: &mut Texts<'_>,
 ) -> Session<'a> {
@@ -153,6 +183,7 @@ fn details_of<'a>(
         time: Some(session.total_duration())
             .filter(|took| !took.is_zero())
             .map_or_else(String::new, wording::duration),
+        cell: &session.cell,
         letter: None,
         alike: 0,
         find,
@@ -160,17 +191,23 @@ fn details_of<'a>(
         attempts: session
             .attempts
             .iter()
-            .map(|attempt| details_of_attempt(attempt, pictures, texts))
+            .map(|attempt| details_of_attempt(attempt, start, pictures, texts))
             .collect(),
     }
 }
 
 fn details_of_attempt<'a>(
     attempt: &'a AttemptView,
+    start: Option<DateTime<Utc>>,
     pictures: &Pictures,
     texts: &mut Texts<'_>,
 ) -> Attempt<'a> {
+    let from = since(start, attempt.started);
+    let length = millis(attempt.duration);
     Attempt {
+        from: from.unwrap_or(0.0),
+        to: since(start, attempt.ended).unwrap_or(from.unwrap_or(0.0) + length),
+        axes: &attempt.axes,
         id: &attempt.id.0,
         n: attempt.number.0,
         mark: Mark::of(&attempt.status).key(),
@@ -179,13 +216,30 @@ fn details_of_attempt<'a>(
         steps: attempt
             .steps
             .iter()
-            .map(|step| details_of_step(step, pictures, texts))
+            .map(|step| details_of_step(step, start, pictures, texts))
             .collect(),
     }
 }
 
-fn details_of_step<'a>(step: &'a StepView, pictures: &Pictures, texts: &mut Texts<'_>) -> Step<'a> {
+/// Milliseconds from one to the other, when both are known.
+fn since(start: Option<DateTime<Utc>>, then: Option<DateTime<Utc>>) -> Option<f64> {
+    Some(millis((then? - start?).to_std().unwrap_or_default()))
+}
+
+fn millis(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 10_000.0).round() / 10.0
+}
+
+fn details_of_step<'a>(
+    step: &'a StepView,
+    start: Option<DateTime<Utc>>,
+    pictures: &Pictures,
+    texts: &mut Texts<'_>,
+) -> Step<'a> {
     Step {
+        at: since(start, step.started),
+        ms: millis(step.duration),
+        seen: step.observed.as_ref().map(seen),
         i: step.step.0,
         mark: step.mark().key(),
         word: word_of(step.mark(), &step.status),
@@ -302,18 +356,59 @@ fn shots<'a>(step: &'a StepView, pictures: &Pictures) -> Vec<Shot<'a>> {
     step.artifacts
         .iter()
         .filter(|artifact| artifact.kind == ArtifactKind::Screenshot)
-        .map(|artifact| match pictures.find(&artifact.path) {
-            Picture::Inline(place) => Shot {
-                p: Some(place),
-                h: None,
-            },
-            Picture::Linked => Shot {
-                p: None,
-                h: Some(&artifact.path),
-            },
-            Picture::Missing => Shot { p: None, h: None },
-        })
+        .map(|artifact| shot(&artifact.path, pictures))
         .collect()
+}
+
+fn shot<'a>(path: &'a str, pictures: &Pictures) -> Shot<'a> {
+    let (p, h) = match pictures.find(path) {
+        Picture::Inline(place) => (Some(place), None),
+        Picture::Linked => (None, Some(path)),
+        Picture::Missing => (None, None),
+    };
+    Shot { p, h }
+}
+
+fn seen(observed: &Observation) -> Seen<'_> {
+    let picture = observed.picture.as_ref();
+    let counted = |count: u32, one, many| {
+        (count > 0).then(|| wording::count(usize::try_from(count).unwrap_or(0), one, many))
+    };
+    let notes = [
+        counted(
+            observed.console,
+            "error or warning logged",
+            "errors and warnings logged",
+        ),
+        counted(
+            observed.failed_requests,
+            "request failed",
+            "requests failed",
+        ),
+        observed
+            .unsettled
+            .then(|| "the screen never became still".to_owned()),
+    ];
+    let idle = observed.idle_masks.iter();
+    let idle = idle.map(|mask| format!("the mask `{}` matched nothing", wording::one_line(mask)));
+    Seen {
+        tree: observed.tree.as_ref().map(|tree| &*tree.digest),
+        picture: picture.map(|picture| &*picture.digest),
+        width: picture.map_or(0, |picture| picture.width),
+        height: picture.map_or(0, |picture| picture.height),
+        scale: picture.map_or(1.0, |picture| picture.scale),
+        masked: picture.map_or(&[], |picture| &picture.masked),
+        defects: observed.defects.iter().map(defect).collect(),
+        notes: notes.into_iter().flatten().chain(idle).collect(),
+    }
+}
+
+fn defect(defect: &Defect) -> String {
+    let mut words = format!("{} {}", defect.element, defect.kind.words());
+    if let Some(other) = &defect.other {
+        words.push_str(&format!(" {other}"));
+    }
+    wording::cut(&words, LONGEST_TEXT).into_owned()
 }
 
 const fn artifact_kind(kind: ArtifactKind) -> &'static str {

@@ -10,7 +10,7 @@ use chrono::SecondsFormat;
 use serde::Serialize;
 
 use self::overview::Overview;
-use self::section::Section;
+pub(super) use self::section::{Divergence, Note, Section};
 use crate::compare::Comparison;
 use crate::headline::{counts, facts, headline, notes};
 use crate::mark::Mark;
@@ -20,11 +20,19 @@ use crate::wording;
 /// Up to this many devices, columns are wide; up to the next, they still hold a time.
 const WIDE: usize = 6;
 const MEDIUM: usize = 14;
-/// How many divergences of a trail are shown before somebody asks for all.
-const MOST_DIVERGENCES: usize = 8;
 
 #[derive(Serialize)]
 pub(super) struct Page {
+    #[serde(flatten)]
+    pub(super) heading: Heading,
+    overview: Option<Overview>,
+    trails: Vec<Section>,
+    legend: Vec<MarkText>,
+}
+
+/// What stands above everything else.
+#[derive(Serialize)]
+pub(super) struct Heading {
     run: String,
     packtrain: String,
     headline: String,
@@ -32,10 +40,6 @@ pub(super) struct Page {
     facts: Vec<String>,
     counts: Vec<Count>,
     notes: Vec<String>,
-    overview: Option<Overview>,
-    trails: Vec<Section>,
-    most_divergences: usize,
-    legend: Vec<MarkText>,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -88,7 +92,7 @@ impl Page {
         about.push(view.run.to_string());
         let mut order: Vec<usize> = (0..view.trails.len()).collect();
         order.sort_by_key(|&place| view.trails[place].mark());
-        Self {
+        let heading = Heading {
             run: view.run.to_string(),
             packtrain: view.packtrain.clone(),
             headline: capitalised(&text),
@@ -103,14 +107,23 @@ impl Page {
                 })
                 .collect(),
             notes: notes(view),
+        };
+        Self {
+            heading,
             overview: (view.trails.len() > 1).then(|| Overview::new(view, comparisons, &order)),
             trails: order
                 .iter()
                 .map(|&place| Section::new(place, &view.trails[place], &comparisons[place]))
                 .collect(),
-            most_divergences: MOST_DIVERGENCES,
             legend: Mark::ALL.into_iter().map(MarkText::from).collect(),
         }
+    }
+
+    /// What there is to say of each trail, in the run's order.
+    pub(super) fn sections(&self) -> Vec<&Section> {
+        let mut sections: Vec<&Section> = self.trails.iter().collect();
+        sections.sort_by_key(|section| section.place);
+        sections
     }
 }
 

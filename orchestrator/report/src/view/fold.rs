@@ -118,6 +118,7 @@ impl Fold {
             }
             RunEvent::StepStarted { session, step } => {
                 if let Some(step) = self.step(&session, step) {
+                    step.started = Some(at);
                     step.status = Status::Unfinished;
                 }
             }
@@ -222,6 +223,7 @@ impl Fold {
             } => {
                 if let Some(attempt) = self.attempt(&session) {
                     attempt.status = Status::Ended(outcome);
+                    attempt.ended = Some(at);
                     attempt.duration = duration_ms;
                 }
             }
@@ -233,6 +235,7 @@ impl Fold {
             } => {
                 if let Some(attempt) = self.attempt(&session) {
                     attempt.status = Status::Ended(outcome.clone());
+                    attempt.ended = Some(at);
                     attempt.duration = duration_ms;
                 }
                 if let Some(session) = self.session(&session) {
@@ -404,6 +407,7 @@ impl AttemptView {
             id,
             number,
             started: None,
+            ended: None,
             duration: Duration::ZERO,
             status: Status::NotRun,
             axes: Vec::new(),
@@ -436,6 +440,7 @@ impl StepView {
     const fn new(step: StepIndex) -> Self {
         Self {
             step,
+            started: None,
             status: Status::NotRun,
             duration: Duration::ZERO,
             calls: Vec::new(),

@@ -103,7 +103,7 @@ fn a_configuration_is_in_the_json_and_in_the_html() {
     let sessions = &document["trails"][0]["sessions"];
     assert_eq!(sessions[0].get("cell"), None);
     assert_eq!(sessions[1]["cell"], serde_json::json!({"locale": "de"}));
-    let page = html(&view, &HtmlOptions::default(), &mut |_| None).unwrap();
+    let page = html(&view, None, &HtmlOptions::default(), &mut |_| None).unwrap();
     assert!(page.contains("<span class=\"id\">locale=de</span>"));
     assert!(page.contains("\"label\":\"desktop 1280x800 (locale=de)\""));
 }

@@ -130,7 +130,7 @@ fn spoil(outcome: &mut Outcome) {
 #[test]
 fn foreign_texts_are_text_in_the_html() {
     let view = RunView::from_events(evil());
-    let page = html(&view, &HtmlOptions::default(), &mut |_| {
+    let page = html(&view, None, &HtmlOptions::default(), &mut |_| {
         Some(EVIL.as_bytes().to_vec())
     })
     .unwrap();
@@ -139,8 +139,8 @@ fn foreign_texts_are_text_in_the_html() {
     // Each script that begins is one of ours, and each ends once.
     let texts = page.matches("id=\"text-").count();
     assert!(texts > 0);
-    assert_eq!(page.matches("<script").count(), 2 + texts);
-    assert_eq!(page.matches("</script>").count(), 2 + texts);
+    assert_eq!(page.matches("<script").count(), 3 + texts);
+    assert_eq!(page.matches("</script>").count(), 3 + texts);
     assert_eq!(page.matches("<!--").count(), 0);
     // And yet nothing is lost.
     let (_, data) = page.split_once("id=\"data\">").unwrap();

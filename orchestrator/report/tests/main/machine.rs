@@ -245,7 +245,7 @@ fn an_infrastructure_error_says_whom_it_blames() {
             message.contains(&format!("\": {word}: device `")),
             "{message}"
         );
-        let page = html(&view, &HtmlOptions::default(), &mut |_| None).unwrap();
+        let page = html(&view, None, &HtmlOptions::default(), &mut |_| None).unwrap();
         assert!(page.contains(&format!("\"word\":\"{word}\"")));
     }
 }
@@ -275,6 +275,6 @@ fn what_calls_noticed_is_in_junit_json_and_html() {
     let noted = noted.iter().find(|one| one["note"] == note).unwrap();
     assert_eq!(noted["step"], 3);
     assert_eq!(noted["sessions"], serde_json::json!(["s1", "s2"]));
-    let page = html(&view, &HtmlOptions::default(), &mut |_| None).unwrap();
+    let page = html(&view, None, &HtmlOptions::default(), &mut |_| None).unwrap();
     assert!(page.contains("<a href=\"#s1-3\">step 3</a>: 2 elements match role=button["));
 }

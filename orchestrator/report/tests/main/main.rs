@@ -9,6 +9,8 @@ mod hostile;
 mod html;
 mod machine;
 
+#[path = "../../examples/sample/matrix.rs"]
+mod matrix;
 #[path = "../../examples/sample/picture.rs"]
 mod picture;
 #[path = "../../examples/sample/run.rs"]

@@ -1,12 +1,17 @@
 //! The flags of `packtrain run`, and what they say about the configuration.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 use packtrain_config::Flags;
+use packtrain_engine::Part;
 
+use super::choice::ChoiceArgs;
+use super::shown::ShownArgs;
 use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
+use crate::exit::CliError;
 use crate::matrix::Wanted;
 
 #[derive(Debug, Clone, Default, Args)]
@@ -45,13 +50,21 @@ pub(crate) struct RunArgs {
     #[arg(long, value_delimiter = ',', value_name = "TAG")]
     pub(crate) tags: Vec<String>,
 
-    /// Every trail on every device (all), or every trail once on whichever is free (split)
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub(crate) shard: Option<ShardArg>,
+    /// Every trail on every device (all), or every trail once on whichever is free (split); 2/4 is the
+    /// second of four machines that share the run
+    #[arg(long, value_delimiter = ',', value_name = "HOW|N/M")]
+    pub(crate) shard: Vec<ShardArg>,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
 
     /// Try a failed trail again, up to N times; a pass after a failure is flaky
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
+
+    /// How long to wait before that, twice as long each time: 2s
+    #[arg(long, value_name = "TIME")]
+    pub(crate) retry_delay: Option<String>,
 
     /// Stop everything after the first failure
     #[arg(long)]
@@ -60,6 +73,10 @@ pub(crate) struct RunArgs {
     /// How long one trail may take on one device: 90s, 5m [default: 10m]
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<String>,
+
+    /// How long one step may take
+    #[arg(long, value_name = "TIME")]
+    pub(crate) step_timeout: Option<String>,
 
     /// How long the whole run may take; what is not done by then has failed
     #[arg(long, value_name = "TIME")]
@@ -116,6 +133,19 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) screenshots: Option<ScreenshotsArg>,
 
+    /// When to observe the screen for comparison [default: all]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(crate) observe: Option<ScreenshotsArg>,
+
+    /// When to keep Playwright's trace of a session [default: failure]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub(crate) trace: Option<ScreenshotsArg>,
+
+    /// Most contexts of web devices that run a matrix side by side [default: twice the processors, at
+    /// most 8]
+    #[arg(long, value_name = "N")]
+    pub(crate) parallel: Option<u32>,
+
     /// Events as lines of JSON on standard output (json), or progress for people (text)
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
@@ -137,15 +167,33 @@ pub(crate) struct RunArgs {
     pub(crate) html: Option<PathBuf>,
 
     #[command(flatten)]
+    pub(crate) shown: ShownArgs,
+
+    #[command(flatten)]
     pub(crate) trailblaze: TrailblazeFlags,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ShardArg {
     /// Every trail on every device.
     All,
     /// Every trail once, on whichever device is free.
     Split,
+    /// One machine's part of a run.
+    Part(Part),
+}
+
+impl FromStr for ShardArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "all" => Ok(Self::All),
+            "split" => Ok(Self::Split),
+            part if part.contains('/') => part.parse().map(Self::Part),
+            _ => Err("expected all, split, or a part such as 2/4".to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -166,6 +214,23 @@ impl RunArgs {
             axes: &self.axis,
             cells: &self.cell,
         }
+    }
+
+    /// The part of the run that is for this machine, when several share it.
+    ///
+    /// # Errors
+    /// When `--shard` says several things at once.
+    pub(super) fn part(&self) -> Result<Option<Part>, CliError> {
+        let parts = self.shard.iter().filter_map(|shard| match shard {
+            ShardArg::Part(part) => Some(*part),
+            ShardArg::All | ShardArg::Split => None,
+        });
+        let parts: Vec<_> = parts.collect();
+        if parts.len() > 1 || self.shard.len() - parts.len() > 1 {
+            return Err(CliError::misuse("`--shard` says several things at once")
+                .hint("it takes all or split, and one part: --shard split,2/4"));
+        }
+        Ok(parts.first().copied())
     }
 
     /// What the flags say about the configuration.
@@ -192,18 +257,34 @@ impl RunArgs {
         if let Some(when) = self.screenshots {
             flags = flags.set("--screenshots", "run.screenshots", when.word());
         }
-        if let Some(shard) = self.shard {
-            flags = flags.set("--shard", "run.shard", shard.word());
+        if let Some(word) = self.shard.iter().find_map(|shard| shard.word()) {
+            flags = flags.set("--shard", "run.shard", word);
+        }
+        if let Some(limit) = &self.step_timeout {
+            flags = flags.set("--step-timeout", "run.stepTimeout", limit.as_str());
+        }
+        if let Some(delay) = &self.retry_delay {
+            flags = flags.set("--retry-delay", "run.retryDelay", delay.as_str());
+        }
+        if let Some(when) = self.observe {
+            flags = flags.set("--observe", "run.observe", when.word());
+        }
+        if let Some(when) = self.trace {
+            flags = flags.set("--trace", "run.trace", when.word());
+        }
+        if let Some(most) = self.parallel {
+            flags = flags.set("--parallel", "run.parallel", most);
         }
         flags
     }
 }
 
 impl ShardArg {
-    const fn word(self) -> &'static str {
+    const fn word(self) -> Option<&'static str> {
         match self {
-            Self::All => "all",
-            Self::Split => "split",
+            Self::All => Some("all"),
+            Self::Split => Some("split"),
+            Self::Part(_) => None,
         }
     }
 }

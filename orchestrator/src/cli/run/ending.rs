@@ -59,10 +59,15 @@ impl Ending {
             (Ok(written), Format::Text) => Some(written.summary(self.color.on_stderr())),
             (_, Format::Json) | (Err(_), _) => None,
         };
-        let color = self.color;
+        let annotations = written.as_ref().map(Written::annotations);
+        let annotations = annotations.unwrap_or_default();
+        let (color, format) = (self.color, self.format);
         render::in_time(move || {
             if let Some(summary) = summary {
                 render::say(&summary);
+            }
+            for line in annotations {
+                render::annotation(&line, format);
             }
             for sink in unread {
                 let (name, lost) = (sink.sink, sink.lost);

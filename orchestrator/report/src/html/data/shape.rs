@@ -3,19 +3,27 @@
 
 use std::collections::BTreeMap;
 
+use packtrain_drivers::AppliedAxis;
+use packtrain_model::Cell;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::html::page::{Divergence, Heading, Note};
+
 #[derive(Serialize)]
 pub(in crate::html) struct Details<'a> {
+    /// What leads from the page to the run's folder.
     pub(super) root: &'a str,
+    pub(super) head: &'a Heading,
     pub(super) marks: BTreeMap<&'static str, MarkText>,
     pub(super) trails: Vec<Trail<'a>>,
     pub(super) sessions: Vec<Session<'a>>,
-    /// Per trail, places in `sessions` in the order of the grid's columns.
-    pub(super) order: Vec<Vec<usize>>,
+    /// Per trail, places in `sessions` in the order of the grid's columns, in groups that went alike.
+    pub(super) groups: Vec<Vec<Vec<usize>>>,
     /// Per trail, the sessions of the reference.
     pub(super) reference: Vec<Vec<usize>>,
+    /// Observed pictures by their digest.
+    pub(super) pictures: BTreeMap<&'a str, Shot<'a>>,
 }
 
 #[derive(Serialize)]
@@ -28,6 +36,9 @@ pub(in crate::html) struct MarkText {
 pub(in crate::html) struct Trail<'a> {
     pub(super) title: &'a str,
     pub(super) path: &'a str,
+    pub(super) facts: &'a [String],
+    pub(super) divergences: &'a [Divergence],
+    pub(super) notes: &'a [Note],
     pub(super) steps: Vec<TrailStep<'a>>,
 }
 
@@ -37,6 +48,9 @@ pub(in crate::html) struct TrailStep<'a> {
     pub(super) kind: &'static str,
     pub(super) text: &'a str,
     pub(super) line: u32,
+    /// From fastest to slowest, where it passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) spread: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -49,6 +63,9 @@ pub(in crate::html) struct Session<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) word: Option<&'static str>,
     pub(super) time: String,
+    /// Its configuration.
+    #[serde(skip_serializing_if = "Cell::is_empty")]
+    pub(super) cell: &'a Cell,
     /// Of the cluster it belongs to, unless that is the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) letter: Option<&'a str>,
@@ -81,6 +98,12 @@ pub(in crate::html) struct Attempt<'a> {
     pub(super) time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bad: Option<u32>,
+    /// Milliseconds since the run's start: when the device was leased, and when it ended.
+    pub(super) from: f64,
+    pub(super) to: f64,
+    /// What was applied of the configuration.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) axes: &'a [AppliedAxis],
     pub(super) steps: Vec<Step<'a>>,
 }
 
@@ -93,6 +116,12 @@ pub(in crate::html) struct Step<'a> {
     pub(super) word: Option<&'static str>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) time: String,
+    /// Milliseconds since the run's start, and how many it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) at: Option<f64>,
+    pub(super) ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seen: Option<Seen<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) said: Option<Said<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -119,6 +148,25 @@ pub(in crate::html) struct Said<'a> {
     pub(super) at: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) log: Vec<String>,
+}
+
+/// What was observed at a step's end.
+#[derive(Serialize)]
+pub(in crate::html) struct Seen<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tree: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) picture: Option<&'a str>,
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) scale: f64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) masked: &'a [[i32; 4]],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) defects: Vec<String>,
+    /// What a reader must know about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
 }
 
 #[derive(Serialize)]

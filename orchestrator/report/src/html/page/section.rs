@@ -17,27 +17,29 @@ use crate::wording;
 const MOST_NAMED: usize = 12;
 
 #[derive(Serialize)]
-pub(super) struct Section {
-    place: usize,
+pub(in crate::html) struct Section {
+    pub(in crate::html) place: usize,
     mark: MarkText,
     title: String,
     path: String,
-    facts: Vec<String>,
-    divergences: Vec<Divergence>,
-    notes: Vec<Note>,
+    pub(in crate::html) facts: Vec<String>,
+    pub(in crate::html) divergences: Vec<Divergence>,
+    pub(in crate::html) notes: Vec<Note>,
     density: &'static str,
     columns: Vec<Column>,
-    rows: Vec<Row>,
+    pub(in crate::html) rows: Vec<Row>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Divergence {
+pub(in crate::html) struct Divergence {
     letter: String,
     mark: MarkText,
     what: String,
     who: String,
     shared: String,
     step: String,
+    /// Its number.
+    index: Option<u32>,
     message: Option<String>,
     hint: Option<String>,
     href: String,
@@ -48,7 +50,7 @@ pub(super) struct Divergence {
 }
 
 #[derive(Serialize)]
-pub(super) struct Note {
+pub(in crate::html) struct Note {
     step: String,
     text: String,
     who: String,
@@ -76,11 +78,11 @@ pub(super) struct Column {
 }
 
 #[derive(Serialize)]
-pub(super) struct Row {
+pub(in crate::html) struct Row {
     number: String,
     kind: &'static str,
     text: String,
-    spread: Option<String>,
+    pub(in crate::html) spread: Option<String>,
     cells: Vec<Cell>,
 }
 
@@ -239,6 +241,7 @@ impl Divergence {
             who: cluster.who(trail),
             shared: cluster.shared.join(", "),
             step: step.map_or_else(String::new, |step| step.text.clone()),
+            index: cluster.step.map(|step| step.0),
             message: cluster.message.clone(),
             hint: cluster.hint.clone(),
             href: sessions().next().map(href).unwrap_or_default(),

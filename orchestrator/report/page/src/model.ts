@@ -1,0 +1,167 @@
+// The run, indexed: which screens belong together, what differs between them, where pictures are.
+
+import { type Attempt, type Cluster, type Comparison, type Data, type Difference, kept, type Occurrence, type Seen, type Session, type Shot, type Step, type Tree, type Visual, type Words } from "./data";
+
+/** How bad a mark is: 0 is the worst. */
+export const rank = (mark: string) => ["failed", "infrastructure", "needs_agent", "unfinished", "cancelled", "flaky", "not_run", "skipped", "passed"].indexOf(mark);
+
+/** A step of an attempt of a session. */
+export interface Place { session: Session; attempt: Attempt | undefined; step: Step | undefined; key: string }
+export interface Frame { src: string; width: number; height: number; seen?: Seen; id: string }
+/** A cause as it is shown: a cluster of the comparison. */
+export interface Found { cluster: Cluster; occurrence: Occurrence }
+
+export class Model {
+  readonly sessions = new Map<string, Session>();
+  /** Facts of a session's cell: its axes, and what follows from them. */
+  readonly facts = new Map<string, Record<string, string>>();
+  readonly order: number[][];
+  private readonly found = new Map<string, Found[]>();
+  private readonly differences = new Map<string, Difference>();
+  private readonly visuals = new Map<string, Visual>();
+  private readonly nearestAt = new Map<string, string>();
+  private readonly compared = new Map<string, number>();
+
+  constructor(readonly data: Data, readonly comparison: Comparison | null) {
+    this.order = data.groups.map((groups) => groups.flat());
+    for (const session of data.sessions) {
+      this.sessions.set(session.id, session);
+      this.facts.set(session.id, { device: session.device.id, model: session.device.model, platform: session.device.id.split("/")[0] ?? "", ...session.cell });
+    }
+    if (!comparison) return;
+    const id = (place: number | undefined) => place === undefined ? undefined : comparison.sessions?.[place]?.session;
+    comparison.sessions?.forEach((session, place) => {
+      this.compared.set(session.session, place);
+      const cell = comparison.cells?.[session.cell];
+      const known = this.facts.get(session.session);
+      if (cell && known) Object.assign(known, cell.facts, cell.values);
+    });
+    for (const cluster of comparison.clusters ?? []) {
+      for (const occurrence of cluster.occurrences) {
+        const key = `${id(occurrence.session)}-${occurrence.step}`;
+        this.found.set(key, [...(this.found.get(key) ?? []), { cluster, occurrence }]);
+        const nearest = id(occurrence.nearest);
+        if (nearest && !this.nearestAt.has(key)) this.nearestAt.set(key, nearest);
+      }
+    }
+    for (const difference of comparison.differences ?? []) this.differences.set(pair(id(difference.session), difference.step, id(difference.against)), difference);
+    for (const visual of comparison.visual ?? []) this.visuals.set(pair(id(visual.session), visual.step, id(visual.against)), visual);
+  }
+
+  private readonly names = new Map<string, string>();
+  /** What tells a session from the others: its configuration, its device, or both. */
+  name(session: Session): string {
+    const known = this.names.get(session.id);
+    if (known !== undefined) return known;
+    const others = this.data.sessions;
+    const device = (s: Session) => s.device.id.split(" (")[0] ?? "";
+    const cell = session.cell ?? {};
+    const order = [...(this.comparison?.axes ?? []).map((a) => a.name), ...Object.keys(cell)];
+    const varies = [...new Set(order)].filter((axis) => cell[axis] !== undefined && others.some((s) => s.cell?.[axis] !== cell[axis]));
+    const alone = others.every((s) => device(s) === device(session));
+    const same = others.some((s) => device(s) !== device(session) && s.device.model === session.device.model);
+    const values = varies.map((axis) => cell[axis]).join(" ");
+    const name = !varies.length ? session.device.label : alone ? values : `${same ? device(session) : session.device.model}: ${values}`;
+    this.names.set(session.id, name);
+    return name;
+  }
+  /** What an address names: `s3`, `s3-4`, `s3.2-4`. */
+  place(key: string): Place | null {
+    const parts = /^(s\d+)(?:\.\d+)?(?:-(\d+))?$/.exec(key);
+    const session = parts?.[1] ? this.sessions.get(parts[1]) : undefined;
+    if (!parts || !session) return null;
+    if (parts[2] === undefined) return { session, attempt: session.attempts.at(-1), step: undefined, key: session.id };
+    const id = key.slice(0, key.lastIndexOf("-"));
+    const attempt = session.attempts.find((a) => a.id === id) ?? session.attempts.at(-1);
+    const step = attempt?.steps.find((s) => s.i === Number(parts[2]));
+    return step && attempt ? { session, attempt, step, key: `${attempt.id}-${step.i}` } : null;
+  }
+  /** The same step in the attempt of a session that counts. */
+  at(session: Session | undefined, step: number): Step | undefined {
+    return session?.attempts.at(-1)?.steps.find((s) => s.i === step);
+  }
+  keyOf(session: Session, step: number): string {
+    const last = session.attempts.at(-1);
+    return last ? `${last.id}-${step}` : session.id;
+  }
+  stepText(trail: number, i: number) {
+    const known = this.data.trails[trail]?.steps.find((s) => s.i === i);
+    return { label: i === 0 ? "Trailhead" : String(i), text: known?.text ?? "", kind: known?.kind ?? "step", line: known?.line };
+  }
+  byPlace = (place: number | undefined): Session | undefined => {
+    const id = place === undefined ? undefined : this.comparison?.sessions?.[place]?.session;
+    return id ? this.sessions.get(id) : undefined;
+  };
+  causesAt = (session: string, step: number): Found[] => this.found.get(`${session}-${step}`) ?? [];
+  causesOf(session: string): Cluster[] {
+    const place = this.compared.get(session);
+    return (this.comparison?.clusters ?? []).filter((c) => !c.everywhere && c.occurrences.some((o) => o.session === place));
+  }
+  difference = (session: string, step: number, against: string) => this.differences.get(pair(session, step, against));
+  visual = (session: string, step: number, against: string) => this.visuals.get(pair(session, step, against));
+
+  /** The nearest session that passed this step. */
+  nearest(session: Session, step: number): Session | undefined {
+    const known = this.nearestAt.get(`${session.id}-${step}`) ?? this.referenceOf(session)?.id;
+    if (known && known !== session.id) return this.sessions.get(known);
+    const platform = session.device.id.split("/")[0];
+    const passed = (this.data.reference[session.trail] ?? []).map((place) => this.data.sessions[place]).filter((s) => s !== undefined).filter((s) => s !== session);
+    return passed.find((s) => s.device.id.split("/")[0] === platform) ?? passed[0];
+  }
+  /** The session that others are compared with first. */
+  referenceOf(session: Session): Session | undefined {
+    const place = this.compared.get(session.id);
+    return this.byPlace(place === undefined ? undefined : this.comparison?.sessions?.[place]?.reference);
+  }
+
+  // ---- Pictures and trees: made when somebody looks at them, kept once each ----
+  private readonly urls = new Map<number, string>();
+  private readonly trees = new Map<string, Tree | null>();
+  private wordsKept: Words | undefined;
+  src(shot: Shot | undefined): string | null {
+    if (!shot) return null;
+    if (shot.p === undefined) return shot.h === undefined ? null : this.fileUrl(shot.h);
+    let url = this.urls.get(shot.p);
+    if (!url) {
+      const [head, body] = (kept(`picture-${shot.p}`) ?? "").split(",", 2);
+      const bytes = Uint8Array.from(atob(body ?? ""), (c) => c.charCodeAt(0));
+      url = URL.createObjectURL(new Blob([bytes], { type: head?.slice(5).split(";")[0] ?? "" }));
+      this.urls.set(shot.p, url);
+    }
+    return url;
+  }
+  /** A link to a file of the run; each part of its path is encoded. */
+  fileUrl = (path: string): string => this.data.root + path.split("/").map(encodeURIComponent).join("/");
+  frame(step: Step | undefined): Frame | null {
+    const seen = step?.seen;
+    const observed = seen?.picture ? this.src(this.data.pictures[seen.picture]) : null;
+    if (seen?.picture && observed) return { src: observed, width: seen.width, height: seen.height, seen, id: seen.picture };
+    const shot = step?.shots?.at(-1);
+    const src = this.src(shot);
+    return src ? { src, width: 0, height: 0, id: shot?.p === undefined ? (shot?.h ?? "") : `p${shot.p}` } : null;
+  }
+  tree(digest: string | undefined, redraw: () => void): Tree | null {
+    if (!digest) return null;
+    if (!this.trees.has(digest)) {
+      const text = document.querySelector(`script[data-tree="${CSS.escape(digest)}"]`)?.textContent;
+      this.trees.set(digest, text ? JSON.parse(text) as Tree : null);
+      // A page that is served can ask for what its file would hold.
+      if (!text && isLive()) {
+        const path = this.fileUrl(`trees/${digest}.json`);
+        void fetch(path).then((answer) => answer.json()).then((tree: Tree) => { this.trees.set(digest, tree); redraw(); }, () => {});
+      }
+    }
+    return this.trees.get(digest) ?? null;
+  }
+  /** Whether a screen shows a text; given in lower case. */
+  shows(digest: string | undefined, text: string): boolean {
+    this.wordsKept ??= JSON.parse(kept("words") ?? '{"texts":[],"trees":{}}') as Words;
+    const { texts, trees } = this.wordsKept;
+    return digest !== undefined && (trees[digest] ?? []).some((place) => texts[place]?.includes(text));
+  }
+  adopt(old: Model) { for (const [n, url] of old.urls) this.urls.set(n, url); }
+}
+
+const pair = (session: string | undefined, step: number, against: string | undefined) => `${session}-${step}/${against}`;
+export const liveAddress = () => document.querySelector<HTMLMetaElement>('meta[name="packtrain-live"]')?.content;
+const isLive = () => liveAddress() !== undefined;

@@ -1,0 +1,97 @@
+//! The screens as trees: whole where two of them are compared, and the words of all of them for
+//! the search.
+
+use std::collections::{BTreeMap, HashMap};
+
+use packtrain_model::screen::ScreenTree;
+use serde::Serialize;
+
+use super::compared::Compared;
+use crate::view::RunView;
+
+/// How many bytes of trees are put into the file.
+const TREES_LIMIT: usize = 4 * 1024 * 1024;
+/// How many bytes of words are.
+const WORDS_LIMIT: usize = 2 * 1024 * 1024;
+/// Longest text of a screen that can be searched for, in characters.
+const LONGEST_WORDS: usize = 200;
+
+/// The trees of a run.
+#[derive(Default)]
+pub(super) struct Trees {
+    /// Trees by their digest.
+    pub(super) whole: BTreeMap<String, ScreenTree>,
+    pub(super) words: Words,
+}
+
+/// What stands on the screens: each text once, and for each tree the places of its texts.
+#[derive(Default, Serialize)]
+pub(super) struct Words {
+    texts: Vec<String>,
+    trees: BTreeMap<String, Vec<usize>>,
+    #[serde(skip)]
+    places: HashMap<String, usize>,
+    #[serde(skip)]
+    bytes: usize,
+}
+
+impl Trees {
+    pub(super) fn collect(
+        view: &RunView,
+        compared: &Compared,
+        artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+    ) -> Self {
+        let mut trees = Self::default();
+        let mut left = TREES_LIMIT;
+        let digests: std::collections::HashSet<&str> = compared
+            .steps(view)
+            .filter_map(|step| Some(step.observed.as_ref()?.tree.as_ref()?.digest.as_str()))
+            .collect();
+        let attempts = view.sessions().flat_map(|(_, session)| &session.attempts);
+        let observed = attempts
+            .flat_map(|attempt| &attempt.steps)
+            .filter_map(|step| step.observed.as_ref()?.tree.as_ref());
+        for seen in observed {
+            if trees.words.trees.contains_key(&seen.digest) || trees.words.bytes > WORDS_LIMIT {
+                continue;
+            }
+            let Some(bytes) = artifact(&seen.artifact) else {
+                continue;
+            };
+            let Ok(tree) = serde_json::from_slice::<ScreenTree>(&bytes) else {
+                continue;
+            };
+            trees.words.add(&seen.digest, &tree);
+            if digests.contains(seen.digest.as_str()) && bytes.len() <= left {
+                left -= bytes.len();
+                trees.whole.insert(seen.digest.clone(), tree);
+            }
+        }
+        trees
+    }
+}
+
+impl Words {
+    fn add(&mut self, digest: &str, tree: &ScreenTree) {
+        let nodes = tree
+            .nodes
+            .iter()
+            .flat_map(|node| [Some(&node.name), node.value.as_ref()]);
+        let texts = nodes.chain([tree.title.as_ref()]).flatten();
+        let mut places = Vec::new();
+        for text in texts.filter(|text| !text.is_empty()) {
+            let text = crate::wording::cut(text, LONGEST_WORDS).to_lowercase();
+            let next = self.texts.len();
+            let place = *self.places.entry(text.clone()).or_insert(next);
+            if place == next {
+                self.bytes += text.len() + 3;
+                self.texts.push(text);
+            }
+            places.push(place);
+        }
+        places.sort_unstable();
+        places.dedup();
+        self.bytes += places.len() * 5 + 20;
+        self.trees.insert(digest.to_owned(), places);
+    }
+}

@@ -1,0 +1,98 @@
+//! `packtrain report merge`: the parts that several machines ran, as one run.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use packtrain_model::{Exit, RunId};
+use packtrain_record::{MergeError, find_run, mark_latest, merge};
+
+use super::Context;
+use crate::cli::Format;
+use crate::exit::CliError;
+use crate::render;
+use crate::reports::{self, Copies};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  packtrain report merge parts/*/ --junit junit.xml
+
+Exit code: that of the whole run; 2 when a part is missing and nothing failed.")]
+pub(super) struct MergeArgs {
+    /// The runs, one for each part: ids or folders
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+
+    /// Folder for runs [default: .packtrain/runs]
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+
+    /// Write JUnit XML here too
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Write the HTML report here too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Write a summary in Markdown here
+    #[arg(long, value_name = "FILE")]
+    summary: Option<PathBuf>,
+}
+
+/// Merges, reports, and answers as the whole run would have.
+pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError> {
+    let root = super::root(args.output.as_ref(), context)?;
+    let folders = args.runs.iter().map(|wanted| find_run(&root, wanted));
+    let folders = folders.collect::<Result<Vec<_>, _>>().map_err(|error| {
+        CliError::misuse(error.to_string())
+            .hint("a run is its id, or its folder with a slash in it; `packtrain runs` lists them")
+    })?;
+    let now = chrono::Utc::now();
+    let salt = now.timestamp_subsec_nanos() ^ std::process::id().rotate_left(13);
+    let run = RunId::new(now, salt);
+    std::fs::create_dir_all(&root).map_err(|error| {
+        CliError::infrastructure(format!("cannot create {}", root.display())).because(&error)
+    })?;
+    let merged = merge(&root, &run, &folders).map_err(refused)?;
+    if let Err(error) = mark_latest(&root, &run) {
+        render::warning(&error.to_string(), context.color);
+    }
+    for (numbers, what) in [
+        (&merged.missing, "not among the runs"),
+        (&merged.cut_short, "without an end"),
+    ] {
+        for number in numbers {
+            let part = format!("part {number}/{} is {what}", merged.of);
+            let rest = "of its sessions without an outcome nothing is known";
+            render::warning(&format!("{part}: {rest}"), context.color);
+        }
+    }
+    let wanted = Copies {
+        only: false,
+        junit: args.junit.clone(),
+        html: args.html.clone(),
+        summary: args.summary.clone(),
+        for_ci: true,
+    };
+    let written = reports::write(&merged.folder, &wanted)?;
+    render::say(&written.summary(context.color.on_stderr()));
+    for line in written.annotations() {
+        render::annotation(&line, Format::Text);
+    }
+    let exit = written.exit();
+    written
+        .copied()
+        .map(|()| exit)
+        .map_err(|error| error.at_least(exit))
+}
+
+fn refused(error: MergeError) -> CliError {
+    match error {
+        MergeError::Record(error) => {
+            CliError::infrastructure("cannot merge the runs").because(&error)
+        }
+        MergeError::NotAPart(_) | MergeError::Twice { .. } | MergeError::Different { .. } => {
+            CliError::misuse(error.to_string())
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What did not pass the last time.
+
+use std::path::Path;
+
+use packtrain_engine::{Plan, Planned};
+use packtrain_record::{JournalReader, RunState, list_runs};
+use packtrain_report::{Mark, RunView, SessionView, TrailView};
+
+use crate::cli::Context;
+use crate::exit::CliError;
+use crate::render;
+
+/// How many runs are looked at.
+const MOST_RUNS: usize = 100;
+/// How many devices a hint names.
+const MOST_NAMED: usize = 6;
+
+/// Keeps the sessions that did not pass in the latest run of any of the plan's trails; none when all
+/// did, and that is said.
+///
+/// # Errors
+/// When there is no such run, or what failed in it is not in the plan.
+pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<(), CliError> {
+    let here = context.working_directory.display().to_string();
+    let Some(view) = latest(plan, root, &here)? else {
+        return Err(CliError::misuse("no earlier run has any of these trails")
+            .cause(format!("looked for in {}", root.display()))
+            .hint("run once without --last-failed"));
+    };
+    let run = view.run.clone();
+    let trails = view.trails.iter().filter(|trail| {
+        let mut ours = plan.trails.iter();
+        ours.any(|known| is_same(&view, trail, known.source.name(), &here))
+    });
+    let sessions: Vec<_> = trails
+        .flat_map(|trail| trail.sessions.iter().map(move |session| (trail, session)))
+        .collect();
+    let (all, bad) = (
+        sessions.len(),
+        sessions.into_iter().filter(|(_, s)| is_bad(s)),
+    );
+    let bad: Vec<_> = bad.collect();
+    if bad.is_empty() {
+        plan.sessions.clear();
+        render::say(&format!(
+            "nothing to run: all {all} sessions passed in run {run}"
+        ));
+        return Ok(());
+    }
+    let is_wanted = |plan: &Plan, planned: &Planned| {
+        let path = plan.trails[planned.trail].source.name();
+        bad.iter().any(|(trail, session)| {
+            let device = session.device.as_ref();
+            is_same(&view, trail, path, &here)
+                && session.cell == planned.cell
+                && device.is_none_or(|device| planned.devices.contains(device))
+        })
+    };
+    plan.keep(is_wanted);
+    let count = bad.len();
+    if plan.sessions.is_empty() {
+        let mut names: Vec<_> = bad
+            .iter()
+            .map(|(_, session)| session.device_name())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.truncate(MOST_NAMED);
+        return Err(
+            CliError::misuse(format!("what did not pass in run {run} is not planned now"))
+                .hint(format!("it was on {}", names.join(", "))),
+        );
+    }
+    let taken = plan.sessions.len();
+    render::say(&format!(
+        "last failed: {count} of {all} sessions did not pass in run {run}; {taken} run again"
+    ));
+    Ok(())
+}
+
+/// The newest run that is over and has one of the trails.
+fn latest(plan: &Plan, root: &Path, here: &str) -> Result<Option<RunView>, CliError> {
+    let runs = list_runs(root).map_err(|error| {
+        CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
+            .because(&error)
+    })?;
+    let names: Vec<_> = plan
+        .trails
+        .iter()
+        .map(|trail| trail.summary().name)
+        .collect();
+    let over = runs.into_iter().take(MOST_RUNS).filter(|run| {
+        run.summary.as_ref().is_ok_and(|summary| {
+            !matches!(summary.state, RunState::Running)
+                && summary.trails.iter().any(|name| names.contains(name))
+        })
+    });
+    for run in over {
+        let Ok(reader) = JournalReader::open(&run.folder) else {
+            continue;
+        };
+        let view = RunView::from_events(reader.map_while(Result::ok));
+        let has_one = view.trails.iter().any(|trail| {
+            let mut ours = plan.trails.iter();
+            ours.any(|known| is_same(&view, trail, known.source.name(), here))
+        });
+        if has_one {
+            return Ok(Some(view));
+        }
+    }
+    Ok(None)
+}
+
+fn is_bad(session: &SessionView) -> bool {
+    match session.mark() {
+        Mark::Passed | Mark::Flaky | Mark::Skipped => false,
+        Mark::Failed
+        | Mark::Infrastructure
+        | Mark::NeedsAgent
+        | Mark::Unfinished
+        | Mark::Cancelled
+        | Mark::NotRun => true,
+    }
+}
+
+/// Whether a trail of a run is the one at a path: by its path as given, or where that leads.
+fn is_same(view: &RunView, trail: &TrailView, path: &str, here: &str) -> bool {
+    let there = &trail.summary.path;
+    let absolute = |folder: &str, path: &str| {
+        let path = path.strip_prefix("./").unwrap_or(path);
+        Path::new(folder).join(path)
+    };
+    let plain = |path: &str| path.strip_prefix("./").unwrap_or(path).to_owned();
+    plain(there) == plain(path)
+        || absolute(&view.options.working_directory, there) == absolute(here, path)
+}

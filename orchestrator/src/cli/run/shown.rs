@@ -1,0 +1,45 @@
+//! How much a run says while it goes on, and what it leaves for the CI.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use packtrain_report::console::Detail;
+
+/// Flags for what is shown.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ShownArgs {
+    /// Say nothing but failures and the end
+    #[arg(short, long, conflicts_with = "lines")]
+    pub(crate) quiet: bool,
+
+    /// A line for each session, step or tool call [default without a terminal: steps]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub(crate) lines: Option<LinesArg>,
+
+    /// Write a summary in Markdown here
+    #[arg(long, value_name = "FILE")]
+    pub(crate) summary: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LinesArg {
+    /// Sessions as they end.
+    Sessions,
+    /// Steps too.
+    Steps,
+    /// Tool calls too.
+    Tools,
+}
+
+impl ShownArgs {
+    /// What lines there shall be; `None` when a terminal may be drawn on instead.
+    pub(super) const fn detail(&self) -> Option<Detail> {
+        match (self.quiet, self.lines) {
+            (true, _) => Some(Detail::Failures),
+            (false, Some(LinesArg::Sessions)) => Some(Detail::Ends),
+            (false, Some(LinesArg::Steps)) => Some(Detail::Steps),
+            (false, Some(LinesArg::Tools)) => Some(Detail::Tools),
+            (false, None) => None,
+        }
+    }
+}
