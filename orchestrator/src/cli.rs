@@ -1,10 +1,13 @@
 //! The command line.
 
+mod approve;
 mod check;
+mod compare;
 mod config;
 mod demo;
 mod devices;
 mod doctor;
+mod history;
 mod inspect;
 mod matrix;
 mod report;
@@ -82,6 +85,10 @@ enum Command {
     Report(report::ReportArgs),
     /// List earlier runs
     Runs(report::RunsArgs),
+    /// Compare a run with its baselines, or with an earlier run
+    Compare(compare::CompareArgs),
+    /// Make what a run recorded its baselines, without running again
+    Approve(approve::ApproveArgs),
     /// Say what is installed, what is missing, and how to get it
     Doctor(doctor::DoctorArgs),
     /// Print a JSON schema for editors
@@ -218,6 +225,8 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Sources(args) => sources::run(&args, &context),
         Command::Report(args) => report::run(&args, &context),
         Command::Runs(args) => report::list(&args, &context),
+        Command::Compare(args) => compare::run(&args, &context),
+        Command::Approve(args) => approve::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Schema(args) => schema::run(&args),
         Command::Virtual(args) => virtual_phones::run(args, &context),

@@ -1,5 +1,6 @@
 //! The program: commands in, exit code out. The only crate that wires all others together.
 
+mod baselines;
 mod ci;
 pub mod cli;
 pub mod exit;

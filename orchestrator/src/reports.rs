@@ -75,28 +75,8 @@ impl Written {
 /// When the journal cannot be read. A report that cannot be written into the run's own folder is a
 /// warning.
 pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
-    let mut warnings = Vec::new();
-    let unreadable = |error: &dyn std::error::Error| {
-        CliError::infrastructure("cannot read the run's journal").because(error)
-    };
-    let mut reader = JournalReader::open(folder).map_err(|error| unreadable(&error))?;
-    let mut failure = None;
-    let entries = reader.by_ref().map_while(|entry| {
-        entry
-            .map_err(|error| failure = Some(unreadable(&error)))
-            .ok()
-    });
-    let view = RunView::from_events(entries);
-    if let Some(failure) = failure {
-        return Err(failure);
-    }
-    if let Some(torn) = reader.torn() {
-        warnings.push(format!(
-            "{}:{}: the last line was cut off and is left out",
-            reader.path().display(),
-            torn.line
-        ));
-    }
+    let (view, torn) = read(folder)?;
+    let mut warnings: Vec<String> = torn.into_iter().collect();
     let failed = |what: &str, error: &dyn std::error::Error| {
         CliError::infrastructure(format!("cannot write the {what} report")).because(error)
     };
@@ -166,6 +146,35 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     })
 }
 
+/// A run as its journal tells it, and what is odd about the journal.
+///
+/// # Errors
+/// When the journal cannot be read.
+pub(crate) fn read(folder: &Path) -> Result<(RunView, Option<String>), CliError> {
+    let unreadable = |error: &dyn std::error::Error| {
+        CliError::infrastructure("cannot read the run's journal").because(error)
+    };
+    let mut reader = JournalReader::open(folder).map_err(|error| unreadable(&error))?;
+    let mut failure = None;
+    let entries = reader.by_ref().map_while(|entry| {
+        entry
+            .map_err(|error| failure = Some(unreadable(&error)))
+            .ok()
+    });
+    let view = RunView::from_events(entries);
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let torn = reader.torn().map(|torn| {
+        format!(
+            "{}:{}: the last line was cut off and is left out",
+            reader.path().display(),
+            torn.line
+        )
+    });
+    Ok((view, torn))
+}
+
 fn render_html(
     view: &RunView,
     compared: &serde_json::Value,
@@ -182,7 +191,7 @@ fn render_html(
 }
 
 /// A file of the run. Paths come from the journal, which may come from anywhere.
-fn file(folder: &Path, path: &str) -> Option<Vec<u8>> {
+pub(crate) fn file(folder: &Path, path: &str) -> Option<Vec<u8>> {
     let mut parts = Path::new(path).components();
     let inside = parts.all(|part| matches!(part, std::path::Component::Normal(_)));
     inside

@@ -21,6 +21,7 @@ mod network;
 mod phones;
 mod programs;
 mod published;
+mod runs;
 mod sdks;
 mod secrets;
 mod shop;

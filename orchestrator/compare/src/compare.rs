@@ -3,11 +3,11 @@
 mod clusters;
 mod field;
 mod noises;
-mod screens;
+pub(crate) mod screens;
 mod sighting;
-mod signature;
+pub(crate) mod signature;
 mod slow;
-mod visual;
+pub(crate) mod visual;
 
 use packtrain_model::Axis;
 

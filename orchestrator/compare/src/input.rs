@@ -44,6 +44,8 @@ pub struct Cell {
     pub facts: BTreeMap<String, String>,
     /// Pictures are compared where this is equal; nowhere when it is empty.
     pub visual_key: String,
+    /// What draws it, with its version: `Chromium 142.0.7444.59`, `Android 15`.
+    pub engine: String,
 }
 
 /// A trail in a cell.

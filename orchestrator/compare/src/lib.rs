@@ -11,5 +11,6 @@ pub mod input;
 pub mod normal;
 pub mod order;
 pub mod picture;
+pub mod runs;
 
 pub use compare::compare;

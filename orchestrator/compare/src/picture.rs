@@ -7,10 +7,12 @@ mod boxes;
 mod decode;
 mod pixels;
 mod shift;
+mod webp;
 
 use crate::answer::BoxKind;
 
 pub use decode::DecodeError;
+pub use webp::WebpError;
 
 /// A decoded picture.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

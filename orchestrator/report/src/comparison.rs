@@ -216,12 +216,13 @@ impl Reading<'_, '_> {
             .map(|info| facts(info, values, screen))
             .unwrap_or_default();
         let key = visual_key(&facts, values, screen, scale);
+        let engine = engine(session);
         match known {
             Some(known) => {
                 let cell = &mut self.cells[known];
                 // Another trail may have seen what this one did not get to.
                 if cell.visual_key.is_empty() {
-                    (cell.facts, cell.visual_key) = (facts, key);
+                    (cell.facts, cell.visual_key, cell.engine) = (facts, key, engine);
                 }
                 known
             }
@@ -231,11 +232,22 @@ impl Reading<'_, '_> {
                     values: values.clone(),
                     facts,
                     visual_key: key,
+                    engine,
                 });
                 self.cells.len() - 1
             }
         }
     }
+}
+
+/// What draws a session's screens, with its version: a browser that an axis chose, or the device's.
+fn engine(session: &SessionView) -> String {
+    let axes = session.last().map(|attempt| attempt.axes.as_slice());
+    let chosen = axes.unwrap_or_default().iter();
+    let chosen = chosen.filter(|axis| axis.axis == "engine" && axis.how.contains(char::is_numeric));
+    let chosen = chosen.map(|axis| axis.how.clone()).next();
+    let info = session.info.as_ref();
+    chosen.unwrap_or_else(|| info.map(|info| info.system.clone()).unwrap_or_default())
 }
 
 fn outcome(status: &Status) -> OutcomeKind {

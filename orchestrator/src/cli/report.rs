@@ -55,6 +55,10 @@ enum ReportCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
+    /// How this trail went over the runs, on each device and configuration
+    #[arg(long, value_name = "NAME")]
+    trail: Option<String>,
+
     /// Folder for runs [default: .packtrain/runs]
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -87,6 +91,9 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<Exit, CliError
 /// `packtrain runs`.
 pub(crate) fn list(args: &RunsArgs, context: &Context) -> Result<Exit, CliError> {
     let root = root(args.output.as_ref(), context)?;
+    if let Some(trail) = &args.trail {
+        return super::history::run(&root, trail, args.format);
+    }
     let runs = list_runs(&root).map_err(|error| {
         CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
             .because(&error)
@@ -187,7 +194,7 @@ fn state_in_words(run: &ListedRun) -> String {
     }
 }
 
-fn root(given: Option<&PathBuf>, context: &Context) -> Result<PathBuf, CliError> {
+pub(super) fn root(given: Option<&PathBuf>, context: &Context) -> Result<PathBuf, CliError> {
     match given {
         Some(root) => Ok(root.clone()),
         None => Ok(context.config(Flags::default())?.config.run.output_dir),

@@ -163,6 +163,7 @@ fn cells() -> Vec<Cell> {
                             ("orientation", orientation),
                         ]),
                         visual_key: format!("{engine} {viewport} {locale}"),
+                        engine: engine.to_owned(),
                     });
                 }
             }

@@ -46,14 +46,20 @@ impl Texts {
         Self { memory }
     }
 
-    /// A text with classes for what differs by nature.
-    pub fn normal(&self, text: &str) -> String {
+    /// A text with names for what the session remembers.
+    pub fn without_memory(&self, text: &str) -> String {
         let mut text = Cow::Borrowed(text);
         for (value, name) in &self.memory {
             if text.contains(value.as_str()) {
                 text = text.replace(value.as_str(), name).into();
             }
         }
+        text.into_owned()
+    }
+
+    /// A text with classes for what differs by nature.
+    pub fn normal(&self, text: &str) -> String {
+        let mut text: Cow<'_, str> = Cow::Owned(self.without_memory(text));
         if !text.contains(|c: char| c.is_ascii_digit()) {
             return text.into_owned();
         }

@@ -344,7 +344,28 @@ fn is_another_screen<'a>(
 ) -> bool {
     screens
         .alike(field, (against, step), (place, step))
-        .is_some_and(|(alike, unlike)| unlike >= ANOTHER_SCREEN && unlike > alike * 2)
+        .is_some_and(is_another)
+}
+
+/// Whether so many alike and unlike nodes are those of two different screens.
+pub(crate) const fn is_another((alike, unlike): (usize, usize)) -> bool {
+    unlike >= ANOTHER_SCREEN && unlike > alike * 2
+}
+
+/// How many named nodes of two screens are alike, and how many are not.
+pub(crate) fn alike(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) -> (usize, usize) {
+    let named = |tree: &ScreenTree, aligned: &[Option<usize>]| {
+        let nodes = tree
+            .nodes
+            .iter()
+            .zip(aligned)
+            .filter(|(node, _)| !node.name.is_empty());
+        let (alike, unlike): (Vec<_>, Vec<_>) = nodes.partition(|(_, to)| to.is_some());
+        (alike.len(), unlike.len())
+    };
+    let (same, gone) = named(was, &alignment.to);
+    let (_, came) = named(is, &alignment.from);
+    (same, gone.max(came))
 }
 
 /// Whether a session shows the same screen as its baseline at a later step.
@@ -360,7 +381,7 @@ fn comes_back<'a>(screens: &Screens<'a>, field: &Field<'a>, place: usize, step: 
 }
 
 /// What makes two differences the same, whatever session they are of.
-fn item_key(item: &Item) -> String {
+pub(crate) fn item_key(item: &Item) -> String {
     let Item {
         kind, role, name, ..
     } = item;
@@ -389,7 +410,7 @@ const fn kind_word(kind: ItemKind) -> &'static str {
     }
 }
 
-fn item_title(item: &Item) -> String {
+pub(crate) fn item_title(item: &Item) -> String {
     let name = if item.name.is_empty() {
         format!("A {}", item.role)
     } else {
@@ -426,7 +447,7 @@ fn item_title(item: &Item) -> String {
     }
 }
 
-fn item_detail(item: &Item) -> String {
+pub(crate) fn item_detail(item: &Item) -> String {
     match (&item.was, &item.is) {
         (Some(was), Some(is)) => format!("{} \"{}\": was {was:?}, is {is:?}", item.role, item.name),
         _ if item.name.is_empty() => item.role.clone(),
@@ -537,18 +558,7 @@ impl<'a> Screens<'a> {
         is: (usize, u32),
     ) -> Option<(usize, usize)> {
         let pair = self.pair(field, was, is)?;
-        let named = |tree: &ScreenTree, aligned: &[Option<usize>]| {
-            let nodes = tree
-                .nodes
-                .iter()
-                .zip(aligned)
-                .filter(|(node, _)| !node.name.is_empty());
-            let (alike, unlike): (Vec<_>, Vec<_>) = nodes.partition(|(_, to)| to.is_some());
-            (alike.len(), unlike.len())
-        };
-        let (alike, gone) = named(pair.was.tree(), &pair.alignment.to);
-        let (_, came) = named(pair.is.tree(), &pair.alignment.from);
-        Some((alike, gone.max(came)))
+        Some(alike(pair.was.tree(), pair.is.tree(), &pair.alignment))
     }
 
     /// An element of a session's step as its baseline calls it.

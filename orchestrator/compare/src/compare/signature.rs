@@ -34,7 +34,7 @@ static VARY: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 });
 
 /// A message without what differs by nature: the device, the cell's own values, times, numbers.
-pub(super) fn of(message: &str, cell: &Cell) -> String {
+pub(crate) fn of(message: &str, cell: &Cell) -> String {
     let mut text = message.to_owned();
     let device = cell.device.as_str();
     let name = device.rsplit('/').next().unwrap_or_default();
@@ -58,7 +58,7 @@ pub(super) fn of(message: &str, cell: &Cell) -> String {
 }
 
 /// A title out of a message: what is the matter with an element when it says so, else its first line.
-pub(super) fn title(message: &str) -> String {
+pub(crate) fn title(message: &str) -> String {
     let line = message
         .lines()
         .find(|line| !line.trim().is_empty())

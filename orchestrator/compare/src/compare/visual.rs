@@ -173,12 +173,7 @@ fn cluster(
         )),
         VisualKind::Shifted => {
             let [right, down] = visual.shift.unwrap_or_default();
-            let way = match (right, down) {
-                (0, down) if down > 0 => format!("down {down} px"),
-                (0, down) => format!("up {} px", -down),
-                (right, _) if right > 0 => format!("to the right {right} px"),
-                (right, _) => format!("to the left {} px", -right),
-            };
+            let way = way([right, down]);
             Some((
                 format!("visual:{words}:moved {way}"),
                 format!("The screen of step {step} moved {way}: {words}"),
@@ -197,9 +192,34 @@ fn cluster(
     }
 }
 
-/// A difference as it is told; `None` for none.
+/// Where something moved to: `down 12 px`.
+pub(crate) fn way([right, down]: [i32; 2]) -> String {
+    match (right, down) {
+        (0, down) if down > 0 => format!("down {down} px"),
+        (0, down) => format!("up {} px", -down),
+        (right, _) if right > 0 => format!("to the right {right} px"),
+        (right, _) => format!("to the left {} px", -right),
+    }
+}
+
+/// What comparing came to, as it is told; `None` for no difference.
 fn told(compared: &Compared, step: &Step, scale: f64) -> Option<Visual> {
     let tree = step.tree.as_ref().map(|seen| &*seen.tree);
+    match compared {
+        Compared::Failed => Some(Visual {
+            kind: VisualKind::Failed,
+            ..Visual::default()
+        }),
+        Compared::Different(difference) => told_difference(difference, tree, scale),
+    }
+}
+
+/// A difference as it is told; `None` for none.
+pub(crate) fn told_difference(
+    difference: &Difference,
+    tree: Option<&ScreenTree>,
+    scale: f64,
+) -> Option<Visual> {
     let boxed = |area: &Area| PictureBox {
         at: area.at,
         pixels: area.pixels,
@@ -212,15 +232,14 @@ fn told(compared: &Compared, step: &Step, scale: f64) -> Option<Visual> {
         boxes,
         ..Visual::default()
     };
-    match compared {
-        Compared::Different(Difference::None) => None,
-        Compared::Failed => Some(visual(VisualKind::Failed, 0, Vec::new())),
-        Compared::Different(Difference::Size) => Some(visual(VisualKind::Size, 0, Vec::new())),
-        Compared::Different(Difference::Changed { pixels, areas }) => {
+    match difference {
+        Difference::None => None,
+        Difference::Size => Some(visual(VisualKind::Size, 0, Vec::new())),
+        Difference::Changed { pixels, areas } => {
             let boxes = areas.iter().map(boxed).collect();
             Some(visual(VisualKind::Changed, *pixels, boxes))
         }
-        Compared::Different(Difference::Shifted { by, pixels, at }) => {
+        Difference::Shifted { by, pixels, at } => {
             let area = Area {
                 at: *at,
                 pixels: *pixels,

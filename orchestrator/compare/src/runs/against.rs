@@ -1,0 +1,509 @@
+//! A run, cell by cell, against what was.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::answer::{self, Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
+use super::baseline::{Baselines, Stored};
+use super::screen::{self, Screen};
+use super::side::{Side, Went};
+use super::{names, slow, steps};
+use crate::compare::signature;
+use crate::input::StepStatus;
+
+/// What a run is compared with.
+pub(super) enum Before<'b, 'a> {
+    Run(&'b mut Side<'a>),
+    Baselines(&'b mut dyn Baselines),
+}
+
+pub(super) fn compare(
+    run: &mut Side<'_>,
+    mut before: Before<'_, '_>,
+    fail_on: &[ChangeKind],
+) -> RunComparison {
+    let mut answer = RunComparison {
+        schema_version: answer::SCHEMA_VERSION,
+        base: match &before {
+            Before::Run(base) => Some(base.run.run.clone()),
+            Before::Baselines(_) => None,
+        },
+        run: run.run.run.clone(),
+        fail_on: fail_on.to_vec(),
+        ..RunComparison::default()
+    };
+    let cells: Vec<_> = run
+        .cells
+        .iter()
+        .map(|(place, sessions)| (*place, sessions.clone()))
+        .collect();
+    let mut as_before = 0;
+    for ((trail, cell), sessions) in &cells {
+        let mut looking = Looking {
+            run: &mut *run,
+            trail: *trail,
+            cell: *cell,
+            sessions,
+            answer: &mut answer,
+        };
+        let told = (
+            looking.answer.changes.len(),
+            looking.answer.not_compared.len(),
+        );
+        if looking.look(&mut before) {
+            answer.cells += 1;
+            as_before += usize::from(told == (answer.changes.len(), answer.not_compared.len()));
+        }
+    }
+    if let Before::Run(base) = &before {
+        answer.gone = gone(base, run);
+    }
+    for change in &mut answer.changes {
+        let is_bad = match change.status {
+            ChangeStatus::Changed | ChangeStatus::New => true,
+            ChangeStatus::Proposed | ChangeStatus::Fixed => false,
+        };
+        change.fails = is_bad && fail_on.contains(&change.kind);
+    }
+    letters(&mut answer.changes);
+    answer.sentence = sentence(&answer, as_before);
+    answer
+}
+
+/// A cell of a trail while it is compared.
+struct Looking<'l, 'a> {
+    run: &'l mut Side<'a>,
+    trail: usize,
+    cell: usize,
+    sessions: &'l [usize],
+    answer: &'l mut RunComparison,
+}
+
+/// The same cell in the earlier run.
+struct Counterpart {
+    trail: usize,
+    sessions: Vec<usize>,
+    went: Went,
+    /// The session that stands for its repeats.
+    session: usize,
+    /// For each of the later run's steps its step in the earlier one.
+    steps: BTreeMap<u32, u32>,
+}
+
+impl Looking<'_, '_> {
+    /// Compares the cell; whether anything was there to compare.
+    fn look(&mut self, before: &mut Before<'_, '_>) -> bool {
+        let silent = self.run.silent(self.sessions);
+        for why in silent {
+            self.unknown(None, why);
+        }
+        let (went, session) = self.run.went(self.sessions);
+        if went == Went::Unknown {
+            return false;
+        }
+        let counterpart = match before {
+            Before::Run(base) => match self.counterpart(base) {
+                Ok(counterpart) => Some(counterpart),
+                Err(why) => {
+                    self.unknown(None, why);
+                    return false;
+                }
+            },
+            Before::Baselines(_) => None,
+        };
+        match &counterpart {
+            Some(counterpart) => self.outcome(&counterpart.went, &went, session),
+            // A trail with baselines is one that passes; that it is flaky, its run says.
+            None if matches!(went, Went::Failed { .. }) => {
+                self.outcome(&Went::Passed, &went, session);
+            }
+            None => (),
+        }
+        let mut has_looked = false;
+        let mut beyond = None;
+        let own = self.run.run.sessions[session].steps.iter();
+        for step in own.filter(|step| step.status == StepStatus::Passed) {
+            let number = step.step;
+            let Some(mut is) = self.run.screen(session, step) else {
+                continue;
+            };
+            let was = match (&mut *before, &counterpart) {
+                (Before::Baselines(baselines), _) => self.approved(&mut **baselines, number),
+                (Before::Run(base), Some(counterpart)) => match counterpart.steps.get(&number) {
+                    None => Was::Missing,
+                    Some(other) => match base.step(counterpart.session, *other) {
+                        Some(step) if step.status == StepStatus::Passed => {
+                            let noise = base.noise(&counterpart.sessions, *other);
+                            match (base.screen(counterpart.session, step), noise) {
+                                (Some(mut screen), Some(noise)) => {
+                                    screen.masks.extend(noise);
+                                    Was::Screen(screen)
+                                }
+                                (Some(_), None) => Was::Unknown(UNEVEN.to_owned()),
+                                (None, _) => Was::Unknown("the base did not look".to_owned()),
+                            }
+                        }
+                        Some(_) | None => {
+                            beyond = beyond.or(Some(number));
+                            break;
+                        }
+                    },
+                },
+                (Before::Run(_), None) => break,
+            };
+            has_looked = true;
+            let was = match was {
+                Was::Screen(was) => was,
+                Was::Missing => {
+                    self.answer.steps += 1;
+                    let of = match before {
+                        Before::Run(_) => "the base has no such step",
+                        Before::Baselines(_) => "no baseline",
+                    };
+                    let new = Change {
+                        kind: ChangeKind::Visual,
+                        status: ChangeStatus::New,
+                        title: of.to_owned(),
+                        ..Change::default()
+                    };
+                    self.push(new, Some(number), session);
+                    continue;
+                }
+                Was::Unknown(why) => {
+                    self.unknown(Some(number), why);
+                    continue;
+                }
+            };
+            match self.run.noise(self.sessions, number) {
+                Some(noise) => is.masks.extend(noise),
+                None => {
+                    self.unknown(Some(number), UNEVEN.to_owned());
+                    continue;
+                }
+            }
+            let run = self.run.run;
+            let mut values = run.cells[self.cell].facts.clone();
+            values.insert("device".to_owned(), run.cells[self.cell].device.clone());
+            values.extend(run.cells[self.cell].values.clone());
+            let compared = {
+                let is_expected = screen::explains(&run.expectations, number, &values);
+                screen::compare(&was, &is, &is_expected)
+            };
+            self.answer.steps += 1;
+            for change in compared.changes {
+                self.push(change, Some(number), session);
+            }
+            for why in compared.unknown {
+                self.unknown(Some(number), why.to_owned());
+            }
+            if let (Before::Run(base), Some(counterpart)) = (&*before, &counterpart)
+                && let Some(other) = counterpart.steps.get(&number)
+            {
+                let base = (&**base, counterpart.trail, *other);
+                let slower = slow::compare(base, (&*self.run, self.sessions, number));
+                if let Some(change) = slower {
+                    self.push(change, Some(number), session);
+                }
+            }
+            if compared.is_another {
+                // Whatever follows differs for this.
+                break;
+            }
+        }
+        if let Some(step) = beyond {
+            self.unknown(Some(step), "the base did not get that far".to_owned());
+        }
+        if !has_looked && beyond.is_none() && went == Went::Passed {
+            self.unknown(None, "no screen was recorded".to_owned());
+        }
+        true
+    }
+
+    fn counterpart(&self, base: &Side<'_>) -> Result<Counterpart, String> {
+        let run = self.run.run;
+        let (own, own_trail) = (&run.cells[self.cell], &run.trails[self.trail]);
+        let mut trails = base.run.trails.iter();
+        let trail = trails
+            .position(|one| one.path == own_trail.path)
+            .or_else(|| {
+                base.run
+                    .trails
+                    .iter()
+                    .position(|one| one.name == own_trail.name)
+            })
+            .ok_or("the base has no such trail")?;
+        let mut found = base.cells.iter().filter(|((other, cell), _)| {
+            let cell = &base.run.cells[*cell];
+            *other == trail && cell.device == own.device && cell.values == own.values
+        });
+        let (_, sessions) = found.next().ok_or("the base has no such cell")?;
+        let (went, session) = base.went(sessions);
+        if went == Went::Unknown {
+            let why = base.silent(sessions).into_iter().next();
+            let why = why.unwrap_or_else(|| "skipped".to_owned());
+            return Err(format!("the base says nothing of it: {why}"));
+        }
+        let text = |trail: &crate::answer::Trail| -> Vec<String> {
+            trail.steps.iter().map(|step| step.text.clone()).collect()
+        };
+        let base_trail = &base.run.trails[trail];
+        let (was, is) = (text(base_trail), text(own_trail));
+        let was: Vec<&str> = was.iter().map(String::as_str).collect();
+        let is: Vec<&str> = is.iter().map(String::as_str).collect();
+        let aligned = steps::align(&was, &is);
+        let steps = own_trail
+            .steps
+            .iter()
+            .zip(aligned)
+            .filter_map(|(step, other)| Some((step.step, base_trail.steps.get(other?)?.step)));
+        Ok(Counterpart {
+            trail,
+            sessions: sessions.clone(),
+            went,
+            session,
+            steps: steps.collect(),
+        })
+    }
+
+    fn approved(&self, baselines: &mut dyn Baselines, step: u32) -> Was<'static> {
+        let key = names::key(&self.run.run.cells[self.cell]);
+        if key.is_empty() {
+            return Was::Unknown("no picture was recorded".to_owned());
+        }
+        let path = &self.run.run.trails[self.trail].path;
+        match baselines.get(path, self.run.step_id(self.trail, step), &key) {
+            Stored::Missing => Was::Missing,
+            Stored::Unreadable(why) => Was::Unknown(why),
+            Stored::Approved(approved) => {
+                let entry = approved.entry;
+                Was::Screen(Screen {
+                    engine: Cow::Owned(entry.engine),
+                    masks: entry.masks,
+                    scale: entry.scale,
+                    defects: entry.defects,
+                    tree: approved.tree,
+                    memory: &[],
+                    picture: Some(Rc::new(approved.picture)),
+                })
+            }
+        }
+    }
+
+    fn outcome(&mut self, was: &Went, is: &Went, session: usize) {
+        let change = |title: String, status, step: u32, detail: &str| {
+            let change = Change {
+                kind: ChangeKind::Outcome,
+                status,
+                title,
+                detail: detail.to_owned(),
+                ..Change::default()
+            };
+            (change, Some(step))
+        };
+        let same = |one: &str, other: &str| {
+            let cell = &self.run.run.cells[self.cell];
+            signature::of(one, cell) == signature::of(other, cell)
+        };
+        let (change, step) = match (was, is) {
+            (Went::Failed { message: was, .. }, Went::Failed { step, message }) => {
+                if same(was, message) {
+                    return;
+                }
+                let title = format!("fails another way: {}", signature::title(message));
+                change(
+                    title,
+                    ChangeStatus::Changed,
+                    *step,
+                    &format!("before: {was}"),
+                )
+            }
+            (_, Went::Failed { step, message }) => {
+                let word = match self.answer.base {
+                    Some(_) => "newly failing",
+                    None => "fails",
+                };
+                let title = format!("{word}: {}", signature::title(message));
+                change(title, ChangeStatus::Changed, *step, message)
+            }
+            (Went::Passed, Went::Flaky { step, message }) => {
+                let title = format!("newly flaky: {}", signature::title(message));
+                change(title, ChangeStatus::Changed, *step, message)
+            }
+            (Went::Failed { message, .. }, Went::Flaky { .. } | Went::Passed)
+            | (Went::Flaky { message, .. }, Went::Passed) => {
+                let word = if matches!(was, Went::Flaky { .. }) {
+                    "no more flaky"
+                } else {
+                    "newly fixed"
+                };
+                let title = format!("{word}: {}", signature::title(message));
+                (
+                    Change {
+                        step: None,
+                        ..change(title, ChangeStatus::Fixed, 0, "").0
+                    },
+                    None,
+                )
+            }
+            (Went::Unknown | Went::Passed, _) | (_, Went::Unknown) => return,
+            (Went::Flaky { .. }, Went::Flaky { .. }) => return,
+        };
+        self.push(change, step, session);
+    }
+
+    fn push(&mut self, change: Change, step: Option<u32>, session: usize) {
+        let trail = &self.run.run.trails[self.trail];
+        let of_step = |text: &str| text.to_owned();
+        self.answer.changes.push(Change {
+            trail: trail.name.clone(),
+            path: trail.path.clone(),
+            cell: self.run.cell_name(self.cell),
+            session: self.run.run.sessions[session].id.clone(),
+            step,
+            step_id: step.map_or_else(String::new, |step| {
+                of_step(self.run.step_id(self.trail, step))
+            }),
+            text: step.map_or_else(String::new, |step| of_step(self.run.text(self.trail, step))),
+            place: session,
+            ..change
+        });
+    }
+
+    fn unknown(&mut self, step: Option<u32>, why: String) {
+        self.answer.not_compared.push(Unknown {
+            trail: self.run.run.trails[self.trail].name.clone(),
+            cell: self.run.cell_name(self.cell),
+            step,
+            why,
+        });
+    }
+}
+
+const UNEVEN: &str = "pictures of its repeats are not equally large";
+
+/// What was at a step.
+enum Was<'a> {
+    Screen(Screen<'a>),
+    Missing,
+    Unknown(String),
+}
+
+/// Trails, cells and steps that only the earlier run has.
+fn gone(base: &Side<'_>, run: &Side<'_>) -> Vec<String> {
+    let mut gone = Vec::new();
+    for (place, trail) in base.run.trails.iter().enumerate() {
+        let mut trails = run.run.trails.iter();
+        let is =
+            |other: &&crate::answer::Trail| other.path == trail.path || other.name == trail.name;
+        let Some(now) = trails.find(is) else {
+            gone.push(trail.name.clone());
+            continue;
+        };
+        let has = |text: &str| now.steps.iter().any(|step| step.text == text);
+        let steps = trail.steps.iter().filter(|step| !has(&step.text));
+        gone.extend(steps.map(|step| format!("{}: step {}: {}", trail.name, step.step, step.text)));
+        for (_, cell) in base.cells.keys().filter(|(one, _)| *one == place) {
+            let own = &base.run.cells[*cell];
+            let mut cells = run.run.cells.iter();
+            if !cells.any(|one| one.device == own.device && one.values == own.values) {
+                gone.push(format!("{} on {}", trail.name, base.cell_name(*cell)));
+            }
+        }
+    }
+    gone
+}
+
+/// Gives equal changes one letter, worst first.
+fn letters(changes: &mut [Change]) {
+    let key = |one: &Change| {
+        (
+            !one.fails,
+            one.kind,
+            one.status,
+            one.trail.clone(),
+            one.title.clone(),
+        )
+    };
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for change in changes.iter() {
+        *counts.entry(key(change)).or_default() += 1;
+    }
+    // Within a kind, what is in more places first; new baselines of one trail are one.
+    changes.sort_by_cached_key(|one| {
+        let own = key(one);
+        let count = counts.get(&own).copied().unwrap_or_default();
+        let (fails, kind, status, trail, title) = own;
+        let place = (one.step, one.cell.clone());
+        (fails, kind, status, usize::MAX - count, trail, title, place)
+    });
+    let mut known = None;
+    let mut number = 0;
+    for change in changes {
+        let own = key(change);
+        if known.as_ref() != Some(&own) {
+            number += 1;
+            known = Some(own);
+        }
+        change.letter = letter(number);
+    }
+}
+
+/// `A` to `Z`, then `AA` and on, from 1.
+fn letter(number: usize) -> String {
+    let mut letters = Vec::new();
+    let mut rest = number;
+    while rest > 0 {
+        rest -= 1;
+        letters.push(char::from(b'A' + (rest % 26) as u8));
+        rest /= 26;
+    }
+    letters.iter().rev().collect()
+}
+
+/// `3 of 4 cells are as before. 1 change, 1 new step, 2 could not be compared.`
+fn sentence(answer: &RunComparison, as_before: usize) -> String {
+    let plural = |count: usize, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        several => format!("{several} {many}"),
+    };
+    let before = match answer.base {
+        Some(_) => "as before",
+        None => "as approved",
+    };
+    let mut words = match (as_before, answer.cells) {
+        (_, 0) => "Nothing could be compared.".to_owned(),
+        (1, 1) => format!("The only cell is {before}."),
+        (0, 1) => format!("The only cell is not {before}."),
+        (alike, all) if alike == all => format!("All {all} cells are {before}."),
+        (alike, all) => format!("{alike} of {all} cells are {before}."),
+    };
+    let clusters = answer.clusters();
+    let count = |status: ChangeStatus| {
+        let all = clusters.iter().filter_map(|cluster| cluster.first());
+        all.filter(|change| change.status == status).count()
+    };
+    let places = |status: ChangeStatus| {
+        let all = answer.changes.iter();
+        all.filter(|change| change.status == status).count()
+    };
+    let parts = [
+        (count(ChangeStatus::Changed), "change", "changes"),
+        (places(ChangeStatus::New), "new screen", "new screens"),
+        (
+            places(ChangeStatus::Proposed),
+            "new baseline proposed",
+            "new baselines proposed",
+        ),
+        (count(ChangeStatus::Fixed), "fixed", "fixed"),
+        (answer.not_compared.len(), "not compared", "not compared"),
+    ];
+    let parts = parts.iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, one, many)| plural(*count, one, many))
+        .collect();
+    if !parts.is_empty() {
+        words += &format!(" {}.", parts.join(", "));
+    }
+    words
+}

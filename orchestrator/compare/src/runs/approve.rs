@@ -1,0 +1,322 @@
+//! What of a run becomes its baseline, and what cannot.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use packtrain_model::screen::ScreenTree;
+use sha2::{Digest, Sha256};
+
+use super::answer::{ChangeKind, RunComparison};
+use super::baseline::{Baselines, Entry, Stored};
+use super::names;
+use super::side::{Side, Went};
+use crate::align::Texts;
+use crate::input::{Pictures, Run};
+use crate::picture::Picture;
+
+/// What to approve; everything that differs when it says nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Only these steps.
+    pub steps: Vec<u32>,
+    /// Only cells with all values of one of these, axes and facts.
+    pub cells: Vec<BTreeMap<String, String>>,
+    /// Only changes of these letters.
+    pub letters: Vec<String>,
+    /// Only these parts of a picture, from 1.
+    pub boxes: Vec<usize>,
+}
+
+/// A baseline to be written.
+#[derive(Debug, Clone)]
+pub struct Approval {
+    /// The trail's file.
+    pub path: String,
+    /// The step's id.
+    pub step_id: String,
+    /// Its words.
+    pub text: String,
+    /// Where it was seen.
+    pub cell: String,
+    /// The cell's key.
+    pub key: String,
+    /// What is said of it.
+    pub entry: Entry,
+    /// Its picture.
+    pub picture: Picture,
+    /// Its tree.
+    pub tree: Option<Arc<ScreenTree>>,
+    /// What changes: `button "Buy" moved down 12 px`.
+    pub why: Vec<String>,
+}
+
+/// What cannot be approved.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// The trail's name.
+    pub trail: String,
+    /// The device and its configuration.
+    pub cell: String,
+    /// Which step; absent for all of them.
+    pub step: Option<u32>,
+    /// Why.
+    pub why: String,
+}
+
+/// What approving comes to.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// What to write.
+    pub approvals: Vec<Approval>,
+    /// What not, and why.
+    pub refusals: Vec<Refusal>,
+    /// The keys that the run has, by the trail's path and the step's id; every step of its trails is
+    /// there.
+    pub known: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
+}
+
+/// What to write for what differs from the baselines. `compared` is the same run compared with them.
+pub fn plan(
+    (run, pictures): (&Run, &mut dyn Pictures),
+    baselines: &mut dyn Baselines,
+    compared: &RunComparison,
+    selection: &Selection,
+) -> Plan {
+    let mut side = Side::new(run, pictures);
+    let mut plan = Plan {
+        known: known(&side),
+        ..Plan::default()
+    };
+    let refused = refuse(&side, selection, &mut plan);
+    // By session and step: what differs there.
+    let mut places: BTreeMap<(usize, u32), Vec<&super::Change>> = BTreeMap::new();
+    for change in &compared.changes {
+        let Some(step) = change.step else { continue };
+        let session = &run.sessions[change.place];
+        let is_wanted = change.kind != ChangeKind::Outcome
+            && (selection.steps.is_empty() || selection.steps.contains(&step))
+            && (selection.letters.is_empty() || selection.letters.contains(&change.letter))
+            && is_wanted(run, session.cell, selection)
+            && !refused.contains(&(session.trail, session.cell));
+        if is_wanted {
+            places.entry((change.place, step)).or_default().push(change);
+        }
+    }
+    // What is written where, to see whether two cells want the same place.
+    let mut written: BTreeMap<(String, String, String), usize> = BTreeMap::new();
+    for ((session, step), changes) in places {
+        let (trail, cell) = (run.sessions[session].trail, run.sessions[session].cell);
+        let why = changes.iter().map(|change| change.title.clone()).collect();
+        match approval(
+            &mut side,
+            baselines,
+            (session, step),
+            &changes,
+            &selection.boxes,
+        ) {
+            Err(why) => plan.refusals.push(Refusal {
+                trail: run.trails[trail].name.clone(),
+                cell: side.cell_name(cell),
+                step: Some(step),
+                why,
+            }),
+            Ok(approval) => {
+                let place = (
+                    approval.path.clone(),
+                    approval.step_id.clone(),
+                    approval.key.clone(),
+                );
+                match written.get(&place) {
+                    Some(other) if plan.approvals[*other].entry == approval.entry => (),
+                    Some(other) => plan.refusals.push(Refusal {
+                        trail: run.trails[trail].name.clone(),
+                        cell: approval.cell,
+                        step: Some(step),
+                        why: format!(
+                            "{} has the same baseline and looks different",
+                            plan.approvals[*other].cell
+                        ),
+                    }),
+                    None => {
+                        written.insert(place, plan.approvals.len());
+                        plan.approvals.push(Approval { why, ..approval });
+                    }
+                }
+            }
+        }
+    }
+    plan
+}
+
+fn is_wanted(run: &Run, cell: usize, selection: &Selection) -> bool {
+    let cell = &run.cells[cell];
+    let value = |name: &str| match name {
+        "device" => Some(cell.device.as_str()),
+        name => cell
+            .values
+            .get(name)
+            .or_else(|| cell.facts.get(name))
+            .map(String::as_str),
+    };
+    let mut wanted = selection.cells.iter();
+    selection.cells.is_empty()
+        || wanted.any(|values| values.iter().all(|(name, one)| value(name) == Some(one)))
+}
+
+/// Cells that must not become a baseline as a whole.
+fn refuse(side: &Side<'_>, selection: &Selection, plan: &mut Plan) -> BTreeSet<(usize, usize)> {
+    let mut refused = BTreeSet::new();
+    for ((trail, cell), sessions) in &side.cells {
+        if !is_wanted(side.run, *cell, selection) {
+            continue;
+        }
+        let (went, _) = side.went(sessions);
+        let silent = side.silent(sessions).into_iter().next();
+        let why = match (silent, went) {
+            (Some(why), _) => why,
+            (None, Went::Flaky { step, message }) => {
+                format!("flaky: step {step} failed too: {message}")
+            }
+            (None, Went::Failed { step, message }) => format!("failed at step {step}: {message}"),
+            (None, Went::Passed | Went::Unknown) => continue,
+        };
+        refused.insert((*trail, *cell));
+        plan.refusals.push(Refusal {
+            trail: side.run.trails[*trail].name.clone(),
+            cell: side.cell_name(*cell),
+            step: None,
+            why,
+        });
+    }
+    refused
+}
+
+fn known(side: &Side<'_>) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
+    let mut known: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    for (place, trail) in side.run.trails.iter().enumerate() {
+        let keys = side.cells.keys().filter(|(own, _)| *own == place);
+        let keys = keys.map(|(_, cell)| names::key(&side.run.cells[*cell]));
+        let keys: BTreeSet<String> = keys.filter(|key| !key.is_empty()).collect();
+        let steps = known.entry(trail.path.clone()).or_default();
+        for step in &side.step_ids[place] {
+            steps.insert(step.clone(), keys.clone());
+        }
+    }
+    known
+}
+
+fn approval(
+    side: &mut Side<'_>,
+    baselines: &mut dyn Baselines,
+    (place, step): (usize, u32),
+    changes: &[&super::Change],
+    boxes: &[usize],
+) -> Result<Approval, String> {
+    let run = side.run;
+    let session = &run.sessions[place];
+    let (trail, cell) = (session.trail, session.cell);
+    let sessions = side.cells.get(&(trail, cell)).cloned().unwrap_or_default();
+    match side.noise(&sessions, step) {
+        None => return Err("noisy: pictures of its repeats are not equally large".to_owned()),
+        Some(noise) => {
+            if let Some([left, top, right, bottom]) = noise.first() {
+                return Err(format!(
+                    "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask leaves that out"
+                ));
+            }
+        }
+    }
+    let seen = side.step(place, step).ok_or("the step was not reached")?;
+    let screen = side.screen(place, seen).ok_or("no screen was recorded")?;
+    let now = screen.picture.clone();
+    let now = now.ok_or("its picture was not recorded, or cannot be read")?;
+    let key = names::key(&run.cells[cell]);
+    if key.is_empty() {
+        return Err("no picture was recorded".to_owned());
+    }
+    let path = run.trails[trail].path.clone();
+    let step_id = side.step_id(trail, step).to_owned();
+    // What a session remembers differs from run to run; its names do not.
+    let memory = session.memory.iter();
+    let texts = Texts::new(memory.map(|(name, value)| (name.as_str(), value.as_str())));
+    let tree = screen.tree.as_deref();
+    let mut tree = tree.map(|tree| Arc::new(without_memory(tree, &texts)));
+    let mut defects = screen.defects;
+    let (mut picture, mut parts) = ((*now).clone(), Vec::new());
+    if !boxes.is_empty() {
+        let mut visual = changes
+            .iter()
+            .filter(|change| change.kind == ChangeKind::Visual);
+        let visual = visual.find(|change| !change.boxes.is_empty());
+        let visual = visual.ok_or("it has no boxes to choose from")?;
+        let Stored::Approved(before) = baselines.get(&path, &step_id, &key) else {
+            return Err("there is no baseline of which the rest could be kept".to_owned());
+        };
+        // Parts of a picture say nothing of what the screen holds.
+        (tree, defects) = (before.tree, before.entry.defects);
+        (picture, parts) = (before.picture, before.entry.boxes);
+        for number in boxes {
+            let of = visual.boxes.len();
+            let area = number.checked_sub(1).and_then(|at| visual.boxes.get(at));
+            let area = area.ok_or_else(|| format!("it has no box {number}, only 1 to {of}"))?;
+            picture = picture.with_part_of(&now, area.at);
+            parts.push(area.at);
+        }
+        parts.sort_unstable();
+        parts.dedup();
+    }
+    Ok(Approval {
+        entry: Entry {
+            engine: screen.engine.into_owned(),
+            scale: screen.scale,
+            width: picture.width,
+            height: picture.height,
+            picture: picture.digest(),
+            tree: tree.as_deref().map(digest),
+            masks: screen.masks,
+            boxes: parts,
+            defects,
+            packtrain: run.packtrain.clone(),
+        },
+        path,
+        step_id,
+        text: side.text(trail, step).to_owned(),
+        cell: side.cell_name(cell),
+        key,
+        picture,
+        tree,
+        why: Vec::new(),
+    })
+}
+
+fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
+    let mut tree = tree.clone();
+    for node in &mut tree.nodes {
+        node.name = texts.without_memory(&node.name);
+        node.value = node
+            .value
+            .as_deref()
+            .map(|value| texts.without_memory(value));
+    }
+    // Where the page is served from differs from run to run, too.
+    tree.location = None;
+    tree
+}
+
+/// The first 16 hex digits of the SHA-256 of a tree's JSON.
+fn digest(tree: &ScreenTree) -> String {
+    let json = serde_json::to_vec(tree).unwrap_or_default();
+    let hash = Sha256::digest(&json);
+    hash.iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// Whether a comparison has a change that says this letter.
+pub fn has_letter(compared: &RunComparison, letter: &str) -> bool {
+    compared
+        .changes
+        .iter()
+        .any(|change| change.letter == letter)
+}

@@ -1,0 +1,309 @@
+//! Two looks at the same step of the same cell, compared.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use packtrain_drivers::Defect;
+use packtrain_model::screen::ScreenTree;
+
+use super::answer::{Change, ChangeKind, ChangeStatus};
+use super::names::is_another_major;
+use crate::align::{self, Alignment, Expectation, Prepared, Texts, Varied};
+use crate::answer::{Item, ItemKind, Visual, VisualKind};
+use crate::compare::screens::{alike, is_another, item_detail, item_title};
+use crate::compare::visual::{told_difference, way};
+use crate::defects::named;
+use crate::picture::{self, Picture};
+
+/// A step's screen, as it was or is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Screen<'a> {
+    /// What drew it, with its version.
+    pub(super) engine: Cow<'a, str>,
+    /// What is left out, in pixels.
+    pub(super) masks: Vec<[i32; 4]>,
+    /// Pixels for each unit of the tree's bounds.
+    pub(super) scale: f64,
+    /// Layout defects, as sentences.
+    pub(super) defects: Vec<String>,
+    pub(super) tree: Option<Arc<ScreenTree>>,
+    /// What the session remembers, by name.
+    pub(super) memory: &'a [(String, String)],
+    pub(super) picture: Option<Rc<Picture>>,
+}
+
+/// What is expected to differ in a cell at a step.
+pub(super) type IsExpected<'a> = &'a dyn Fn(&Item) -> bool;
+
+/// What comparing two screens came to.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    pub(super) changes: Vec<Change>,
+    /// What could not be compared.
+    pub(super) unknown: Vec<&'static str>,
+    /// Whether it is another screen: what follows differs for that.
+    pub(super) is_another: bool,
+}
+
+/// A defect as a sentence.
+pub(super) fn defect(defect: &Defect) -> String {
+    let other = defect.other.as_deref().map(|other| format!(" {other}"));
+    let Defect { kind, element, .. } = defect;
+    format!("{element} {}{}", kind.words(), other.unwrap_or_default())
+}
+
+/// Whether an entry of `expect` explains a difference.
+pub(super) fn explains<'a>(
+    expectations: &'a [Expectation],
+    step: u32,
+    values: &'a std::collections::BTreeMap<String, String>,
+) -> impl Fn(&Item) -> bool + 'a {
+    move |item| {
+        let mut expectations = expectations.iter();
+        expectations.any(|expectation| expectation.applies(item, step, values))
+    }
+}
+
+pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected<'_>) -> Compared {
+    let mut compared = Compared::default();
+    let prepared = |screen: &Screen<'_>| {
+        let memory = screen.memory.iter();
+        Texts::new(memory.map(|(name, value)| (name.as_str(), value.as_str())))
+    };
+    let mut moves = Vec::new();
+    match (&was.tree, &is.tree) {
+        (Some(before), Some(now)) => {
+            let one = Prepared::new(before, &prepared(was));
+            let other = Prepared::new(now, &prepared(is));
+            let alignment = align::align(&one, &other);
+            compared.is_another = is_another(alike(before, now, &alignment));
+            if compared.is_another {
+                compared.changes.push(Change {
+                    kind: ChangeKind::Tree,
+                    title: "another screen".to_owned(),
+                    ..Change::default()
+                });
+            } else {
+                let items = align::differences(&one, &other, &alignment, &Varied::default(), &[]);
+                let news = items.iter().filter(|item| !is_expected(item));
+                compared.changes.extend(news.map(told));
+                moves = moved(before, now, &alignment);
+            }
+        }
+        (Some(_), None) => compared
+            .unknown
+            .push("what the screen held was not recorded"),
+        (None, Some(_) | None) => (),
+    }
+    for defect in is.defects.iter().filter(|one| !was.defects.contains(one)) {
+        compared.changes.push(Change {
+            kind: ChangeKind::Defect,
+            title: defect.clone(),
+            ..Change::default()
+        });
+    }
+    for defect in was.defects.iter().filter(|one| !is.defects.contains(one)) {
+        compared.changes.push(Change {
+            kind: ChangeKind::Defect,
+            status: ChangeStatus::Fixed,
+            title: format!("no more: {defect}"),
+            ..Change::default()
+        });
+    }
+    match (&was.picture, &is.picture) {
+        (Some(before), Some(now)) => {
+            let mut masks = [was.masks.as_slice(), &is.masks].concat();
+            masks.sort_unstable();
+            masks.dedup();
+            let difference = picture::difference(before, now, &masks);
+            let visual = told_difference(&difference, is.tree.as_deref(), is.scale);
+            let status = match is_another_major(&was.engine, &is.engine) {
+                true => ChangeStatus::Proposed,
+                false => ChangeStatus::Changed,
+            };
+            compared.changes.extend(visual.map(|visual| Change {
+                status,
+                detail: visual_detail(&visual, was, is),
+                ..seen(visual, &moves, is)
+            }));
+        }
+        (Some(_), None) => compared
+            .unknown
+            .push("its picture was not recorded, or cannot be read"),
+        (None, Some(_) | None) => (),
+    }
+    compared
+}
+
+/// A difference of trees, as one of what was and is.
+fn told(item: &Item) -> Change {
+    let name = match item.name.as_str() {
+        "" => format!("a {}", item.role),
+        name => format!("{} \"{name}\"", item.role),
+    };
+    let title = match item.kind {
+        ItemKind::Missing => format!("{name} is missing"),
+        ItemKind::Added | ItemKind::RawKey => format!("{name} is new"),
+        ItemKind::Name
+        | ItemKind::Value
+        | ItemKind::State
+        | ItemKind::Order
+        | ItemKind::OutOfView
+        | ItemKind::IntoView
+        | ItemKind::Untranslated
+        | ItemKind::Matches => item_title(item),
+    };
+    Change {
+        kind: ChangeKind::Tree,
+        title,
+        detail: match (&item.was, &item.is) {
+            (Some(_), Some(_)) => item_detail(item),
+            _ => String::new(),
+        },
+        ..Change::default()
+    }
+}
+
+/// An element that stands elsewhere, in the units of bounds.
+struct Move {
+    element: String,
+    by: [i32; 2],
+    was: [i32; 4],
+    is: [i32; 4],
+}
+
+/// Named elements of unchanged size that stand elsewhere; of what moved together, its outermost.
+fn moved(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) -> Vec<Move> {
+    let mut moves: Vec<Move> = Vec::new();
+    // The depth of the outermost element that moved, and how far, while below it.
+    let mut inside: Option<(u32, [i32; 2])> = None;
+    for (node, to) in was.nodes.iter().zip(&alignment.to) {
+        inside = inside.filter(|(depth, _)| node.depth > *depth);
+        let other = to.and_then(|to| is.nodes.get(to));
+        let (Some(one), Some(two)) = (node.bounds, other.and_then(|other| other.bounds)) else {
+            continue;
+        };
+        let by = [two[0].wrapping_sub(one[0]), two[1].wrapping_sub(one[1])];
+        let ends = [two[2].wrapping_sub(one[2]), two[3].wrapping_sub(one[3])];
+        if by == [0, 0] || by != ends || inside.is_some_and(|(_, known)| known == by) {
+            continue;
+        }
+        if node.name.is_empty() {
+            continue;
+        }
+        inside = Some((node.depth, by));
+        moves.push(Move {
+            element: named(node),
+            by,
+            was: one,
+            is: two,
+        });
+    }
+    moves
+}
+
+/// A difference of pictures in words, with the elements that moved.
+fn seen(visual: Visual, moves: &[Move], screen: &Screen<'_>) -> Change {
+    let scale = if screen.scale > 0.0 {
+        screen.scale
+    } else {
+        1.0
+    };
+    let in_pixels = |value: i32| (f64::from(value) * scale).round() as i32;
+    let several = |elements: &[&str]| match elements {
+        [] => "the screen".to_owned(),
+        [only] => (*only).to_owned(),
+        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+    };
+    let meets = |bounds: [i32; 4], at: [i32; 4]| {
+        let [left, top, right, bottom] = bounds.map(in_pixels);
+        left < at[2] && top < at[3] && right > at[0] && bottom > at[1]
+    };
+    let touches = |one: &Move, at: [i32; 4]| meets(one.was, at) || meets(one.is, at);
+    let by = |one: &Move| one.by.map(in_pixels);
+    let movers: Vec<&Move> = moves
+        .iter()
+        .filter(|one| visual.boxes.iter().any(|area| touches(one, area.at)))
+        .collect();
+    let explained = |way: [i32; 2]| {
+        let mut boxes = visual.boxes.iter();
+        !visual.boxes.is_empty()
+            && boxes.all(|area| {
+                movers
+                    .iter()
+                    .any(|one| touches(one, area.at) && by(one) == way)
+            })
+    };
+    let shift = visual.shift.or_else(|| {
+        let way = by(movers.first()?);
+        explained(way).then_some(way)
+    });
+    let title = match (visual.kind, shift) {
+        (VisualKind::Shifted | VisualKind::Changed, Some(shift)) => {
+            let names: Vec<&str> = movers
+                .iter()
+                .filter(|one| by(one) == shift)
+                .map(|one| one.element.as_str())
+                .collect();
+            let more = match shift {
+                [0, _] | [_, 0] => way(shift),
+                [right, down] => format!("{} and {}", way([right, 0]), way([0, down])),
+            };
+            format!("{} moved {more}", several(&names))
+        }
+        (VisualKind::Shifted | VisualKind::Changed, None) => {
+            let mut names: Vec<String> = Vec::new();
+            for area in &visual.boxes {
+                // What no element holds whole is of those that it meets.
+                let met = screen
+                    .tree
+                    .iter()
+                    .flat_map(|tree| &tree.nodes)
+                    .filter(|node| {
+                        let here = node.bounds.is_some_and(|bounds| meets(bounds, area.at));
+                        here && area.element.is_none() && !node.name.is_empty()
+                    });
+                let elements = area.element.iter().cloned().chain(met.map(named));
+                for element in elements {
+                    if !names.contains(&element) {
+                        names.push(element);
+                    }
+                }
+            }
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let verb = if names.len() > 1 { "look" } else { "looks" };
+            format!("{} {verb} different", several(&names))
+        }
+        (VisualKind::Size, _) => "the picture has another size".to_owned(),
+        (VisualKind::Failed, _) => "the picture cannot be compared".to_owned(),
+    };
+    Change {
+        kind: ChangeKind::Visual,
+        title,
+        shift,
+        pixels: Some(visual.pixels),
+        boxes: visual.boxes,
+        ..Change::default()
+    }
+}
+
+fn visual_detail(visual: &Visual, was: &Screen<'_>, is: &Screen<'_>) -> String {
+    let pixels = match visual.kind {
+        VisualKind::Size => {
+            let size = |screen: &Screen<'_>| {
+                let picture = screen.picture.as_ref();
+                picture.map_or_else(String::new, |one| format!("{}x{}", one.width, one.height))
+            };
+            format!("was {}, is {}", size(was), size(is))
+        }
+        VisualKind::Shifted | VisualKind::Changed | VisualKind::Failed => match visual.pixels {
+            1 => "1 pixel differs".to_owned(),
+            several => format!("{several} pixels differ"),
+        },
+    };
+    if was.engine == is.engine {
+        return pixels;
+    }
+    format!("{pixels}; drawn by {}, now by {}", was.engine, is.engine)
+}

@@ -1,0 +1,212 @@
+//! One of two runs: its cells with their repeats, and their screens.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::names;
+use super::screen::{Screen, defect};
+use crate::input::{OutcomeKind, Pictures, Run, Session, Step, StepStatus};
+use crate::picture::{self, Difference, Picture};
+
+/// Pictures kept decoded; a screen of a phone takes ten megabytes.
+const MAX_DECODED: usize = 4;
+
+pub(super) struct Side<'a> {
+    pub(super) run: &'a Run,
+    pictures: &'a mut dyn Pictures,
+    decoded: Vec<(String, Option<Rc<Picture>>)>,
+    /// The sessions of each trail in each cell.
+    pub(super) cells: BTreeMap<(usize, usize), Vec<usize>>,
+    /// The names of each trail's steps.
+    pub(super) step_ids: Vec<Vec<String>>,
+}
+
+/// How a trail went in a cell, all repeats together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Went {
+    Passed,
+    /// It passed and failed.
+    Flaky {
+        step: u32,
+        message: String,
+    },
+    Failed {
+        step: u32,
+        message: String,
+    },
+    /// It says nothing of the app.
+    Unknown,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(run: &'a Run, pictures: &'a mut dyn Pictures) -> Self {
+        let mut cells: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (place, session) in run.sessions.iter().enumerate() {
+            // What points nowhere is left out.
+            if session.cell < run.cells.len() && session.trail < run.trails.len() {
+                let cell = cells.entry((session.trail, session.cell));
+                cell.or_default().push(place);
+            }
+        }
+        let step_ids = run.trails.iter().map(|trail| {
+            let texts = trail.steps.iter().map(|step| step.text.as_str());
+            names::step_ids(texts)
+        });
+        Self {
+            run,
+            pictures,
+            decoded: Vec::new(),
+            cells,
+            step_ids: step_ids.collect(),
+        }
+    }
+
+    /// `web/desktop locale=de-DE`.
+    pub(super) fn cell_name(&self, cell: usize) -> String {
+        let cell = &self.run.cells[cell];
+        let values = cell
+            .values
+            .iter()
+            .map(|(axis, value)| format!(" {axis}={value}"));
+        format!("{}{}", cell.device, values.collect::<String>())
+    }
+
+    pub(super) fn step_id(&self, trail: usize, step: u32) -> &str {
+        let steps = self.run.trails[trail].steps.iter();
+        let place = steps.map(|one| one.step).position(|one| one == step);
+        place.map_or("", |place| self.step_ids[trail][place].as_str())
+    }
+
+    pub(super) fn text(&self, trail: usize, step: u32) -> &'a str {
+        let mut steps = self.run.trails[trail].steps.iter();
+        let step = steps.find(|one| one.step == step);
+        step.map_or("", |step| step.text.as_str())
+    }
+
+    pub(super) fn step(&self, session: usize, step: u32) -> Option<&'a Step> {
+        let mut steps = self.run.sessions[session].steps.iter();
+        steps.find(|one| one.step == step)
+    }
+
+    /// How a trail went, and the session that stands for its repeats: one that passed, if there is.
+    pub(super) fn went(&self, sessions: &[usize]) -> (Went, usize) {
+        let of = |place: &usize| &self.run.sessions[*place];
+        let passed = sessions
+            .iter()
+            .find(|place| of(place).outcome == OutcomeKind::Passed && of(place).earlier.is_none());
+        let passed = passed.or_else(|| {
+            let mut sessions = sessions.iter();
+            sessions.find(|place| of(place).outcome == OutcomeKind::Passed)
+        });
+        let failed = sessions
+            .iter()
+            .find(|place| of(place).outcome == OutcomeKind::Failed);
+        let earlier = sessions.iter().find_map(|place| of(place).earlier.as_ref());
+        let failure = failed.map(|place| failure(of(place)));
+        let flake = failure.clone();
+        let flake = flake.or_else(|| earlier.map(|one| (one.step, one.message.clone())));
+        match (passed, flake, failed, failure) {
+            (Some(place), Some((step, message)), ..) => (Went::Flaky { step, message }, *place),
+            (Some(place), None, ..) => (Went::Passed, *place),
+            (None, _, Some(place), Some((step, message))) => {
+                (Went::Failed { step, message }, *place)
+            }
+            (None, ..) => (Went::Unknown, sessions.first().copied().unwrap_or_default()),
+        }
+    }
+
+    /// What the sessions of a cell that say nothing of the app say instead, but for those it was not
+    /// meant for.
+    pub(super) fn silent(&self, sessions: &[usize]) -> Vec<String> {
+        let told = |session: &Session| {
+            let word = match session.outcome {
+                OutcomeKind::Passed | OutcomeKind::Failed | OutcomeKind::Skipped => return None,
+                OutcomeKind::Infrastructure => "infrastructure error",
+                OutcomeKind::NeedsAgent => "not recorded",
+                OutcomeKind::Cancelled => "cancelled",
+                OutcomeKind::Unfinished => "cut short",
+            };
+            Some(match session.why.as_str() {
+                "" => word.to_owned(),
+                why => format!("{word}: {why}"),
+            })
+        };
+        let sessions = sessions.iter().map(|place| &self.run.sessions[*place]);
+        sessions.filter_map(told).collect()
+    }
+
+    /// A step's screen; `None` where nothing was looked at.
+    pub(super) fn screen(&mut self, session: usize, step: &'a Step) -> Option<Screen<'a>> {
+        if step.tree.is_none() && step.picture.is_none() {
+            return None;
+        }
+        let own = &self.run.sessions[session];
+        let seen = step.picture.as_ref();
+        let picture = seen.and_then(|seen| self.picture(&seen.digest));
+        Some(Screen {
+            engine: Cow::Borrowed(self.run.cells[own.cell].engine.as_str()),
+            masks: seen.map(|seen| seen.masked.clone()).unwrap_or_default(),
+            scale: seen.map_or(1.0, |seen| seen.scale),
+            defects: step.defects.iter().map(defect).collect(),
+            tree: step.tree.as_ref().map(|seen| seen.tree.clone()),
+            memory: &own.memory,
+            picture,
+        })
+    }
+
+    fn picture(&mut self, digest: &str) -> Option<Rc<Picture>> {
+        if let Some((_, known)) = self.decoded.iter().find(|(known, _)| known == digest) {
+            return known.clone();
+        }
+        let bytes = self.pictures.bytes(digest);
+        let picture = bytes.and_then(|bytes| Picture::decode(&bytes).ok());
+        let picture = picture.map(Rc::new);
+        if self.decoded.len() >= MAX_DECODED {
+            self.decoded.remove(0);
+        }
+        self.decoded.push((digest.to_owned(), picture.clone()));
+        picture
+    }
+
+    /// What differs between the repeats of a cell at a step, in pixels.
+    /// `None` where not even their sizes are equal.
+    pub(super) fn noise(&mut self, sessions: &[usize], step: u32) -> Option<Vec<[i32; 4]>> {
+        let mut noise = Vec::new();
+        let seen = sessions.iter().filter_map(|place| {
+            let step = self.step(*place, step)?;
+            let passed = step.status == StepStatus::Passed;
+            step.picture.as_ref().filter(|_| passed)
+        });
+        let seen: Vec<_> = seen.collect();
+        let Some((first, rest)) = seen.split_first() else {
+            return Some(noise);
+        };
+        for other in rest.iter().filter(|other| other.digest != first.digest) {
+            let masks = [first.masked.as_slice(), &other.masked].concat();
+            let pair = (self.picture(&first.digest), self.picture(&other.digest));
+            let (Some(was), Some(is)) = pair else {
+                continue;
+            };
+            match picture::difference(&was, &is, &masks) {
+                Difference::Changed { areas, .. } => noise.extend(areas.iter().map(|one| one.at)),
+                Difference::Shifted { at, .. } => noise.push(at),
+                Difference::Size => return None,
+                Difference::None => (),
+            }
+        }
+        noise.sort_unstable();
+        noise.dedup();
+        Some(noise)
+    }
+}
+
+/// Where a session failed, and what it said.
+fn failure(session: &Session) -> (u32, String) {
+    let mut steps = session.steps.iter();
+    let failed = steps.find(|step| step.status == StepStatus::Failed);
+    match failed {
+        Some(step) => (step.step, step.message.clone()),
+        None => (0, session.why.clone()),
+    }
+}

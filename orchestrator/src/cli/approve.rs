@@ -1,0 +1,211 @@
+//! `packtrain approve`: what a run recorded becomes its baselines.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use packtrain_compare::runs::approve::{Plan, Refusal, Selection, plan};
+use packtrain_compare::runs::{ChangeKind, compare_with_baselines};
+use packtrain_model::Exit;
+
+use super::compare::Recorded;
+use super::{Context, report};
+use crate::baselines::Kept;
+use crate::exit::CliError;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  packtrain approve --dry-run
+  packtrain approve --cluster A
+  packtrain approve 20261121-0930 --step 3 --cell locale=de-DE --box 1")]
+pub(crate) struct ApproveArgs {
+    /// The run: its id, the start of it, its folder, or `latest`
+    #[arg(value_name = "RUN", default_value = "latest")]
+    run: String,
+
+    /// Only this step; repeatable
+    #[arg(long, value_name = "N")]
+    step: Vec<u32>,
+
+    /// Only cells with these values; repeatable
+    #[arg(long, value_name = "NAME=VALUE,..")]
+    cell: Vec<String>,
+
+    /// Only the change with this letter, as `packtrain compare` tells it; repeatable
+    #[arg(long, value_name = "LETTER")]
+    cluster: Vec<String>,
+
+    /// Only this part of the picture; repeatable, with --step
+    #[arg(long = "box", value_name = "N", requires = "step")]
+    boxes: Vec<usize>,
+
+    /// Say what would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Remove baselines of steps and cells that the run does not have
+    #[arg(long, conflicts_with_all = ["step", "cell", "cluster", "boxes"])]
+    prune: bool,
+
+    /// Folder for runs [default: .packtrain/runs]
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+/// `packtrain approve`.
+pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliError> {
+    let root = report::root(args.output.as_ref(), context)?;
+    let selection = args.selection()?;
+    let recorded = Recorded::read(&root, &args.run)?;
+    let mut kept = Kept::new(&context.working_directory);
+    let run = &recorded.run;
+    let compared = compare_with_baselines(
+        (run, &mut recorded.pictures()),
+        &mut kept,
+        &[
+            ChangeKind::Outcome,
+            ChangeKind::Tree,
+            ChangeKind::Defect,
+            ChangeKind::Visual,
+        ],
+    );
+    for letter in &selection.letters {
+        if !packtrain_compare::runs::approve::has_letter(&compared, letter) {
+            return Err(CliError::misuse(format!("there is no change {letter}"))
+                .hint("`packtrain compare` tells them"));
+        }
+    }
+    let known = |step: &u32| {
+        let mut steps = run.trails.iter().flat_map(|trail| &trail.steps);
+        steps.any(|one| one.step == *step)
+    };
+    if let Some(step) = selection.steps.iter().find(|step| !known(step)) {
+        return Err(CliError::misuse(format!(
+            "no trail of the run has a step {step}"
+        )));
+    }
+    let mut plan = plan(
+        (run, &mut recorded.pictures()),
+        &mut kept,
+        &compared,
+        &selection,
+    );
+    if !recorded.is_whole {
+        plan.refusals.push(Refusal {
+            why: "the run was cut short".to_owned(),
+            ..Refusal::default()
+        });
+        plan.approvals.clear();
+    }
+    // What could not even be compared is no baseline, and says why.
+    for unknown in compared
+        .not_compared
+        .iter()
+        .filter(|one| one.step.is_some())
+    {
+        plan.refusals.push(Refusal {
+            trail: unknown.trail.clone(),
+            cell: unknown.cell.clone(),
+            step: unknown.step,
+            why: unknown.why.clone(),
+        });
+    }
+    apply(args, &plan, &mut kept, recorded.is_whole)
+}
+
+/// Writes what is planned, and says what was written, removed and refused.
+fn apply(
+    args: &ApproveArgs,
+    plan: &Plan,
+    kept: &mut Kept,
+    is_whole: bool,
+) -> Result<Exit, CliError> {
+    let mut refused: Vec<String> = plan.refusals.iter().map(told).collect();
+    let (would, removed) = match args.dry_run {
+        true => ("would approve", "would remove"),
+        false => ("approved", "removed"),
+    };
+    let mut done = 0;
+    for approval in &plan.approvals {
+        let place = match kept.place(approval) {
+            Ok(place) => place.join(format!("{}.webp", approval.key)),
+            Err(why) => {
+                refused.push(format!("{}: {why}", approval.cell));
+                continue;
+            }
+        };
+        if !args.dry_run {
+            kept.write(approval)?;
+        }
+        done += 1;
+        let place = kept.shown(&place);
+        let place = place.display();
+        render::out(&format!("{would} {place}: {}", approval.why.join("; ")));
+    }
+    let mut gone = 0;
+    if args.prune {
+        // A run that did not get to its end, or a part of it, does not say what is no more.
+        if !is_whole || !plan.refusals.is_empty() {
+            refused.push("nothing is removed: not all of the run can be relied on".to_owned());
+        } else {
+            for (trail, known) in &plan.known {
+                let stale = kept.stale(trail, known).map_err(CliError::infrastructure)?;
+                for one in &stale {
+                    if !args.dry_run {
+                        kept.remove(one)?;
+                    }
+                    gone += 1;
+                    render::out(&format!("{removed} {}", kept.shown(&one.path()).display()));
+                }
+            }
+        }
+    }
+    refused.sort();
+    refused.dedup();
+    for line in &refused {
+        render::say(&format!("refused: {line}"));
+    }
+    if done + gone == 0 && refused.is_empty() {
+        render::say("nothing to approve: all is as its baselines");
+    }
+    Ok(match refused.is_empty() {
+        true => Exit::Passed,
+        false => Exit::Infrastructure,
+    })
+}
+
+impl ApproveArgs {
+    fn selection(&self) -> Result<Selection, CliError> {
+        let mut cells = Vec::new();
+        for text in &self.cell {
+            let mut values = BTreeMap::new();
+            for part in text.split(',') {
+                let Some((name, value)) = part.split_once('=') else {
+                    return Err(CliError::misuse(format!("`--cell {text}` is no cell"))
+                        .hint("write it as NAME=VALUE,NAME=VALUE"));
+                };
+                values.insert(name.trim().to_owned(), value.trim().to_owned());
+            }
+            cells.push(values);
+        }
+        Ok(Selection {
+            steps: self.step.clone(),
+            cells,
+            letters: self.cluster.iter().map(|one| one.to_uppercase()).collect(),
+            boxes: self.boxes.clone(),
+        })
+    }
+}
+
+fn told(refusal: &Refusal) -> String {
+    let step = refusal
+        .step
+        .map(|step| format!(", step {step}"))
+        .unwrap_or_default();
+    let why = packtrain_report::one_line(&refusal.why);
+    match refusal.trail.as_str() {
+        "" => why.into_owned(),
+        trail => format!("{trail} on {}{step}: {why}", refusal.cell),
+    }
+}
