@@ -17,8 +17,8 @@ const quiet = ["--disable-quic", "--no-first-run", "--disable-background-network
 const browser = await chromium.launch({ executablePath, args: [...quiet, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])] });
 try {
   for (const [name, hash, ready, width, height] of [
-    ["causes", "", "#cause-A .looks img", 1200, 1080],
-    ["pair", "#pair/s3-6/s1", ".sides img", 1200, 1500],
+    ["causes", "", "#cause-A .looks img", 1200, 690],
+    ["pair", "#pair/s3-6/s1", ".sides img", 1200, 1070],
   ]) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: "light", reducedMotion: "reduce" });
     const page = await context.newPage();
