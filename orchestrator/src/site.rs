@@ -70,13 +70,13 @@ pub struct Site {
 }
 
 impl Site {
-    /// Starts it on a free port.
+    /// Starts it on a free port, with more style sheet behind its own.
     ///
     /// # Errors
     /// When there is no loopback to listen on.
-    pub async fn start() -> std::io::Result<Self> {
+    pub async fn start(style: &'static str) -> std::io::Result<Self> {
         let app = Router::new()
-            .route("/web/{file}", get(file))
+            .route("/web/{file}", get(move |name| file(name, style)))
             .route("/web/events", post(|| async { StatusCode::NO_CONTENT }))
             .route("/events", post(|| async { StatusCode::NO_CONTENT }));
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -98,11 +98,12 @@ impl Site {
     }
 }
 
-async fn file(Path(name): Path<String>) -> Response {
+async fn file(Path(name): Path<String>, style: &'static str) -> Response {
     match FILES.iter().find(|(file, ..)| *file == name) {
         Some((_, kind, content)) => {
+            let more = if *kind == "text/css" { style } else { "" };
             let kind = format!("{kind}; charset=utf-8");
-            ([(header::CONTENT_TYPE, kind)], *content).into_response()
+            ([(header::CONTENT_TYPE, kind)], format!("{content}{more}")).into_response()
         }
         None => (StatusCode::NOT_FOUND, "no such page").into_response(),
     }

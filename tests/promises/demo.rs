@@ -1,6 +1,7 @@
 //! The demo is the product's: one trail, at once on phones and on browsers.
 
 use packtrain_tests::Ended;
+use serde_json::Value;
 
 use crate::lab;
 
@@ -10,37 +11,53 @@ const PHONES: [&str; 2] = ["android/virtual-1", "ios/virtual-1"];
 fn the_demo_runs_its_trail_at_once_on_both_phones_and_on_every_browser() {
     let lab = lab();
     let ended = lab.run(&["demo"]).expect(0);
-    let outcomes = lab.outcomes();
-    let browsers = ["desktop", "phone", "tablet", "night"].map(|name| format!("web/{name}"));
-    for device in PHONES
-        .into_iter()
-        .chain(browsers.iter().map(String::as_str))
-    {
-        assert_eq!(
-            outcomes.get(device).map(String::as_str),
-            Some("passed"),
-            "{device}"
-        );
-    }
-    assert_eq!(outcomes.len(), 6, "{outcomes:?}");
+    // Light and dark, and in the browser wide and narrow.
+    let events = lab.events();
+    let ended_well = |platform: &str| {
+        let started = events
+            .iter()
+            .filter(|event| event["event"] == "session_started");
+        let here = started.filter(|event| {
+            let device = event["device"]["id"].as_str().unwrap();
+            device.starts_with(platform)
+        });
+        let passed = |session: &&Value| {
+            let finished = events.iter().find(|event| {
+                event["event"] == "session_finished" && event["session"] == session["session"]
+            });
+            finished.is_some_and(|finished| finished["outcome"] == "passed")
+        };
+        here.filter(passed).count()
+    };
+    let counts = ["android/", "ios/", "web/desktop"].map(ended_well);
+    assert_eq!(counts, [2, 2, 4]);
     assert!(ended.stderr.contains("report.html"), "{}", ended.stderr);
     // One of its steps is by a tool source, on every device.
     let tool = |event: &&serde_json::Value| {
         event["event"] == "tool_finished" && event["tool"] == "shop_signUpNode"
     };
-    let events = lab.events();
     let by_source: Vec<_> = events.iter().filter(tool).collect();
-    assert_eq!(by_source.len(), 6, "{by_source:?}");
+    assert_eq!(by_source.len(), 8, "{by_source:?}");
     for event in by_source {
         assert_eq!(event["via"]["source"], "signup", "{event}");
     }
     // At once: every device has begun before any has ended.
-    let events = lab.events();
     let place = |name: &str| events.iter().position(|event| event["event"] == name);
-    let last_started = events
+    let first_end = place("session_finished").unwrap();
+    let begun = events[..first_end]
         .iter()
-        .rposition(|event| event["event"] == "session_started");
-    assert!(last_started < place("session_finished"));
+        .filter(|event| event["event"] == "session_started");
+    let platforms: std::collections::BTreeSet<_> = begun
+        .map(|event| {
+            event["device"]["id"]
+                .as_str()
+                .unwrap()
+                .split('/')
+                .next()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(platforms.len(), 3, "{platforms:?}");
 }
 
 #[test]
@@ -89,10 +106,35 @@ fn a_browser_that_nothing_drives_yet_is_made_ready_by_the_demo() {
         .output()
         .unwrap();
     let ended = Ended::from(output).expect(0);
-    assert_eq!(
-        lab.outcomes(),
-        [("web/desktop".into(), "passed".into())].into()
+    let outcomes = lab.outcomes();
+    assert!(
+        outcomes.values().all(|outcome| outcome == "passed"),
+        "{outcomes:?}"
     );
     let said = format!("from npm into {}", home.display());
     assert!(ended.stderr.contains(&said), "{}", ended.stderr);
+}
+
+#[test]
+fn the_demos_difference_is_told_by_its_element_and_its_cause() {
+    let lab = lab();
+    lab.run(&["demo", "--differences", "-d", "web/desktop"])
+        .expect(0);
+    let text = std::fs::read_to_string(lab.run_folder().join("comparison.json")).unwrap();
+    let compared: Value = serde_json::from_str(&text).unwrap();
+    let clusters = compared["clusters"].as_array().unwrap();
+    let planted = clusters.iter().find(|cluster| {
+        cluster["title"]
+            .as_str()
+            .unwrap()
+            .contains("Continue shopping")
+    });
+    let planted = planted.unwrap_or_else(|| panic!("{clusters:#?}"));
+    let words = planted["words"].as_str().unwrap();
+    assert_eq!(planted["verdict"], "cause", "{words}");
+    assert!(
+        words.contains("**all 6 of 6** cells with colorScheme=dark"),
+        "{words}"
+    );
+    assert!(words.contains("**none of 6** others"), "{words}");
 }

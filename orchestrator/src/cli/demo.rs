@@ -36,7 +36,24 @@ pub(crate) struct DemoArgs {
     /// Show the browsers' windows
     #[arg(long)]
     headed: bool,
+
+    /// Run more configurations of a shop that lacks a link in some of them, to see how a difference is told
+    #[arg(long)]
+    differences: bool,
 }
+
+/// The configurations of the demo.
+const AXES: [&str; 2] = ["colorScheme=light,dark", "viewport=1280x800,390x844"];
+/// Those in which the difference is found.
+const MORE_AXES: [&str; 3] = [
+    "colorScheme=light,dark",
+    "viewport=1280x800,768x1024,390x844",
+    "touch=false,true",
+];
+/// The difference.
+const DIFFERENCE: &str = "
+@media (prefers-color-scheme: dark) { [data-page=thanks] main a { display: none } }
+";
 
 /// `packtrain demo`.
 pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
@@ -61,10 +78,12 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
         trails: vec![trails::LoadedTrail::File(Arc::new(parsed.trail))],
         warnings: parsed.warnings,
     };
+    let axes: &[&str] = if args.differences { &MORE_AXES } else { &AXES };
     runtime::block_on_stoppable(async |interrupts| {
         let device = async { Ok(devices(args.device, &config, context).await) };
         let device = interrupts.interruptible(device).await?;
-        let site = Site::start().await.map_err(|error| {
+        let style = if args.differences { DIFFERENCE } else { "" };
+        let site = Site::start(style).await.map_err(|error| {
             CliError::infrastructure("cannot serve the example shop").because(&error)
         })?;
         render::say(&format!("the example shop is at {}", site.base_url()));
@@ -72,6 +91,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             device,
             base_url: Some(site.base_url()),
             headed: args.headed,
+            axis: axes.iter().map(ToString::to_string).collect(),
             ..RunArgs::default()
         };
         let workspace = Workspace {
@@ -131,7 +151,7 @@ async fn devices(asked: Vec<String>, config: &Config, context: &Context) -> Vec<
         .collect();
     prepare_browsers(config, context).await;
     match wiring::web::lacking(config) {
-        None => devices.push("web".to_owned()),
+        None => devices.push("web/desktop".to_owned()),
         Some(lacking) => {
             render::say(&format!(
                 "{}; the virtual phones run without it",

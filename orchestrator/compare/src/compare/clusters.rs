@@ -21,8 +21,15 @@ pub(super) fn of(field: &Field<'_>, facts: &[Axis], sightings: Sightings) -> Vec
     let mut clusters: Vec<Cluster> = sighted
         .into_iter()
         .zip(sets.iter().zip(findings))
-        .map(
+        .filter_map(
             |(((kind, signature), sighted), ((_, standings), finding))| {
+                // What is slow here and there is slow by accident, most likely.
+                let is_news = kind != ClusterKind::Slow
+                    || sighted.is_striking
+                    || matches!(
+                        finding.verdict,
+                        Verdict::Cause | Verdict::Mostly | Verdict::Tie
+                    );
                 let cells = (0..standings.len())
                     .filter(|cell| matches!(standings[*cell], Standing::Bad | Standing::Flaky))
                     .collect();
@@ -51,7 +58,7 @@ pub(super) fn of(field: &Field<'_>, facts: &[Axis], sightings: Sightings) -> Vec
                     0 => String::new(),
                     more => format!(", and {more} more"),
                 };
-                Cluster {
+                is_news.then(|| Cluster {
                     letter: String::new(),
                     kind,
                     title: format!("{}{more}", sighted.title),
@@ -66,7 +73,7 @@ pub(super) fn of(field: &Field<'_>, facts: &[Axis], sightings: Sightings) -> Vec
                     explanations: finding.explanations,
                     next,
                     again: again.unwrap_or_default(),
-                }
+                })
             },
         )
         .collect();

@@ -21,6 +21,8 @@ pub(super) struct Sighted {
     pub(super) flaky: Vec<usize>,
     /// Whether the reference has it too.
     pub(super) everywhere: bool,
+    /// Whether it is worth telling without knowing what those cells have in common.
+    pub(super) is_striking: bool,
     /// What else was seen in the same places.
     pub(super) more: usize,
 }

@@ -12,6 +12,8 @@ use crate::input::{OutcomeKind, StepStatus};
 const LEAST_CELLS: usize = 5;
 /// A step has to take so much longer than the median, in milliseconds.
 const LEAST_DIFFERENCE_MS: u64 = 500;
+/// So much longer than the median is told of one cell too, in milliseconds.
+const STRIKING_MS: u64 = 3_000;
 
 pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timing> {
     /// Trail, step, device and engine.
@@ -76,7 +78,7 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                 step,
                 ..Occurrence::default()
             };
-            sightings.add(
+            let sighted = sightings.add(
                 ClusterKind::Slow,
                 format!("slow:{trail}:{step}"),
                 occurrence,
@@ -86,6 +88,7 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                     (format!("Step {step} is slow: {words}"), took)
                 },
             );
+            sighted.is_striking |= ms > median + STRIKING_MS && ms > median * 4;
         }
     }
     timings
