@@ -8,7 +8,7 @@ use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
 use packtrain_tools::Registry;
 
-use super::run::RunArgs;
+use super::run::{RunArgs, ShownArgs};
 use super::{Context, Workspace};
 use crate::exit::CliError;
 use crate::site::Site;
@@ -36,6 +36,10 @@ pub(crate) struct DemoArgs {
     /// Show the browsers' windows
     #[arg(long)]
     headed: bool,
+
+    /// Open the report at the end
+    #[arg(long)]
+    open: bool,
 }
 
 /// `packtrain demo`.
@@ -72,6 +76,10 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             device,
             base_url: Some(site.base_url()),
             headed: args.headed,
+            shown: ShownArgs {
+                open: args.open,
+                ..ShownArgs::default()
+            },
             ..RunArgs::default()
         };
         let workspace = Workspace {

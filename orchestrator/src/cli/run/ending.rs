@@ -1,7 +1,7 @@
 //! The end of a run: its journal is whole, its reports are made, its verdict is said, and only then
 //! comes what can hang. A second signal takes the same way, as far as it gets.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use packtrain_model::{Exit, Verdict};
 
 use crate::cli::Format;
 use crate::exit::CliError;
+use crate::live::Followed;
+use crate::opener;
 use crate::render::{self, Color};
 use crate::reports::{self, Copies, Written};
 
@@ -25,6 +27,10 @@ pub(super) struct Ending {
     pub(super) copies: Copies,
     pub(super) format: Format,
     pub(super) color: Color,
+    /// What shows the run while it goes on.
+    pub(super) live: Option<Arc<Followed>>,
+    /// Whether the report is opened.
+    pub(super) is_opened: bool,
     /// Whether the reports were begun: they are made once.
     begun: Mutex<bool>,
     /// The exit code, once the verdict is said.
@@ -33,16 +39,18 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    pub(super) fn new(folder: PathBuf, copies: Copies, format: Format, color: Color) -> Arc<Self> {
-        Arc::new(Self {
+    pub(super) fn new(folder: PathBuf, copies: Copies, format: Format, color: Color) -> Self {
+        Self {
             folder,
             copies,
             format,
             color,
+            live: None,
+            is_opened: false,
             begun: Mutex::new(false),
             exit: Mutex::default(),
             concluded: Condvar::new(),
-        })
+        }
     }
 
     /// Concludes a run that ended by itself, or was given up when `verdict` is `None`.
@@ -77,6 +85,8 @@ impl Ending {
                 );
             }
         });
+        let html = written.as_ref().ok().and_then(Written::html);
+        let html = html.filter(|_| self.is_opened).map(Path::to_owned);
         let exit = verdict.as_ref().map(|verdict| verdict.exit);
         let concluded = match (journal.failure, exit) {
             (Some(failure), exit) => Err(CliError::infrastructure(
@@ -99,6 +109,10 @@ impl Ending {
         };
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
         self.concluded.notify_all();
+        if let Some(html) = html {
+            // A browser that is slow holds nothing up but this.
+            let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
+        }
         concluded
     }
 
@@ -169,6 +183,10 @@ impl Ending {
         if std::mem::replace(&mut *begun, true) {
             return None;
         }
-        Some(reports::write(&self.folder, &self.copies))
+        let written = reports::write(&self.folder, &self.copies);
+        if let Some(live) = &self.live {
+            live.end(written.as_ref().ok());
+        }
+        Some(written)
     }
 }
