@@ -180,7 +180,7 @@ pub(crate) async fn execute(
     let live = live_report(&args, &folder, context.color).await?;
     let mut ending = Ending::new(folder.clone(), copies, args.format, context.color);
     ending.live = live.as_ref().map(LiveReport::run);
-    ending.is_opened = args.shown.open && live.is_none();
+    let is_opened = args.shown.open && live.is_none();
     let ending = Arc::new(ending);
     let disk = Box::new(Disk::new(writer));
     let secrets = Redactor::of(&args.secret);
@@ -236,6 +236,11 @@ pub(crate) async fn execute(
     // One may have gone on until its device was let go of.
     ending.remove_raw_logs();
     drop(stopping);
+    if let Some(html) = ending.html.get().filter(|_| is_opened).cloned() {
+        let color = context.color;
+        // That it does not open was said.
+        let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
+    }
     concluded
 }
 

@@ -1,8 +1,8 @@
 //! The end of a run: its journal is whole, its reports are made, its verdict is said, and only then
 //! comes what can hang. A second signal takes the same way, as far as it gets.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use packtrain_engine::JournalThread;
@@ -11,7 +11,6 @@ use packtrain_model::{Exit, Verdict};
 use crate::cli::Format;
 use crate::exit::CliError;
 use crate::live::Followed;
-use crate::opener;
 use crate::render::{self, Color};
 use crate::reports::{self, Copies, Written};
 
@@ -29,8 +28,8 @@ pub(super) struct Ending {
     pub(super) color: Color,
     /// What shows the run while it goes on.
     pub(super) live: Option<Arc<Followed>>,
-    /// Whether the report is opened.
-    pub(super) is_opened: bool,
+    /// The HTML report, once it is made.
+    pub(super) html: OnceLock<PathBuf>,
     /// Whether the reports were begun: they are made once.
     begun: Mutex<bool>,
     /// The exit code, once the verdict is said.
@@ -46,7 +45,7 @@ impl Ending {
             format,
             color,
             live: None,
-            is_opened: false,
+            html: OnceLock::new(),
             begun: Mutex::new(false),
             exit: Mutex::default(),
             concluded: Condvar::new(),
@@ -85,8 +84,6 @@ impl Ending {
                 );
             }
         });
-        let html = written.as_ref().ok().and_then(Written::html);
-        let html = html.filter(|_| self.is_opened).map(Path::to_owned);
         let exit = verdict.as_ref().map(|verdict| verdict.exit);
         let concluded = match (journal.failure, exit) {
             (Some(failure), exit) => Err(CliError::infrastructure(
@@ -109,10 +106,6 @@ impl Ending {
         };
         *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
         self.concluded.notify_all();
-        if let Some(html) = html {
-            // A browser that is slow holds nothing up but this.
-            let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
-        }
         concluded
     }
 
@@ -186,6 +179,10 @@ impl Ending {
         let written = reports::write(&self.folder, &self.copies);
         if let Some(live) = &self.live {
             live.end(written.as_ref().ok());
+        }
+        if let Some(html) = written.as_ref().ok().and_then(Written::html) {
+            // Reports are made once.
+            let _ = self.html.set(html.to_owned());
         }
         Some(written)
     }
