@@ -101,8 +101,8 @@ fn embedded(report: &str, id: &str) -> Value {
 fn without_places_of_pictures(value: &mut Value) {
     match value {
         Value::Object(map) => {
-            let is_picture = map.len() == 1 && (map.contains_key("p") || map.contains_key("h"));
-            if is_picture && !map["h"].is_object() {
+            let is = |key, test: fn(&Value) -> bool| map.get(key).is_some_and(test);
+            if map.len() == 1 && (is("p", Value::is_number) || is("h", Value::is_string)) {
                 map.clear();
             }
             map.values_mut().for_each(without_places_of_pictures);

@@ -3,14 +3,18 @@
 // what it was given last. A path on standard input is then a report to be read in the same way.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const installed = createRequire(join(process.env.PACKTRAIN_TEST_SOURCES, "package.json"));
 const { chromium } = installed("playwright-core");
 const say = (value) => console.log(JSON.stringify(value));
 const quiet = ["--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const executablePath = process.env.PACKTRAIN_BROWSER ?? "/usr/bin/chromium";
+const mac = ["/Applications/Chromium.app/Contents/MacOS/Chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const all = [...(process.env.PATH ?? "").split(delimiter).flatMap((folder) => names.map((name) => join(folder, name))), ...mac];
+const executablePath = process.env.PACKTRAIN_BROWSER ?? all.find((path) => existsSync(path));
 const browser = await chromium.launch({ executablePath, args: [...quiet, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])] });
 const page = await (await browser.newContext()).newPage();
 page.setDefaultTimeout(60_000);
