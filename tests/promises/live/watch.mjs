@@ -20,7 +20,7 @@ const page = await (await browser.newContext()).newPage();
 page.setDefaultTimeout(60_000);
 const broken = [];
 page.on("pageerror", (error) => broken.push(error.message));
-page.on("console", (line) => { if (line.type() === "error") broken.push(line.text()); });
+page.on("console", (line) => { if (line.type() === "error") broken.push(`${line.location().url}: ${line.text()}`); });
 await page.addInitScript(() => {
   const Own = EventSource;
   window.loads = (Number(sessionStorage.loads ?? 0)) + 1;
