@@ -132,7 +132,7 @@ fn whoever_watches_a_run_sees_it_go_on_and_at_the_end_the_report() {
     assert!(!before["pictures"].as_array().unwrap().is_empty());
 
     gate.open();
-    let mut after = line(&mut said);
+    let after = line(&mut said);
     ended(child).expect(1);
     assert_eq!(after["marks"].to_string(), r#"["✓","✓","✓","✓","✗","✗"]"#);
     assert_ne!(after["title"], before["title"]);
@@ -141,7 +141,7 @@ fn whoever_watches_a_run_sees_it_go_on_and_at_the_end_the_report() {
 
     let path = lab.run_folder().join("report.html");
     let report = std::fs::read_to_string(&path).unwrap();
-    let last = &mut after["last"];
+    let mut last: Value = serde_json::from_str(after["last"].as_str().unwrap()).unwrap();
     assert_eq!(last["comparison"], embedded(&report, "comparison"));
     assert_eq!(last["words"], embedded(&report, "words"));
     let mut data = embedded(&report, "data");

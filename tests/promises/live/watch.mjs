@@ -41,7 +41,7 @@ const pictures = await page.evaluate(async () => {
 });
 say({ marks: await marks(), title: await page.title(), pictures });
 await page.waitForFunction(() => window.last);
-say({ marks: await marks(), title: await page.title(), shown: await shown(), last: JSON.parse(await page.evaluate(() => window.last)), loads: await page.evaluate(() => window.loads), broken });
+say({ marks: await marks(), title: await page.title(), shown: await shown(), last: await page.evaluate(() => window.last), loads: await page.evaluate(() => window.loads), broken });
 for await (const path of createInterface({ input: process.stdin })) {
   await page.goto(pathToFileURL(path).href);
   await page.locator("#app h1").waitFor();
