@@ -21,6 +21,8 @@ pub struct Copies {
     pub html: Option<PathBuf>,
     /// A summary in Markdown.
     pub summary: Option<PathBuf>,
+    /// Whether every picture goes into the HTML report, however large that gets.
+    pub single_file: bool,
     /// Whether the CI is told of the run too, in its own way.
     pub for_ci: bool,
 }
@@ -28,6 +30,8 @@ pub struct Copies {
 /// What was written.
 pub struct Written {
     view: RunView,
+    comparison: serde_json::Value,
+    html: Option<PathBuf>,
     links: Vec<ReportLink>,
     warnings: Vec<String>,
     copied: Result<(), CliError>,
@@ -46,6 +50,18 @@ impl Written {
     /// The exit code that the run's verdict has, as far as it got.
     pub const fn exit(&self) -> Exit {
         self.view.verdict.exit
+    }
+
+    /// The HTML report to look at: that of the run's folder, or the copy when there is no other.
+    pub fn html(&self) -> Option<&Path> {
+        self.html.as_deref()
+    }
+
+    /// What a page that shows the run is given at its end.
+    pub fn data(&self, folder: &Path, options: &HtmlOptions) -> Option<String> {
+        let (view, comparison) = (&self.view, Some(&self.comparison));
+        let files = &mut |path: &str| file(folder, path);
+        packtrain_report::html_data(view, comparison, options, files).ok()
     }
 
     /// What the runner of a CI is told, a line each.
@@ -100,8 +116,20 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     };
     let compared =
         serde_json::to_value(&comparison).map_err(|error| failed("comparison", &error))?;
-    let html =
-        |root| render_html(&view, &compared, folder, root).map_err(|error| failed("HTML", &error));
+    let inline_limit = match wanted.single_file {
+        true => u64::MAX,
+        false => HtmlOptions::default().inline_limit,
+    };
+    let html = |artifact_root| {
+        let options = HtmlOptions {
+            inline_limit,
+            artifact_root,
+            live: false,
+        };
+        let files = &mut |path: &str| file(folder, path);
+        packtrain_report::html(&view, Some(&compared), &options, files)
+            .map_err(|error| failed("HTML", &error))
+    };
     // One after the other, so that no two of them are in memory.
     if !wanted.only {
         keep("html", "report.html", &html(String::new())?);
@@ -117,10 +145,10 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
             .junit
             .as_ref()
             .map(|path| junit(path).and_then(|junit| copy(path, &junit))),
-        wanted.html.as_ref().map(|path| {
-            let root = format!("{}/", absolute(folder).display());
-            html(root).and_then(|html| copy(path, &html))
-        }),
+        wanted
+            .html
+            .as_ref()
+            .map(|path| html(root_from(path, folder)).and_then(|html| copy(path, &html))),
         wanted
             .summary
             .as_ref()
@@ -137,8 +165,12 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         true => crate::ci::annotations(&view),
         false => Vec::new(),
     };
+    let own = links.iter().find(|link| link.kind == "html");
+    let html = own.map(|link| PathBuf::from(&link.path));
     Ok(Written {
         annotations,
+        comparison: compared,
+        html: html.or_else(|| wanted.html.clone().filter(|_| copied.is_ok())),
         view,
         links,
         warnings,
@@ -173,21 +205,6 @@ pub(crate) fn read(folder: &Path) -> Result<(RunView, Option<String>), CliError>
         )
     });
     Ok((view, torn))
-}
-
-fn render_html(
-    view: &RunView,
-    compared: &serde_json::Value,
-    folder: &Path,
-    artifact_root: String,
-) -> Result<String, packtrain_report::HtmlError> {
-    let options = HtmlOptions {
-        artifact_root,
-        ..HtmlOptions::default()
-    };
-    packtrain_report::html(view, Some(compared), &options, &mut |path| {
-        file(folder, path)
-    })
 }
 
 /// A file of the run. Paths come from the journal, which may come from anywhere.
@@ -253,6 +270,50 @@ fn as_found_from(junit: &Path, folder: &Path) -> String {
     }
 }
 
+/// What leads from an HTML file to the run's folder, as a browser reads it: by names alone, and from
+/// one root to another not at all.
+fn root_from(html: &Path, folder: &Path) -> String {
+    let (html, folder) = (absolute(html), absolute(folder));
+    if html.components().next() != folder.components().next() {
+        return format!("{}/", folder.display());
+    }
+    let beside = html.parent().unwrap_or_else(|| Path::new("/"));
+    let (beside, folder) = (beside.display().to_string(), folder.display().to_string());
+    match packtrain_report::relative(&beside, &folder).as_str() {
+        "." => String::new(),
+        relative => relative.bytes().fold(String::new(), in_address) + "/",
+    }
+}
+
+/// Adds a byte of a path to an address.
+fn in_address(mut address: String, byte: u8) -> String {
+    match byte {
+        b'/' | b'.' | b'-' | b'_' | b'~' => address.push(char::from(byte)),
+        _ if byte.is_ascii_alphanumeric() => address.push(char::from(byte)),
+        _ => address.push_str(&format!("%{byte:02X}")),
+    }
+    address
+}
+
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::root_from;
+
+    #[test]
+    fn a_copy_leads_to_the_runs_folder_from_where_it_lies() {
+        for (html, folder, expected) in [
+            ("/w/public/index.html", "/w/runs/r1", "../runs/r1/"),
+            ("/w/index.html", "/w/runs/r1", "runs/r1/"),
+            ("/w/runs/r1/copy.html", "/w/runs/r1", ""),
+            ("/tmp/a.html", "/w/a b#1/r%", "../w/a%20b%231/r%25/"),
+        ] {
+            assert_eq!(root_from(Path::new(html), Path::new(folder)), expected);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 pub mod calls;
 pub mod disk;
+pub(crate) mod follow;
 pub mod lines;
 pub mod live;
 pub mod ndjson;

@@ -14,6 +14,7 @@ mod docs;
 mod downloads;
 mod fleet;
 mod isolation;
+mod live;
 mod matrix;
 mod mcp_conformance;
 mod mutants;

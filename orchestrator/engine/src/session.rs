@@ -287,14 +287,13 @@ impl SessionContext {
         let invoker = Invoker::new(self, step.index);
         let calls = invoker.all(trail, calls, 0, self.caller);
         let ended = match self.options.step_timeout {
-            Some(limit) => tokio::time::timeout(limit, calls)
-                .await
-                .unwrap_or_else(|_| {
-                    Err(Outcome::failed(format!(
-                        "the step was not done within {} s",
-                        limit.as_secs_f64()
-                    )))
-                }),
+            Some(limit) => match tokio::time::timeout(limit, calls).await {
+                Ok(ended) => ended,
+                Err(_) => {
+                    let limit = limit.as_secs_f64();
+                    return Outcome::failed(format!("the step was not done within {limit} s"));
+                }
+            },
             None => calls.await,
         };
         match ended {

@@ -30,8 +30,9 @@ pub struct HtmlOptions {
     /// What leads from the HTML file to the run's folder, ending in `/`; empty when the file lies
     /// in it.
     pub artifact_root: String,
-    /// Whether the page is served while the run goes on: it then listens to `/events` and, at each
-    /// message, fetches what [`html_data`] makes from `/data.json`.
+    /// Whether the page is served while the run goes on: it then listens to `events` beside it and,
+    /// at each message, fetches what [`html_data`] makes from `data.json`. An event `end` has the
+    /// same in it, and is the last.
     pub live: bool,
 }
 
@@ -103,8 +104,8 @@ pub fn html(
     })?)
 }
 
-/// What a page that is open is given to show the run as it is now, as JSON: the details and the
-/// comparison. Pictures and trees are not in it but linked.
+/// What a page that is open is given to show the run as it is now, as JSON: the details, the
+/// comparison, and the texts of screens. Pictures and trees are not in it but linked.
 ///
 /// # Errors
 /// When the encoder breaks; a run cannot make it.
@@ -112,18 +113,27 @@ pub fn html_data(
     view: &RunView,
     comparison: Option<&Value>,
     options: &HtmlOptions,
+    artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
 ) -> Result<String, HtmlError> {
     #[derive(Serialize)]
     struct Update<'a> {
         data: data::Details<'a>,
         comparison: Option<&'a Value>,
+        texts: Vec<String>,
+        words: trees::Words,
     }
     let comparisons: Vec<_> = view.trails.iter().map(crate::Comparison::of).collect();
     let nothing = &mut |_: &str| None;
     let pictures = Pictures::collect(view, &Compared::default(), 0, nothing);
+    let words = Trees::collect(view, &Compared::default(), artifact).words;
     let page = page::Page::new(view, &comparisons);
-    let (data, _) = data::details(view, &page, &comparisons, options, &pictures, nothing);
-    Ok(serde_json::to_string(&Update { data, comparison })?)
+    let (data, texts) = data::details(view, &page, &comparisons, options, &pictures, artifact);
+    Ok(serde_json::to_string(&Update {
+        data,
+        comparison,
+        texts,
+        words,
+    })?)
 }
 
 /// A text in which `` `words` `` stand for code, as HTML.

@@ -8,7 +8,7 @@ use packtrain_model::Exit;
 use packtrain_model::trail::Trail;
 use packtrain_tools::Registry;
 
-use super::run::RunArgs;
+use super::run::{RunArgs, ShownArgs};
 use super::{Context, Workspace};
 use crate::exit::CliError;
 use crate::site::Site;
@@ -40,6 +40,10 @@ pub(crate) struct DemoArgs {
     /// Run more configurations of a shop that lacks a link in some of them, to see how a difference is told
     #[arg(long)]
     differences: bool,
+
+    /// Open the report at the end
+    #[arg(long)]
+    open: bool,
 }
 
 /// The configurations of the demo.
@@ -92,6 +96,10 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             base_url: Some(site.base_url()),
             headed: args.headed,
             axis: axes.iter().map(ToString::to_string).collect(),
+            shown: ShownArgs {
+                open: args.open,
+                ..ShownArgs::default()
+            },
             ..RunArgs::default()
         };
         let workspace = Workspace {

@@ -14,8 +14,8 @@ use serde_json::json;
 use self::merge::MergeArgs;
 use super::{Context, Format};
 use crate::exit::CliError;
-use crate::render;
 use crate::reports::{self, Copies};
+use crate::{opener, render};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -45,6 +45,14 @@ pub(crate) struct ReportArgs {
     /// Write a summary in Markdown here
     #[arg(long, value_name = "FILE")]
     summary: Option<PathBuf>,
+
+    /// Put every picture into the HTML report, however large that gets
+    #[arg(long)]
+    single_file: bool,
+
+    /// Open the HTML report
+    #[arg(long)]
+    open: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -81,10 +89,14 @@ pub(crate) fn run(args: &ReportArgs, context: &Context) -> Result<Exit, CliError
         junit: args.junit.clone(),
         html: args.html.clone(),
         summary: args.summary.clone(),
+        single_file: args.single_file,
         for_ci: false,
     };
     let written = reports::write(&folder, &wanted)?;
     render::say(&written.summary(context.color.on_stderr()));
+    if let Some(html) = written.html().filter(|_| args.open) {
+        opener::file(html, context.color);
+    }
     written.copied().map(|()| Exit::Passed)
 }
 

@@ -9,6 +9,7 @@ mod list;
 mod shown;
 mod trailblaze;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,17 +28,19 @@ use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
 pub(crate) use self::args::RunArgs;
 use self::ending::Ending;
 pub(crate) use self::given::targets;
+pub(crate) use self::shown::ShownArgs;
 use super::check::Calls;
 use super::select::select;
 use super::{Context, Workspace};
 use crate::exit::CliError;
+use crate::live::LiveReport;
 use crate::render::{self, Color};
 use crate::reports::Copies;
 use crate::shutdown::Interrupts;
 use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
 use crate::sources::{self, Purpose, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::{matrix, runtime, trails};
+use crate::{matrix, opener, runtime, trails};
 
 /// How long a run may take after a signal before it is given up. Its sessions have less.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
@@ -171,12 +174,19 @@ pub(crate) async fn execute(
         junit: args.junit.clone(),
         html: args.html.clone(),
         summary: args.shown.summary.clone(),
+        single_file: args.shown.single_file,
         for_ci: true,
     };
-    let ending = Ending::new(folder.clone(), copies, args.format, context.color);
+    let live = live_report(&args, &folder, context.color).await?;
+    let mut ending = Ending::new(folder.clone(), copies, args.format, context.color);
+    ending.live = live.as_ref().map(LiveReport::run);
+    let is_opened = args.shown.open && live.is_none();
+    let ending = Arc::new(ending);
     let disk = Box::new(Disk::new(writer));
     let secrets = Redactor::of(&args.secret);
-    let (journal, journal_thread) = Journal::start(disk, sinks(&args, context.color), secrets)
+    let mut sinks = sinks(&args, context.color);
+    sinks.extend(live.as_ref().map(LiveReport::sink));
+    let (journal, journal_thread) = Journal::start(disk, sinks, secrets)
         .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
     let fleet = fleet(&wiring, &plan)?;
     let stop = Stop::default();
@@ -220,10 +230,37 @@ pub(crate) async fn execute(
     }
     // What does not end in time is killed with the program's other children.
     let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    if let Some(live) = live {
+        live.shutdown().await;
+    }
     // One may have gone on until its device was let go of.
     ending.remove_raw_logs();
     drop(stopping);
+    if let Some(html) = ending.html.get().filter(|_| is_opened).cloned() {
+        let color = context.color;
+        // That it does not open was said.
+        let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
+    }
     concluded
+}
+
+/// The report while the run goes on, when it is wanted.
+async fn live_report(
+    args: &RunArgs,
+    folder: &Path,
+    color: Color,
+) -> Result<Option<LiveReport>, CliError> {
+    if !args.shown.live {
+        return Ok(None);
+    }
+    let live = LiveReport::start(folder).await.map_err(|error| {
+        CliError::infrastructure("cannot serve the live report").because(&error)
+    })?;
+    render::say(&format!("live: {}", live.url()));
+    if args.shown.open {
+        opener::address(live.url(), color);
+    }
+    Ok(Some(live))
 }
 
 fn sinks(args: &RunArgs, color: Color) -> Vec<Box<dyn Sink>> {

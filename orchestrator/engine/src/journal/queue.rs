@@ -20,6 +20,10 @@ const MESSAGE_BYTES: usize = 512;
 
 /// What the journal's thread is asked to do.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most messages are events, and each is taken out soon"
+)]
 pub(super) enum Message {
     Event(RunEvent),
     Save(NewArtifact),

@@ -2,7 +2,7 @@
 
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Comparison, type Data, kept } from "./data";
+import { type Comparison, type Data, kept, type Words } from "./data";
 import { Causes } from "./cards";
 import { Overview, Trail } from "./grid";
 import { reportMarkdown } from "./markdown";
@@ -210,11 +210,12 @@ document.addEventListener("click", (event) => {
 });
 
 // ---- News of a run that goes on ----
-interface Update { data: Data; comparison: Comparison | null }
-function update({ data, comparison }: Update) {
-  const model = new Model(data, comparison);
+interface Update { data: Data; comparison: Comparison | null; texts?: string[]; words?: Words }
+function update({ data, comparison, texts, words }: Update) {
+  const model = new Model(data, comparison, texts, words);
   model.adopt(state.model);
   setModel(model);
+  document.title = `${data.head.headline_mark.sign} ${data.head.headline} · ${data.head.run}`;
   state.said = comparison ? `${comparison.settled} of ${comparison.planned} sessions ended` : data.head.headline;
   follow();
 }
@@ -227,11 +228,13 @@ function listen(address: string) {
     asking = true;
     do {
       again = false;
-      try { update(await (await fetch("/data.json")).json() as Update); } catch { /* the next message tries again */ }
+      try { update(await (await fetch("data.json")).json() as Update); } catch { /* the next message tries again */ }
     } while (again);
     asking = false;
   };
   events.onmessage = () => void ask();
+  // Nobody is there to ask any more.
+  events.addEventListener("end", (event) => { events.close(); update(JSON.parse((event as MessageEvent<string>).data) as Update); });
 }
 
 setModel(new Model(JSON.parse(kept("data") ?? "null") as Data, JSON.parse(kept("comparison") ?? "null") as Comparison | null));

@@ -22,7 +22,9 @@ export class Model {
   private readonly nearestAt = new Map<string, string>();
   private readonly compared = new Map<string, number>();
 
-  constructor(readonly data: Data, readonly comparison: Comparison | null) {
+  /** `texts` and `words` are given where the file has none as new as the data. */
+  constructor(readonly data: Data, readonly comparison: Comparison | null, private readonly texts?: string[], words?: Words) {
+    this.wordsKept = words;
     this.order = data.groups.map((groups) => groups.flat());
     for (const session of data.sessions) {
       this.sessions.set(session.id, session);
@@ -118,6 +120,8 @@ export class Model {
   private readonly urls = new Map<number, string>();
   private readonly trees = new Map<string, Tree | null>();
   private wordsKept: Words | undefined;
+  /** The screen or the log of a step that went wrong. */
+  text = (n: number): string => this.texts ? this.texts[n] ?? "" : JSON.parse(kept(`text-${n}`) ?? '""') as string;
   src(shot: Shot | undefined): string | null {
     if (!shot) return null;
     if (shot.p === undefined) return shot.h === undefined ? null : this.fileUrl(shot.h);
@@ -159,7 +163,10 @@ export class Model {
     const { texts, trees } = this.wordsKept;
     return digest !== undefined && (trees[digest] ?? []).some((place) => texts[place]?.includes(text));
   }
-  adopt(old: Model) { for (const [n, url] of old.urls) this.urls.set(n, url); }
+  adopt(old: Model) {
+    for (const [n, url] of old.urls) this.urls.set(n, url);
+    for (const [digest, tree] of old.trees) if (tree) this.trees.set(digest, tree);
+  }
 }
 
 const pair = (session: string | undefined, step: number, against: string | undefined) => `${session}-${step}/${against}`;

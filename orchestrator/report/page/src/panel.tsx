@@ -5,7 +5,6 @@ import type { Place } from "./model";
 import { close, columns, go, set, state, stepsOf } from "./store";
 import { Differs } from "./pair";
 import { Command, Copy, count, Facts, Figure, Part, Sign, time, word, Words } from "./ui";
-import { kept } from "./data";
 
 /** Where the arrows lead from a place. */
 export function neighbour(place: Place, down: number, right: number): string | null {
@@ -145,7 +144,7 @@ function StepDetails({ place, step, enlarge }: { place: Place; step: Step; enlar
     {step.calls && <Calls list={step.calls} />}
     {step.reports && <Part title="Console and events"><ul class="reports">{step.reports.map((report) => <li class={report.bad ? "bad" : ""}><span class="level">{report.bad ? "! " : ""}{report.level}</span><span class="said">{report.text}{report.src && <span class="src">  {report.src}</span>}</span></li>)}
       {step.more && <li><span />and {step.more} more</li>}</ul></Part>}
-    {step.texts?.map((t) => <Part title={t.label} tools={<Copy text={() => JSON.parse(kept(`text-${t.n}`) ?? '""') as string} label="copy" />}><pre tabIndex={0}>{JSON.parse(kept(`text-${t.n}`) ?? '""') as string}</pre></Part>)}
+    {step.texts?.map((t) => <Part title={t.label} tools={<Copy text={() => state.model.text(t.n)} label="copy" />}><pre tabIndex={0}>{state.model.text(t.n)}</pre></Part>)}
     {step.files && <Files step={step} />}
   </>;
 }

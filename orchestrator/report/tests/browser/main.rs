@@ -154,7 +154,10 @@ fn a_page_that_is_served_follows_the_run_and_keeps_what_is_open() {
     };
     let page = render(made, &early, &options);
     let view = RunView::from_events(made.sample.entries.clone());
-    let data = html_data(&view, Some(&made.comparison), &options).unwrap();
+    let data = html_data(&view, Some(&made.comparison), &options, &mut |path| {
+        made.sample.files.get(path).cloned()
+    })
+    .unwrap();
     promise("live", &page, &[("data.json", data)]);
 }
 

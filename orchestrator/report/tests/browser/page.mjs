@@ -405,7 +405,7 @@ const promises = {
     assert.ok(await page.locator("#panel").isVisible());
     await at(page, "#s3-6");
     // The same by hand.
-    await page.evaluate(async () => { const update = await (await fetch("/data.json")).json(); update.comparison.sentence = "Told by hand."; window.packtrain.update(update); });
+    await page.evaluate(async () => { const update = await (await fetch("data.json")).json(); update.comparison.sentence = "Told by hand."; window.packtrain.update(update); });
     assert.equal(await text(page, "h1"), "Told by hand.");
     server.closeAllConnections();
     server.close();

@@ -296,8 +296,11 @@ fn screens_that_are_compared_are_whole_in_the_file_and_the_words_of_all() {
         assert!(whole > 4 && whole < trees.count(), "{whole}");
         assert!(page.len() < 24 * 1024 * 1024, "{} bytes", page.len());
         // What a page that is open is given is the same, with pictures and trees left outside.
-        let news = html_data(&view, Some(&made.comparison), &options).unwrap();
-        let news: serde_json::Value = serde_json::from_str(&news).unwrap();
+        let news = html_data(&view, Some(&made.comparison), &options, &mut |path| {
+            made.sample.files.get(path).cloned()
+        });
+        let news: serde_json::Value = serde_json::from_str(&news.unwrap()).unwrap();
+        assert_eq!(news["words"], words);
         assert_eq!(news["comparison"], made.comparison);
         assert_eq!(
             news["data"]["sessions"].as_array().unwrap().len(),

@@ -72,6 +72,7 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
         junit: args.junit.clone(),
         html: args.html.clone(),
         summary: args.summary.clone(),
+        single_file: false,
         for_ci: true,
     };
     let written = reports::write(&merged.folder, &wanted)?;

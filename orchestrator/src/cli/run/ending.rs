@@ -2,7 +2,7 @@
 //! comes what can hang. A second signal takes the same way, as far as it gets.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use packtrain_engine::JournalThread;
@@ -10,6 +10,7 @@ use packtrain_model::{Exit, Verdict};
 
 use crate::cli::Format;
 use crate::exit::CliError;
+use crate::live::Followed;
 use crate::render::{self, Color};
 use crate::reports::{self, Copies, Written};
 
@@ -25,6 +26,10 @@ pub(super) struct Ending {
     pub(super) copies: Copies,
     pub(super) format: Format,
     pub(super) color: Color,
+    /// What shows the run while it goes on.
+    pub(super) live: Option<Arc<Followed>>,
+    /// The HTML report, once it is made.
+    pub(super) html: OnceLock<PathBuf>,
     /// Whether the reports were begun: they are made once.
     begun: Mutex<bool>,
     /// The exit code, once the verdict is said.
@@ -33,16 +38,18 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    pub(super) fn new(folder: PathBuf, copies: Copies, format: Format, color: Color) -> Arc<Self> {
-        Arc::new(Self {
+    pub(super) fn new(folder: PathBuf, copies: Copies, format: Format, color: Color) -> Self {
+        Self {
             folder,
             copies,
             format,
             color,
+            live: None,
+            html: OnceLock::new(),
             begun: Mutex::new(false),
             exit: Mutex::default(),
             concluded: Condvar::new(),
-        })
+        }
     }
 
     /// Concludes a run that ended by itself, or was given up when `verdict` is `None`.
@@ -169,6 +176,14 @@ impl Ending {
         if std::mem::replace(&mut *begun, true) {
             return None;
         }
-        Some(reports::write(&self.folder, &self.copies))
+        let written = reports::write(&self.folder, &self.copies);
+        if let Some(live) = &self.live {
+            live.end(written.as_ref().ok());
+        }
+        if let Some(html) = written.as_ref().ok().and_then(Written::html) {
+            // Reports are made once.
+            let _ = self.html.set(html.to_owned());
+        }
+        Some(written)
     }
 }

@@ -19,6 +19,18 @@ pub(crate) struct ShownArgs {
     /// Write a summary in Markdown here
     #[arg(long, value_name = "FILE")]
     pub(crate) summary: Option<PathBuf>,
+
+    /// Put every picture into the HTML report, however large that gets
+    #[arg(long)]
+    pub(crate) single_file: bool,
+
+    /// Serve the report on this computer while the run goes on
+    #[arg(long)]
+    pub(crate) live: bool,
+
+    /// Open the report at the end, or with --live at the start
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -1,0 +1,54 @@
+//! The report of a run that goes on, served on loopback to whoever knows its address.
+
+mod door;
+mod files;
+mod follow;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use packtrain_engine::Sink;
+
+use self::door::Door;
+pub(crate) use self::follow::Followed;
+use crate::sinks::follow::Follow;
+
+/// The report, up as long as this lives.
+pub(crate) struct LiveReport {
+    run: Arc<Followed>,
+    door: Door,
+}
+
+impl LiveReport {
+    /// Takes a free port of loopback and answers there, for the run in this folder.
+    ///
+    /// # Errors
+    /// When the system has none.
+    pub(crate) async fn start(folder: &Path) -> io::Result<Self> {
+        let run = Arc::new(Followed::new(folder));
+        let door = Door::open(Arc::clone(&run)).await?;
+        Ok(Self { run, door })
+    }
+
+    /// Where it is. Whoever knows this may look.
+    pub(crate) fn url(&self) -> &str {
+        self.door.url()
+    }
+
+    /// What the journal tells of each event.
+    pub(crate) fn sink(&self) -> Box<dyn Sink> {
+        Box::new(Follow::new(Arc::clone(&self.run)))
+    }
+
+    /// The run it shows.
+    pub(crate) fn run(&self) -> Arc<Followed> {
+        Arc::clone(&self.run)
+    }
+
+    /// Ends it. Who is being answered is answered, and who does not read is not waited for.
+    pub(crate) async fn shutdown(self) {
+        self.run.end(None);
+        self.door.close().await;
+    }
+}

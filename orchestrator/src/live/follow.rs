@@ -1,0 +1,247 @@
+//! What happened so far, and the report of that: made when somebody looks, one at a time, on a thread
+//! that may block, and never for more than a part of one processor.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use axum::response::sse::Event;
+use futures::{Stream, stream};
+use packtrain_model::Entry;
+use packtrain_record::JournalReader;
+use packtrain_report::{HtmlOptions, RunView, html, html_data};
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::reports;
+
+/// How many bytes of events are kept, as lines of the journal. Of a longer run the journal is read.
+const MOST_KEPT: usize = 64 * 1024 * 1024;
+/// The time from one report to the next, at least.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// How many times as long as making a report took nothing is made.
+const REST: u32 = 3;
+
+/// A run that goes on.
+pub(crate) struct Followed {
+    folder: PathBuf,
+    kept: Mutex<Kept>,
+    /// How many events there were.
+    news: watch::Sender<u64>,
+    shown: Arc<tokio::sync::Mutex<Option<Moment>>>,
+    /// What is shown for good.
+    last: OnceLock<String>,
+    ended: CancellationToken,
+}
+
+#[derive(Default)]
+struct Kept {
+    entries: Vec<Arc<Entry>>,
+    bytes: usize,
+    /// Whether only the journal has all of it.
+    is_in_journal: bool,
+}
+
+/// The report of what happened until some moment.
+struct Moment {
+    /// How many events it is made of.
+    news: u64,
+    view: RunView,
+    comparison: Value,
+    data: String,
+    /// When the next one may be made.
+    next: Instant,
+}
+
+/// Why a report could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("the report of what happened so far could not be made")]
+pub(super) struct NotShown(#[source] Box<dyn std::error::Error + Send + Sync>);
+
+impl NotShown {
+    fn because(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+}
+
+impl Followed {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            kept: Mutex::default(),
+            news: watch::Sender::new(0),
+            shown: Arc::default(),
+            last: OnceLock::new(),
+            ended: CancellationToken::new(),
+        }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Keeps an event, which has so many bytes in the journal.
+    pub(crate) fn keep(&self, entry: &Entry, bytes: usize) {
+        {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.bytes = kept.bytes.saturating_add(bytes);
+            if kept.bytes > MOST_KEPT {
+                kept.forget();
+            }
+            if !kept.is_in_journal {
+                kept.entries.push(Arc::new(entry.clone()));
+            }
+        }
+        self.news.send_modify(|news| *news += 1);
+    }
+
+    /// Reads the journal from now on, because some events did not come.
+    pub(crate) fn lean_on_journal(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.forget();
+    }
+
+    /// Shows this for good, or, when there is nothing, what there is. Only the first time counts.
+    pub(crate) fn end(&self, written: Option<&reports::Written>) {
+        if self.ended.is_cancelled() {
+            return;
+        }
+        if let Some(data) = written.and_then(|written| written.data(&self.folder, &options())) {
+            // Nobody else sets it.
+            let _ = self.last.set(data);
+        }
+        self.ended.cancel();
+    }
+
+    /// The page.
+    pub(super) async fn page(self: &Arc<Self>) -> Result<String, NotShown> {
+        self.show(|moment, folder| {
+            let files = &mut |path: &str| reports::file(folder, path);
+            html(&moment.view, Some(&moment.comparison), &options(), files)
+                .map_err(NotShown::because)
+        })
+        .await
+    }
+
+    /// What a page that is open is given.
+    pub(super) async fn data(self: &Arc<Self>) -> Result<String, NotShown> {
+        match self.last.get() {
+            Some(last) => Ok(last.clone()),
+            None => self.show(|moment, _| Ok(moment.data.clone())).await,
+        }
+    }
+
+    /// A message whenever there is more to see, and the last with all of it.
+    pub(super) fn events(
+        self: &Arc<Self>,
+    ) -> impl Stream<Item = Result<Event, axum::Error>> + Send + use<> {
+        struct Listener {
+            run: Arc<Followed>,
+            news: watch::Receiver<u64>,
+            is_new: bool,
+        }
+        let listener = Listener {
+            run: Arc::clone(self),
+            news: self.news.subscribe(),
+            is_new: true,
+        };
+        stream::unfold(Some(listener), |listener| async {
+            let mut listener = listener?;
+            let more = async {
+                if !std::mem::take(&mut listener.is_new) {
+                    tokio::time::sleep(INTERVAL).await;
+                    // The run holds the other end.
+                    let _ = listener.news.changed().await;
+                }
+            };
+            tokio::select! {
+                biased;
+                () = listener.run.ended.cancelled() => {
+                    let last = listener.run.last.get()?;
+                    Some((Ok(Event::default().event("end").data(last)), None))
+                }
+                () = more => {
+                    let news = listener.news.borrow_and_update().to_string();
+                    Some((Ok(Event::default().data(news)), Some(listener)))
+                }
+            }
+        })
+    }
+
+    /// Shows what happened so far: what was made for somebody else when nothing is new.
+    async fn show(
+        self: &Arc<Self>,
+        show: impl FnOnce(&Moment, &Path) -> Result<String, NotShown> + Send + 'static,
+    ) -> Result<String, NotShown> {
+        let shown = Arc::clone(&self.shown).lock_owned().await;
+        let news = *self.news.borrow();
+        let is_old = |moment: &&Moment| moment.news != news;
+        if let Some(old) = shown.as_ref().filter(is_old) {
+            tokio::time::sleep_until(old.next).await;
+        }
+        let run = Arc::clone(self);
+        // Whoever goes away leaves the lock to what is being made.
+        let making = tokio::task::spawn_blocking(move || {
+            let mut shown = shown;
+            let moment = match shown.take() {
+                Some(moment) if moment.news == *run.news.borrow() => moment,
+                Some(_) | None => run.moment()?,
+            };
+            show(shown.insert(moment), &run.folder)
+        });
+        making.await.map_err(NotShown::because)?
+    }
+
+    fn moment(&self) -> Result<Moment, NotShown> {
+        let begun = Instant::now();
+        let news = *self.news.borrow();
+        let view = self.view()?;
+        let files = &mut |path: &str| reports::file(&self.folder, path);
+        let comparison = packtrain_report::comparison::compare(&view, files);
+        let comparison = serde_json::to_value(comparison).map_err(NotShown::because)?;
+        let data = html_data(&view, Some(&comparison), &options(), files);
+        let data = data.map_err(NotShown::because)?;
+        let next = (begun + INTERVAL).max(Instant::now() + begun.elapsed() * REST);
+        Ok(Moment {
+            news,
+            view,
+            comparison,
+            data,
+            next,
+        })
+    }
+
+    fn view(&self) -> Result<RunView, NotShown> {
+        let entries = {
+            let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            (!kept.is_in_journal).then(|| kept.entries.clone())
+        };
+        match entries {
+            Some(entries) => Ok(RunView::from_events(
+                entries.iter().map(|entry| Entry::clone(entry)),
+            )),
+            None => {
+                let journal = JournalReader::open(&self.folder).map_err(NotShown::because)?;
+                // The last line may be half there.
+                Ok(RunView::from_events(journal.map_while(Result::ok)))
+            }
+        }
+    }
+}
+
+fn options() -> HtmlOptions {
+    HtmlOptions {
+        inline_limit: 0,
+        live: true,
+        ..HtmlOptions::default()
+    }
+}
+
+impl Kept {
+    fn forget(&mut self) {
+        self.is_in_journal = true;
+        self.entries = Vec::new();
+    }
+}
