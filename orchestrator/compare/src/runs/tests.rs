@@ -1,5 +1,4 @@
 //! What comparing runs promises, on runs made of plain data.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
