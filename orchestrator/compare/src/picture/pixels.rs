@@ -6,6 +6,11 @@ use super::Picture;
 const MOST: f64 = 35_215.0;
 /// Distances up to this share of it are not seen.
 const THRESHOLD: f64 = 0.1;
+/// Channels that are all nearer than this are never seen to differ: at most two thirds of its square are
+/// a distance.
+const NEAR: u8 = 22;
+/// A pixel with more neighbours of its colour lies in a field.
+const FIELD: usize = 2;
 
 /// The pixels that differ.
 pub(super) struct Changed {
@@ -34,12 +39,12 @@ pub(super) fn changed(was: &Picture, is: &Picture) -> Changed {
         changed.rows.end = y + 1;
         let pixels = one.as_chunks::<4>().0.iter().zip(other.as_chunks::<4>().0);
         for (x, (one, other)) in pixels.enumerate() {
-            if one != other && distance(*one, *other) > most {
-                let smoothed = is_smoothed(was, is, x, y) || is_smoothed(is, was, x, y);
-                if !smoothed {
-                    changed.count += 1;
-                    changed.places.push((x as u32, y as u32));
-                }
+            if one == other || is_near(*one, *other) || distance(*one, *other) <= most {
+                continue;
+            }
+            if !is_smoothed(was, is, x, y) && !is_smoothed(is, was, x, y) {
+                changed.count += 1;
+                changed.places.push((x as u32, y as u32));
             }
         }
     }
@@ -59,6 +64,13 @@ fn blended([red, green, blue, alpha]: [u8; 4]) -> [f64; 3] {
 
 fn luma([red, green, blue]: [f64; 3]) -> f64 {
     red * 0.298_895_31 + green * 0.586_622_47 + blue * 0.114_482_23
+}
+
+/// Whether the distance need not be measured.
+fn is_near(one: [u8; 4], other: [u8; 4]) -> bool {
+    one[3] == 255
+        && other[3] == 255
+        && (0..3).all(|channel| one[channel].abs_diff(other[channel]) <= NEAR)
 }
 
 fn distance(one: [u8; 4], other: [u8; 4]) -> f64 {
@@ -93,6 +105,10 @@ fn around(picture: &Picture, x: usize, y: usize) -> (impl Iterator<Item = (usize
 /// Whether a pixel is part of a smoothed edge: between a darker and a brighter one, of which one lies in
 /// a field of its colour on both pictures.
 fn is_smoothed(picture: &Picture, other: &Picture, x: usize, y: usize) -> bool {
+    // Most pixels that differ lie in a field, which is cheap to see.
+    if has_equal_neighbours(picture, x, y) {
+        return false;
+    }
     let own = pixel(picture, x, y);
     let own_luma = luma(blended(own));
     let (neighbours, is_edge) = around(picture, x, y);
@@ -108,7 +124,7 @@ fn is_smoothed(picture: &Picture, other: &Picture, x: usize, y: usize) -> bool {
         };
         if delta == 0.0 {
             equal += 1;
-            if equal > 2 {
+            if equal > FIELD {
                 return false;
             }
         } else if delta < darkest.0 {
@@ -127,9 +143,29 @@ fn is_smoothed(picture: &Picture, other: &Picture, x: usize, y: usize) -> bool {
 
 fn has_equal_neighbours(picture: &Picture, x: usize, y: usize) -> bool {
     let own = pixel(picture, x, y);
+    if let Some(nine) = nine(picture, x, y) {
+        // Itself is among them.
+        return nine
+            .into_iter()
+            .flatten()
+            .filter(|one| **one == own)
+            .count()
+            > FIELD + 1;
+    }
     let (neighbours, is_edge) = around(picture, x, y);
     let equal = neighbours
         .filter(|(column, row)| pixel(picture, *column, *row) == own)
         .count();
-    equal + usize::from(is_edge) > 2
+    equal + usize::from(is_edge) > FIELD
+}
+
+/// A pixel and those around it, three rows of three; `None` at the edge of the picture.
+fn nine(picture: &Picture, x: usize, y: usize) -> Option<[&[[u8; 4]]; 3]> {
+    let width = picture.width as usize;
+    if x == 0 || y == 0 || x + 1 >= width || y + 1 >= picture.height as usize {
+        return None;
+    }
+    let pixels = picture.rgba.as_chunks::<4>().0;
+    let three = |row: usize| pixels.get(row * width + x - 1..row * width + x + 2);
+    Some([three(y - 1)?, three(y)?, three(y + 1)?])
 }
