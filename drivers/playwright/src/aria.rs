@@ -186,6 +186,27 @@ pub(crate) fn read(yaml: &str) -> Aria {
     }
 }
 
+/// The snapshot of a body as it is within that of its document; `None` for one that is written into the
+/// document's own line.
+pub(crate) fn in_document(body: &str, root: Rect) -> Option<String> {
+    let mut tops = body.lines().filter(|line| line.starts_with("- "));
+    let first = tops.next();
+    if tops.next().is_none() && first.is_none_or(|line| line.starts_with("- text")) {
+        return None;
+    }
+    let (width, height) = (root.right - root.left, root.bottom - root.top);
+    let mut whole = format!(
+        "- document [box={},{},{width},{height}]:\n",
+        root.left, root.top
+    );
+    for line in body.lines() {
+        whole.push_str("  ");
+        whole.push_str(line);
+        whole.push('\n');
+    }
+    Some(whole)
+}
+
 impl Line {
     /// Name, or the text behind the colon.
     fn label(&self) -> Option<&str> {

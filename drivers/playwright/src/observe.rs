@@ -1,7 +1,7 @@
 //! A page once it is still: tree, picture, masks and layout defects, read at once.
 //!
-//! Everything is read while it is watched whether anything moves. Mostly nothing does, and then
-//! waiting has cost nothing; else it is read anew, with animations at their end.
+//! A page that is observed is watched from then on, so that one that rests already is not waited for.
+//! Nothing is read before it rests, so that nothing is read twice.
 
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,9 @@ struct Rest {
 #[derive(Debug, Deserialize)]
 struct Layout {
     title: String,
+    location: String,
+    /// Where the root lies, when it is nothing but the box around the body.
+    root: Option<Rect>,
     width: f64,
     height: f64,
     masked: Vec<Option<Vec<Rect>>>,
@@ -81,11 +84,7 @@ pub(crate) async fn observe(
         let left = end.saturating_duration_since(Instant::now());
         let is_last = left.is_zero();
         let watched_from = begun.elapsed();
-        let (look, reading) = tokio::join!(
-            look(&page, options, left),
-            read_page(session, &page, options.picture, Animations::Running, ctx)
-        );
-        let look = match look {
+        let look = match look(&page, options, left).await {
             Ok(look) => look,
             // Between two documents, or on a tab that another takes over from.
             Err(error) if !is_last && has_gone(session, &error) => {
@@ -94,12 +93,23 @@ pub(crate) async fn observe(
             }
             Err(error) => return Err(wire::translate(&error, "look at the page")),
         };
-        let reading = match reading {
-            Ok(reading) if !look.rest.moved && !look.rest.animated => Ok(reading),
-            // It rests now, or will not.
-            _ => read_page(session, &page, options.picture, Animations::Disabled, ctx).await,
+        // What is animated for ever is shown at its start, what still moves at its end.
+        let animations = if look.rest.animated {
+            Animations::Disabled
+        } else {
+            Animations::Running
         };
-        match reading {
+        let reading = read_page(
+            session,
+            &page,
+            &look.layout,
+            options.picture,
+            animations,
+            ctx,
+        );
+        match reading.await {
+            // Left meanwhile: the tree is of another document than the layout.
+            Ok(_) if !is_last && page.url() != look.layout.location => {}
             Ok(reading) => {
                 let settled = settled(watched_from, &look.rest);
                 return Ok(answer(&page, reading, look, settled));
@@ -153,6 +163,7 @@ async fn look(
 async fn read_page(
     session: &Session,
     page: &Page,
+    layout: &Layout,
     has_picture: bool,
     animations: Animations,
     ctx: &CommandContext,
@@ -167,7 +178,13 @@ async fn read_page(
             _ => None,
         }
     };
-    let (aria, picture) = tokio::join!(find::read_aria(page, true), picture);
+    let aria = async {
+        match layout.root {
+            Some(root) => find::read_plain_aria(page, root).await,
+            None => find::read_aria(page, true).await,
+        }
+    };
+    let (aria, picture) = tokio::join!(aria, picture);
     Ok(Reading {
         aria: aria?,
         picture,

@@ -9,6 +9,7 @@ mod defects;
 mod finding;
 mod history;
 mod losing;
+mod observing;
 mod references;
 mod session;
 mod shop;

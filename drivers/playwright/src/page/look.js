@@ -243,5 +243,15 @@ masks => {
     const rects = found.flatMap(element => [...element.getClientRects()].map(rect)).filter(box => box.right > box.left && box.bottom > box.top);
     return found.length ? rects : null;
   });
-  return { title: document.title, width: innerWidth, height: innerHeight, masked, defects };
+  // Whether the root is nothing but the box around the body.
+  const html = document.documentElement;
+  const bare = element => ![...element.attributes].some(({ name }) => /^(role|hidden|inert|aria-.*)$/.test(name)) &&
+    !/^(none|contents)$/.test(getComputedStyle(element).display);
+  const isPlain = document.body?.localName === 'body' && document.body.parentElement === html && html.localName === 'html' && bare(html) &&
+    bare(document.body) && [...html.childNodes].every(node => node === document.body || node === document.head || !node.textContent.trim() && node.nodeType !== Node.ELEMENT_NODE) &&
+    ['::before', '::after'].every(part => /^(none|normal)$/.test(getComputedStyle(html, part).content));
+  const outer = html.getBoundingClientRect();
+  const [x, y] = [Math.round(outer.x), Math.round(outer.y)];
+  const whole = isPlain ? { left: x, top: y, right: x + Math.round(outer.width), bottom: y + Math.round(outer.height) } : null;
+  return { title: document.title, location: location.href, root: whole, width: innerWidth, height: innerHeight, masked, defects };
 }

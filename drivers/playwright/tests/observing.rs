@@ -1,0 +1,224 @@
+//! What is observed is what the page shows then, whatever changed it since it was observed before.
+
+use packtrain_driver_playwright::WebSlot;
+use packtrain_drivers::{
+    Command, Direction, Observation, Observed, Screenshot, SessionOptions, Size, Snapshot,
+    SnapshotDetail, WebCommand, WebTarget,
+};
+use packtrain_testing::TestDevice as _;
+
+use crate::browser::{Device, run};
+use crate::commands::{by_css, click};
+use crate::defects::observed;
+use crate::shop;
+use crate::site::Site;
+
+async fn begin(device: &mut Device, engine: &str) {
+    let axes = [("engine".to_owned(), engine.to_owned())];
+    let options = SessionOptions {
+        axes: axes.into_iter().collect(),
+        ..SessionOptions::default()
+    };
+    device.ok(Command::Begin(options)).await;
+}
+
+/// Observes, and reads the page by itself: both have to say the same.
+async fn told(device: &mut Device) -> Observed {
+    let seen = observed(device, true).await;
+    let whole = SnapshotDetail {
+        bounds: true,
+        ..SnapshotDetail::default()
+    };
+    let Observation::Snapshot(read) = device.ok(Command::Snapshot(whole)).await else {
+        panic!()
+    };
+    // The screen's size is the viewport's by one, and the window's by the other.
+    let screen = seen.snapshot.screen;
+    assert_eq!(seen.snapshot, Snapshot { screen, ..*read });
+    seen
+}
+
+fn png(seen: &Observed) -> &[u8] {
+    let Some(Screenshot { png, .. }) = &seen.picture else {
+        panic!()
+    };
+    png
+}
+
+const PAGE: &str = "<style>
+      #hover { display: none } #card:hover #hover { display: block }
+      @media (max-width: 700px) { #wide { display: none } }
+      @keyframes go { to { visibility: hidden } }
+    </style>
+    <h1 id=text>Before</h1><input id=field aria-label=Name><p id=wide>Wide</p>
+    <div id=card style='width: 200px; height: 60px; background: silver'>Card<p id=hover>Hovered</p></div>
+    <canvas id=canvas width=40 height=40></canvas><iframe id=frame srcdoc='<p>In the frame</p>'></iframe>
+    <div id=host></div><button id=late onclick=\"setTimeout(() => text.textContent = 'Late', 40)\">Later</button>
+    <p id=fading>Fading</p><div id=list style='height: 60px; overflow: auto'><a href=#a>First</a><div style='height: 900px'></div><a href=#b>Last</a></div>
+    <script>host.attachShadow({ mode: 'open' }).innerHTML = '<p>Shadow before</p>'</script>";
+
+/// What changes the page, what is told then, and what is not told any more.
+fn changes() -> Vec<(Command, &'static str, &'static str)> {
+    let script = |script: &str| Command::Web(WebCommand::Evaluate(format!("{script}, 1")));
+    let web = Command::Web;
+    vec![
+        (script("text.textContent = 'After'"), "After", "Before"),
+        (script("field.value = 'Ada'"), "Ada", "Eve"),
+        (
+            web(WebCommand::Type {
+                target: by_css("#field"),
+                text: "Eve".to_owned(),
+                clear_first: true,
+            }),
+            "Eve",
+            "Ada",
+        ),
+        (
+            web(WebCommand::Hover {
+                target: by_css("#card"),
+            }),
+            "Hovered",
+            "Late",
+        ),
+        (
+            web(WebCommand::Hover {
+                target: by_css("#text"),
+            }),
+            "After",
+            "Hovered",
+        ),
+        (
+            script("host.shadowRoot.firstChild.firstChild.data = 'Shadow after'"),
+            "Shadow after",
+            "Shadow before",
+        ),
+        (
+            script("document.styleSheets[0].insertRule('#card { display: none }')"),
+            "After",
+            "Card",
+        ),
+        (
+            script("fading.style.animation = 'go 0.2s forwards'"),
+            "After",
+            "Fading",
+        ),
+        (
+            web(WebCommand::Resize(Size::new(600.0, 500.0))),
+            "After",
+            "Wide",
+        ),
+        (click(by_css("#late")), "Late", "After"),
+    ]
+}
+
+#[test]
+fn whatever_changes_a_page_is_told_when_it_is_observed_again() {
+    run(async {
+        let site = Site::start().await;
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            device.go(site.page(PAGE)).await;
+            let before = told(&mut device).await.snapshot.text;
+            assert!(
+                before.contains("Before") && before.contains("Fading"),
+                "{before}"
+            );
+            for (change, now, gone) in changes() {
+                let name = format!("{engine}: {change:?}");
+                device.ok(change).await;
+                let text = told(&mut device).await.snapshot.text;
+                assert!(text.contains(now) && !text.contains(gone), "{name}: {text}");
+            }
+            device.close().await;
+        }
+    });
+}
+
+#[test]
+fn what_only_a_picture_shows_changes_the_picture_alone() {
+    run(async {
+        let site = Site::start().await;
+        let mut device = Device::connect(WebSlot::default()).await;
+        begin(&mut device, "chromium").await;
+        device.go(site.page(PAGE)).await;
+        let mut last = told(&mut device).await;
+        for script in [
+            "canvas.getContext('2d').fillRect(0, 0, 40, 40), 1",
+            "frame.contentDocument.body.textContent = 'Changed in the frame', 1",
+        ] {
+            device.script(script).await;
+            let seen = told(&mut device).await;
+            assert_eq!(seen.snapshot, last.snapshot, "{script}");
+            assert_ne!(png(&seen), png(&last), "{script}");
+            last = seen;
+        }
+        device.close().await;
+    });
+}
+
+#[test]
+fn what_was_scrolled_is_told_where_it_is_now() {
+    run(async {
+        let site = Site::start().await;
+        let mut device = Device::connect(WebSlot::default()).await;
+        begin(&mut device, "chromium").await;
+        device.go(site.page(PAGE)).await;
+        let top = |seen: &Observed| {
+            let listed = seen.snapshot.refs.iter().find(|one| one.label == "Last");
+            listed.unwrap().bounds.unwrap().top
+        };
+        let before = top(&told(&mut device).await);
+        let down = |target: WebTarget| {
+            Command::Web(WebCommand::Scroll {
+                target,
+                direction: Direction::Down,
+                amount: 4000,
+            })
+        };
+        device.ok(down(by_css("#list"))).await;
+        assert!(top(&told(&mut device).await) < before - 500.0);
+        device.close().await;
+    });
+}
+
+#[test]
+fn every_kind_of_document_is_told_as_it_is_read_otherwise() {
+    run(async {
+        let site = Site::start().await;
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            for page in [
+                "",
+                "Only text",
+                "<p>One",
+                "<b>Bold",
+                "<button>Only",
+                "<p>Line one<br>- line: two",
+                "<html aria-label=Named><p>In it</p>",
+                "<html role=application><button>In it",
+                "<body aria-hidden=true><p>Not told",
+                "<body role=main aria-label=Body><p>In it",
+                "<body hidden><p>Not shown",
+                "<body style='display: contents'><p>Shown",
+                "<body inert><button>Not to be used",
+                "<style>html::before { content: 'Above' }</style><p>Below",
+                "<html style='visibility: hidden'><p style='visibility: visible'>Shown",
+                "<frameset cols='50%,50%'><frame><frame></frameset>",
+                "<body style='height: 3000px'><p>Long<script>scrollTo(0, 500)</script>",
+                "<p>Loose</p><script>document.documentElement.append('loose text')</script>",
+            ] {
+                device.go(site.page(page)).await;
+                told(&mut device).await;
+            }
+            for page in ["index", "signup", "products", "product", "cart", "checkout"] {
+                device.go(shop::page(&format!("{page}.html"))).await;
+                told(&mut device).await;
+            }
+            device.go("data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><text y='20'>Drawn</text></svg>").await;
+            told(&mut device).await;
+            device.close().await;
+        }
+    });
+}
