@@ -53,7 +53,7 @@ const PAGE: &str = "<style>
     <h1 id=text>Before</h1><input id=field aria-label=Name><p id=wide>Wide</p>
     <div id=card style='width: 200px; height: 60px; background: silver'>Card<p id=hover>Hovered</p></div>
     <canvas id=canvas width=40 height=40></canvas><iframe id=frame srcdoc='<p>In the frame</p>'></iframe>
-    <div id=host></div><button id=late onclick=\"setTimeout(() => text.textContent = 'Late', 40)\">Later</button>
+    <div id=host></div><button id=late onclick=\"setTimeout(() => text.textContent = 'Late', 40)\">Soon</button>
     <p id=fading>Fading</p><div id=list style='height: 60px; overflow: auto'><a href=#a>First</a><div style='height: 900px'></div><a href=#b>Last</a></div>
     <script>host.attachShadow({ mode: 'open' }).innerHTML = '<p>Shadow before</p>'</script>";
 
@@ -186,6 +186,10 @@ fn what_was_scrolled_is_told_where_it_is_now() {
 fn every_kind_of_document_is_told_as_it_is_read_otherwise() {
     run(async {
         let site = Site::start().await;
+        let folder = tempfile::tempdir().unwrap();
+        let drawing = folder.path().join("drawing.svg");
+        let svg = "<svg xmlns='http://www.w3.org/2000/svg'><text y='20'>Drawn</text></svg>";
+        std::fs::write(&drawing, svg).unwrap();
         for engine in ["chromium", "firefox"] {
             let mut device = Device::connect(WebSlot::default()).await;
             begin(&mut device, engine).await;
@@ -216,7 +220,7 @@ fn every_kind_of_document_is_told_as_it_is_read_otherwise() {
                 device.go(shop::page(&format!("{page}.html"))).await;
                 told(&mut device).await;
             }
-            device.go("data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'><text y='20'>Drawn</text></svg>").await;
+            device.go(format!("file://{}", drawing.display())).await;
             told(&mut device).await;
             device.close().await;
         }
