@@ -96,7 +96,7 @@ fn attribution(out: &mut impl Write) -> std::io::Result<()> {
         cell["locale"] == "de-DE" && cell["width"] == "320"
             || cell["build"] == "next" && cell["fontScale"] == "2"
     });
-    let nothing = of(&mut |_| random.next() % 5 == 0);
+    let nothing = of(&mut |_| random.next().is_multiple_of(5));
     writeln!(out, "200 cells by seven axes, 34 literals")?;
     for (name, standings) in [
         ("one condition", one),
