@@ -49,6 +49,8 @@ pub enum Command {
 pub struct SessionOptions {
     /// Where relative addresses lead.
     pub base_url: Option<String>,
+    /// Whether `base_url` counts before what is configured for the device.
+    pub base_url_first: bool,
     /// Folders in which an address without scheme is looked for as a file, first match wins: the
     /// trail's folder, then the working directory.
     pub folders: Vec<std::path::PathBuf>,

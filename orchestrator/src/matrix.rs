@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use packtrain_compare::answer::ItemKind;
 use packtrain_compare::cover::{self, Condition, Cover, Pattern};
 use packtrain_config::{AxisValue, Config, ValueSettings};
 use packtrain_drivers::{AxisValues, known_axis};
@@ -94,6 +95,20 @@ pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config:
     })
 }
 
+/// What templates of a trail may name of its configuration, in whatever matrix it runs.
+pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
+    let inline = trail.config.matrix.clone().filter(serde_json::Value::is_object);
+    let inline = inline.and_then(|inline| packtrain_config::matrix(inline).ok());
+    let mut names = vec!["cell.id".to_owned()];
+    for matrix in config.matrices.values().chain(&inline) {
+        for (axis, values) in &matrix.axes.0 {
+            names.push(format!("axis.{axis}"));
+            names.extend(values.iter().flat_map(|value| value.settings.memory.keys().cloned()));
+        }
+    }
+    names
+}
+
 /// A matrix' configurations.
 ///
 /// # Errors
@@ -137,6 +152,9 @@ pub fn expand(
             CliError::misuse(format!("{}: {wrong}", place(&format!("exclude.{index}"))))
         })?;
         exclude.push(pattern);
+    }
+    for (index, expected) in matrix.expect.iter().enumerate() {
+        refuse_odd(expected, &place(&format!("expect.{index}")))?;
     }
     let request = cover::Request {
         axes: axes.clone(),
@@ -186,6 +204,27 @@ pub fn expand(
             expect: matrix.expect.iter().map(expected).collect(),
         },
     })
+}
+
+/// Whether an expectation can ever hold.
+///
+/// # Errors
+/// When its kind is none, or its name no regular expression.
+fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(), CliError> {
+    if let Some(kind) = &expected.kind {
+        let known = serde_json::from_value::<ItemKind>(kind.as_str().into());
+        if known.is_err() {
+            let odd = CliError::misuse(format!("{place}.kind: `{kind}` is no kind of difference"));
+            return Err(odd.hint(
+                "it is one of missing, added, name, value, state, order, out_of_view, into_view, \
+                 untranslated, raw_key, matches",
+            ));
+        }
+    }
+    if let Some(Err(error)) = expected.name.as_deref().map(regex::Regex::new) {
+        return Err(CliError::misuse(format!("{place}.name: {error}")));
+    }
+    Ok(())
 }
 
 fn expected(configured: &packtrain_config::Expectation) -> Expected {
@@ -469,6 +508,18 @@ mod tests {
             ("{ colorscheme: [dark] }", "there is no such setting"),
         ] {
             let error = cells(&format!("{{ axes: {axes} }}"), Wanted::default()).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_expectation_that_can_never_hold_is_refused() {
+        for (expect, told) in [
+            ("{ kind: nonsense }", "expect.0.kind: `nonsense` is no kind of difference"),
+            ("{ name: '(' }", "expect.0.name"),
+        ] {
+            let yaml = format!("{{ axes: {{ a: [1, 2] }}, expect: [{expect}] }}");
+            let error = cells(&yaml, Wanted::default()).unwrap_err();
             assert!(error.contains(told), "{error}");
         }
     }

@@ -196,7 +196,7 @@ impl WebDriver {
         self.end(Duration::ZERO).await;
         self.given_up = None;
         // What is said of the device is closer than what is said of the app.
-        if self.slot.base_url.is_some() {
+        if self.slot.base_url.is_some() && !options.base_url_first {
             options.base_url.clone_from(&self.slot.base_url);
         }
         let configuration = Configuration::new(&self.slot, &options)?;

@@ -187,8 +187,11 @@ impl Commands {
             command.push_str(&self.behind);
         }
         if let Some(device) = device {
+            // A virtual phone is there only when its kind is asked for.
+            let kind = device.split_once("/virtual-").map(|(platform, _)| platform);
+            let device = kind.map_or(device.to_owned(), |platform| format!("virtual:{platform}"));
             command.push_str(" --device ");
-            command.push_str(&quoted(device));
+            command.push_str(&quoted(&device));
         }
         if !cell.is_empty() {
             let values: Vec<String> = cell.iter().map(|(k, v)| format!("{k}={v}")).collect();

@@ -168,6 +168,7 @@ impl SessionContext {
             app: app_of(order, &device),
             trace: trace.clone(),
             base_url: order.target.base_url.clone(),
+            base_url_first: order.cell.base_url.is_some(),
             folders: folders.clone(),
             downloads: scratch.map(|folder| folder.join("downloads").join(&order.session.0)),
             device_log: device_log.clone(),

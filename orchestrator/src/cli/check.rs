@@ -20,7 +20,7 @@ use super::{Context, Format};
 use crate::exit::CliError;
 use crate::sources::{self, Purpose, RunningSources};
 use crate::tool_files::{ToolFiles, canonical};
-use crate::{render, runtime, trails};
+use crate::{matrix, render, runtime, trails};
 
 #[derive(Debug, Args)]
 #[command(
@@ -91,6 +91,8 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
                 found.extend(parsed.warnings);
                 found.extend(packtrain_engine::check_pins(&parsed.trail));
                 found.extend(calls.check(&parsed.trail));
+                let cells = matrix::names(&config, &parsed.trail);
+                let given = [given.as_slice(), &cells].concat();
                 let surroundings = Surroundings {
                     given: &given,
                     is_nested: false,

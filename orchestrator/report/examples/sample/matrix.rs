@@ -19,12 +19,10 @@ use serde_json::{Value, json};
 use super::picture;
 use super::run::Sample;
 
-/// How large it is.
+/// How large it is: 24 cells of 8 steps, or 60 of 29 with pictures as large as screens.
 #[derive(Clone, Copy)]
 pub enum Extent {
-    /// 24 cells, 8 steps, small pictures.
     Small,
-    /// 60 cells, 29 steps, pictures as large as screens.
     Large,
 }
 
