@@ -97,7 +97,7 @@ fn attribution(out: &mut impl Write) -> std::io::Result<()> {
             || cell["build"] == "next" && cell["fontScale"] == "2"
     });
     let nothing = of(&mut |_| random.next().is_multiple_of(5));
-    writeln!(out, "200 cells by seven axes, 34 literals")?;
+    writeln!(out, "200 cells by seven axes")?;
     for (name, standings) in [
         ("one condition", one),
         ("three at once", three),
