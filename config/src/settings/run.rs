@@ -67,7 +67,7 @@ impl Default for RunSettings {
             fail_fast: false,
             strict: false,
             observe: ScreenshotPolicy::All,
-            trace: ScreenshotPolicy::Failure,
+            trace: ScreenshotPolicy::None,
             step_timeout: None,
             retry_delay: HumanDuration::new(Duration::ZERO),
             parallel: None,
