@@ -97,13 +97,21 @@ pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config:
 
 /// What templates of a trail may name of its configuration, in whatever matrix it runs.
 pub fn names(config: &Config, trail: &Trail) -> Vec<String> {
-    let inline = trail.config.matrix.clone().filter(serde_json::Value::is_object);
+    let inline = trail
+        .config
+        .matrix
+        .clone()
+        .filter(serde_json::Value::is_object);
     let inline = inline.and_then(|inline| packtrain_config::matrix(inline).ok());
     let mut names = vec!["cell.id".to_owned()];
     for matrix in config.matrices.values().chain(&inline) {
         for (axis, values) in &matrix.axes.0 {
             names.push(format!("axis.{axis}"));
-            names.extend(values.iter().flat_map(|value| value.settings.memory.keys().cloned()));
+            names.extend(
+                values
+                    .iter()
+                    .flat_map(|value| value.settings.memory.keys().cloned()),
+            );
         }
     }
     names
@@ -515,7 +523,10 @@ mod tests {
     #[test]
     fn an_expectation_that_can_never_hold_is_refused() {
         for (expect, told) in [
-            ("{ kind: nonsense }", "expect.0.kind: `nonsense` is no kind of difference"),
+            (
+                "{ kind: nonsense }",
+                "expect.0.kind: `nonsense` is no kind of difference",
+            ),
             ("{ name: '(' }", "expect.0.name"),
         ] {
             let yaml = format!("{{ axes: {{ a: [1, 2] }}, expect: [{expect}] }}");

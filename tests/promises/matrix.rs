@@ -277,3 +277,70 @@ trail:
         2
     );
 }
+
+#[test]
+fn four_parts_merged_are_the_same_verdict_and_the_same_comparison_as_one_run() {
+    let lab = project(
+        "has.dark",
+        "{ colorScheme: [light, dark], viewport: [390x844, 768x1024, 1280x800], touch: [true, false] }",
+    );
+    let run = ["run", "tasks.trail.yaml", "--matrix", "all"];
+    lab.run(&run).expect(1);
+    // What a run says of itself, and how long things took, is its own.
+    let told = |compared: &Value| {
+        let clusters = compared["clusters"].as_array().unwrap().iter();
+        let clusters: Vec<_> = clusters
+            .filter(|cluster| cluster["kind"] != "slow")
+            .map(|cluster| {
+                let keys = [
+                    "kind",
+                    "title",
+                    "verdict",
+                    "words",
+                    "explanations",
+                    "cells",
+                    "again",
+                ];
+                keys.map(|key| cluster[key].clone())
+            })
+            .collect();
+        let keys = [
+            "cells",
+            "axes",
+            "facts",
+            "trails",
+            "settled",
+            "planned",
+            "differences",
+        ];
+        (keys.map(|key| compared[key].clone()), clusters)
+    };
+    let whole = told(&compared(&lab));
+    let verdict = |lab: &Lab| lab.events().last().unwrap()["verdict"].clone();
+    let whole_verdict = verdict(&lab);
+
+    let mut merge = vec!["report".to_owned(), "merge".to_owned()];
+    for part in ["1/4", "2/4", "3/4", "4/4"] {
+        let part = [run.as_slice(), &["--shard", part]].concat();
+        let code = lab.run(&part).code;
+        assert!(code == 0 || code == 1, "{code}");
+        merge.push(lab.run_folder().display().to_string());
+    }
+    lab.run(&merge).expect(1);
+    assert_eq!(verdict(&lab), whole_verdict);
+    let merged = told(&compared(&lab));
+    assert_eq!(merged.0, whole.0);
+    assert_eq!(merged.1, whole.1);
+
+    // Without one of the parts nobody knows.
+    merge.pop();
+    let said = lab.run(&merge);
+    assert_ne!(said.code, 0, "{}", said.stderr);
+    let left = compared(&lab)["not_compared"]
+        .as_array()
+        .map_or(0, Vec::len);
+    assert_eq!(
+        left, 3,
+        "the sessions of the missing part are infrastructure"
+    );
+}

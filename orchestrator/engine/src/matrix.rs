@@ -131,10 +131,7 @@ fn projected(cell: &Cell, platform: Platform) -> Cell {
 ///
 /// # Errors
 /// The outcome when it has not, or does not say so: never a pass.
-#[expect(
-    clippy::result_large_err,
-    reason = "it is called once for a session"
-)]
+#[expect(clippy::result_large_err, reason = "it is called once for a session")]
 pub(crate) fn took(
     wanted: &Axes,
     applied: &[AppliedAxis],
