@@ -1,7 +1,7 @@
 //! The report of a run that goes on, served on loopback to whoever knows its address.
 
 mod door;
-mod files;
+pub(crate) mod files;
 mod follow;
 
 use std::io;

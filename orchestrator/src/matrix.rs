@@ -154,6 +154,14 @@ pub fn expand(
         }
     }
     let axes = axes(&matrix, &place)?;
+    for (part, rows) in [
+        ("add", &matrix.add),
+        ("reference", &vec![matrix.reference.clone()]),
+    ] {
+        for (axis, value) in rows.iter().flatten() {
+            refuse_value(&matrix, axis, value, &place(part))?;
+        }
+    }
     let mut exclude = Vec::new();
     for (index, row) in matrix.exclude.iter().enumerate() {
         let pattern = pattern(row).map_err(|wrong| {
@@ -214,11 +222,44 @@ pub fn expand(
     })
 }
 
+/// Whether a value of a configuration means something: drivers can apply it, or what goes with it is
+/// said.
+///
+/// # Errors
+/// When it does not.
+fn refuse_value(
+    matrix: &packtrain_config::Matrix,
+    axis: &str,
+    value: &str,
+    place: &str,
+) -> Result<(), CliError> {
+    if let Some(why) = known_axis(axis).and_then(|known| known.refuses(value)) {
+        let message = format!("{place}: {axis}: `{value}` is not {why}");
+        return Err(CliError::misuse(message));
+    }
+    let values = matrix.axes.0.iter().find(|(name, _)| name == axis);
+    let values = values.map_or(&[][..], |(_, values)| values);
+    let says_more = values
+        .iter()
+        .any(|known| known.settings != ValueSettings::default());
+    if says_more && !values.iter().any(|known| known.value == value) {
+        let message = format!("{place}: nothing is said of {axis}={value}");
+        let values: Vec<_> = values.iter().map(|known| known.value.as_str()).collect();
+        return Err(CliError::misuse(message)
+            .hint(format!("the values of {axis} are {}", values.join(", "))));
+    }
+    Ok(())
+}
+
 /// Whether an expectation can ever hold.
 ///
 /// # Errors
 /// When its kind is none, or its name no regular expression.
 fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(), CliError> {
+    if *expected == packtrain_config::Expectation::default() {
+        let odd = CliError::misuse(format!("{place} would expect every difference"));
+        return Err(odd.hint("say when, step, kind, role or name"));
+    }
     if let Some(kind) = &expected.kind {
         let known = serde_json::from_value::<ItemKind>(kind.as_str().into());
         if known.is_err() {
@@ -244,6 +285,7 @@ fn expected(configured: &packtrain_config::Expectation) -> Expected {
         name,
     } = configured.clone();
     Expected {
+        trail: None,
         when,
         step,
         kind,
@@ -521,6 +563,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_added_means_something_too() {
+        for (matrix, told) in [
+            (
+                "axes: { viewport: [1x1] }, add: [{ viewport: big }]",
+                "`big` is not a width",
+            ),
+            (
+                "axes: { build: [old: { baseUrl: 'http://localhost:1' }, new] }, add: [{ build: nwe }]",
+                "nothing is said of build=nwe",
+            ),
+        ] {
+            let error = cells(&format!("{{ {matrix} }}"), Wanted::default()).unwrap_err();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
     fn an_expectation_that_can_never_hold_is_refused() {
         for (expect, told) in [
             (
@@ -528,6 +587,7 @@ mod tests {
                 "expect.0.kind: `nonsense` is no kind of difference",
             ),
             ("{ name: '(' }", "expect.0.name"),
+            ("{}", "would expect every difference"),
         ] {
             let yaml = format!("{{ axes: {{ a: [1, 2] }}, expect: [{expect}] }}");
             let error = cells(&yaml, Wanted::default()).unwrap_err();

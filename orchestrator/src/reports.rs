@@ -211,9 +211,8 @@ pub(crate) fn read(folder: &Path) -> Result<(RunView, Option<String>), CliError>
 pub(crate) fn file(folder: &Path, path: &str) -> Option<Vec<u8>> {
     let mut parts = Path::new(path).components();
     let inside = parts.all(|part| matches!(part, std::path::Component::Normal(_)));
-    inside
-        .then(|| std::fs::read(folder.join(path)).ok())
-        .flatten()
+    let read = inside.then(|| crate::live::files::regular(folder, path));
+    read.flatten().map(|(_, bytes)| bytes)
 }
 
 fn copy(path: &Path, content: &str) -> Result<(), CliError> {

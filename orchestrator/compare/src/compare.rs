@@ -112,6 +112,7 @@ fn sentence(field: &Field<'_>, clusters: &[answer::Cluster], settled: usize) -> 
     words += &match (alike, all) {
         (0, 0) => "No cell says anything of the app.".to_owned(),
         (1, 1) => "The only cell passed.".to_owned(),
+        (alike, all) if alike == all && field.unseen() > 0 => format!("All {all} cells passed."),
         (alike, all) if alike == all => format!("All {all} cells passed the same way."),
         (alike, all) => format!("{alike} of {all} cells passed the same way."),
     };
@@ -139,5 +140,13 @@ fn sentence(field: &Field<'_>, clusters: &[answer::Cluster], settled: usize) -> 
             );
         }
     }
+    match field.unseen() {
+        0 => (),
+        1 => words += " One screen was not looked at.",
+        unseen => words += &format!(" {unseen} screens were not looked at."),
+    }
     words
 }
+
+#[cfg(test)]
+mod tests;

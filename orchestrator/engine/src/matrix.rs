@@ -179,8 +179,11 @@ pub(crate) fn cell_id(device: &str, cell: &Cell) -> String {
             id.push('-');
         }
         for c in word.chars() {
-            if c.is_ascii_alphanumeric() {
+            if c.is_ascii_alphanumeric() || c == '.' {
                 id.push(c.to_ascii_lowercase());
+            } else if !c.is_ascii() {
+                // Letters of other alphabets stay apart by their numbers.
+                id.push_str(&format!("u{:x}", u32::from(c)));
             } else if !id.ends_with('-') {
                 id.push('-');
             }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::trail::Trail;
 use packtrain_model::{
-    Cell, MatrixSummary, PlannedSession, RunEvent, RunId, RunOptionsSummary, SCHEMA_VERSION,
+    Cell, Expected, MatrixSummary, PlannedSession, RunEvent, RunId, RunOptionsSummary,
+    SCHEMA_VERSION,
 };
 
 use crate::dispatch::Assignment;
@@ -168,16 +169,31 @@ impl Plan {
 
     /// What varies in the run, all trails together.
     fn matrix(&self) -> Option<MatrixSummary> {
-        let mut matrices = self.matrices.iter().flatten().map(|matrix| &matrix.summary);
-        let mut all = matrices.next()?.clone();
-        for other in matrices {
+        let mut own: Vec<(usize, &Arc<Matrix>)> = Vec::new();
+        for (trail, matrix) in self.matrices.iter().enumerate() {
+            own.extend(matrix.as_ref().map(|matrix| (trail, matrix)));
+        }
+        let (_, first) = *own.first()?;
+        let mut all = first.summary.clone();
+        if own.iter().all(|(_, matrix)| **matrix == *first) {
+            return Some(all);
+        }
+        // What is expected of one trail is not of another.
+        let expected = own.iter().flat_map(|(trail, matrix)| {
+            let entries = matrix.summary.expect.iter().cloned();
+            entries.map(|entry| Expected {
+                trail: Some(*trail),
+                ..entry
+            })
+        });
+        all.expect = expected.collect();
+        for (_, other) in &own[1..] {
+            let other = &other.summary;
             for axis in &other.axes {
                 match all.axes.iter_mut().find(|known| known.name == axis.name) {
                     Some(known) => {
-                        let new = axis
-                            .values
-                            .iter()
-                            .filter(|value| !known.values.contains(value));
+                        let new = axis.values.iter();
+                        let new = new.filter(|value| !known.values.contains(value));
                         let new: Vec<_> = new.cloned().collect();
                         known.values.extend(new);
                     }

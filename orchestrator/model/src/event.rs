@@ -395,6 +395,9 @@ pub struct MatrixSummary {
 /// Differences that are as they should be: those for which all that is said here holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
+    /// The trail it is about, when others of the run have matrices of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trail: Option<usize>,
     /// The configurations it is about: values by axis.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub when: BTreeMap<String, String>,

@@ -8,7 +8,7 @@ use packtrain_compare::answer::{Comparison, Step as TrailStep, Trail};
 use packtrain_compare::cover::Condition;
 use packtrain_compare::input::{
     Cell, Commands, EarlierFailure, OutcomeKind, Run, SeenPicture, SeenTree, Session, Step,
-    StepStatus,
+    StepStatus, quoted,
 };
 use packtrain_drivers::{DeviceEvent, DeviceInfo, Platform, known_axis};
 use packtrain_model::screen::ScreenTree;
@@ -86,7 +86,10 @@ fn commands(view: &RunView) -> Commands {
         Some(matrix) if matrix.is_inline => String::new(),
         Some(matrix) => {
             let axes = matrix.axes.iter();
-            let axes = axes.map(|axis| format!("--axis {}={}", axis.name, axis.values.join(",")));
+            let axes = axes.map(|axis| {
+                let values = format!("{}={}", axis.name, axis.values.join(","));
+                format!("--axis {}", quoted(&values))
+            });
             axes.collect::<Vec<_>>().join(" ")
         }
         None => String::new(),
@@ -388,6 +391,7 @@ fn expectation(expected: &Expected) -> Option<Expectation> {
     let name = expected.name.as_deref().map(Regex::new);
     Some(Expectation {
         text: expected.to_string(),
+        trail: expected.trail,
         place: Place {
             steps: expected.step.into_iter().collect(),
             cells: conditions.collect::<Option<_>>()?,

@@ -121,6 +121,13 @@ pub(crate) async fn execute(
                 .hint("`--matrix`, `--axis` or a trail's `config.matrix` makes some"),
         );
     }
+    let has_cells = requested.iter().any(|trail| trail.matrix.is_some());
+    if has_cells && config.run.shard == packtrain_config::Sharding::Split {
+        return Err(CliError::misuse(
+            "`--shard split` runs each trail once, a matrix in each cell",
+        )
+        .hint("leave one of them out"));
+    }
     let (devices, alike) = alike::side_by_side(&mut wiring, &config, devices, &mut requested);
     let plan = plan(
         &args,

@@ -3,17 +3,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
-/// The folders that reports link into. What devices logged is not among them: nothing is hidden in it.
-const FOLDERS: [&str; 6] = [
-    "artifacts",
-    "downloads",
-    "pictures",
-    "sources",
-    "traces",
-    "trees",
-];
+/// The folders that reports link into. What devices logged
+/// is not among them, nor what traces hold: no secret is taken out of those.
+const FOLDERS: [&str; 5] = ["artifacts", "downloads", "pictures", "sources", "trees"];
 /// Bytes of a file.
 const MOST: u64 = 256 * 1024 * 1024;
 
@@ -32,20 +26,24 @@ pub(super) fn read(folder: &Path, encoded: &str) -> Option<Sent> {
     if rest.is_empty() || !FOLDERS.contains(&first.as_str()) {
         return None;
     }
-    let below = parts.join("/");
-    let folder = fs::canonicalize(folder).ok()?;
-    let path = fs::canonicalize(folder.join(&below)).ok()?;
-    // It is where its name says, so no link is on the way.
-    if path.strip_prefix(&folder).ok()? != Path::new(&below) {
-        return None;
-    }
-    let bytes = whole(&path).ok().flatten()?;
+    let (path, bytes) = regular(folder, &parts.join("/"))?;
     let (media_type, is_shown) = media_type(&path, &bytes);
     Some(Sent {
         media_type,
         is_shown,
         bytes,
     })
+}
+
+/// A file below the run's folder that is where its path says, so no link is on the way, and its content.
+pub(crate) fn regular(folder: &Path, below: &str) -> Option<(PathBuf, Vec<u8>)> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let path = fs::canonicalize(folder.join(below)).ok()?;
+    if path.strip_prefix(&folder).ok()? != Path::new(below) {
+        return None;
+    }
+    let bytes = whole(&path).ok().flatten()?;
+    Some((path, bytes))
 }
 
 fn whole(path: &Path) -> io::Result<Option<Vec<u8>>> {

@@ -55,6 +55,10 @@ impl Store for Disk {
                     _ => Ok(None),
                 };
             }
+            // A session that did not begin has no trace.
+            ArtifactContent::File(path) if *kind == ArtifactKind::Trace && !path.exists() => {
+                return Ok(None);
+            }
             ArtifactContent::File(path) => self.artifacts.adopt(*kind, path),
             // Not every device has a log.
             ArtifactContent::Log { path, .. } if !path.exists() => return Ok(None),

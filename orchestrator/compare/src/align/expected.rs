@@ -13,6 +13,8 @@ use crate::cover::Pattern;
 pub struct Expectation {
     /// The entry as its author wrote it.
     pub text: String,
+    /// The only trail that it is about; all when `None`.
+    pub trail: Option<usize>,
     /// Where it applies.
     pub place: Place,
     /// The role of the element.
@@ -42,6 +44,11 @@ pub enum NameMatch {
 }
 
 impl Expectation {
+    /// Whether it is about a trail.
+    pub fn is_for(&self, trail: usize) -> bool {
+        self.trail.is_none_or(|only| only == trail)
+    }
+
     /// Whether it explains a difference at a step of a cell.
     pub fn applies(&self, item: &Item, step: u32, cell: &BTreeMap<String, String>) -> bool {
         let is_here = (self.place.steps.is_empty() || self.place.steps.contains(&step))

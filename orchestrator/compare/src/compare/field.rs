@@ -289,10 +289,27 @@ impl<'a> Field<'a> {
     }
 
     /// Sessions that say nothing of the app.
+    /// How many screens nobody knows: of steps that passed, in runs with something to compare with.
+    pub(super) fn unseen(&self) -> usize {
+        if self.run.cells.len() < 2 {
+            return 0;
+        }
+        self.run.sessions.iter().map(unseen).sum()
+    }
+
     pub(super) fn not_compared(&self) -> Vec<answer::NotCompared> {
         let told = |(place, session): (usize, &Session)| {
             let word = match session.outcome {
-                OutcomeKind::Passed | OutcomeKind::Failed => return None,
+                OutcomeKind::Passed | OutcomeKind::Failed => {
+                    let unseen = match self.run.cells.len() {
+                        0 | 1 => 0,
+                        _ => unseen(session),
+                    };
+                    return (unseen > 0).then(|| answer::NotCompared {
+                        session: place,
+                        why: format!("{unseen} of its screens were not looked at"),
+                    });
+                }
                 OutcomeKind::Infrastructure => "infrastructure",
                 OutcomeKind::NeedsAgent => "not recorded",
                 OutcomeKind::Cancelled => "cancelled",
@@ -315,4 +332,12 @@ impl<'a> Field<'a> {
             .filter_map(told)
             .collect()
     }
+}
+
+/// How many steps passed of which no screen is known.
+fn unseen(session: &Session) -> usize {
+    let steps = session.steps.iter();
+    steps
+        .filter(|step| step.status == StepStatus::Passed && step.tree.is_none())
+        .count()
 }

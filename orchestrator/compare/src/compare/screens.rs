@@ -207,8 +207,7 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
                 .map(|item| (item_key(item), item_title(item), item_detail(item)))
                 .collect();
             let is_another = is_another_screen(&screens, field, pair, step.step);
-            if is_another && comes_back(&screens, field, place, step.step) {
-                // One of them was looked at before the next page came, and the other after it.
+            if is_another && is_early_or_late(&screens, field, pair, step.step) {
                 continue;
             }
             if is_another {
@@ -275,9 +274,10 @@ impl<'a> Screens<'a> {
     ) -> Option<Looked> {
         let mut items: Vec<Item> = self.items(field, against, place, step)?.to_vec();
         let values = &field.values[field.run.sessions[place].cell];
+        let trail = field.run.sessions[place].trail;
         for item in items.iter_mut().filter(|item| item.expected_by.is_none()) {
             for (expectation, hits) in field.run.expectations.iter().zip(&mut counts.hits) {
-                if expectation.applies(item, step, values) {
+                if expectation.is_for(trail) && expectation.applies(item, step, values) {
                     *hits += 1;
                     item.expected_by = Some(format!("expect: {}", expectation.text));
                     break;
@@ -368,16 +368,25 @@ pub(crate) fn alike(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) ->
     (same, gone.max(came))
 }
 
-/// Whether a session shows the same screen as its baseline at a later step.
-fn comes_back<'a>(screens: &Screens<'a>, field: &Field<'a>, place: usize, step: u32) -> bool {
-    let later = field.run.sessions[place].steps.iter();
-    let mut later = later.filter(|later| later.step > step && later.status == StepStatus::Passed);
-    later.any(|later| {
-        field.baseline(place, later.step).is_some_and(|against| {
-            let alike = screens.alike(field, (against, later.step), (place, later.step));
-            alike.is_some_and(|(alike, unlike)| unlike < ANOTHER_SCREEN || unlike <= alike * 2)
-        })
-    })
+/// Whether one of the two was looked at before the next page came, and the other after it: what the
+/// session shows at a step its baseline shows at the step before or behind, and at the next step they
+/// agree.
+fn is_early_or_late<'a>(
+    screens: &Screens<'a>,
+    field: &Field<'a>,
+    (place, against): (usize, usize),
+    step: u32,
+) -> bool {
+    let agree = |of_baseline: u32, own: u32| {
+        let alike = screens.alike(field, (against, of_baseline), (place, own));
+        alike.is_some_and(|(alike, unlike)| alike > unlike * 2)
+    };
+    let beside = [step.checked_sub(1), step.checked_add(1)];
+    let mut beside = beside.into_iter().flatten();
+    let next = step.saturating_add(1);
+    beside.any(|other| field.passed(against, other) && agree(other, step))
+        && field.passed(place, next)
+        && agree(next, next)
 }
 
 /// What makes two differences the same, whatever session they are of.
