@@ -120,7 +120,10 @@ impl WholePlan {
             .whole()
             .ok_or_else(|| MergeError::NotAPart(first.folder.clone()))?;
         for other in others {
-            if let Some(what) = difference(first, &sessions, other) {
+            let theirs = other
+                .whole()
+                .ok_or_else(|| MergeError::NotAPart(other.folder.clone()))?;
+            if let Some(what) = difference((first, &sessions), (other, &theirs)) {
                 return Err(MergeError::Different {
                     what,
                     one: first.folder.clone(),
@@ -135,11 +138,14 @@ impl WholePlan {
                 let Some(place) = planned.place.map(|place| place as usize) else {
                     continue;
                 };
-                if let Some(owner) = owners[place] {
+                let (Some(owner), Some(session)) = (owners.get_mut(place), whole.get_mut(place))
+                else {
+                    return Err(MergeError::NotAPart(part.folder.clone()));
+                };
+                if let Some(owner) = owner.replace(part) {
                     return Err(divided_otherwise(owner, part));
                 }
-                owners[place] = Some(part);
-                whole[place] = WholeSession {
+                *session = WholeSession {
                     owner: Some(format!("{}/{}", part.number, part.of)),
                     ..unowned(planned)
                 };
@@ -215,7 +221,10 @@ fn key(planned: &PlannedSession) -> (usize, Option<&DeviceId>, &Cell, Option<u32
 }
 
 /// In what two parts differ that should not; `None` when they are of one plan.
-fn difference(one: &PartRun, sessions: &[&PlannedSession], other: &PartRun) -> Option<String> {
+fn difference(
+    (one, ours): (&PartRun, &[&PlannedSession]),
+    (other, theirs): (&PartRun, &[&PlannedSession]),
+) -> Option<String> {
     if one.of != other.of {
         return Some(format!("{} parts and {} parts", one.of, other.of));
     }
@@ -226,12 +235,12 @@ fn difference(one: &PartRun, sessions: &[&PlannedSession], other: &PartRun) -> O
     let paths = |part: &PartRun| -> Vec<String> {
         part.trails.iter().map(|trail| trail.path.clone()).collect()
     };
-    let (ours, theirs) = (paths(one), paths(other));
-    if ours != theirs {
+    let (our_paths, their_paths) = (paths(one), paths(other));
+    if our_paths != their_paths {
         let only = |some: &[String], others: &[String]| {
             some.iter().find(|path| !others.contains(path)).cloned()
         };
-        let only = only(&ours, &theirs).or_else(|| only(&theirs, &ours));
+        let only = only(&our_paths, &their_paths).or_else(|| only(&their_paths, &our_paths));
         return Some(match only {
             Some(path) => format!("only one has the trail {path}"),
             None => "their trails are in another order".to_owned(),
@@ -256,12 +265,11 @@ fn difference(one: &PartRun, sessions: &[&PlannedSession], other: &PartRun) -> O
         let (one, other) = (one.options.retries, other.options.retries);
         return Some(format!("{one} retries and {other} retries"));
     }
-    let theirs = other.whole().unwrap_or_default();
-    if sessions.len() != theirs.len() {
-        let (one, other) = (sessions.len(), theirs.len());
+    if ours.len() != theirs.len() {
+        let (one, other) = (ours.len(), theirs.len());
         return Some(format!("{one} planned sessions and {other}"));
     }
-    let mut pairs = sessions.iter().zip(&theirs);
+    let mut pairs = ours.iter().zip(theirs);
     let differs = pairs.any(|(ours, theirs)| key(ours) != key(theirs));
     differs.then(|| "their sessions are planned on other devices or configurations".to_owned())
 }

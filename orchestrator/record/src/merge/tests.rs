@@ -107,7 +107,7 @@ fn part(
     }
     all.push(RunEvent::RunFinished {
         verdict,
-        duration_ms: Duration::from_secs(u64::from(own[0]) + 5),
+        duration_ms: Duration::from_secs(u64::from(own.first().copied().unwrap_or(0)) + 5),
     });
     let at = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
     for (seq, event) in (1..).zip(all) {
@@ -311,4 +311,28 @@ fn parts_that_were_divided_in_different_ways_are_refused() {
         let error = merged(root.path(), &[one, other]).unwrap_err().to_string();
         assert!(error.contains("--times"), "{error}");
     }
+}
+
+#[test]
+fn a_part_whose_places_are_no_plan_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let mut parts = Vec::new();
+    for (name, place) in [("1/2", None), ("2/2", Some(5))] {
+        let mut event = started(&[], Some(name));
+        if let RunEvent::RunStarted {
+            sessions, options, ..
+        } = &mut event
+        {
+            *sessions = place.into_iter().map(planned).collect();
+            options.elsewhere.clear();
+        }
+        let own: Vec<_> = place.into_iter().collect();
+        let name = format!("run-{}", &name[..1]);
+        parts.push(part(root.path(), &name, &own, None, vec![event]));
+    }
+    let error = merged(root.path(), &parts).unwrap_err();
+    assert!(
+        matches!(error, MergeError::NotAPart(ref folder) if *folder == parts[1]),
+        "{error}"
+    );
 }
