@@ -1,7 +1,7 @@
 //! The files of a part, in the folder of the whole: linked where the disk can, copied elsewhere.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use super::plan::PartRun;
@@ -55,16 +55,25 @@ fn is_shared(path: &str) -> bool {
     BY_CONTENT.contains(&folder)
 }
 
-fn place(from: &Path, to: &Path, may_be_there: bool) -> Result<(), RecordError> {
+pub(super) fn place(from: &Path, to: &Path, may_be_there: bool) -> Result<(), RecordError> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(RecordError::disk("create", folder))?;
     }
     match fs::hard_link(from, to) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AlreadyExists && may_be_there => Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(RecordError::disk("create", to)(error))
+        }
         // Another disk, or one that cannot link.
-        Err(_) => fs::copy(from, to)
-            .map(|_| ())
-            .map_err(RecordError::disk("create", to)),
+        Err(_) => copy(from, to),
     }
+}
+
+/// Copies into a new file: what is there may be a link to the file of a part.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), RecordError> {
+    let mut content = File::open(from).map_err(RecordError::disk("read", from))?;
+    let mut file = File::create_new(to).map_err(RecordError::disk("create", to))?;
+    io::copy(&mut content, &mut file).map_err(RecordError::disk("write", to))?;
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! What the parts say of the plan that they are of, and whether they mean the same one.
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{DeviceId, DeviceInfo};
@@ -10,7 +11,7 @@ use packtrain_model::{
 };
 
 use super::MergeError;
-use crate::{JournalReader, RecordError};
+use crate::{EVENTS_FILE, JournalReader, RecordError};
 
 /// A run that is a part, as its first event tells of it.
 pub(super) struct PartRun {
@@ -43,6 +44,11 @@ pub(super) struct WholePlan {
 
 impl PartRun {
     pub(super) fn read(folder: &Path) -> Result<Self, MergeError> {
+        let journal = folder.join(EVENTS_FILE);
+        if fs::symlink_metadata(&journal).is_ok_and(|about| !about.is_file()) {
+            let error = io::Error::other("it is not a regular file");
+            return Err(RecordError::disk("read", &journal)(error).into());
+        }
         let mut reader = JournalReader::open(folder)?;
         let missing = RecordError::NotAJournal(reader.path().to_owned());
         let Some(first) = reader.next().transpose()? else {

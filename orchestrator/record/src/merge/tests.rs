@@ -336,3 +336,86 @@ fn a_part_whose_places_are_no_plan_is_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn a_part_keeps_its_files_whatever_they_are_called() {
+    let root = tempfile::tempdir().unwrap();
+    let parts = parts(root.path(), None);
+    let own = ["s1", "s01", "s+1", "s1.01"].map(|session| {
+        let file = parts[0].join(ARTIFACTS_FOLDER).join(session).join("a.txt");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, session).unwrap();
+        (file, session)
+    });
+    let merged = merged(root.path(), &parts).unwrap();
+    for (file, session) in own {
+        assert_eq!(fs::read_to_string(file).unwrap(), session);
+        let odd = merged.folder.join("parts/1/artifacts").join(session);
+        assert_eq!(odd.exists(), session != "s1", "{session}");
+    }
+    let first = merged.folder.join("artifacts/s1/a.txt");
+    assert_eq!(fs::read_to_string(first).unwrap(), "s1");
+}
+
+#[test]
+fn a_file_is_never_written_over() {
+    let root = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| root.path().join(name));
+    fs::write(&from, "new").unwrap();
+    fs::write(&to, "old").unwrap();
+    for refused in [files::place(&from, &to, false), files::copy(&from, &to)] {
+        refused.unwrap_err();
+        assert_eq!(fs::read_to_string(&to).unwrap(), "old");
+    }
+    let beside = root.path().join("beside");
+    files::copy(&from, &beside).unwrap();
+    assert_eq!(fs::read_to_string(beside).unwrap(), "new");
+}
+
+#[cfg(unix)]
+fn pipe(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_taken() {
+    let root = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret"), "x").unwrap();
+    let parts = parts(root.path(), None);
+    for folder in ["artifacts/s1", "trees"] {
+        let folder = parts[0].join(folder);
+        pipe(&folder.join("pipe"));
+        std::os::unix::fs::symlink(outside.path().join("secret"), folder.join("link")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), folder.join("folder")).unwrap();
+    }
+    let merged = merged(root.path(), &parts).unwrap();
+    for folder in ["artifacts/s1", "trees"] {
+        for name in ["pipe", "link", "folder"] {
+            let taken = merged.folder.join(folder).join(name);
+            assert!(fs::symlink_metadata(taken).is_err(), "{folder}/{name}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_that_is_no_regular_file_is_refused() {
+    type Replace = fn(&Path, &Path);
+    let kinds: [Replace; 2] = [
+        |journal, kept| std::os::unix::fs::symlink(kept, journal).unwrap(),
+        |journal, _| pipe(journal),
+    ];
+    for replace in kinds {
+        let root = tempfile::tempdir().unwrap();
+        let parts = parts(root.path(), None);
+        let (journal, kept) = (parts[1].join(crate::EVENTS_FILE), root.path().join("kept"));
+        fs::rename(&journal, &kept).unwrap();
+        replace(&journal, &kept);
+        let error = merged(root.path(), &parts).unwrap_err();
+        let why = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(why, "it is not a regular file");
+    }
+}
