@@ -1,8 +1,11 @@
 //! The files of a part, in the folder of the whole: linked where the disk can, copied elsewhere.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
+
+use sha2::{Digest, Sha256};
 
 use super::plan::PartRun;
 use super::rename::{BY_CONTENT, Renaming};
@@ -18,8 +21,10 @@ const LEFT: [&str; 6] = [
     "logs",
 ];
 
-/// Takes every file of a part in. Links are left out: they may lead anywhere.
-pub(super) fn take_in(part: &PartRun, whole: &Path) -> Result<(), RecordError> {
+/// Takes every file of a part in. Links are left out: they may lead anywhere. Answers the files that
+/// are not what their name says; those are left out too.
+pub(super) fn take_in(part: &PartRun, whole: &Path) -> Result<Vec<String>, RecordError> {
+    let mut damaged = Vec::new();
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {
         let path = part.folder.join(&folder);
@@ -43,11 +48,35 @@ pub(super) fn take_in(part: &PartRun, whole: &Path) -> Result<(), RecordError> {
                 folders.push(below);
             } else if kind.is_file() {
                 let target = whole.join(Renaming { part }.path(&below));
-                place(&entry.path(), &target, is_shared(&below))?;
+                let (from, is_shared) = (entry.path(), is_shared(&below));
+                // One that is there already was what its name says.
+                if !is_shared || target.exists() || is_named_by_content(&from)? {
+                    place(&from, &target, is_shared)?;
+                } else {
+                    damaged.push(below);
+                }
             }
         }
     }
-    Ok(())
+    Ok(damaged)
+}
+
+/// Whether a file is called by the first 16 hex digits of its SHA-256.
+fn is_named_by_content(path: &Path) -> Result<bool, RecordError> {
+    let mut file = File::open(path).map_err(RecordError::disk("read", path))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(count) => hash.update(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(RecordError::disk("read", path)(error)),
+        }
+    }
+    let digest = hash.finalize();
+    let digits = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
+    Ok(path.file_stem().and_then(OsStr::to_str) == Some(&digits.collect::<String>()))
 }
 
 fn is_shared(path: &str) -> bool {

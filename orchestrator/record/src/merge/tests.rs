@@ -75,7 +75,7 @@ fn part(
         fs::create_dir_all(folder.join(&path).parent().unwrap()).unwrap();
         fs::write(folder.join(&path), place.to_string()).unwrap();
         fs::create_dir_all(folder.join("trees")).unwrap();
-        fs::write(folder.join("trees/same.json"), "{}").unwrap();
+        fs::write(folder.join("trees/44136fa355b3678a.json"), "{}").unwrap();
         let outcome = match failing == Some(*place) {
             true => Outcome::Failed(Failure::default()),
             false => Outcome::Passed,
@@ -190,7 +190,7 @@ fn the_parts_make_the_run_that_one_machine_would_have_made() {
         }
         places.sort_unstable();
         assert_eq!(places, [0, 1, 2, 3]);
-        assert!(merged.folder.join("trees/same.json").is_file());
+        assert!(merged.folder.join("trees/44136fa355b3678a.json").is_file());
     }
 }
 
@@ -418,4 +418,50 @@ fn a_journal_that_is_no_regular_file_is_refused() {
         let why = std::error::Error::source(&error).unwrap().to_string();
         assert_eq!(why, "it is not a regular file");
     }
+}
+
+#[test]
+fn of_files_of_one_name_the_one_that_is_what_it_says_is_taken() {
+    let root = tempfile::tempdir().unwrap();
+    let parts = parts(root.path(), None);
+    let (tree, picture) = (
+        "trees/44136fa355b3678a.json",
+        "pictures/44136fa355b3678a.png",
+    );
+    fs::write(parts[0].join(tree), "[]").unwrap();
+    for part in &parts {
+        fs::create_dir_all(part.join("pictures")).unwrap();
+        fs::write(part.join(picture), "torn").unwrap();
+    }
+    let merged = merged(root.path(), &parts).unwrap();
+    let taken = fs::read_to_string(merged.folder.join(tree)).unwrap();
+    assert_eq!(taken, "{}");
+    assert!(!merged.folder.join(picture).exists());
+    assert_eq!(merged.damaged, [picture]);
+}
+
+#[test]
+fn a_session_that_ends_twice_counts_once() {
+    let root = tempfile::tempdir().unwrap();
+    let end = |outcome| RunEvent::SessionFinished {
+        session: SessionId::new(SessionIndex(0), AttemptNumber(1)),
+        outcome,
+        flaky: false,
+        duration_ms: Duration::ZERO,
+    };
+    let ends = [
+        Outcome::Passed,
+        Outcome::Passed,
+        Outcome::Failed(Failure::default()),
+    ];
+    let mut begun = vec![started(&[0], Some("1/2"))];
+    begun.extend(ends.map(end));
+    let one = part(root.path(), "one", &[], None, begun);
+    let others = [1, 2, 3];
+    let begun = vec![started(&others, Some("2/2"))];
+    let other = part(root.path(), "other", &others, None, begun);
+    let merged = merged(root.path(), &[one, other]).unwrap();
+    let verdict = verdict(&events(&merged.folder));
+    assert_eq!((verdict.passed, verdict.failed), (4, 0));
+    assert_eq!(verdict.exit, Exit::Passed);
 }
