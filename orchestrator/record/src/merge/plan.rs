@@ -194,6 +194,7 @@ impl WholePlan {
             options: RunOptionsSummary {
                 part: None,
                 elsewhere: Vec::new(),
+                plan: String::new(),
                 ..options
             },
             matrix: first.and_then(|part| part.matrix.clone()),
@@ -270,6 +271,9 @@ fn difference(
     if one.options.retries != other.options.retries {
         let (one, other) = (one.options.retries, other.options.retries);
         return Some(format!("{one} retries and {other} retries"));
+    }
+    if one.options.plan != other.options.plan {
+        return Some("the parts were run from different trails or options".to_owned());
     }
     if ours.len() != theirs.len() {
         let (one, other) = (ours.len(), theirs.len());

@@ -241,7 +241,13 @@ fn a_run_that_is_no_part_is_refused() {
 #[test]
 fn parts_of_different_runs_are_refused_with_what_differs() {
     type Change = fn(&mut RunEvent);
-    let changes: [(&str, Change); 5] = [
+    let changes: [(&str, Change); 6] = [
+        ("from different trails or options", |event| {
+            let RunEvent::RunStarted { options, .. } = event else {
+                return;
+            };
+            options.plan = "0123456789abcdef".to_owned();
+        }),
         ("1.0.0 and packtrain 2.0.0", |event| {
             let RunEvent::RunStarted { packtrain, .. } = event else {
                 return;
