@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use packtrain_drivers::{DeviceId, DeviceInfo};
@@ -11,6 +13,7 @@ use packtrain_model::{
     Cell, Expected, MatrixSummary, PlannedSession, RunEvent, RunId, RunOptionsSummary,
     SCHEMA_VERSION,
 };
+use sha2::{Digest, Sha256};
 
 use crate::dispatch::Assignment;
 use crate::matrix::{CellSettings, Matrix};
@@ -162,9 +165,45 @@ impl Plan {
                     .as_ref()
                     .map(|taken| taken.elsewhere.clone())
                     .unwrap_or_default(),
+                plan: self
+                    .part
+                    .as_ref()
+                    .map(|_| self.digest())
+                    .unwrap_or_default(),
             },
             matrix: self.matrix(),
         }
+    }
+
+    /// What tells one plan from another: the first 16 hex digits of the SHA-256 of all that decides
+    /// what is run, but for secrets' values and for what is each machine's own.
+    fn digest(&self) -> String {
+        let options = &self.options;
+        let trails = self.trails.iter().zip(&self.matrices);
+        let trails = trails.map(|(trail, matrix)| {
+            let meanings = matrix.iter().flat_map(|matrix| &matrix.meanings);
+            let meanings = meanings.map(|(value, meaning)| {
+                let app_file = meaning.app_file.as_deref().and_then(Path::file_name);
+                let meaning = CellSettings {
+                    app_file: app_file.map(|name| name.to_string_lossy().into_owned().into()),
+                    ..meaning.clone()
+                };
+                (value, meaning)
+            });
+            (
+                // However the machine ends its lines.
+                trail.source.text().lines().collect::<Vec<_>>(),
+                options.targets.of(trail.config.target.as_deref()),
+                trail.config.bind_args(&trail.source, &options.args).ok(),
+                meanings.collect::<Vec<_>>(),
+            )
+        });
+        let memory: BTreeMap<_, _> = options.memory.iter().cloned().collect();
+        let secrets: BTreeSet<_> = options.secrets.iter().map(|(name, _)| name).collect();
+        let decides = (trails.collect::<Vec<_>>(), memory, secrets);
+        let hash = Sha256::digest(serde_json::to_vec(&decides).unwrap_or_default());
+        let digits = hash.iter().take(8).map(|byte| format!("{byte:02x}"));
+        digits.collect()
     }
 
     /// What varies in the run, all trails together.

@@ -464,6 +464,10 @@ pub struct RunOptionsSummary {
     /// The rest of that plan, which other machines run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<PlannedSession>,
+    /// A digest of what decides what a part runs; the same in all parts of one plan, empty when it is
+    /// no part.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub plan: String,
 }
 
 /// A file of a run.

@@ -33,6 +33,8 @@ pub struct Merged {
     pub missing: Vec<u32>,
     /// The parts whose journal has no end.
     pub cut_short: Vec<u32>,
+    /// Trees and pictures that were left out, as no part has one that is what its name says.
+    pub damaged: Vec<String>,
 }
 
 /// Why runs cannot be merged.
@@ -78,9 +80,11 @@ pub fn merge(root: &Path, run: &RunId, folders: &[PathBuf]) -> Result<Merged, Me
     let whole = WholePlan::of(&parts)?;
     let writer = JournalWriter::create(root, run)?;
     let folder = writer.folder().to_owned();
+    let mut damaged = BTreeSet::new();
     for part in &parts {
-        files::take_in(part, &folder)?;
+        damaged.extend(files::take_in(part, &folder)?);
     }
+    damaged.retain(|path| !folder.join(path).exists());
     let mut merging = Merging {
         writer,
         seq: 0,
@@ -122,6 +126,7 @@ pub fn merge(root: &Path, run: &RunId, folders: &[PathBuf]) -> Result<Merged, Me
         of: whole.of,
         missing: missing.collect(),
         cut_short,
+        damaged: damaged.into_iter().collect(),
     })
 }
 
@@ -197,6 +202,10 @@ impl Merging {
             }
             return Ok(());
         };
+        // A session has one end, and nothing after it.
+        if self.sessions.get(&place).is_some_and(|known| known.1) {
+            return Ok(());
+        }
         if let Some(session) = event.session() {
             let is_settled = matches!(event, RunEvent::SessionFinished { .. });
             self.sessions.insert(place, (session.clone(), is_settled));

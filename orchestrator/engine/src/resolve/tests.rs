@@ -86,3 +86,52 @@ fn all_devices_means_those_of_declared_platforms() {
     assert_eq!(plan.sessions.len(), 1);
     assert_eq!(plan.sessions[0].devices[0].platform(), Platform::Android);
 }
+
+#[test]
+fn parts_of_one_plan_tell_it_by_the_same_digest_and_those_of_another_do_not() {
+    let digest = |part: Option<&str>, change: fn(&mut RunRequest)| {
+        let mut plan = plan("{}", Shard::All, change);
+        if let Some(part) = part {
+            plan.take(part.parse().unwrap(), |_, _| None);
+        }
+        match plan.started() {
+            RunEvent::RunStarted { options, .. } => options.plan,
+            other => panic!("{other:?}"),
+        }
+    };
+    let plain = digest(Some("1/2"), |_| {});
+    assert_eq!(plain.len(), 16);
+    assert_eq!(digest(Some("2/2"), |_| {}), plain);
+    assert_eq!(digest(None, |_| {}), "");
+    let changes: [fn(&mut RunRequest); 5] = [
+        |request| {
+            let text = "config: {}\ntrail: [{ step: x, recordable: false }]\n";
+            let trail = Trail::parse(text, "t.trail.yaml").unwrap().trail;
+            request.trails[0].trail = Arc::new(trail);
+        },
+        |request| request.options.targets.base_url = Some("http://other".into()),
+        |request| request.options.memory = vec![("name".into(), "value".into())],
+        |request| request.options.secrets = vec![("name".into(), "value".into())],
+        |request| {
+            let meaning = CellSettings {
+                base_url: Some("http://other".into()),
+                ..CellSettings::default()
+            };
+            let meanings = BTreeMap::from([(("site".into(), "other".into()), meaning)]);
+            request.trails[0].matrix = Some(Arc::new(Matrix {
+                meanings,
+                ..Matrix::default()
+            }));
+        },
+    ];
+    for change in changes {
+        assert_ne!(digest(Some("1/2"), change), plain);
+    }
+    let rotated = |request: &mut RunRequest| {
+        request.options.secrets = vec![("name".into(), "another value".into())];
+    };
+    assert_eq!(
+        digest(Some("1/2"), changes[3]),
+        digest(Some("1/2"), rotated)
+    );
+}

@@ -1,6 +1,7 @@
 //! What the parts say of the plan that they are of, and whether they mean the same one.
 
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{DeviceId, DeviceInfo};
@@ -10,7 +11,7 @@ use packtrain_model::{
 };
 
 use super::MergeError;
-use crate::{JournalReader, RecordError};
+use crate::{EVENTS_FILE, JournalReader, RecordError};
 
 /// A run that is a part, as its first event tells of it.
 pub(super) struct PartRun {
@@ -43,6 +44,11 @@ pub(super) struct WholePlan {
 
 impl PartRun {
     pub(super) fn read(folder: &Path) -> Result<Self, MergeError> {
+        let journal = folder.join(EVENTS_FILE);
+        if fs::symlink_metadata(&journal).is_ok_and(|about| !about.is_file()) {
+            let error = io::Error::other("it is not a regular file");
+            return Err(RecordError::disk("read", &journal)(error).into());
+        }
         let mut reader = JournalReader::open(folder)?;
         let missing = RecordError::NotAJournal(reader.path().to_owned());
         let Some(first) = reader.next().transpose()? else {
@@ -120,7 +126,10 @@ impl WholePlan {
             .whole()
             .ok_or_else(|| MergeError::NotAPart(first.folder.clone()))?;
         for other in others {
-            if let Some(what) = difference(first, &sessions, other) {
+            let theirs = other
+                .whole()
+                .ok_or_else(|| MergeError::NotAPart(other.folder.clone()))?;
+            if let Some(what) = difference((first, &sessions), (other, &theirs)) {
                 return Err(MergeError::Different {
                     what,
                     one: first.folder.clone(),
@@ -135,11 +144,14 @@ impl WholePlan {
                 let Some(place) = planned.place.map(|place| place as usize) else {
                     continue;
                 };
-                if let Some(owner) = owners[place] {
+                let (Some(owner), Some(session)) = (owners.get_mut(place), whole.get_mut(place))
+                else {
+                    return Err(MergeError::NotAPart(part.folder.clone()));
+                };
+                if let Some(owner) = owner.replace(part) {
                     return Err(divided_otherwise(owner, part));
                 }
-                owners[place] = Some(part);
-                whole[place] = WholeSession {
+                *session = WholeSession {
                     owner: Some(format!("{}/{}", part.number, part.of)),
                     ..unowned(planned)
                 };
@@ -182,6 +194,7 @@ impl WholePlan {
             options: RunOptionsSummary {
                 part: None,
                 elsewhere: Vec::new(),
+                plan: String::new(),
                 ..options
             },
             matrix: first.and_then(|part| part.matrix.clone()),
@@ -215,7 +228,10 @@ fn key(planned: &PlannedSession) -> (usize, Option<&DeviceId>, &Cell, Option<u32
 }
 
 /// In what two parts differ that should not; `None` when they are of one plan.
-fn difference(one: &PartRun, sessions: &[&PlannedSession], other: &PartRun) -> Option<String> {
+fn difference(
+    (one, ours): (&PartRun, &[&PlannedSession]),
+    (other, theirs): (&PartRun, &[&PlannedSession]),
+) -> Option<String> {
     if one.of != other.of {
         return Some(format!("{} parts and {} parts", one.of, other.of));
     }
@@ -226,12 +242,12 @@ fn difference(one: &PartRun, sessions: &[&PlannedSession], other: &PartRun) -> O
     let paths = |part: &PartRun| -> Vec<String> {
         part.trails.iter().map(|trail| trail.path.clone()).collect()
     };
-    let (ours, theirs) = (paths(one), paths(other));
-    if ours != theirs {
+    let (our_paths, their_paths) = (paths(one), paths(other));
+    if our_paths != their_paths {
         let only = |some: &[String], others: &[String]| {
             some.iter().find(|path| !others.contains(path)).cloned()
         };
-        let only = only(&ours, &theirs).or_else(|| only(&theirs, &ours));
+        let only = only(&our_paths, &their_paths).or_else(|| only(&their_paths, &our_paths));
         return Some(match only {
             Some(path) => format!("only one has the trail {path}"),
             None => "their trails are in another order".to_owned(),
@@ -256,12 +272,14 @@ fn difference(one: &PartRun, sessions: &[&PlannedSession], other: &PartRun) -> O
         let (one, other) = (one.options.retries, other.options.retries);
         return Some(format!("{one} retries and {other} retries"));
     }
-    let theirs = other.whole().unwrap_or_default();
-    if sessions.len() != theirs.len() {
-        let (one, other) = (sessions.len(), theirs.len());
+    if one.options.plan != other.options.plan {
+        return Some("the parts were run from different trails or options".to_owned());
+    }
+    if ours.len() != theirs.len() {
+        let (one, other) = (ours.len(), theirs.len());
         return Some(format!("{one} planned sessions and {other}"));
     }
-    let mut pairs = sessions.iter().zip(&theirs);
+    let mut pairs = ours.iter().zip(theirs);
     let differs = pairs.any(|(ours, theirs)| key(ours) != key(theirs));
     differs.then(|| "their sessions are planned on other devices or configurations".to_owned())
 }

@@ -1,7 +1,7 @@
 //! What a part calls its sessions and files, and what they are called in the whole.
 
 use packtrain_drivers::DeviceEvent;
-use packtrain_model::{PlannedSession, RunEvent, SessionId};
+use packtrain_model::{AttemptNumber, PlannedSession, RunEvent, SessionId, SessionIndex};
 
 use super::plan::PartRun;
 use crate::{ARTIFACTS_FOLDER, name};
@@ -84,15 +84,18 @@ impl Renaming<'_> {
     fn session(&self, session: &SessionId) -> Option<(SessionId, u32)> {
         let number = session.0.strip_prefix('s')?;
         let (number, attempt) = match number.split_once('.') {
-            Some((number, attempt)) => (number, format!(".{}", attempt.parse::<u32>().ok()?)),
-            None => (number, String::new()),
+            Some((number, attempt)) => (number, attempt.parse().ok()?),
+            None => (number, 1),
         };
-        let index = number.parse::<usize>().ok()?.checked_sub(1)?;
-        let place = self.part.sessions.get(index)?.place?;
-        Some((
-            SessionId(format!("s{}{attempt}", u64::from(place) + 1)),
-            place,
-        ))
+        let index = SessionIndex(number.parse::<usize>().ok()?.checked_sub(1)?);
+        let attempt = AttemptNumber(attempt);
+        // Two names of one session, such as `s1` and `s01`, would become one.
+        if SessionId::new(index, attempt) != *session {
+            return None;
+        }
+        let place = self.part.sessions.get(index.0)?.place?;
+        let renamed = SessionId::new(SessionIndex(place as usize), attempt);
+        Some((renamed, place))
     }
 
     /// The path of a part's file below the folder of the whole.

@@ -75,7 +75,7 @@ fn part(
         fs::create_dir_all(folder.join(&path).parent().unwrap()).unwrap();
         fs::write(folder.join(&path), place.to_string()).unwrap();
         fs::create_dir_all(folder.join("trees")).unwrap();
-        fs::write(folder.join("trees/same.json"), "{}").unwrap();
+        fs::write(folder.join("trees/44136fa355b3678a.json"), "{}").unwrap();
         let outcome = match failing == Some(*place) {
             true => Outcome::Failed(Failure::default()),
             false => Outcome::Passed,
@@ -107,7 +107,7 @@ fn part(
     }
     all.push(RunEvent::RunFinished {
         verdict,
-        duration_ms: Duration::from_secs(u64::from(own[0]) + 5),
+        duration_ms: Duration::from_secs(u64::from(own.first().copied().unwrap_or(0)) + 5),
     });
     let at = DateTime::from_timestamp(1_800_000_000, 0).unwrap();
     for (seq, event) in (1..).zip(all) {
@@ -190,7 +190,7 @@ fn the_parts_make_the_run_that_one_machine_would_have_made() {
         }
         places.sort_unstable();
         assert_eq!(places, [0, 1, 2, 3]);
-        assert!(merged.folder.join("trees/same.json").is_file());
+        assert!(merged.folder.join("trees/44136fa355b3678a.json").is_file());
     }
 }
 
@@ -241,7 +241,13 @@ fn a_run_that_is_no_part_is_refused() {
 #[test]
 fn parts_of_different_runs_are_refused_with_what_differs() {
     type Change = fn(&mut RunEvent);
-    let changes: [(&str, Change); 5] = [
+    let changes: [(&str, Change); 6] = [
+        ("from different trails or options", |event| {
+            let RunEvent::RunStarted { options, .. } = event else {
+                return;
+            };
+            options.plan = "0123456789abcdef".to_owned();
+        }),
         ("1.0.0 and packtrain 2.0.0", |event| {
             let RunEvent::RunStarted { packtrain, .. } = event else {
                 return;
@@ -311,4 +317,157 @@ fn parts_that_were_divided_in_different_ways_are_refused() {
         let error = merged(root.path(), &[one, other]).unwrap_err().to_string();
         assert!(error.contains("--times"), "{error}");
     }
+}
+
+#[test]
+fn a_part_whose_places_are_no_plan_is_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let mut parts = Vec::new();
+    for (name, place) in [("1/2", None), ("2/2", Some(5))] {
+        let mut event = started(&[], Some(name));
+        if let RunEvent::RunStarted {
+            sessions, options, ..
+        } = &mut event
+        {
+            *sessions = place.into_iter().map(planned).collect();
+            options.elsewhere.clear();
+        }
+        let own: Vec<_> = place.into_iter().collect();
+        let name = format!("run-{}", &name[..1]);
+        parts.push(part(root.path(), &name, &own, None, vec![event]));
+    }
+    let error = merged(root.path(), &parts).unwrap_err();
+    assert!(
+        matches!(error, MergeError::NotAPart(ref folder) if *folder == parts[1]),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_part_keeps_its_files_whatever_they_are_called() {
+    let root = tempfile::tempdir().unwrap();
+    let parts = parts(root.path(), None);
+    let own = ["s1", "s01", "s+1", "s1.01"].map(|session| {
+        let file = parts[0].join(ARTIFACTS_FOLDER).join(session).join("a.txt");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, session).unwrap();
+        (file, session)
+    });
+    let merged = merged(root.path(), &parts).unwrap();
+    for (file, session) in own {
+        assert_eq!(fs::read_to_string(file).unwrap(), session);
+        let odd = merged.folder.join("parts/1/artifacts").join(session);
+        assert_eq!(odd.exists(), session != "s1", "{session}");
+    }
+    let first = merged.folder.join("artifacts/s1/a.txt");
+    assert_eq!(fs::read_to_string(first).unwrap(), "s1");
+}
+
+#[test]
+fn a_file_is_never_written_over() {
+    let root = tempfile::tempdir().unwrap();
+    let [from, to] = ["from", "to"].map(|name| root.path().join(name));
+    fs::write(&from, "new").unwrap();
+    fs::write(&to, "old").unwrap();
+    for refused in [files::place(&from, &to, false), files::copy(&from, &to)] {
+        refused.unwrap_err();
+        assert_eq!(fs::read_to_string(&to).unwrap(), "old");
+    }
+    let beside = root.path().join("beside");
+    files::copy(&from, &beside).unwrap();
+    assert_eq!(fs::read_to_string(beside).unwrap(), "new");
+}
+
+#[cfg(unix)]
+fn pipe(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn only_regular_files_are_taken() {
+    let root = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret"), "x").unwrap();
+    let parts = parts(root.path(), None);
+    for folder in ["artifacts/s1", "trees"] {
+        let folder = parts[0].join(folder);
+        pipe(&folder.join("pipe"));
+        std::os::unix::fs::symlink(outside.path().join("secret"), folder.join("link")).unwrap();
+        std::os::unix::fs::symlink(outside.path(), folder.join("folder")).unwrap();
+    }
+    let merged = merged(root.path(), &parts).unwrap();
+    for folder in ["artifacts/s1", "trees"] {
+        for name in ["pipe", "link", "folder"] {
+            let taken = merged.folder.join(folder).join(name);
+            assert!(fs::symlink_metadata(taken).is_err(), "{folder}/{name}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_journal_that_is_no_regular_file_is_refused() {
+    type Replace = fn(&Path, &Path);
+    let kinds: [Replace; 2] = [
+        |journal, kept| std::os::unix::fs::symlink(kept, journal).unwrap(),
+        |journal, _| pipe(journal),
+    ];
+    for replace in kinds {
+        let root = tempfile::tempdir().unwrap();
+        let parts = parts(root.path(), None);
+        let (journal, kept) = (parts[1].join(crate::EVENTS_FILE), root.path().join("kept"));
+        fs::rename(&journal, &kept).unwrap();
+        replace(&journal, &kept);
+        let error = merged(root.path(), &parts).unwrap_err();
+        let why = std::error::Error::source(&error).unwrap().to_string();
+        assert_eq!(why, "it is not a regular file");
+    }
+}
+
+#[test]
+fn of_files_of_one_name_the_one_that_is_what_it_says_is_taken() {
+    let root = tempfile::tempdir().unwrap();
+    let parts = parts(root.path(), None);
+    let (tree, picture) = (
+        "trees/44136fa355b3678a.json",
+        "pictures/44136fa355b3678a.png",
+    );
+    fs::write(parts[0].join(tree), "[]").unwrap();
+    for part in &parts {
+        fs::create_dir_all(part.join("pictures")).unwrap();
+        fs::write(part.join(picture), "torn").unwrap();
+    }
+    let merged = merged(root.path(), &parts).unwrap();
+    let taken = fs::read_to_string(merged.folder.join(tree)).unwrap();
+    assert_eq!(taken, "{}");
+    assert!(!merged.folder.join(picture).exists());
+    assert_eq!(merged.damaged, [picture]);
+}
+
+#[test]
+fn a_session_that_ends_twice_counts_once() {
+    let root = tempfile::tempdir().unwrap();
+    let end = |outcome| RunEvent::SessionFinished {
+        session: SessionId::new(SessionIndex(0), AttemptNumber(1)),
+        outcome,
+        flaky: false,
+        duration_ms: Duration::ZERO,
+    };
+    let ends = [
+        Outcome::Passed,
+        Outcome::Passed,
+        Outcome::Failed(Failure::default()),
+    ];
+    let mut begun = vec![started(&[0], Some("1/2"))];
+    begun.extend(ends.map(end));
+    let one = part(root.path(), "one", &[], None, begun);
+    let others = [1, 2, 3];
+    let begun = vec![started(&others, Some("2/2"))];
+    let other = part(root.path(), "other", &others, None, begun);
+    let merged = merged(root.path(), &[one, other]).unwrap();
+    let verdict = verdict(&events(&merged.folder));
+    assert_eq!((verdict.passed, verdict.failed), (4, 0));
+    assert_eq!(verdict.exit, Exit::Passed);
 }

@@ -67,6 +67,10 @@ pub(super) fn run(args: &MergeArgs, context: &Context) -> Result<Exit, CliError>
             render::warning(&format!("{part}: {rest}"), context.color);
         }
     }
+    for path in &merged.damaged {
+        let left_out = format!("{path} is left out: it is not what its name says in any part");
+        render::warning(&left_out, context.color);
+    }
     let wanted = Copies {
         only: false,
         junit: args.junit.clone(),
