@@ -111,6 +111,8 @@ pub struct Step {
     pub duration_ms: u64,
     /// The screen at its end.
     pub tree: Option<SeenTree>,
+    /// Whether its tree was recorded and cannot be read.
+    pub is_unreadable: bool,
     /// The picture at its end.
     pub picture: Option<SeenPicture>,
     /// Layout defects.

@@ -11,6 +11,7 @@ mod screen;
 mod side;
 mod slow;
 mod steps;
+mod words;
 
 pub use answer::{Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
 pub use baseline::{Approved, Baselines, Entry, Stored};

@@ -153,8 +153,8 @@ impl Reading<'_, '_> {
 
     fn step(&mut self, step: &StepView) -> Step {
         let observed = step.observed.as_ref();
-        let tree = observed.and_then(|observed| observed.tree.as_ref());
-        let tree = tree.and_then(|tree| {
+        let recorded = observed.and_then(|observed| observed.tree.as_ref());
+        let tree = recorded.and_then(|tree| {
             let files = &mut *self.files;
             let read = self.trees.entry(tree.digest.clone()).or_insert_with(|| {
                 let bytes = files(&tree.artifact)?;
@@ -188,6 +188,7 @@ impl Reading<'_, '_> {
                 _ => String::new(),
             },
             duration_ms: u64::try_from(step.duration.as_millis()).unwrap_or(u64::MAX),
+            is_unreadable: recorded.is_some() && tree.is_none(),
             tree,
             picture,
             defects: observed

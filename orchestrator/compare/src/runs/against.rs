@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::answer::{self, Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
 use super::baseline::{Baselines, Stored};
 use super::screen::{self, Screen};
-use super::side::{Side, Went};
-use super::{names, slow, steps};
+use super::side::{Side, Went, was_observed};
+use super::{names, slow, steps, words};
 use crate::compare::signature;
 use crate::input::StepStatus;
 
@@ -56,8 +56,9 @@ pub(super) fn compare(
             as_before += usize::from(told == (answer.changes.len(), answer.not_compared.len()));
         }
     }
+    let mut cells_gone = 0;
     if let Before::Run(base) = &before {
-        answer.gone = gone(base, run);
+        (answer.gone, cells_gone) = gone(base, run);
     }
     for change in &mut answer.changes {
         let is_bad = match change.status {
@@ -66,8 +67,8 @@ pub(super) fn compare(
         };
         change.fails = is_bad && fail_on.contains(&change.kind);
     }
-    letters(&mut answer.changes);
-    answer.sentence = sentence(&answer, as_before);
+    words::letters(&mut answer.changes);
+    answer.sentence = words::sentence(&answer, as_before, cells_gone);
     answer
 }
 
@@ -120,14 +121,35 @@ impl Looking<'_, '_> {
             }
             None => (),
         }
-        let mut has_looked = false;
         let mut beyond = None;
         let own = self.run.run.sessions[session].steps.iter();
-        for step in own.filter(|step| step.status == StepStatus::Passed) {
+        let own = own.filter(|step| step.status == StepStatus::Passed);
+        // Of a cell that was never looked at that is said once.
+        let is_blind = !own.clone().any(was_observed);
+        let mut is_missed = false;
+        for step in own {
             let number = step.step;
             let Some(mut is) = self.run.screen(session, step) else {
+                let has_base = match (&mut *before, &counterpart) {
+                    (Before::Baselines(baselines), _) => {
+                        !matches!(self.approved(&mut **baselines, number), Was::Missing)
+                    }
+                    (Before::Run(base), Some(counterpart)) => {
+                        let other = counterpart.steps.get(&number);
+                        let other = other.and_then(|other| base.step(counterpart.session, *other));
+                        let other = other.filter(|step| step.status == StepStatus::Passed);
+                        other.is_some_and(|step| !is_blind || was_observed(step))
+                    }
+                    (Before::Run(_), None) => false,
+                };
+                is_missed |= has_base;
+                if has_base && !is_blind {
+                    self.unknown(Some(number), "the step was not observed".to_owned());
+                }
                 continue;
             };
+            // Why pictures cannot be compared here.
+            let mut uneven = None;
             let was = match (&mut *before, &counterpart) {
                 (Before::Baselines(baselines), _) => self.approved(&mut **baselines, number),
                 (Before::Run(base), Some(counterpart)) => match counterpart.steps.get(&number) {
@@ -136,11 +158,14 @@ impl Looking<'_, '_> {
                         Some(step) if step.status == StepStatus::Passed => {
                             let noise = base.noise(&counterpart.sessions, *other);
                             match (base.screen(counterpart.session, step), noise) {
-                                (Some(mut screen), Some(noise)) => {
+                                (Some(mut screen), Ok(noise)) => {
                                     screen.masks.extend(noise);
                                     Was::Screen(screen)
                                 }
-                                (Some(_), None) => Was::Unknown(UNEVEN.to_owned()),
+                                (Some(screen), Err(why)) => {
+                                    uneven = Some(why);
+                                    Was::Screen(screen)
+                                }
                                 (None, _) => Was::Unknown("the base did not look".to_owned()),
                             }
                         }
@@ -152,8 +177,7 @@ impl Looking<'_, '_> {
                 },
                 (Before::Run(_), None) => break,
             };
-            has_looked = true;
-            let was = match was {
+            let mut was = match was {
                 Was::Screen(was) => was,
                 Was::Missing => {
                     self.answer.steps += 1;
@@ -176,11 +200,13 @@ impl Looking<'_, '_> {
                 }
             };
             match self.run.noise(self.sessions, number) {
-                Some(noise) => is.masks.extend(noise),
-                None => {
-                    self.unknown(Some(number), UNEVEN.to_owned());
-                    continue;
-                }
+                Ok(noise) => is.masks.extend(noise),
+                Err(why) => uneven = Some(why),
+            }
+            if let Some(why) = uneven {
+                self.unknown(Some(number), why.to_owned());
+                was.without_picture();
+                is.without_picture();
             }
             let run = self.run.run;
             let mut values = run.cells[self.cell].facts.clone();
@@ -214,7 +240,8 @@ impl Looking<'_, '_> {
         if let Some(step) = beyond {
             self.unknown(Some(step), "the base did not get that far".to_owned());
         }
-        if !has_looked && beyond.is_none() && went == Went::Passed {
+        // A failure alone can be as before; a pass is one of screens.
+        if is_blind && (is_missed || !matches!(went, Went::Failed { .. })) {
             self.unknown(None, "no screen was recorded".to_owned());
         }
         true
@@ -283,8 +310,8 @@ impl Looking<'_, '_> {
                     scale: entry.scale,
                     defects: entry.defects,
                     tree: approved.tree,
-                    memory: &[],
                     picture: Some(Rc::new(approved.picture)),
+                    ..Screen::default()
                 })
             }
         }
@@ -330,7 +357,11 @@ impl Looking<'_, '_> {
                 let title = format!("newly flaky: {}", signature::title(message));
                 change(title, ChangeStatus::Changed, *step, message)
             }
-            (Went::Failed { message, .. }, Went::Flaky { .. } | Went::Passed)
+            (Went::Failed { .. }, Went::Flaky { step, message }) => {
+                let title = format!("still fails at times: {}", signature::title(message));
+                change(title, ChangeStatus::Changed, *step, message)
+            }
+            (Went::Failed { message, .. }, Went::Passed)
             | (Went::Flaky { message, .. }, Went::Passed) => {
                 let word = if matches!(was, Went::Flaky { .. }) {
                     "no more flaky"
@@ -380,8 +411,6 @@ impl Looking<'_, '_> {
     }
 }
 
-const UNEVEN: &str = "pictures of its repeats are not equally large";
-
 /// What was at a step.
 enum Was<'a> {
     Screen(Screen<'a>),
@@ -389,121 +418,35 @@ enum Was<'a> {
     Unknown(String),
 }
 
-/// Trails, cells and steps that only the earlier run has.
-fn gone(base: &Side<'_>, run: &Side<'_>) -> Vec<String> {
-    let mut gone = Vec::new();
+/// Trails, cells and steps that only the earlier run has, and how many cells of trails that are.
+fn gone(base: &Side<'_>, run: &Side<'_>) -> (Vec<String>, usize) {
+    let (mut gone, mut count) = (Vec::new(), 0);
     for (place, trail) in base.run.trails.iter().enumerate() {
+        let cells = base.cells.keys().filter(|(one, _)| *one == place);
         let mut trails = run.run.trails.iter();
         let is =
             |other: &&crate::answer::Trail| other.path == trail.path || other.name == trail.name;
-        let Some(now) = trails.find(is) else {
+        let Some(at) = trails.position(|other| is(&other)) else {
             gone.push(trail.name.clone());
+            count += cells.count();
             continue;
         };
+        let now = &run.run.trails[at];
         let has = |text: &str| now.steps.iter().any(|step| step.text == text);
         let steps = trail.steps.iter().filter(|step| !has(&step.text));
         gone.extend(steps.map(|step| format!("{}: step {}: {}", trail.name, step.step, step.text)));
-        for (_, cell) in base.cells.keys().filter(|(one, _)| *one == place) {
+        for (_, cell) in cells {
             let own = &base.run.cells[*cell];
-            let mut cells = run.run.cells.iter();
-            if !cells.any(|one| one.device == own.device && one.values == own.values) {
+            let mut cells = run.cells.keys().filter(|(one, _)| *one == at);
+            let is_own = |(_, one): &(usize, usize)| {
+                let one = &run.run.cells[*one];
+                one.device == own.device && one.values == own.values
+            };
+            if !cells.any(is_own) {
+                count += 1;
                 gone.push(format!("{} on {}", trail.name, base.cell_name(*cell)));
             }
         }
     }
-    gone
-}
-
-/// Gives equal changes one letter, worst first.
-fn letters(changes: &mut [Change]) {
-    let key = |one: &Change| {
-        (
-            !one.fails,
-            one.kind,
-            one.status,
-            one.trail.clone(),
-            one.title.clone(),
-        )
-    };
-    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-    for change in changes.iter() {
-        *counts.entry(key(change)).or_default() += 1;
-    }
-    // Within a kind, what is in more places first; new baselines of one trail are one.
-    changes.sort_by_cached_key(|one| {
-        let own = key(one);
-        let count = counts.get(&own).copied().unwrap_or_default();
-        let (fails, kind, status, trail, title) = own;
-        let place = (one.step, one.cell.clone());
-        (fails, kind, status, usize::MAX - count, trail, title, place)
-    });
-    let mut known = None;
-    let mut number = 0;
-    for change in changes {
-        let own = key(change);
-        if known.as_ref() != Some(&own) {
-            number += 1;
-            known = Some(own);
-        }
-        change.letter = letter(number);
-    }
-}
-
-/// `A` to `Z`, then `AA` and on, from 1.
-fn letter(number: usize) -> String {
-    let mut letters = Vec::new();
-    let mut rest = number;
-    while rest > 0 {
-        rest -= 1;
-        letters.push(char::from(b'A' + (rest % 26) as u8));
-        rest /= 26;
-    }
-    letters.iter().rev().collect()
-}
-
-/// `3 of 4 cells are as before. 1 change, 1 new step, 2 could not be compared.`
-fn sentence(answer: &RunComparison, as_before: usize) -> String {
-    let plural = |count: usize, one: &str, many: &str| match count {
-        1 => format!("1 {one}"),
-        several => format!("{several} {many}"),
-    };
-    let before = match answer.base {
-        Some(_) => "as before",
-        None => "as approved",
-    };
-    let mut words = match (as_before, answer.cells) {
-        (_, 0) => "Nothing could be compared.".to_owned(),
-        (1, 1) => format!("The only cell is {before}."),
-        (0, 1) => format!("The only cell is not {before}."),
-        (alike, all) if alike == all => format!("All {all} cells are {before}."),
-        (alike, all) => format!("{alike} of {all} cells are {before}."),
-    };
-    let clusters = answer.clusters();
-    let count = |status: ChangeStatus| {
-        let all = clusters.iter().filter_map(|cluster| cluster.first());
-        all.filter(|change| change.status == status).count()
-    };
-    let places = |status: ChangeStatus| {
-        let all = answer.changes.iter();
-        all.filter(|change| change.status == status).count()
-    };
-    let parts = [
-        (count(ChangeStatus::Changed), "change", "changes"),
-        (places(ChangeStatus::New), "new screen", "new screens"),
-        (
-            places(ChangeStatus::Proposed),
-            "new baseline proposed",
-            "new baselines proposed",
-        ),
-        (count(ChangeStatus::Fixed), "fixed", "fixed"),
-        (answer.not_compared.len(), "not compared", "not compared"),
-    ];
-    let parts = parts.iter().filter(|(count, ..)| *count > 0);
-    let parts: Vec<String> = parts
-        .map(|(count, one, many)| plural(*count, one, many))
-        .collect();
-    if !parts.is_empty() {
-        words += &format!(" {}.", parts.join(", "));
-    }
-    words
+    (gone, count)
 }

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::answer::{ChangeKind, RunComparison};
 use super::baseline::{Baselines, Entry, Stored};
 use super::names;
+use super::screen;
 use super::side::{Side, Went};
 use crate::align::Texts;
 use crate::input::{Pictures, Run};
@@ -217,8 +218,8 @@ fn approval(
     let (trail, cell) = (session.trail, session.cell);
     let sessions = side.cells.get(&(trail, cell)).cloned().unwrap_or_default();
     match side.noise(&sessions, step) {
-        None => return Err("noisy: pictures of its repeats are not equally large".to_owned()),
-        Some(noise) => {
+        Err(why) => return Err(why.to_owned()),
+        Ok(noise) => {
             if let Some([left, top, right, bottom]) = noise.first() {
                 return Err(format!(
                     "noisy: its repeats differ at {left},{top},{right},{bottom}; a mask leaves that out"
@@ -228,6 +229,9 @@ fn approval(
     }
     let seen = side.step(place, step).ok_or("the step was not reached")?;
     let screen = side.screen(place, seen).ok_or("no screen was recorded")?;
+    if screen.is_tree_lost {
+        return Err(screen::UNREADABLE.to_owned());
+    }
     let now = screen.picture.clone();
     let now = now.ok_or("its picture was not recorded, or cannot be read")?;
     let key = names::key(&run.cells[cell]);

@@ -28,10 +28,24 @@ pub(super) struct Screen<'a> {
     /// Layout defects, as sentences.
     pub(super) defects: Vec<String>,
     pub(super) tree: Option<Arc<ScreenTree>>,
+    /// Whether its tree was recorded and cannot be read.
+    pub(super) is_tree_lost: bool,
     /// What the session remembers, by name.
     pub(super) memory: &'a [(String, String)],
     pub(super) picture: Option<Rc<Picture>>,
+    /// Whether its picture was recorded and cannot be read.
+    pub(super) is_picture_lost: bool,
 }
+
+impl Screen<'_> {
+    /// Leaves its picture out of the comparison.
+    pub(super) fn without_picture(&mut self) {
+        (self.picture, self.is_picture_lost) = (None, false);
+    }
+}
+
+/// Why a screen whose tree is lost cannot be compared.
+pub(super) const UNREADABLE: &str = "its screen cannot be read";
 
 /// What is expected to differ in a cell at a step.
 pub(super) type IsExpected<'a> = &'a dyn Fn(&Item) -> bool;
@@ -91,10 +105,18 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
                 moves = moved(before, now, &alignment);
             }
         }
-        (Some(_), None) => compared
-            .unknown
-            .push("what the screen held was not recorded"),
-        (None, Some(_) | None) => (),
+        (before, now) => {
+            let lost = [
+                (was.is_tree_lost, "the base's screen cannot be read"),
+                (is.is_tree_lost, UNREADABLE),
+            ];
+            let never = [
+                "what the screen held was not recorded before",
+                "what the screen held was not recorded",
+            ];
+            let has = [before.is_some(), now.is_some()];
+            compared.unknown.extend(missing(has, lost, never));
+        }
     }
     for defect in is.defects.iter().filter(|one| !was.defects.contains(one)) {
         compared.changes.push(Change {
@@ -128,12 +150,36 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
                 ..seen(visual, &moves, is)
             }));
         }
-        (Some(_), None) => compared
-            .unknown
-            .push("its picture was not recorded, or cannot be read"),
-        (None, Some(_) | None) => (),
+        (before, now) => {
+            let lost = [
+                (was.is_picture_lost, "the base's picture cannot be read"),
+                (is.is_picture_lost, "its picture cannot be read"),
+            ];
+            let never = [
+                "its picture was not recorded before",
+                "its picture was not recorded",
+            ];
+            let has = [before.is_some(), now.is_some()];
+            compared.unknown.extend(missing(has, lost, never));
+        }
     }
     compared
+}
+
+/// Why something cannot be compared that not both sides have, the base first: it is lost, or only the
+/// other side has it. Nothing where neither ever had it.
+fn missing(
+    has: [bool; 2],
+    lost: [(bool, &'static str); 2],
+    never: [&'static str; 2],
+) -> Vec<&'static str> {
+    let lost: Vec<_> = lost.iter().filter(|(is, _)| *is).collect();
+    match (lost.is_empty(), has) {
+        (false, _) => lost.iter().map(|(_, why)| *why).collect(),
+        (true, [false, true]) => vec![never[0]],
+        (true, [true, false]) => vec![never[1]],
+        (true, _) => Vec::new(),
+    }
 }
 
 /// A difference of trees, as one of what was and is.

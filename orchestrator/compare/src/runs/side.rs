@@ -138,7 +138,7 @@ impl<'a> Side<'a> {
 
     /// A step's screen; `None` where nothing was looked at.
     pub(super) fn screen(&mut self, session: usize, step: &'a Step) -> Option<Screen<'a>> {
-        if step.tree.is_none() && step.picture.is_none() {
+        if !was_observed(step) {
             return None;
         }
         let own = &self.run.sessions[session];
@@ -150,7 +150,9 @@ impl<'a> Side<'a> {
             scale: seen.map_or(1.0, |seen| seen.scale),
             defects: step.defects.iter().map(defect).collect(),
             tree: step.tree.as_ref().map(|seen| seen.tree.clone()),
+            is_tree_lost: step.is_unreadable,
             memory: &own.memory,
+            is_picture_lost: seen.is_some() && picture.is_none(),
             picture,
         })
     }
@@ -169,9 +171,12 @@ impl<'a> Side<'a> {
         picture
     }
 
-    /// What differs between the repeats of a cell at a step, in pixels.
-    /// `None` where not even their sizes are equal.
-    pub(super) fn noise(&mut self, sessions: &[usize], step: u32) -> Option<Vec<[i32; 4]>> {
+    /// What differs between the repeats of a cell at a step, in pixels, or why that is not known.
+    pub(super) fn noise(
+        &mut self,
+        sessions: &[usize],
+        step: u32,
+    ) -> Result<Vec<[i32; 4]>, &'static str> {
         let mut noise = Vec::new();
         let seen = sessions.iter().filter_map(|place| {
             let step = self.step(*place, step)?;
@@ -180,25 +185,32 @@ impl<'a> Side<'a> {
         });
         let seen: Vec<_> = seen.collect();
         let Some((first, rest)) = seen.split_first() else {
-            return Some(noise);
+            return Ok(noise);
         };
         for other in rest.iter().filter(|other| other.digest != first.digest) {
             let masks = [first.masked.as_slice(), &other.masked].concat();
             let pair = (self.picture(&first.digest), self.picture(&other.digest));
             let (Some(was), Some(is)) = pair else {
-                continue;
+                return Err("a picture of its repeats cannot be read");
             };
             match picture::difference(&was, &is, &masks) {
                 Difference::Changed { areas, .. } => noise.extend(areas.iter().map(|one| one.at)),
                 Difference::Shifted { at, .. } => noise.push(at),
-                Difference::Size => return None,
+                Difference::Size => {
+                    return Err("pictures of its repeats are not equally large");
+                }
                 Difference::None => (),
             }
         }
         noise.sort_unstable();
         noise.dedup();
-        Some(noise)
+        Ok(noise)
     }
+}
+
+/// Whether a step's screen was recorded, be it readable or not.
+pub(super) fn was_observed(step: &Step) -> bool {
+    step.tree.is_some() || step.is_unreadable || step.picture.is_some()
 }
 
 /// Where a session failed, and what it said.

@@ -127,6 +127,12 @@ fn compared(base: &Run, run: &Run) -> RunComparison {
     compare((base, &mut png), (run, &mut png), ALL)
 }
 
+/// Why what could not be compared could not.
+fn whys(compared: &RunComparison) -> Vec<&str> {
+    let unknown = compared.not_compared.iter();
+    unknown.map(|one| one.why.as_str()).collect()
+}
+
 /// Changes as `kind status step title`.
 fn told(compared: &RunComparison) -> Vec<String> {
     let changes = compared.changes.iter();
@@ -309,11 +315,184 @@ fn what_says_nothing_of_the_app_is_never_as_before() {
 }
 
 #[test]
-fn a_picture_that_is_gone_is_no_pass() {
+fn a_picture_that_is_gone_or_no_picture_is_no_pass() {
     let base = one(vec![step(1, "grey", "Shop")]);
     let mut gone = |_: &str| None;
-    let compared = compare((&base, &mut png), (&base, &mut gone), ALL);
-    assert_eq!(compared.not_compared.len(), 1, "{compared:?}");
+    let run = compare((&base, &mut png), (&base, &mut gone), ALL);
+    assert_eq!(whys(&run), ["its picture cannot be read"]);
+    let mut torn = |_: &str| Some(b"no picture".to_vec());
+    let before = compare((&base, &mut torn), (&base, &mut png), ALL);
+    assert_eq!(whys(&before), ["the base's picture cannot be read"]);
+    let both = compare((&base, &mut |_: &str| None), (&base, &mut gone), ALL);
+    assert_eq!(both.not_compared.len(), 2, "{both:?}");
+    assert_eq!(
+        both.sentence,
+        "The only cell is not as before. 2 not compared."
+    );
+}
+
+#[test]
+fn a_tree_that_is_gone_is_no_pass() {
+    let good = one(vec![step(1, "grey", "Shop")]);
+    let mut lost = good.clone();
+    lost.sessions[0].steps[0].tree = None;
+    lost.sessions[0].steps[0].is_unreadable = true;
+    let (before, now) = (
+        "the base's screen cannot be read",
+        "its screen cannot be read",
+    );
+    assert_eq!(whys(&compared(&lost, &good)), [before]);
+    assert_eq!(whys(&compared(&good, &lost)), [now]);
+    assert_eq!(whys(&compared(&lost, &lost)), [before, now]);
+    // With no picture, too, it was looked at.
+    lost.sessions[0].steps[0].picture = None;
+    let all = compared(&lost, &lost);
+    assert_eq!((whys(&all), all.steps), (vec![before, now], 1));
+    // A baseline without a tree would pass whatever the screen holds.
+    let mut lost = good;
+    lost.sessions[0].steps[0].tree = None;
+    lost.sessions[0].steps[0].is_unreadable = true;
+    let plan = Kept::default().approve(&lost, &Selection::default());
+    assert_eq!((plan.approvals.len(), plan.refusals.len()), (0, 1));
+}
+
+#[test]
+fn what_only_one_side_recorded_is_no_pass() {
+    let both = one(vec![step(1, "grey", "Shop")]);
+    let (mut no_tree, mut no_picture) = (both.clone(), both.clone());
+    no_tree.sessions[0].steps[0].tree = None;
+    no_picture.sessions[0].steps[0].picture = None;
+    for half in [&no_tree, &no_picture] {
+        assert_eq!(compared(half, &both).not_compared.len(), 1);
+        assert_eq!(compared(&both, half).not_compared.len(), 1);
+        // Neither had it to compare.
+        assert_eq!(whys(&compared(half, half)), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn repeats_whose_pictures_cannot_be_read_are_no_pass_and_their_trees_are_compared() {
+    let repeats = |pictures: [&str; 2], name: &str| {
+        let sessions = pictures.map(|picture| session(0, vec![step(1, picture, name)]));
+        run(&["Open"], &["web/a"], sessions.to_vec())
+    };
+    let base = repeats(["grey", "grey"], "Shop");
+    let now = repeats(["grey", "torn"], "Sale");
+    let mut some = |digest: &str| png(digest).filter(|_| digest != "torn");
+    let why = ["a picture of its repeats cannot be read"];
+    for (was, is) in [(&base, &now), (&now, &base)] {
+        let compared = compare((was, &mut some.clone()), (is, &mut some), ALL);
+        assert_eq!(whys(&compared), why);
+        assert_eq!(told(&compared).len(), 1, "{:?}", told(&compared));
+    }
+}
+
+#[test]
+fn a_step_that_was_not_observed_is_no_pass() {
+    let seen = one(vec![step(1, "grey", "Shop"), step(2, "grey", "Pay")]);
+    let mut half = seen.clone();
+    half.sessions[0].steps[1].tree = None;
+    half.sessions[0].steps[1].picture = None;
+    let why = ["the step was not observed"];
+    let against = compared(&seen, &half);
+    assert_eq!(whys(&against), why);
+    assert_eq!(against.not_compared[0].step, Some(2));
+    // Neither run knows what it held.
+    assert_eq!(whys(&compared(&half, &half)), why);
+    let mut kept = Kept::default();
+    kept.approve(&seen, &Selection::default());
+    assert_eq!(whys(&kept.compared(&half)), why);
+    // Nobody approved what it holds.
+    let mut kept = Kept::default();
+    kept.approve(&half, &Selection::default());
+    assert_eq!(whys(&kept.compared(&half)), Vec::<&str>::new());
+}
+
+#[test]
+fn a_cell_that_was_never_looked_at_is_no_pass_and_is_told_once() {
+    let blind = |run: &Run| {
+        let mut run = run.clone();
+        for step in &mut run.sessions[0].steps {
+            (step.tree, step.picture) = (None, None);
+        }
+        run
+    };
+    let passed = one(vec![step(1, "grey", "Shop"), step(2, "grey", "Pay")]);
+    let why = ["no screen was recorded"];
+    assert_eq!(whys(&compared(&passed, &blind(&passed))), why);
+    assert_eq!(whys(&compared(&blind(&passed), &blind(&passed))), why);
+    let mut failed = passed;
+    failed.sessions[0].outcome = OutcomeKind::Failed;
+    failed.sessions[0].steps[1].status = StepStatus::Failed;
+    assert_eq!(whys(&compared(&failed, &blind(&failed))), why);
+    // Only failures were observed, and they are equal.
+    let all = compared(&blind(&failed), &blind(&failed));
+    assert_eq!(whys(&all), Vec::<&str>::new());
+}
+
+#[test]
+fn what_still_fails_in_a_repeat_is_not_fixed() {
+    let good = session(0, vec![step(1, "grey", "Shop")]);
+    let mut bad = good.clone();
+    bad.outcome = OutcomeKind::Failed;
+    bad.steps[0].status = StepStatus::Failed;
+    bad.steps[0].message = "no element".to_owned();
+    let cell = |sessions: &[&Session]| {
+        let sessions = sessions.iter().map(|one| (*one).clone());
+        run(&["Open"], &["web/a"], sessions.collect())
+    };
+    let failing = cell(&[&bad, &bad]);
+    let at_times = compared(&failing, &cell(&[&good, &bad]));
+    assert_eq!(
+        told(&at_times),
+        ["outcome changed 1 still fails at times: no element"]
+    );
+    assert!(at_times.fails());
+    let fixed = compared(&failing, &cell(&[&good, &good]));
+    assert_eq!(told(&fixed), ["outcome fixed 0 newly fixed: no element"]);
+}
+
+#[test]
+fn cells_that_are_gone_are_counted() {
+    let of = |cell| session(cell, vec![step(1, "grey", "Shop")]);
+    let devices = ["web/a", "web/b", "web/c", "web/d"];
+    let base = run(&["Open"], &devices, (0..4).map(of).collect());
+    let after = |cells: usize| run(&["Open"], &devices[..cells], (0..cells).map(of).collect());
+    let sentence = |run: &Run| compared(&base, run).sentence;
+    assert_eq!(
+        sentence(&after(2)),
+        "2 of 4 cells are as before; 2 are no more there."
+    );
+    assert_eq!(
+        sentence(&after(3)),
+        "3 of 4 cells are as before; 1 is no more there."
+    );
+    assert_eq!(sentence(&after(4)), "All 4 cells are as before.");
+    let mut trails = base.clone();
+    trails.trails.push(Trail {
+        name: "cart".to_owned(),
+        path: "cart.trail.yaml".to_owned(),
+        ..trails.trails[0].clone()
+    });
+    // The trail is there, and the cell is, but not that trail in that cell.
+    let mut fewer = trails.clone();
+    trails.sessions.extend([0, 1].map(|cell| Session {
+        trail: 1,
+        ..of(cell)
+    }));
+    fewer.sessions.push(Session { trail: 1, ..of(0) });
+    let compared = compared(&trails, &fewer);
+    assert_eq!(compared.gone, ["cart on web/b"]);
+    assert_eq!(
+        compared.sentence,
+        "5 of 6 cells are as before; 1 is no more there."
+    );
+    let whole = compare((&trails, &mut png), (&base, &mut png), ALL);
+    assert_eq!(whole.gone, ["cart"]);
+    assert_eq!(
+        whole.sentence,
+        "4 of 6 cells are as before; 2 are no more there."
+    );
 }
 
 #[test]

@@ -1,0 +1,105 @@
+//! What a comparison came to, in letters and in a sentence.
+
+use std::collections::BTreeMap;
+
+use super::answer::{Change, ChangeStatus, RunComparison};
+
+/// Gives equal changes one letter, worst first.
+pub(super) fn letters(changes: &mut [Change]) {
+    let key = |one: &Change| {
+        (
+            !one.fails,
+            one.kind,
+            one.status,
+            one.trail.clone(),
+            one.title.clone(),
+        )
+    };
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for change in changes.iter() {
+        *counts.entry(key(change)).or_default() += 1;
+    }
+    // Within a kind, what is in more places first; new baselines of one trail are one.
+    changes.sort_by_cached_key(|one| {
+        let own = key(one);
+        let count = counts.get(&own).copied().unwrap_or_default();
+        let (fails, kind, status, trail, title) = own;
+        let place = (one.step, one.cell.clone());
+        (fails, kind, status, usize::MAX - count, trail, title, place)
+    });
+    let mut known = None;
+    let mut number = 0;
+    for change in changes {
+        let own = key(change);
+        if known.as_ref() != Some(&own) {
+            number += 1;
+            known = Some(own);
+        }
+        change.letter = letter(number);
+    }
+}
+
+/// `A` to `Z`, then `AA` and on, from 1.
+fn letter(number: usize) -> String {
+    let mut letters = Vec::new();
+    let mut rest = number;
+    while rest > 0 {
+        rest -= 1;
+        letters.push(char::from(b'A' + (rest % 26) as u8));
+        rest /= 26;
+    }
+    letters.iter().rev().collect()
+}
+
+/// `3 of 4 cells are as before. 1 change, 1 new screen, 2 not compared.` `gone` is how many cells only
+/// the base has.
+pub(super) fn sentence(answer: &RunComparison, as_before: usize, gone: usize) -> String {
+    let plural = |count: usize, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        several => format!("{several} {many}"),
+    };
+    let before = match answer.base {
+        Some(_) => "as before",
+        None => "as approved",
+    };
+    let mut words = match (as_before, answer.cells) {
+        (_, 0) => "Nothing could be compared.".to_owned(),
+        (alike, rest) if gone > 0 => {
+            let verb = if gone == 1 { "is" } else { "are" };
+            let all = rest + gone;
+            format!("{alike} of {all} cells are {before}; {gone} {verb} no more there.")
+        }
+        (1, 1) => format!("The only cell is {before}."),
+        (0, 1) => format!("The only cell is not {before}."),
+        (alike, all) if alike == all => format!("All {all} cells are {before}."),
+        (alike, all) => format!("{alike} of {all} cells are {before}."),
+    };
+    let clusters = answer.clusters();
+    let count = |status: ChangeStatus| {
+        let all = clusters.iter().filter_map(|cluster| cluster.first());
+        all.filter(|change| change.status == status).count()
+    };
+    let places = |status: ChangeStatus| {
+        let all = answer.changes.iter();
+        all.filter(|change| change.status == status).count()
+    };
+    let parts = [
+        (count(ChangeStatus::Changed), "change", "changes"),
+        (places(ChangeStatus::New), "new screen", "new screens"),
+        (
+            places(ChangeStatus::Proposed),
+            "new baseline proposed",
+            "new baselines proposed",
+        ),
+        (count(ChangeStatus::Fixed), "fixed", "fixed"),
+        (answer.not_compared.len(), "not compared", "not compared"),
+    ];
+    let parts = parts.iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, one, many)| plural(*count, one, many))
+        .collect();
+    if !parts.is_empty() {
+        words += &format!(" {}.", parts.join(", "));
+    }
+    words
+}
