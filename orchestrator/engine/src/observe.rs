@@ -1,6 +1,7 @@
 //! What is kept of a screen for comparison: its tree and its picture, each stored once however often it
 //! is seen, its defects, and what went wrong meanwhile.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use packtrain_compare::{defects, normal};
@@ -19,8 +20,11 @@ use crate::session::SessionContext;
 
 /// How long a screen may take to be still.
 const STILL_WITHIN: Duration = Duration::from_secs(1);
-/// How long observing may take in all.
-const OBSERVE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long observing may take in all, and which part of the session's time at most.
+const OBSERVE_TIMEOUT: Duration = Duration::from_secs(10);
+const OBSERVE_SHARE: u32 = 8;
+/// After so many screens in a row that could not be looked at, no more are: the time is the steps'.
+const GIVE_UP_AFTER: u32 = 2;
 
 /// Errors and failed requests of a step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,6 +50,9 @@ impl SessionContext {
     /// Looks at the screen once it is still. `None` when it could not be looked at: whatever goes
     /// wrong here is no failure of the step.
     pub(crate) async fn observe(&self, picture: bool) -> Option<Observed> {
+        if self.unobserved.load(Ordering::Relaxed) >= GIVE_UP_AFTER {
+            return None;
+        }
         let masks = self.options.masks.iter().filter_map(|mask| match mask {
             Mask::Css(selector) => Some(selector.clone()),
             Mask::Text(_) | Mask::Rect(_) => None,
@@ -55,10 +62,15 @@ impl SessionContext {
             still_within: STILL_WITHIN,
             masks: masks.collect(),
         });
-        let deadline = Instant::now() + OBSERVE_TIMEOUT;
+        let limit = OBSERVE_TIMEOUT.min(self.options.timeout / OBSERVE_SHARE);
+        let deadline = Instant::now() + limit;
         match self.scope.lease.execute(command, deadline).await {
-            Ok(packtrain_drivers::Observation::Observed(observed)) => Some(*observed),
+            Ok(packtrain_drivers::Observation::Observed(observed)) => {
+                self.unobserved.store(0, Ordering::Relaxed);
+                Some(*observed)
+            }
             other => {
+                self.unobserved.fetch_add(1, Ordering::Relaxed);
                 tracing::debug!(session = %self.id, ?other, "the screen was not observed");
                 None
             }

@@ -133,6 +133,8 @@ pub struct SessionContext {
     reached: AtomicU32,
     /// Whether all steps passed.
     passed: AtomicBool,
+    /// Screens in a row that could not be looked at.
+    pub(crate) unobserved: AtomicU32,
 }
 
 impl SessionContext {
@@ -196,6 +198,7 @@ impl SessionContext {
             device_log,
             reached: AtomicU32::new(0),
             passed: AtomicBool::new(false),
+            unobserved: AtomicU32::new(0),
         };
         match session.configure(begin, order, &device).await {
             Ok(()) => Ok(session),
