@@ -103,6 +103,8 @@ impl Mutant {
 
     /// The altered app, when it is what is altered.
     fn app(&self, app: &str) -> Option<String> {
+        // Nothing is said of its German texts, which must be of texts that are there.
+        let app = app.split("\ntexts:").next().unwrap_or_default();
         matches!(self.place, Place::App).then(|| self.alter(app).replace(SHOP, &self.app_id()))
     }
 

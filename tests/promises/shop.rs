@@ -23,7 +23,7 @@ pub(crate) fn shop(slots: usize) -> packtrain_tests::Lab {
     let shapes = [
         "{ viewport: 1280x800 }",
         "{ emulate: iPhone 15 }",
-        "{ viewport: 800x600, locale: de-DE, timezone: Europe/Berlin }",
+        "{ viewport: 800x600, locale: en-GB, timezone: Europe/Berlin }",
         "{ viewport: 1024x700, colorScheme: dark, reducedMotion: reduce }",
     ];
     let slots: String = (0..slots)

@@ -381,6 +381,9 @@ fn remember_cell(memory: &mut Memory, order: &SessionOrder, device: &DeviceInfo)
     for (axis, value) in &cell.0 {
         memory.remember(&format!("axis.{axis}"), value);
     }
+    if cell.is_empty() {
+        return;
+    }
     let called = order.planned.one_of.first().unwrap_or(&device.id);
     memory.remember("cell.id", &matrix::cell_id(&called.to_string(), cell));
 }

@@ -161,7 +161,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     page(
         "wrong-amount-in-the-dialog",
         "shop.js",
-        ["You pay ${money(total())}", "You pay ${money(total() + 1)}"],
+        [
+            "t(\"You pay {}.\", money(total()))",
+            "t(\"You pay {}.\", money(total() + 1))",
+        ],
         "Confirm in the dialog",
         "You pay $12.40.",
     ),
