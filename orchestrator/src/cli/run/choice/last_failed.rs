@@ -80,10 +80,14 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
 
 /// The newest run that is over and has one of the trails.
 fn latest(plan: &Plan, root: &Path, here: &str) -> Result<Option<RunView>, CliError> {
-    let runs = list_runs(root).map_err(|error| {
+    let mut runs = list_runs(root).map_err(|error| {
         CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
             .because(&error)
     })?;
+    // Names tell seconds apart, and runs may be quicker.
+    runs.sort_by_key(|run| {
+        std::cmp::Reverse(run.summary.as_ref().ok().map(|summary| summary.started))
+    });
     let names: Vec<_> = plan
         .trails
         .iter()
