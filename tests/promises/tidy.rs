@@ -8,7 +8,7 @@ use packtrain_tests::repository;
 use serde_json::Value;
 
 /// What each crate may use of ours, development aside. See ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("packtrain-config", &[]),
     ("packtrain-drivers", &[]),
     ("packtrain-program", &[]),
@@ -60,6 +60,16 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "packtrain-device-actors",
             "packtrain-model",
             "packtrain-tools",
+        ],
+    ),
+    (
+        "packtrain-farm",
+        &[
+            "packtrain-drivers",
+            "packtrain-device-actors",
+            "packtrain-engine",
+            "packtrain-model",
+            "packtrain-program",
         ],
     ),
     ("packtrain-orchestrator", &["*"]),

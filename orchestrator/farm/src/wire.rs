@@ -1,0 +1,291 @@
+//! What is written to the server, as JSON. Readers ignore what they do not know.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use packtrain_drivers::{DeviceId, DeviceInfo};
+use packtrain_engine::SessionOrder;
+use packtrain_model::{ArtifactKind, Outcome, RunEvent, RunId, SessionId, StepIndex};
+use serde::{Deserialize, Serialize};
+
+/// A host's name: lower-case letters, digits and `-`, at most 63, so that it is one token anywhere.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct HostName(String);
+
+/// A name that cannot be a host's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` cannot be a host's name: it takes lower-case letters, digits and `-`, at most 63")]
+pub struct HostNameError(String);
+
+impl FromStr for HostName {
+    type Err = HostNameError;
+
+    fn from_str(text: &str) -> Result<Self, HostNameError> {
+        let is_fit = (1..=63).contains(&text.len())
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        if is_fit {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(HostNameError(text.to_owned()))
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HostName {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A device of the farm.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct DeviceKey {
+    /// The host it is connected to.
+    pub host: HostName,
+    /// Its name there.
+    pub device: DeviceId,
+}
+
+impl DeviceKey {
+    /// What the device is called in runs: `android/emulator-5554@mac-1`.
+    pub fn public(&self) -> DeviceId {
+        let name = format!("{}@{}", self.device.name(), self.host);
+        DeviceId::new(self.device.platform(), name)
+    }
+}
+
+impl fmt::Display for DeviceKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.public().fmt(f)
+    }
+}
+
+/// A host that is alive; the value of its key in `live`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostAdvert {
+    /// Anew with each start of the host: what an earlier one had is lost.
+    pub incarnation: String,
+    /// Version of packtrain.
+    pub version: String,
+    /// How much it takes at once.
+    pub capacity: Capacity,
+    /// Whether it takes nothing new.
+    pub draining: bool,
+    /// The public key that secrets are sealed to (an nkey of type `X`).
+    pub seal: String,
+    /// Operating system and architecture.
+    pub system: String,
+}
+
+/// How much a host takes at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// Sessions, of any kind.
+    pub sessions: u32,
+    /// Of these, sessions in browsers.
+    pub browsers: u32,
+}
+
+/// What a device is; the value of its key in `device`. Written on change only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceAdvert {
+    /// As its driver describes it, by its name on the host.
+    pub info: DeviceInfo,
+    /// The Android API level, where it has one and it is known.
+    pub api: Option<u32>,
+    /// What the host's owner calls its devices: `lab=berlin`.
+    pub labels: BTreeMap<String, String>,
+    /// Names of tool sources' tools that the host has at hand for every run.
+    pub tools: Vec<String>,
+    /// Why it gets no sessions, if so.
+    pub out_of_service: Option<OutOfService>,
+}
+
+/// Why a device gets no sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutOfService {
+    /// It is not connected or does not answer.
+    Down,
+    /// It broke too often, or somebody said so; with the cause.
+    Quarantined(String),
+}
+
+/// A run that is alive; the value of its key in `live`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunAdvert {
+    /// Anew with each process that carries the run on.
+    pub incarnation: String,
+    /// Who runs it: `ada@laptop`.
+    pub owner: String,
+    /// It waits until that many devices match; 1 at least.
+    pub min_devices: u32,
+    /// It came to its end, and what is stored of it may go.
+    pub done: bool,
+}
+
+/// A session that a run wants carried out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Demand {
+    /// What the device has to be, in the language of `packtrain farm why`.
+    pub on: String,
+    /// Sessions of a run with the same word go to different devices, as long as there are any: a
+    /// trail's sessions.
+    pub spread: String,
+    /// Whether an earlier attempt was lost; such sessions go first.
+    pub requeued: bool,
+    /// Devices that lost earlier attempts; others go first.
+    pub avoid: Vec<DeviceKey>,
+    /// When the run asked.
+    pub at: DateTime<Utc>,
+}
+
+/// A demand as its host reads it: with what is to be carried out. The broker does not look at that.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OrderedDemand {
+    /// What the broker reads.
+    #[serde(flatten)]
+    pub demand: Demand,
+    /// The order, without its trail and without secrets.
+    pub order: SessionOrder,
+    /// The trail as JSON.
+    pub trail: Blob,
+    /// The trail's path within the bundle, with `/`.
+    pub path: String,
+}
+
+/// A grant; the value of a device's key in `lease`. Its revision is the fencing token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// The run.
+    pub run: RunId,
+    /// The session.
+    pub session: SessionId,
+    /// The incarnation of the host that it was granted to.
+    pub incarnation: String,
+}
+
+/// Which device a session was granted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Grant {
+    /// The device.
+    pub device: DeviceKey,
+    /// What it is, for a session that is lost before it says so.
+    pub info: DeviceInfo,
+}
+
+/// Some of a session's events, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pack {
+    /// The number of the first item in its session, from 0.
+    pub first: u64,
+    /// What happened.
+    pub items: Vec<Item>,
+}
+
+/// Something that happened in a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most are events, and packs hold few"
+)]
+pub enum Item {
+    /// An event.
+    Event {
+        /// When, by the host's clock.
+        at: DateTime<Utc>,
+        /// What.
+        event: RunEvent,
+    },
+    /// A file for the run's folder.
+    File {
+        /// The step it belongs to.
+        step: StepIndex,
+        /// What it is.
+        kind: ArtifactKind,
+        /// A name to start from; its place below the run's folder when it is shared.
+        name: String,
+        /// Whether the name is its place, and it is stored once.
+        shared: bool,
+        /// The content.
+        content: Blob,
+    },
+    /// Something that could not be kept, in one sentence.
+    Lost(String),
+}
+
+/// Content that is stored under its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Blob {
+    /// SHA-256, in hexadecimal digits.
+    pub digest: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The digests of its parts, in order, when it is more than one message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "one exists at a time")]
+pub enum End {
+    /// The host carried it out.
+    Settled {
+        /// How it went.
+        outcome: Outcome,
+        /// How many items its packs have together.
+        items: u64,
+    },
+    /// It was lost with its host or its run.
+    Lost {
+        /// Why, in one sentence.
+        cause: String,
+    },
+}
+
+/// What hosts need to carry out sessions of a run; a blob's content is JSON of this.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The run.
+    pub run: RunId,
+    /// The files of the project, by their paths with `/`.
+    pub files: BTreeMap<String, Blob>,
+    /// The folder of the configuration, below the bundle.
+    pub root: String,
+    /// Whether sessions may call tool sources.
+    pub sources: bool,
+    /// Names of the secrets that are sealed to each host.
+    pub secrets: Vec<String>,
+}
+
+/// Where a run stands; sent when that changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The run.
+    pub run: RunId,
+    /// Who runs it.
+    pub owner: String,
+    /// Sessions under way.
+    pub running: u32,
+    /// Sessions that wait.
+    pub waiting: u32,
+    /// Runs that are served before this one.
+    pub ahead: u32,
+    /// Why nothing of it is under way, in one sentence.
+    pub reason: Option<String>,
+}
