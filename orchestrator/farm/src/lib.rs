@@ -8,11 +8,13 @@
 //! same stream, where the run reads it in order. Safety is the server's: a device has one lease because
 //! its key is written by compare-and-set, and a session has one end because its subject is written once.
 
+pub mod broker;
 pub mod bundle;
 pub mod fence;
 pub mod follow;
 pub mod link;
 pub mod live;
 pub mod names;
+pub mod requirement;
 pub mod store;
 pub mod wire;

@@ -1,0 +1,1 @@
+//! Stories about the broker's state.
