@@ -76,10 +76,6 @@ impl<P: Place, K: Eq + Hash + Clone, V> Table<P, K, V> {
         self.rows[place.index()].take()
     }
 
-    pub(super) fn get(&self, place: P) -> Option<&V> {
-        self.rows.get(place.index())?.as_ref()
-    }
-
     pub(super) fn places(&self) -> Vec<P> {
         self.iter().map(|(place, _)| place).collect()
     }
