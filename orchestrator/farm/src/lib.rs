@@ -9,6 +9,7 @@
 //! its key is written by compare-and-set, and a session has one end because its subject is written once.
 
 mod blobs;
+pub mod broker;
 pub mod bundle;
 pub mod fence;
 pub mod follow;
@@ -16,6 +17,7 @@ pub mod host;
 pub mod link;
 pub mod live;
 pub mod names;
+pub mod requirement;
 pub mod run;
 pub mod store;
 pub mod wire;

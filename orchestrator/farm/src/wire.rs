@@ -242,7 +242,6 @@ pub struct Blob {
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "one exists at a time")]
 pub enum End {
     /// The host carried it out.
     Settled {
