@@ -11,6 +11,7 @@
 pub mod bundle;
 pub mod fence;
 pub mod follow;
+pub mod host;
 pub mod link;
 pub mod live;
 pub mod names;
