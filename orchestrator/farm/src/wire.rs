@@ -277,6 +277,9 @@ pub struct Manifest {
     pub files: BTreeMap<String, BundledFile>,
     /// The folder of the configuration, below the bundle.
     pub root: String,
+    /// The configuration's file in that folder; `None` when it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
     /// Whether sessions may call tool sources.
     pub sources: bool,
     /// Names of the secrets that are sealed to each host.

@@ -163,6 +163,7 @@ pub(crate) async fn execute(
             secrets: &args.secret,
             root: &project,
             log_listener: None,
+            arbiter: None,
         };
         let starting = RunningSources::start(&config, registry.clone(), purpose);
         Some(interrupts.interruptible(starting).await?)

@@ -8,6 +8,7 @@ use packtrain_model::{Blame, Outcome, RunId, SessionId};
 
 use super::output::{self, Address};
 use super::runs::Runs;
+use crate::bundle;
 use crate::link::{FarmError, Link};
 use crate::names;
 use crate::store::Put;
@@ -88,6 +89,7 @@ async fn order(
     order.trail = place.trail(link, &trail, &path).await?;
     order.requires = DeviceRequirement::Exactly(granted.info.clone());
     order.values.secrets.clone_from(&place.secrets.0);
+    bundle::localise(&mut order, &place.folder).map_err(|error| error.to_string())?;
     Ok(order)
 }
 
