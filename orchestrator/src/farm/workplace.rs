@@ -146,11 +146,13 @@ impl SessionHost for Watched {
         stop: SessionStop,
     ) -> BoxFuture<'static, Outcome> {
         let devices = self.devices.clone();
-        let device = order.requires.described().id.clone();
+        let device = order.requires.described().map(|info| info.id.clone());
         let session = self.here.run(order, output, stop);
         Box::pin(async move {
             let outcome = session.await;
-            devices.ended(&device, &outcome);
+            if let Some(device) = device {
+                devices.ended(&device, &outcome);
+            }
             outcome
         })
     }

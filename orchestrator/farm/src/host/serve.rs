@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use packtrain_drivers::DeviceId;
 use packtrain_engine::SessionStop;
-use packtrain_model::{CancelCause, Outcome, RunId};
+use packtrain_model::{CancelCause, RunId};
 use serde::{Deserialize, Serialize};
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
@@ -104,7 +104,7 @@ struct Host {
     running: HashMap<DeviceId, Running>,
     /// The highest revision that was seen of each device's lease.
     tokens: HashMap<DeviceId, u64>,
-    sessions: JoinSet<(DeviceId, RunId, Outcome)>,
+    sessions: JoinSet<()>,
     aborts: HashMap<DeviceId, tokio::task::AbortHandle>,
     /// Runs that are over, and whose last session here has not ended.
     over: Vec<RunId>,
@@ -320,12 +320,9 @@ impl Host {
             stop: stop.clone(),
         };
         let (link, runs, run) = (self.link.clone(), Arc::clone(&self.runs), lease.run.clone());
-        let on = device.clone();
-        let task = self.sessions.spawn(async move {
-            let run = granted.run.clone();
-            let outcome = carry_out(&link, &runs, granted).await;
-            (on, run, outcome)
-        });
+        let task = self
+            .sessions
+            .spawn(async move { carry_out(&link, &runs, granted).await });
         let running = Running {
             run,
             token: message.sequence,
@@ -344,12 +341,9 @@ impl Host {
         }
     }
 
-    fn ended(&mut self, ended: Result<(Id, (DeviceId, RunId, Outcome)), tokio::task::JoinError>) {
+    fn ended(&mut self, ended: Result<(Id, ()), tokio::task::JoinError>) {
         let id = match ended {
-            Ok((id, (device, _, outcome))) => {
-                self.devices.ended(&device, &outcome);
-                id
-            }
+            Ok((id, ())) => id,
             Err(error) => {
                 if error.is_panic() {
                     tracing::error!(%error, "a session panicked");

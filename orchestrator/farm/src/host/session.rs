@@ -26,7 +26,7 @@ pub(super) struct Granted {
 
 /// Carries a session out and writes its end, unless the farm has given it up. Dropped, it ends at once
 /// and writes nothing.
-pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) -> Outcome {
+pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
     let to = Address {
         run: granted.run.clone(),
         session: granted.session.clone(),
@@ -35,10 +35,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) -> Out
     let (sink, sending) = output::output(link, to.clone(), granted.device.clone());
     let outcome = walk(link, runs, &granted, SessionOutput::elsewhere(sink)).await;
     let items = sending.finish().await;
-    let end = End::Settled {
-        outcome: outcome.clone(),
-        items,
-    };
+    let end = End::Settled { outcome, items };
     let subject = names::end(&to.run, &to.session, &to.host);
     let end = bytes::Bytes::from(serde_json::to_vec(&end).unwrap_or_default());
     loop {
@@ -55,7 +52,6 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) -> Out
             }
         }
     }
-    outcome
 }
 
 async fn walk(link: &Link, runs: &Runs, granted: &Granted, output: SessionOutput) -> Outcome {
