@@ -7,6 +7,7 @@ mod config;
 mod demo;
 mod devices;
 mod doctor;
+pub(crate) mod farm;
 mod history;
 mod host;
 mod inspect;

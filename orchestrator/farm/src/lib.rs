@@ -17,6 +17,7 @@ pub mod host;
 pub mod link;
 pub mod live;
 pub mod names;
+pub mod query;
 pub mod requirement;
 pub mod run;
 pub mod store;

@@ -5,6 +5,7 @@ mod router;
 mod session;
 
 use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::link::{FarmError, Link};
 use crate::live::{Alive, Liveness, Take};
 use crate::names;
 use crate::store::new_id;
-use crate::wire::{Blob, DeviceKey, HostAdvert, HostName, RunAdvert, Standing};
+use crate::wire::{Blob, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert, Standing};
 
 /// How many demands are written at a time.
 const DEMANDS_IN_FLIGHT: usize = 64;
@@ -40,13 +41,37 @@ pub struct FarmRunOptions {
     pub min_devices: u32,
     /// What must not be shown.
     pub secrets: Vec<(String, String)>,
-    /// Whether sessions may call tool sources.
-    pub sources: bool,
     /// How long the run is taken for alive without a word of it.
     pub ttl: Duration,
     /// Whether an earlier process of the run may have left sessions: it is waited for until the farm
     /// takes that for dead.
     pub resumed: bool,
+}
+
+/// The files of a run, as its own process has them.
+#[derive(Debug, Clone)]
+pub enum Files {
+    /// Those of the project.
+    Collected(Collected),
+    /// Those of a bundle, in this folder: the run was resumed.
+    Bundle(PathBuf),
+}
+
+impl Files {
+    /// Where a file lies in the bundle; `None` when it does not travel.
+    pub fn map(&self, path: &Path) -> Option<String> {
+        match self {
+            Self::Collected(files) => files.map(path),
+            Self::Bundle(folder) => {
+                let below = path.strip_prefix(folder).ok()?;
+                let parts = below.components();
+                let parts: Vec<_> = parts
+                    .map(|part| part.as_os_str().to_string_lossy())
+                    .collect();
+                Some(parts.join("/"))
+            }
+        }
+    }
 }
 
 /// A run on the farm: carries out sessions by asking for them. Cheap to clone.
@@ -56,7 +81,7 @@ pub struct FarmHost(Arc<Inner>);
 struct Inner {
     link: Link,
     run: RunId,
-    files: Collected,
+    files: Files,
     router: Router,
     /// What stands in orders for trails, which travel by themselves.
     placeholder: Arc<Trail>,
@@ -81,7 +106,8 @@ impl FarmHost {
     pub async fn begin(
         link: Link,
         options: FarmRunOptions,
-        files: Collected,
+        manifest: Manifest,
+        files: Files,
     ) -> Result<Self, FarmError> {
         let run = options.run.clone();
         let advert = RunAdvert {
@@ -90,10 +116,10 @@ impl FarmHost {
             min_devices: options.min_devices.max(1),
             done: false,
         };
-        let uploaded = files.upload(&link).await;
-        uploaded.map_err(|error| stored(&run, &error))?;
-        let names = options.secrets.iter().map(|(name, _)| name.clone());
-        let manifest = files.manifest(run.clone(), options.sources, names.collect());
+        if let Files::Collected(files) = &files {
+            let uploaded = files.upload(&link).await;
+            uploaded.map_err(|error| stored(&run, &error))?;
+        }
         let manifest = serde_json::to_vec(&manifest).unwrap_or_default();
         let put = bundle::put(&link, manifest.into()).await;
         let (manifest, _) = put.map_err(|error| stored(&run, &error))?;
@@ -147,6 +173,20 @@ impl FarmHost {
             let mut live = self.0.live.lock().unwrap_or_else(PoisonError::into_inner);
             live.take()
         };
+        let key = names::encode(&self.0.run.0);
+        let manifest = names::key_subject(names::MANIFESTS, &key);
+        let taken = async {
+            if let Some(last) = self.0.link.last(&manifest).await? {
+                self.0
+                    .link
+                    .take_key(names::MANIFESTS, &key, last.sequence)
+                    .await?;
+            }
+            Ok::<_, FarmError>(())
+        };
+        if let Err(error) = taken.await {
+            tracing::debug!(%error, "the run's manifest stays for a day");
+        }
         // Nothing renews the key any more, so that this is its last value.
         drop(live);
         let value = serde_json::to_vec(&advert).unwrap_or_default();
@@ -191,7 +231,7 @@ impl Inner {
     /// A trail, stored: by its content, and its path within the bundle.
     async fn trail(&self, trail: &Arc<Trail>) -> Result<(Blob, String), String> {
         let name = trail.source.name().to_owned();
-        let path = self.files.map(std::path::Path::new(&name));
+        let path = self.files.map(Path::new(&name));
         let path = path.ok_or_else(|| format!("{name} does not travel to hosts"))?;
         let known = {
             let trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);

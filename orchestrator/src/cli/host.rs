@@ -10,11 +10,14 @@ use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
 use packtrain_farm::host::devices::HostDevices;
+use packtrain_farm::host::{HostOptions, HostStop};
+use packtrain_farm::link::Link;
 use packtrain_farm::wire::{Capacity, HostName};
 use packtrain_model::Exit;
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
+use super::run::farm::farm_error;
 use super::select::{known, select};
 use crate::exit::CliError;
 use crate::farm::capacity::{Resources, capacity};
@@ -174,10 +177,26 @@ async fn serve(host: Host, farm: &str, token: Option<&str>) -> Result<(), CliErr
         workplace,
         draining,
     } = host;
-    let _ = (capacity, fence, devices, workplace, draining, token);
-    Err(CliError::infrastructure(format!(
-        "{name} cannot join {farm}: this version has no farm"
-    )))
+    let _ = token;
+    let address = super::farm::address::of(Some(farm), &Config::default())?;
+    let link = Link::connect(&address, &format!("packtrain host {name}")).await;
+    let link = link.map_err(farm_error)?;
+    let options = HostOptions {
+        ttl: super::farm::address::ttl(&link).await,
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cache: workplace.folder.cache().to_owned(),
+        capacity,
+        name: name.clone(),
+    };
+    render::say(&format!("{name} serves {farm}"));
+    let stop = HostStop {
+        drain: draining,
+        ..HostStop::default()
+    };
+    let workplace = Arc::new(workplace);
+    let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop);
+    served.await.map_err(farm_error)
 }
 
 /// The devices, and as many of each browser as sessions fit into them.

@@ -259,6 +259,7 @@ impl Collected {
             config: self.config.clone(),
             sources,
             secrets,
+            resume: None,
         }
     }
 

@@ -1,0 +1,3 @@
+//! `packtrain farm`.
+
+pub(crate) mod address;
