@@ -70,5 +70,5 @@ fn only_what_changed_is_told() {
         .iter()
         .map(|standing| standing.run.0.as_str())
         .collect();
-    assert_eq!(runs, ["b", "a"]);
+    assert_eq!(runs, ["a", "b"], "a waits for its turn now");
 }
