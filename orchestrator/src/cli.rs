@@ -99,6 +99,8 @@ enum Command {
     Virtual(virtual_phones::VirtualArgs),
     /// Offer this computer's devices to a farm, until Ctrl-C
     Host(host::HostArgs),
+    /// A farm
+    Farm(farm::FarmCommand),
     /// Show the configuration and where each value comes from
     Config(config::ConfigArgs),
 }
@@ -238,6 +240,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Schema(args) => schema::run(&args),
         Command::Virtual(args) => virtual_phones::run(args, &context),
         Command::Host(args) => host::run(args, &context),
+        Command::Farm(args) => farm::run(args, &context),
         Command::Config(args) => config::run(&args, &context),
     }
 }
