@@ -1,4 +1,5 @@
 //! The farm against a real nats-server.
 
+mod broker;
 mod nats;
 mod store;
