@@ -121,7 +121,6 @@ impl State {
             return;
         };
         self.open.runs.remove(&at);
-        self.told.remove(&id);
         for expression in run.expressions {
             self.expressions[expression].waiting.remove(&at);
             self.release_expression(expression);

@@ -136,6 +136,7 @@ impl State {
             self.open.devices.insert(at);
         }
         self.open.everything = true;
+        self.review_device(at);
     }
 
     /// Works out whether a device is in service and busy, and keeps what depends on it.
