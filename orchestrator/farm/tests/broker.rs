@@ -265,6 +265,22 @@ async fn a_broker_that_was_restarted_grants_nothing_twice() {
 }
 
 #[tokio::test]
+async fn a_broker_goes_on_when_its_server_was_restarted() {
+    let mut farm = Farm::of(1).await;
+    let broker = farm.broker("one", LONG).await;
+    farm.ask("s1", "android").await;
+    farm.ask("s2", "android").await;
+    let mut grants = farm.grants();
+    assert_eq!(next_grant(&mut grants).await.0, "s1");
+    farm.nats.kill();
+    farm.nats.restart().await;
+    assert!(matches!(farm.end("s1", &device(0)).await, Put::Done(_)));
+    assert_eq!(next_grant(&mut grants).await.0, "s2");
+    assert!(matches!(farm.end("s2", &device(0)).await, Put::Done(_)));
+    broker.stop().await;
+}
+
+#[tokio::test]
 async fn brokers_that_lead_at_once_never_give_a_device_to_two() {
     const SESSIONS: usize = 120;
     let farm = Farm::of(6).await;
