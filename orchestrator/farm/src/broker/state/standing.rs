@@ -8,7 +8,6 @@ use super::State;
 use super::expression::Expression;
 use super::run::Run;
 use super::table::{DeviceAt, RunAt};
-use crate::requirement::Subject;
 use crate::wire::{OutOfService, Standing};
 
 /// How many causes and holders a sentence names.
@@ -127,8 +126,7 @@ impl State {
         };
         let nearest = (self.devices.iter())
             .filter_map(|(_, device)| {
-                let advert = device.advert.as_ref()?;
-                let mismatches = requirement.why_not(&Subject::new(&device.key, advert));
+                let mismatches = requirement.why_not(device.subject.as_ref()?);
                 Some((mismatches.len(), &device.key, mismatches))
             })
             .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)));
