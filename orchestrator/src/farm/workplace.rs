@@ -164,7 +164,7 @@ impl SessionHost for Watched {
 
 /// What is in a bundle. Nothing that the owner of this computer has configured is in it: neither their
 /// own file nor their variables are read.
-fn workspace(root: &Path, file: Option<&Path>) -> Result<Workspace, CliError> {
+pub(super) fn workspace(root: &Path, file: Option<&Path>) -> Result<Workspace, CliError> {
     let is_project = file.is_some()
         || packtrain_config::find(root).is_some_and(|found| found.root.as_path() == root);
     let config = if is_project {
