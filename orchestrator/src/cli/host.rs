@@ -13,6 +13,7 @@ use packtrain_farm::host::{HostOptions, HostStop};
 use packtrain_farm::link::{FarmAddress, Link};
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
+use tokio_util::task::TaskTracker;
 
 use super::Context;
 use super::run::farm::farm_error;
@@ -29,6 +30,8 @@ use crate::{render, runtime};
 const END_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long tool sources of runs that were given up may take to end.
+const RUNS_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long what devices share may take to end.
 const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -184,17 +187,21 @@ pub(crate) async fn serve(
     ));
     let devices = advertise(&wiring, offered, &labels);
     let keeping = keep_connected(&fleet, &devices);
+    let closing = TaskTracker::new();
     let workplace = HostWorkplace {
         fleet: fleet.clone(),
         devices: devices.clone(),
         folder: Arc::new(folder),
         allows_commands: offer.allows_commands,
         arbiter: runtime::arbiters(1).swap_remove(0),
+        closing: closing.clone(),
     };
     let workplace = Arc::new(workplace);
     let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop).await;
     drop(keeping);
     fleet.shutdown(DEVICES_TIMEOUT).await;
+    closing.close();
+    let _ = tokio::time::timeout(RUNS_TIMEOUT, closing.wait()).await;
     // What does not end in time is killed with the program's other children.
     let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
     served.map_err(farm_error)

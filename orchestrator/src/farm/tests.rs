@@ -24,6 +24,7 @@ use packtrain_model::{
 };
 use packtrain_tools::Target;
 use tempfile::TempDir;
+use tokio_util::task::TaskTracker;
 
 use super::devices::{advertise, keep_connected};
 use super::scratch::HostFolder;
@@ -63,6 +64,7 @@ struct Lab {
     wiring: Wiring,
     fleet: Fleet,
     devices: HostDevices,
+    closing: TaskTracker,
 }
 
 impl Lab {
@@ -87,6 +89,7 @@ impl Lab {
             wiring,
             fleet,
             devices,
+            closing: TaskTracker::new(),
         };
         lab.write("source.py", SOURCE);
         lab.write("words.txt", "words of the project");
@@ -133,6 +136,7 @@ impl Lab {
             folder: Arc::new(folder),
             allows_commands,
             arbiter: runtime::arbiters(1).swap_remove(0),
+            closing: self.closing.clone(),
         };
         let opening = Opening {
             run: run(),
@@ -161,6 +165,8 @@ impl Lab {
     }
 
     async fn end(self) {
+        self.closing.close();
+        self.closing.wait().await;
         self.fleet.shutdown(END_TIMEOUT).await;
         self.wiring.shutdown().await;
         let left = fs::read_dir(self.cache.path().join("hosts/mac-1/runs"));
@@ -267,6 +273,18 @@ fn commands_of_the_host_are_refused_unless_its_owner_allows_them() {
         assert!(told.contains("exec"), "{told}");
         let (outcome, _) = lab.carry_out(&trail, true).await;
         assert_eq!(outcome, Outcome::Passed);
+        lab.end().await;
+    });
+}
+
+#[test]
+fn a_run_that_is_given_up_leaves_nothing() {
+    in_system(async {
+        let lab = Lab::new().await;
+        let (opened, _) = lab.open(&trail(&[]), false).await.unwrap();
+        let runs = lab.cache.path().join("hosts/mac-1/runs");
+        assert_eq!(fs::read_dir(&runs).unwrap().count(), 1);
+        drop(opened);
         lab.end().await;
     });
 }
