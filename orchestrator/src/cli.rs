@@ -16,7 +16,7 @@ mod report;
 mod run;
 mod scaffold;
 mod schema;
-mod select;
+pub(crate) mod select;
 pub(crate) mod sources;
 mod tools;
 mod virtual_phones;

@@ -9,12 +9,11 @@ use packtrain_config::{Config, Flags};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
-use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::{HostOptions, HostStop};
-use packtrain_farm::link::Link;
-use packtrain_farm::wire::{Capacity, HostName};
+use packtrain_farm::link::{FarmAddress, Link};
+use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
-use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::Context;
 use super::run::farm::farm_error;
@@ -24,14 +23,15 @@ use crate::farm::capacity::{Resources, capacity};
 use crate::farm::devices::{advertise, keep_connected};
 use crate::farm::scratch::HostFolder;
 use crate::farm::workplace::HostWorkplace;
-use crate::shutdown::Interrupts;
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime};
 
-/// How long sessions may take after the first Ctrl-C.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a host may take to end after the first Ctrl-C; its sessions have less.
+const END_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long tool sources of runs that were given up may take to end.
+const RUNS_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long what devices share may take to end.
 const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -86,117 +86,125 @@ pub(crate) fn run(args: HostArgs, context: &Context) -> Result<Exit, CliError> {
         Some(name) => name.clone(),
         None => own_name()?,
     };
-    let folder = HostFolder::take(&cache_folder()?, &name)?;
     runtime::block_on_stoppable(async |interrupts| {
-        host(args, &config, name, folder, interrupts).await
+        let address = address(&args.farm, args.token.as_deref(), &config)?;
+        let offer = Offer {
+            name,
+            devices: &args.device,
+            labels: &args.label,
+            sessions: args.sessions,
+            browsers: args.browsers,
+            allows_commands: args.allow_commands,
+        };
+        let stop = HostStop {
+            drain: interrupts.first().clone(),
+            ..HostStop::default()
+        };
+        let overdue = async {
+            interrupts.first().cancelled().await;
+            render::say_without_waiting(
+                "draining: sessions under way have 30 seconds; press Ctrl-C again to quit now",
+            );
+            tokio::time::sleep(END_TIMEOUT).await;
+        };
+        tokio::select! {
+            served = serve(&config, offer, &address, stop) => served.map(|()| Exit::Passed),
+            () = overdue => Err(CliError::infrastructure("the host did not end in time")),
+        }
     })
 }
 
-/// A host, ready to join its farm.
-struct Host {
-    name: HostName,
-    capacity: Capacity,
-    /// What its devices' commands pass.
-    fence: Fence,
-    devices: HostDevices,
-    workplace: HostWorkplace,
-    /// Cancelled by the first Ctrl-C: nothing new begins from then on.
-    draining: CancellationToken,
+/// Where the farm is, and as whom this computer comes there.
+fn address(farm: &str, token: Option<&str>, config: &Config) -> Result<FarmAddress, CliError> {
+    let _ = token;
+    super::farm::address::of(Some(farm), config)
 }
 
-async fn host(
-    args: HostArgs,
+/// What a computer offers to a farm.
+#[derive(Debug)]
+pub(crate) struct Offer<'a> {
+    /// What it is called there.
+    pub(crate) name: HostName,
+    /// The devices, as in `-d`; all of them when there are no words.
+    pub(crate) devices: &'a [String],
+    /// What the devices are called, besides what the configuration says.
+    pub(crate) labels: &'a [(String, String)],
+    /// How many sessions at once; as many as the devices take when `None`.
+    pub(crate) sessions: Option<u32>,
+    /// How many browsers at once; as many as fit into this computer when `None`.
+    pub(crate) browsers: Option<u32>,
+    /// Whether trails may run commands of this computer.
+    pub(crate) allows_commands: bool,
+}
+
+/// Offers devices of this computer to a farm until `stop` says so. Call from the thread of a running
+/// actix system.
+///
+/// # Errors
+/// When there is no such device, the farm cannot be reached, or it does not want this host.
+pub(crate) async fn serve(
     config: &Config,
-    name: HostName,
-    folder: HostFolder,
-    interrupts: Interrupts,
-) -> Result<Exit, CliError> {
+    offer: Offer<'_>,
+    farm: &FarmAddress,
+    stop: HostStop,
+) -> Result<(), CliError> {
+    let folder = HostFolder::take(&cache_folder()?, &offer.name)?;
     let wanted = DeviceSelection {
-        words: &args.device,
-        all: args.device.is_empty(),
+        words: offer.devices,
+        all: offer.devices.is_empty(),
     };
-    let wiring = Wiring::new(config, wanted, false);
-    let mut wiring = interrupts.interruptible(wiring).await?;
+    let link = Link::connect(farm, &format!("packtrain host {}", offer.name)).await;
+    let link = link.map_err(farm_error)?;
+    let ttl = super::farm::address::ttl(&link).await;
+    let mut wiring = tokio::select! {
+        wiring = Wiring::new(config, wanted, false) => wiring?,
+        () = stop.drain.cancelled() => return Ok(()),
+    };
     let chosen = select(wanted, &mut wiring)?;
-    let browsers = args
+    let browsers = offer
         .browsers
         .unwrap_or_else(|| Resources::here().browsers());
     let offered = with_copies(&mut wiring, config, chosen, browsers);
     let mut labels = config.farm.labels.clone();
-    labels.extend(args.label.iter().cloned());
+    labels.extend(offer.labels.iter().cloned());
     let fence = Fence::default();
     let fleet = fleet(&wiring, &offered, &fence)?;
     let phones = offered.iter().filter(|info| !is_web(&info.id)).count();
     let web = u32::try_from(offered.len() - phones).unwrap_or(u32::MAX);
+    let options = HostOptions {
+        capacity: capacity(phones, browsers.min(web), offer.sessions),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cache: folder.cache().to_owned(),
+        name: offer.name.clone(),
+        ttl,
+    };
+    render::say(&format!(
+        "{} offers {} devices to {}",
+        offer.name,
+        offered.len(),
+        farm.servers.join(", ")
+    ));
     let devices = advertise(&wiring, offered, &labels);
     let keeping = keep_connected(&fleet, &devices);
-    let arbiter = runtime::arbiters(1).swap_remove(0);
+    let closing = TaskTracker::new();
     let workplace = HostWorkplace {
         fleet: fleet.clone(),
         devices: devices.clone(),
         folder: Arc::new(folder),
-        allows_commands: args.allow_commands,
-        arbiter,
-    };
-    let host = Host {
-        capacity: capacity(phones, browsers.min(web), args.sessions),
-        draining: interrupts.first().clone(),
-        name,
-        fence,
-        devices,
-        workplace,
-    };
-    let overdue = async {
-        interrupts.first().cancelled().await;
-        render::say_without_waiting(
-            "draining: sessions under way have 30 seconds; press Ctrl-C again to quit now",
-        );
-        tokio::time::sleep(DRAIN_TIMEOUT).await;
-    };
-    let served = tokio::select! {
-        served = serve(host, &args.farm, args.token.as_deref()) => served,
-        () = overdue => Ok(()),
-    };
-    drop(keeping);
-    fleet.shutdown(DEVICES_TIMEOUT).await;
-    // What does not end in time is killed with the program's other children.
-    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
-    served.map(|()| Exit::Passed)
-}
-
-/// Joins the farm and carries out sessions until it is drained.
-///
-/// # Errors
-/// When the farm cannot be joined, or does not want this host any more.
-async fn serve(host: Host, farm: &str, token: Option<&str>) -> Result<(), CliError> {
-    let Host {
-        name,
-        capacity,
-        fence,
-        devices,
-        workplace,
-        draining,
-    } = host;
-    let _ = token;
-    let address = super::farm::address::of(Some(farm), &Config::default())?;
-    let link = Link::connect(&address, &format!("packtrain host {name}")).await;
-    let link = link.map_err(farm_error)?;
-    let options = HostOptions {
-        ttl: super::farm::address::ttl(&link).await,
-        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        cache: workplace.folder.cache().to_owned(),
-        capacity,
-        name: name.clone(),
-    };
-    render::say(&format!("{name} serves {farm}"));
-    let stop = HostStop {
-        drain: draining,
-        ..HostStop::default()
+        allows_commands: offer.allows_commands,
+        arbiter: runtime::arbiters(1).swap_remove(0),
+        closing: closing.clone(),
     };
     let workplace = Arc::new(workplace);
-    let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop);
-    served.await.map_err(farm_error)
+    let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop).await;
+    drop(keeping);
+    fleet.shutdown(DEVICES_TIMEOUT).await;
+    closing.close();
+    let _ = tokio::time::timeout(RUNS_TIMEOUT, closing.wait()).await;
+    // What does not end in time is killed with the program's other children.
+    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    served.map_err(farm_error)
 }
 
 /// The devices, and as many of each browser as sessions fit into them.
