@@ -5,28 +5,28 @@
 
 mod access;
 mod config;
-mod credentials;
 mod embedded;
 mod error;
 mod find;
 mod folder;
+mod identity;
 mod install;
 mod join;
 mod log;
 mod role;
 mod secret;
-mod tls;
+pub(crate) mod tls;
 mod token;
 mod users;
 mod version;
 
-pub use access::{Access, TlsTrust, connect, suits};
+pub use access::Access;
 pub use config::{Cluster, ServerConfig, TlsFiles};
-pub use credentials::{Credentials, USER_PREFIX};
 pub use embedded::{Embedded, Listen};
 pub use error::ServerError;
 pub use find::{NatsServer, Places, find, version_of};
 pub use folder::{FarmFolder, FolderLock};
+pub use identity::{Identity, USER_PREFIX};
 pub use install::{InstallError, NATS_SERVER_BIN, install, installed};
 pub use join::{Answer, JoinError, JoinService, Refusal, join};
 pub use role::{Permissions, Role, inbox_prefix};

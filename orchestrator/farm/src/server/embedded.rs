@@ -13,15 +13,16 @@ use tokio::process::Command;
 use tokio::sync::{Mutex, watch};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::access::{Access, TlsTrust};
+use super::access::Access;
 use super::config::ServerConfig;
-use super::credentials::Credentials;
 use super::error::ServerError;
 use super::find::NatsServer;
 use super::folder::{FarmFolder, FolderLock, write_private};
+use super::identity::Identity;
 use super::log::Said;
 use super::tls::{self, Certificates};
 use super::users::Users;
+use crate::link::Trust;
 
 /// How long it may take until it takes connections; it reads its streams first.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -158,15 +159,15 @@ impl Embedded {
     }
 
     /// How somebody on this computer reaches it.
-    pub fn access(&self, credentials: Credentials) -> Access {
+    pub fn access(&self, identity: Identity) -> Access {
         let trust = match &self.pin {
-            Some(pin) => TlsTrust::Pinned(pin.clone()),
-            None => TlsTrust::System,
+            Some(pin) => Trust::Pinned(pin.clone()),
+            None => Trust::System,
         };
         Access {
             servers: vec![self.url()],
             trust,
-            credentials,
+            identity,
         }
     }
 

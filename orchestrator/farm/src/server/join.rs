@@ -1,22 +1,28 @@
 //! How a computer becomes one of the farm's: it shows an invitation and the public half of a key that
 //! it made itself, and the farm's server knows it from then on.
 
-use async_nats::{Client, ConnectOptions, RequestErrorKind};
+use std::time::Duration;
+
+use async_nats::RequestErrorKind;
 use chrono::{DateTime, Utc};
 use futures::StreamExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, TlsTrust, connect, open, trusting};
-use super::credentials::{Credentials, USER_PREFIX};
+use super::access::Access;
 use super::embedded::Embedded;
 use super::error::ServerError;
 use super::folder::FarmFolder;
-use super::role::{JOINER, Role, inbox_prefix};
+use super::identity::{Identity, USER_PREFIX};
+use super::role::{JOINER, Role};
 use super::secret::Secret;
 use super::token::{Invitation, TokenError};
 use super::users::{User, Users};
+use crate::link::{Credentials, FarmAddress, FarmError, Link, Trust};
 use crate::names;
 use crate::wire::HostName;
+
+/// How long the farm may take to let somebody in: its server reads its configuration again.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// A request to join.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +85,10 @@ pub enum JoinError {
     Refused(#[from] Refusal),
     /// The server cannot be reached or will not do.
     #[error(transparent)]
-    Server(#[from] ServerError),
+    Farm(#[from] FarmError),
+    /// The key is none.
+    #[error(transparent)]
+    Key(#[from] ServerError),
     /// The server is up, but nobody there lets anybody in.
     #[error("nobody at {0} lets computers join")]
     Nobody(String),
@@ -94,7 +103,8 @@ impl JoinError {
                 Some("`packtrain farm token` on the farm's computer prints a new one")
             }
             Self::Refused(_) => None,
-            Self::Server(error) => error.hint(),
+            Self::Farm(error) => error.hint(),
+            Self::Key(error) => error.hint(),
             Self::Nobody(_) => Some(
                 "`packtrain farm up` does; users of servers of your own are added with `packtrain farm config --user`",
             ),
@@ -109,38 +119,54 @@ impl JoinError {
 pub async fn join(
     servers: &[String],
     token: &str,
-    credentials: Credentials,
+    identity: Identity,
 ) -> Result<Access, JoinError> {
     let invitation = Invitation::read(token)?;
     let trust = match invitation.pin {
-        Some(pin) => TlsTrust::Pinned(pin),
-        None => TlsTrust::System,
+        Some(pin) => Trust::Pinned(pin),
+        None => Trust::System,
     };
-    let options = ConnectOptions::with_user_and_password(JOINER.to_owned(), invitation.password)
-        .custom_inbox_prefix(inbox_prefix(JOINER))
-        .name(JOINER);
-    let asking = match open(trusting(options, &trust)?, servers, JOINER).await {
-        Ok(client) => client,
+    let address = FarmAddress {
+        servers: servers.to_vec(),
+        credentials: Credentials::Password {
+            user: JOINER.to_owned(),
+            password: invitation.password,
+        },
+        trust: trust.clone(),
+    };
+    let asking = match Link::connect(&address, JOINER).await {
+        Ok(link) => link,
         // The password is the farm's own.
-        Err(ServerError::Unauthorized { .. }) => return Err(TokenError::Forged.into()),
+        Err(FarmError::NotAllowedIn { .. }) => return Err(TokenError::Forged.into()),
         Err(error) => return Err(error.into()),
     };
     let request = Request {
         token: token.trim().to_owned(),
-        key: credentials.public_key()?,
-        name: credentials.name.clone(),
-        role: credentials.role,
+        key: identity.public_key()?,
+        name: identity.name.clone(),
+        role: identity.role,
     };
-    let place = servers.join(",");
+    let place = servers.join(", ");
     let words = serde_json::to_vec(&request).unwrap_or_default();
-    let reply = asking.request(names::JOIN, words.into()).await;
-    let reply = reply.map_err(|error| match error.kind() {
-        RequestErrorKind::NoResponders => JoinError::Nobody(place.clone()),
-        _ => JoinError::Server(ServerError::Unreachable {
-            servers: place.clone(),
-            cause: error.to_string(),
-        }),
-    })?;
+    let asked = asking.client.request(names::JOIN, words.into());
+    let reply = match tokio::time::timeout(ANSWER_TIMEOUT, asked).await {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders => {
+            return Err(JoinError::Nobody(place));
+        }
+        Ok(Err(error)) => {
+            return Err(FarmError::Server {
+                doing: "ask to join".to_owned(),
+                cause: error.to_string(),
+            }
+            .into());
+        }
+        Err(_) => {
+            return Err(asking
+                .silent(names::JOIN, "a request to join", ANSWER_TIMEOUT)
+                .into());
+        }
+    };
     match serde_json::from_slice(&reply.payload) {
         Ok(Answer::Welcome) => {}
         Ok(Answer::Refused(refusal)) => return Err(refusal.into()),
@@ -149,9 +175,10 @@ pub async fn join(
     let access = Access {
         servers: servers.to_vec(),
         trust,
-        credentials,
+        identity,
     };
-    connect(&access).await?;
+    let proof = Link::connect(&access.address(), &access.identity.user()).await?;
+    proof.close().await;
     Ok(access)
 }
 
@@ -181,12 +208,8 @@ impl<'a> JoinService<'a> {
     ///
     /// # Errors
     /// When it cannot listen for them.
-    pub async fn serve(&self, client: &Client) -> Result<(), ServerError> {
-        let requests = client.subscribe(names::JOIN).await;
-        let mut requests = requests.map_err(|error| ServerError::Unreachable {
-            servers: self.server.url(),
-            cause: error.to_string(),
-        })?;
+    pub async fn serve(&self, link: &Link) -> Result<(), FarmError> {
+        let mut requests = link.listen(names::JOIN.to_owned()).await?;
         while let Some(message) = requests.next().await {
             let Some(reply) = message.reply else { continue };
             let answer = match serde_json::from_slice(&message.payload) {
@@ -194,9 +217,7 @@ impl<'a> JoinService<'a> {
                 Err(_) => Answer::Refused(Refusal::Malformed),
             };
             let words = serde_json::to_vec(&answer).unwrap_or_default();
-            if let Err(error) = client.publish(reply, words.into()).await {
-                tracing::warn!(%error, "who wants to join gets no answer");
-            }
+            link.tell(reply.to_string(), words).await;
         }
         Ok(())
     }

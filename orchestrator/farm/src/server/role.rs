@@ -98,7 +98,7 @@ impl Permissions {
     pub fn of_joiners() -> Self {
         Self {
             publish: vec![crate::names::JOIN.to_owned()],
-            subscribe: vec![format!("{}.>", inbox_prefix(JOINER))],
+            subscribe: vec![format!("{JOINERS_INBOX}.>")],
             answers: false,
         }
     }
@@ -133,13 +133,21 @@ impl Permissions {
             &format!("$JS.API.CONSUMER.INFO.{stream}.*"),
             &format!("$JS.API.CONSUMER.DELETE.{stream}.*"),
             &format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.*"),
-            &format!("$JS.FC.{stream}.>"),
+            "$JS.FC.>",
         ])
+    }
+
+    /// Follows any subjects of a stream.
+    fn following_all(self, stream: &str) -> Self {
+        self.publishing(&[&format!("$JS.API.CONSUMER.CREATE.{stream}.*")])
+            .following(stream, ">")
     }
 }
 
 /// The name that joiners connect by.
 pub const JOINER: &str = "join";
+/// The prefix of joiners' replies, which hold nothing secret.
+const JOINERS_INBOX: &str = "_INBOX";
 
 fn bucket(name: &str) -> String {
     format!("KV_{name}")
@@ -159,7 +167,7 @@ fn broker() -> Permissions {
     .publishing(&["$JS.API.>", "$JS.ACK.>", "$JS.FC.>"])
     // Who joins is answered after the server has read its configuration again, and by then it has
     // forgotten whose requests may be answered.
-    .publishing(&[&format!("{}.>", inbox_prefix(JOINER))])
+    .publishing(&[&format!("{JOINERS_INBOX}.>")])
     .subscribing(&all)
     .subscribing(&[crate::names::JOIN])
 }
@@ -201,10 +209,10 @@ fn viewer() -> Permissions {
         .reading(&bucket(LIVE))
         .reading(&bucket(LEASES))
         .reading(&bucket(DEVICES))
-        .following(RUNS, "r.>")
-        .following(&bucket(LIVE), &keys(LIVE, ">"))
-        .following(&bucket(LEASES), &keys(LEASES, ">"))
-        .following(&bucket(DEVICES), &keys(DEVICES, ">"))
+        .following_all(RUNS)
+        .following_all(&bucket(LIVE))
+        .following_all(&bucket(LEASES))
+        .following_all(&bucket(DEVICES))
 }
 
 fn run() -> Permissions {

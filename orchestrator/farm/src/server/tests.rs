@@ -6,10 +6,10 @@ mod running;
 
 use std::path::PathBuf;
 
-use async_nats::Client;
 use tempfile::TempDir;
 
 use super::*;
+use crate::link::{FarmError, Link, Trust};
 use crate::wire::HostName;
 
 /// The nats-server that tests run on.
@@ -45,9 +45,9 @@ impl Farm {
     pub(super) async fn with(listen: Listen, users: &[(Role, &str)]) -> Self {
         let place = tempfile::tempdir().unwrap();
         let folder = FarmFolder::open(&place.path().join("farm")).unwrap();
-        folder.credentials(Role::Broker, &name("farm")).unwrap();
+        folder.identity(Role::Broker, &name("farm")).unwrap();
         for (role, user) in users {
-            folder.credentials(*role, &name(user)).unwrap();
+            folder.identity(*role, &name(user)).unwrap();
         }
         let server = Embedded::start(&nats_server().await, &folder, listen, "here").await;
         Self {
@@ -58,11 +58,15 @@ impl Farm {
     }
 
     pub(super) fn access(&self, role: Role, user: &str) -> Access {
-        let credentials = self.folder.credentials(role, &name(user)).unwrap();
-        self.server.access(credentials)
+        let identity = self.folder.identity(role, &name(user)).unwrap();
+        self.server.access(identity)
     }
 
-    pub(super) async fn connect(&self, role: Role, user: &str) -> Client {
+    pub(super) async fn connect(&self, role: Role, user: &str) -> Link {
         connect(&self.access(role, user)).await.unwrap()
     }
+}
+
+pub(super) async fn connect(access: &Access) -> Result<Link, FarmError> {
+    Link::connect(&access.address(), &access.identity.user()).await
 }

@@ -130,18 +130,14 @@ pub fn fingerprint(certificate: &[u8]) -> String {
 
 /// TLS that trusts whatever the authority with this fingerprint signed, by any name: it signs servers
 /// of one farm and nothing else, and those are reached by addresses that change.
-pub(super) fn pinned(pin: &str) -> Result<ClientConfig, ServerError> {
+pub(crate) fn pinned(pin: &str) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Arc::new(Pinned {
         pin: pin.to_ascii_lowercase(),
         provider: Arc::clone(&provider),
     });
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| ServerError::Keys {
-            what: "a TLS connection",
-            cause: error.to_string(),
-        })?;
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     Ok(builder
         .dangerous()
         .with_custom_certificate_verifier(verifier)

@@ -20,15 +20,15 @@ fn token(farm: &Farm, role: Role) -> String {
 }
 
 /// Joins while the farm lets computers in.
-async fn joins(farm: &Farm, token: &str, credentials: &Credentials) -> Result<Access, JoinError> {
+async fn joins(farm: &Farm, token: &str, identity: &Identity) -> Result<Access, JoinError> {
     let broker = farm.connect(Role::Broker, "farm").await;
     let service = JoinService::new(&farm.folder, &farm.server).unwrap();
     let servers = [farm.server.url()];
     let joining = async {
         // The service listens before anybody asks.
-        broker.flush().await.unwrap();
+        broker.client.flush().await.unwrap();
         loop {
-            match join(&servers, token, credentials.clone()).await {
+            match join(&servers, token, identity.clone()).await {
                 Err(JoinError::Nobody(_)) => tokio::task::yield_now().await,
                 answer => break answer,
             }
@@ -40,8 +40,8 @@ async fn joins(farm: &Farm, token: &str, credentials: &Credentials) -> Result<Ac
     }
 }
 
-fn host(text: &str) -> Credentials {
-    Credentials::new(Role::Host, name(text)).unwrap()
+fn host(text: &str) -> Identity {
+    Identity::new(Role::Host, name(text)).unwrap()
 }
 
 #[tokio::test]
@@ -52,9 +52,10 @@ async fn who_has_a_token_joins_and_stays_known() {
     let access = joins(&farm, &token(&farm, Role::Host), &mac).await.unwrap();
     connect(&access).await.unwrap();
     // Who was connected before still is.
-    before.flush().await.unwrap();
+    before.client.flush().await.unwrap();
     assert_eq!(
         before
+            .client
             .statistics()
             .connects
             .load(std::sync::atomic::Ordering::Relaxed),
@@ -75,7 +76,7 @@ async fn who_has_a_token_joins_and_stays_known() {
 async fn joining_is_encrypted_where_the_server_is() {
     let farm = Farm::with(Listen("0.0.0.0:0".parse().unwrap()), &[]).await;
     let access = joins(&farm, &token(&farm, Role::Host), &host("mac-1")).await;
-    assert!(matches!(access.unwrap().trust, TlsTrust::Pinned(_)));
+    assert!(matches!(access.unwrap().trust, Trust::Pinned(_)));
 }
 
 #[tokio::test]
@@ -146,7 +147,7 @@ async fn a_joiner_can_do_nothing_but_ask() {
     let farm = Farm::up().await;
     let permissions = Permissions::of_joiners();
     assert_eq!(permissions.publish, ["join"]);
-    assert_eq!(permissions.subscribe, ["_INBOX_join.>"]);
+    assert_eq!(permissions.subscribe, ["_INBOX.>"]);
     assert!(!permissions.answers);
     let config = std::fs::read_to_string(farm.folder.config_file()).unwrap();
     assert!(config.contains("user: \"join\""));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use async_nats::{Client, Event};
+use async_nats::{Client, ConnectOptions, Event};
 use tokio::sync::mpsc;
 
 use super::*;
@@ -29,7 +29,9 @@ impl User {
     async fn of(farm: &Farm, role: Role, name: &str) -> Self {
         let access = farm.access(role, name);
         let (tx, refused) = mpsc::channel(64);
-        let options = access.connect_options().unwrap();
+        let identity = &access.identity;
+        let options = ConnectOptions::with_nkey(identity.seed.clone());
+        let options = options.custom_inbox_prefix(identity.inbox_prefix());
         let options = options.event_callback(move |event| {
             let tx = tx.clone();
             async move {
@@ -38,7 +40,7 @@ impl User {
                 }
             }
         });
-        let client = access::open(options, &access.servers, name).await.unwrap();
+        let client = options.connect(access.servers.as_slice()).await.unwrap();
         Self { client, refused }
     }
 
@@ -251,7 +253,7 @@ async fn a_host_answers_who_asks_it_and_only_once() {
     let operator = farm.connect(Role::Operator, "ada").await;
     let mut requests = host.client.subscribe("ctl.host.mac-1").await.unwrap();
     host.client.flush().await.unwrap();
-    let asking = operator.request("ctl.host.mac-1", "drain".into());
+    let asking = operator.client.request("ctl.host.mac-1", "drain".into());
     let answering = async {
         let request = requests.next().await.unwrap();
         let reply = request.reply.unwrap();

@@ -73,7 +73,7 @@ async fn the_configured_server_is_the_only_one_that_is_tried() {
 async fn streams_outlive_their_server() {
     let farm = Farm::up().await;
     let client = farm.connect(Role::Broker, "farm").await;
-    let context = jetstream::new(client);
+    let context = jetstream::new(client.client);
     let stream = jetstream::stream::Config {
         name: "RUNS".to_owned(),
         subjects: vec!["r.>".to_owned()],
@@ -91,9 +91,12 @@ async fn streams_outlive_their_server() {
 
     let server = Embedded::start(&nats_server().await, &folder, Listen::default(), "here").await;
     let server = server.unwrap();
-    let credentials = folder.credentials(Role::Broker, &name("farm")).unwrap();
-    let client = connect(&server.access(credentials)).await.unwrap();
-    let stream = jetstream::new(client).get_stream("RUNS").await.unwrap();
+    let identity = folder.identity(Role::Broker, &name("farm")).unwrap();
+    let client = connect(&server.access(identity)).await.unwrap();
+    let stream = jetstream::new(client.client)
+        .get_stream("RUNS")
+        .await
+        .unwrap();
     let message = stream.get_raw_message(1).await.unwrap();
     assert_eq!(message.payload.as_ref(), b"words");
 }
@@ -148,11 +151,11 @@ async fn a_server_without_jetstream_is_told_so() {
     }
     let access = Access {
         servers: vec![format!("nats://{}", said.listening.unwrap())],
-        trust: TlsTrust::System,
-        credentials: Credentials::new(Role::Viewer, name("ada")).unwrap(),
+        trust: Trust::System,
+        identity: Identity::new(Role::Viewer, name("ada")).unwrap(),
     };
-    let error = connect(&access).await.unwrap_err();
-    assert!(matches!(error, ServerError::NoJetStream(_)), "{error}");
+    let error = connect(&access).await.err().unwrap();
+    assert!(matches!(error, FarmError::NoJetStream), "{error}");
 }
 
 #[tokio::test]
@@ -162,11 +165,11 @@ async fn a_server_that_is_not_there_is_told_so() {
     drop(listener);
     let access = Access {
         servers: vec![format!("nats://{address}")],
-        trust: TlsTrust::System,
-        credentials: Credentials::new(Role::Viewer, name("ada")).unwrap(),
+        trust: Trust::System,
+        identity: Identity::new(Role::Viewer, name("ada")).unwrap(),
     };
-    let error = connect(&access).await.unwrap_err();
-    assert!(matches!(error, ServerError::Unreachable { .. }), "{error}");
+    let error = connect(&access).await.err().unwrap();
+    assert!(matches!(error, FarmError::Unreachable { .. }), "{error}");
 }
 
 #[tokio::test]
@@ -183,11 +186,11 @@ async fn an_old_server_is_refused_by_what_it_says_when_one_connects() {
     });
     let access = Access {
         servers: vec![format!("nats://{address}")],
-        trust: TlsTrust::System,
-        credentials: Credentials::new(Role::Viewer, name("ada")).unwrap(),
+        trust: Trust::System,
+        identity: Identity::new(Role::Viewer, name("ada")).unwrap(),
     };
-    let error = connect(&access).await.unwrap_err();
-    assert!(matches!(error, ServerError::TooOld { .. }), "{error}");
+    let error = connect(&access).await.err().unwrap();
+    assert!(matches!(error, FarmError::TooOld { .. }), "{error}");
     server.abort();
 }
 
@@ -199,23 +202,23 @@ async fn a_server_off_loopback_is_encrypted_and_known_by_its_authority() {
     connect(&access).await.unwrap();
 
     let file = Access {
-        trust: TlsTrust::CaFile(farm.folder.tls().join("authority.pem")),
+        trust: Trust::CaFile(farm.folder.tls().join("authority.pem")),
         ..access.clone()
     };
     connect(&file).await.unwrap();
 
     let other = Access {
-        trust: TlsTrust::Pinned("00".repeat(32)),
+        trust: Trust::Pinned("00".repeat(32)),
         ..access.clone()
     };
-    let error = connect(&other).await.unwrap_err();
-    assert!(matches!(error, ServerError::Untrusted { .. }), "{error}");
+    let error = connect(&other).await.err().unwrap();
+    assert!(matches!(error, FarmError::Untrusted { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_stranger_is_refused() {
     let farm = Farm::up().await;
-    let stranger = Credentials::new(Role::Broker, name("farm")).unwrap();
-    let error = connect(&farm.server.access(stranger)).await.unwrap_err();
-    assert!(matches!(error, ServerError::Unauthorized { .. }), "{error}");
+    let stranger = Identity::new(Role::Broker, name("farm")).unwrap();
+    let error = connect(&farm.server.access(stranger)).await.err().unwrap();
+    assert!(matches!(error, FarmError::NotAllowedIn { .. }), "{error}");
 }

@@ -14,7 +14,7 @@ pub const USER_PREFIX: char = 'U';
 
 /// Who one is on the server. The seed never travels: the server is shown signatures.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Credentials {
+pub struct Identity {
     /// What the user is for.
     pub role: Role,
     /// Its name; a host's is the one its devices go by.
@@ -23,7 +23,7 @@ pub struct Credentials {
     pub seed: String,
 }
 
-impl Credentials {
+impl Identity {
     /// With a new key.
     ///
     /// # Errors
@@ -60,8 +60,8 @@ fn failed(error: &nkeys::error::Error) -> ServerError {
     }
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credentials({})", self.user())
+        write!(f, "Identity({})", self.user())
     }
 }
