@@ -4,6 +4,7 @@
 //! to look.
 
 mod access;
+mod checkup;
 mod config;
 mod embedded;
 mod error;
@@ -21,11 +22,12 @@ mod users;
 mod version;
 
 pub use access::Access;
+pub use checkup::{CheckUp, StreamFound, StreamState, check_up, replicas};
 pub use config::{Cluster, ServerConfig, TlsFiles};
 pub use embedded::{Embedded, Listen};
 pub use error::ServerError;
 pub use find::{NatsServer, Places, find, version_of};
-pub use folder::{FarmFolder, FolderLock};
+pub use folder::{FarmFolder, FolderLock, write_private};
 pub use identity::{Identity, USER_PREFIX};
 pub use install::{InstallError, NATS_SERVER_BIN, install, installed};
 pub use join::{Answer, JoinError, JoinService, Refusal, join};

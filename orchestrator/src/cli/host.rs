@@ -11,12 +11,14 @@ use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
 use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::{HostOptions, HostStop};
-use packtrain_farm::link::Link;
+use packtrain_farm::link::{FarmAddress, Link};
+use packtrain_farm::server::Role;
 use packtrain_farm::wire::{Capacity, HostName};
 use packtrain_model::Exit;
 use tokio_util::sync::CancellationToken;
 
 use super::Context;
+use super::farm::address;
 use super::run::farm::farm_error;
 use super::select::{known, select};
 use crate::exit::CliError;
@@ -41,13 +43,14 @@ const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
   packtrain host --farm nats://farm.example:4222 --token T -d android --label lab=berlin
   packtrain host --farm nats://127.0.0.1:4222 --token T --name second -d virtual:android:250")]
 pub(crate) struct HostArgs {
-    /// The farm's address
+    /// Addresses of the farm's servers, with commas [default: the farm that was joined]
     #[arg(long, value_name = "URL", env = "PACKTRAIN_FARM")]
-    farm: String,
+    farm: Option<String>,
 
-    /// What lets this computer in
+    /// What lets this computer in, the first time
     #[arg(
         long,
+        requires = "farm",
         value_name = "TOKEN",
         env = "PACKTRAIN_FARM_TOKEN",
         hide_env_values = true
@@ -82,14 +85,67 @@ pub(crate) struct HostArgs {
 /// `packtrain host`.
 pub(crate) fn run(args: HostArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => own_name()?,
+    let offer = Offer {
+        devices: args.device,
+        labels: args.label,
+        sessions: args.sessions,
+        browsers: args.browsers,
+        allows_commands: args.allow_commands,
     };
-    let folder = HostFolder::take(&cache_folder()?, &name)?;
+    let (farm, token, name) = (args.farm, args.token, args.name);
     runtime::block_on_stoppable(async |interrupts| {
-        host(args, &config, name, folder, interrupts).await
+        let joining = joined(farm.as_deref(), token.as_deref(), name, &config);
+        let (address, name) = interrupts.interruptible(joining).await?;
+        let served = serve_on(address, name, offer, &config, interrupts).await;
+        served.map(|()| Exit::Passed)
     })
+}
+
+/// The farm to serve and this host's name there; joins it when there is a token.
+async fn joined(
+    farm: Option<&str>,
+    token: Option<&str>,
+    name: Option<HostName>,
+    config: &Config,
+) -> Result<(FarmAddress, HostName), CliError> {
+    let found = match token {
+        Some(token) => {
+            let servers = farm.unwrap_or_default().split(',').map(str::to_owned);
+            let servers: Vec<_> = servers.collect();
+            let access = super::farm::join::joined(&servers, token, name.clone()).await?;
+            let (address, identity) = (access.address(), Some(access.identity));
+            address::Found { address, identity }
+        }
+        None => address::find(farm, &config.farm, &[Role::Host])?,
+    };
+    let known = found.identity.map(|identity| identity.name);
+    let name = match (name, known) {
+        (Some(name), Some(known)) if name != known => {
+            return Err(CliError::misuse(format!(
+                "this computer joined the farm as `{known}`, not as `{name}`"
+            ))
+            .hint("join again by that name, with a new token"));
+        }
+        (_, Some(known)) => known,
+        (Some(name), None) => name,
+        (None, None) => own_name()?,
+    };
+    Ok((found.address, name))
+}
+
+/// What a host offers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Offer {
+    /// Its devices, as words of the command line; all when there are none.
+    pub(crate) devices: Vec<String>,
+    /// What they are called.
+    pub(crate) labels: Vec<(String, String)>,
+    /// How many sessions at once, when that is limited.
+    pub(crate) sessions: Option<u32>,
+    /// How many of these in browsers, when that is said.
+    pub(crate) browsers: Option<u32>,
+    /// Whether trails may run commands of this computer.
+    pub(crate) allows_commands: bool,
 }
 
 /// A host, ready to join its farm.
@@ -104,26 +160,31 @@ struct Host {
     draining: CancellationToken,
 }
 
-async fn host(
-    args: HostArgs,
-    config: &Config,
+/// Serves a farm with what this computer offers, until the first signal.
+///
+/// # Errors
+/// When there are no such devices, or the farm does not want this host.
+pub(crate) async fn serve_on(
+    farm: FarmAddress,
     name: HostName,
-    folder: HostFolder,
+    offer: Offer,
+    config: &Config,
     interrupts: Interrupts,
-) -> Result<Exit, CliError> {
+) -> Result<(), CliError> {
+    let folder = HostFolder::take(&cache_folder()?, &name)?;
     let wanted = DeviceSelection {
-        words: &args.device,
-        all: args.device.is_empty(),
+        words: &offer.devices,
+        all: offer.devices.is_empty(),
     };
     let wiring = Wiring::new(config, wanted, false);
     let mut wiring = interrupts.interruptible(wiring).await?;
     let chosen = select(wanted, &mut wiring)?;
-    let browsers = args
+    let browsers = offer
         .browsers
         .unwrap_or_else(|| Resources::here().browsers());
     let offered = with_copies(&mut wiring, config, chosen, browsers);
     let mut labels = config.farm.labels.clone();
-    labels.extend(args.label.iter().cloned());
+    labels.extend(offer.labels.iter().cloned());
     let fence = Fence::default();
     let fleet = fleet(&wiring, &offered, &fence)?;
     let phones = offered.iter().filter(|info| !is_web(&info.id)).count();
@@ -135,11 +196,11 @@ async fn host(
         fleet: fleet.clone(),
         devices: devices.clone(),
         folder: Arc::new(folder),
-        allows_commands: args.allow_commands,
+        allows_commands: offer.allows_commands,
         arbiter,
     };
     let host = Host {
-        capacity: capacity(phones, browsers.min(web), args.sessions),
+        capacity: capacity(phones, browsers.min(web), offer.sessions),
         draining: interrupts.first().clone(),
         name,
         fence,
@@ -154,21 +215,21 @@ async fn host(
         tokio::time::sleep(DRAIN_TIMEOUT).await;
     };
     let served = tokio::select! {
-        served = serve(host, &args.farm, args.token.as_deref()) => served,
+        served = serve(host, &farm) => served,
         () = overdue => Ok(()),
     };
     drop(keeping);
     fleet.shutdown(DEVICES_TIMEOUT).await;
     // What does not end in time is killed with the program's other children.
     let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
-    served.map(|()| Exit::Passed)
+    served
 }
 
 /// Joins the farm and carries out sessions until it is drained.
 ///
 /// # Errors
 /// When the farm cannot be joined, or does not want this host any more.
-async fn serve(host: Host, farm: &str, token: Option<&str>) -> Result<(), CliError> {
+async fn serve(host: Host, farm: &FarmAddress) -> Result<(), CliError> {
     let Host {
         name,
         capacity,
@@ -177,19 +238,17 @@ async fn serve(host: Host, farm: &str, token: Option<&str>) -> Result<(), CliErr
         workplace,
         draining,
     } = host;
-    let _ = token;
-    let address = super::farm::address::of(Some(farm), &Config::default())?;
-    let link = Link::connect(&address, &format!("packtrain host {name}")).await;
+    let link = Link::connect(farm, &format!("packtrain host {name}")).await;
     let link = link.map_err(farm_error)?;
     let options = HostOptions {
-        ttl: super::farm::address::ttl(&link).await,
+        ttl: address::ttl(&link).await,
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         cache: workplace.folder.cache().to_owned(),
         capacity,
         name: name.clone(),
     };
-    render::say(&format!("{name} serves {farm}"));
+    render::say(&format!("{name} serves {}", farm.servers.join(", ")));
     let stop = HostStop {
         drain: draining,
         ..HostStop::default()
@@ -245,7 +304,7 @@ fn label(text: &str) -> Result<(String, String), String> {
 }
 
 /// The computer's name, as far as it can be a host's.
-fn own_name() -> Result<HostName, CliError> {
+pub(crate) fn own_name() -> Result<HostName, CliError> {
     let unknown = || {
         CliError::misuse("this computer's name cannot be a host's").hint("name it with `--name`")
     };

@@ -170,8 +170,12 @@ pub(super) fn create_private_folder(path: &Path) -> Result<(), ServerError> {
     std::fs::set_permissions(path, only_owner).map_err(ServerError::file(path))
 }
 
-/// Writes a file that only its owner reads; whoever reads sees the old text or the new.
-pub(super) fn write_private(path: &Path, text: &str) -> Result<(), ServerError> {
+/// Writes a file that only its owner reads; whoever reads sees the old text or the new. Its folder
+/// becomes its owner's alone.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_private(path: &Path, text: &str) -> Result<(), ServerError> {
     if let Some(folder) = path.parent() {
         create_private_folder(folder)?;
     }

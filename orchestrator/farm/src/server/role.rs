@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkup::USER_INFO;
 use crate::names::{BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS};
 use crate::wire::HostName;
 
@@ -91,7 +92,7 @@ impl Permissions {
         };
         let inbox = inbox_prefix(&format!("{role}_{name}"));
         permissions.subscribe.push(format!("{inbox}.>"));
-        permissions
+        permissions.publishing(&[USER_INFO])
     }
 
     /// What somebody who wants to join may do: ask.

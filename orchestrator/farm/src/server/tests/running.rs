@@ -222,3 +222,29 @@ async fn a_stranger_is_refused() {
     let error = connect(&farm.server.access(stranger)).await.err().unwrap();
     assert!(matches!(error, FarmError::NotAllowedIn { .. }), "{error}");
 }
+
+#[tokio::test]
+async fn a_check_up_tells_streams_clock_and_permissions() {
+    use crate::store::StoreOptions;
+    let farm = Farm::with(Listen::default(), &[(Role::Viewer, "eve")]).await;
+    let broker = farm.connect(Role::Broker, "farm").await;
+    let access = farm.access(Role::Viewer, "eve");
+    let viewer = connect(&access).await.unwrap();
+
+    let before = check_up(&viewer, Some(&access.identity)).await.unwrap();
+    assert!(before.streams.iter().all(|stream| stream.found.is_none()));
+
+    broker.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+    let after = check_up(&viewer, Some(&access.identity)).await.unwrap();
+    assert!(after.streams.iter().all(|stream| {
+        let found = stream.found.unwrap();
+        (found.replicas, found.current) == (1, 1)
+    }));
+    assert!(after.clock_ahead.unwrap().abs() < chrono::TimeDelta::seconds(1));
+    assert_eq!(after.lacking, Some(Vec::new()));
+    assert_eq!(after.hosts, Some(Vec::new()));
+
+    let identity = farm.folder.identity(Role::Broker, &name("farm"));
+    let by_broker = check_up(&broker, Some(&identity.unwrap())).await.unwrap();
+    assert_eq!(by_broker.lacking, Some(Vec::new()));
+}
