@@ -173,8 +173,8 @@ fn broker() -> Permissions {
     .subscribing(&[crate::names::JOIN])
 }
 
-/// A host follows only what brokers and runs write: a consumer may have the server copy what it
-/// delivers to any subject, and must not carry the host's own words there.
+/// A host follows only what is its own or for it: a consumer may have the server deliver to any subject
+/// of the account, whoever may write there.
 fn host(name: &HostName) -> Permissions {
     Permissions {
         answers: true,
@@ -200,6 +200,8 @@ fn host(name: &HostName) -> Permissions {
     .following(&bucket(LIVE), &keys(LIVE, "run.>"))
     .following(&bucket(LIVE), &keys(LIVE, "broker"))
     .following(RUNS, "r.*.demand.*")
+    .following(&bucket(MANIFESTS), &keys(MANIFESTS, &format!("*.{name}")))
+    .following(&bucket(DEVICES), &keys(DEVICES, &format!("{name}.>")))
 }
 
 fn viewer() -> Permissions {

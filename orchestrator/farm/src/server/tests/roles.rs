@@ -142,7 +142,7 @@ async fn a_host_speaks_for_itself_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_host_cannot_change_the_streams_or_have_its_own_words_delivered_elsewhere() {
+async fn a_host_cannot_change_the_streams_or_follow_what_is_not_for_it() {
     let farm = farm().await;
     let mut host = User::of(&farm, Role::Host, "mac-1").await;
     host.may_not_publish(&[
@@ -156,7 +156,7 @@ async fn a_host_cannot_change_the_streams_or_have_its_own_words_delivered_elsewh
         "$JS.API.CONSUMER.CREATE.RUNS.x.r.>",
         "$JS.API.CONSUMER.CREATE.BLOBS.x.blob.*",
         "$JS.API.CONSUMER.CREATE.KV_live.x.$KV.live.host.mac-1",
-        "$JS.API.CONSUMER.CREATE.KV_device.x.$KV.device.mac-1.>",
+        "$JS.API.CONSUMER.CREATE.KV_device.x.$KV.device.mac-2.>",
         "$JS.API.CONSUMER.CREATE.KV_lease.x.$KV.lease.mac-2.>",
         "$JS.API.CONSUMER.DURABLE.CREATE.RUNS.x",
         "$JS.API.CONSUMER.NAMES.RUNS",
@@ -267,4 +267,28 @@ async fn a_host_answers_who_asks_it_and_only_once() {
     let (answer, reply) = tokio::join!(asking, answering);
     assert_eq!(answer.unwrap().payload.as_ref(), b"done");
     host.may_not_publish(&[reply.as_str()]).await;
+}
+
+#[tokio::test]
+async fn what_the_server_copies_for_somebody_is_not_read_as_that_somebodys_word() {
+    use crate::store::{Put, StoreOptions};
+    let farm = farm().await;
+    let broker = farm.connect(Role::Broker, "farm").await;
+    broker.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+    let host = farm.connect(Role::Host, "mac-1").await;
+    let word = "{\"lost\":{\"cause\":\"a lie\"}}";
+    let stored = host.put_if("blob.abc", 0, word.into(), None).await;
+    assert!(matches!(stored.unwrap(), Put::Done(_)));
+
+    // Asks for the blob, and wants the answer to be another host's verdict.
+    let verdict = "r.run.end.s1.mac-2";
+    let blob = "$JS.API.DIRECT.GET.BLOBS.blob.abc";
+    let asked = host.client.publish_with_reply(blob, verdict, "".into());
+    asked.await.unwrap();
+    let copied = loop {
+        if let Some(copied) = broker.last(verdict).await.unwrap() {
+            break copied;
+        }
+    };
+    assert_eq!(copied.value, None);
 }
