@@ -93,14 +93,14 @@ enum Command {
     Approve(approve::ApproveArgs),
     /// Say what is installed, what is missing, and how to get it
     Doctor(doctor::DoctorArgs),
+    /// A farm: devices of many computers for everybody's runs
+    Farm(Box<farm::FarmArgs>),
     /// Print a JSON schema for editors
     Schema(schema::SchemaArgs),
     /// Virtual phones for anybody's client
     Virtual(virtual_phones::VirtualArgs),
     /// Offer this computer's devices to a farm, until Ctrl-C
     Host(host::HostArgs),
-    /// A farm
-    Farm(farm::FarmCommand),
     /// Show the configuration and where each value comes from
     Config(config::ConfigArgs),
 }
@@ -237,10 +237,10 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Compare(args) => compare::run(&args, &context),
         Command::Approve(args) => approve::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Farm(args) => farm::run(*args, &context),
         Command::Schema(args) => schema::run(&args),
         Command::Virtual(args) => virtual_phones::run(args, &context),
         Command::Host(args) => host::run(args, &context),
-        Command::Farm(args) => farm::run(args, &context),
         Command::Config(args) => config::run(&args, &context),
     }
 }

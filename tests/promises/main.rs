@@ -12,6 +12,7 @@ mod deploy;
 mod disk;
 mod docs;
 mod downloads;
+mod farm_server;
 mod fleet;
 mod isolation;
 mod live;

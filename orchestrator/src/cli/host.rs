@@ -11,11 +11,13 @@ use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
 use packtrain_farm::host::{HostOptions, HostStop};
 use packtrain_farm::link::{FarmAddress, Link};
+use packtrain_farm::server::Role;
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
 use tokio_util::task::TaskTracker;
 
 use super::Context;
+use super::farm::address;
 use super::run::farm::farm_error;
 use super::select::{known, select};
 use crate::exit::CliError;
@@ -23,6 +25,7 @@ use crate::farm::capacity::{Resources, capacity};
 use crate::farm::devices::{advertise, keep_connected};
 use crate::farm::scratch::HostFolder;
 use crate::farm::workplace::HostWorkplace;
+use crate::shutdown::Interrupts;
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime};
 
@@ -41,13 +44,14 @@ const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
   packtrain host --farm nats://farm.example:4222 --token T -d android --label lab=berlin
   packtrain host --farm nats://127.0.0.1:4222 --token T --name second -d virtual:android:250")]
 pub(crate) struct HostArgs {
-    /// The farm's address
+    /// Addresses of the farm's servers, with commas [default: the farm that was joined]
     #[arg(long, value_name = "URL", env = "PACKTRAIN_FARM")]
-    farm: String,
+    farm: Option<String>,
 
-    /// What lets this computer in
+    /// What lets this computer in, the first time
     #[arg(
         long,
+        requires = "farm",
         value_name = "TOKEN",
         env = "PACKTRAIN_FARM_TOKEN",
         hide_env_values = true
@@ -82,59 +86,95 @@ pub(crate) struct HostArgs {
 /// `packtrain host`.
 pub(crate) fn run(args: HostArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => own_name()?,
+    let offer = Offer {
+        devices: args.device,
+        labels: args.label,
+        sessions: args.sessions,
+        browsers: args.browsers,
+        allows_commands: args.allow_commands,
     };
+    let (farm, token, name) = (args.farm, args.token, args.name);
     runtime::block_on_stoppable(async |interrupts| {
-        let address = address(&args.farm, args.token.as_deref(), &config)?;
-        let offer = Offer {
-            name,
-            devices: &args.device,
-            labels: &args.label,
-            sessions: args.sessions,
-            browsers: args.browsers,
-            allows_commands: args.allow_commands,
-        };
-        let stop = HostStop {
-            drain: interrupts.first().clone(),
-            ..HostStop::default()
-        };
-        let overdue = async {
-            interrupts.first().cancelled().await;
-            render::say_without_waiting(
-                "draining: sessions under way have 30 seconds; press Ctrl-C again to quit now",
-            );
-            tokio::time::sleep(END_TIMEOUT).await;
-        };
-        tokio::select! {
-            served = serve(&config, offer, &address, stop) => served.map(|()| Exit::Passed),
-            () = overdue => Err(CliError::infrastructure("the host did not end in time")),
-        }
+        let joining = joined(farm.as_deref(), token.as_deref(), name, &config);
+        let (address, name) = interrupts.interruptible(joining).await?;
+        let served = serve_on(address, name, offer, &config, interrupts).await;
+        served.map(|()| Exit::Passed)
     })
 }
 
-/// Where the farm is, and as whom this computer comes there.
-fn address(farm: &str, token: Option<&str>, config: &Config) -> Result<FarmAddress, CliError> {
-    let _ = token;
-    super::farm::address::of(Some(farm), config)
+/// The farm to serve and this host's name there; joins it when there is a token.
+async fn joined(
+    farm: Option<&str>,
+    token: Option<&str>,
+    name: Option<HostName>,
+    config: &Config,
+) -> Result<(FarmAddress, HostName), CliError> {
+    let found = match token {
+        Some(token) => {
+            let servers = farm.unwrap_or_default().split(',').map(str::to_owned);
+            let servers: Vec<_> = servers.collect();
+            let access = super::farm::join::joined(&servers, token, name.clone()).await?;
+            let (address, identity) = (access.address(), Some(access.identity));
+            address::Found { address, identity }
+        }
+        None => address::find(farm, &config.farm, &[Role::Host])?,
+    };
+    let known = found.identity.map(|identity| identity.name);
+    let name = match (name, known) {
+        (Some(name), Some(known)) if name != known => {
+            return Err(CliError::misuse(format!(
+                "this computer joined the farm as `{known}`, not as `{name}`"
+            ))
+            .hint("join again by that name, with a new token"));
+        }
+        (_, Some(known)) => known,
+        (Some(name), None) => name,
+        (None, None) => own_name()?,
+    };
+    Ok((found.address, name))
 }
 
-/// What a computer offers to a farm.
-#[derive(Debug)]
-pub(crate) struct Offer<'a> {
-    /// What it is called there.
-    pub(crate) name: HostName,
-    /// The devices, as in `-d`; all of them when there are no words.
-    pub(crate) devices: &'a [String],
-    /// What the devices are called, besides what the configuration says.
-    pub(crate) labels: &'a [(String, String)],
-    /// How many sessions at once; as many as the devices take when `None`.
+/// What a host offers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Offer {
+    /// Its devices, as words of the command line; all when there are none.
+    pub(crate) devices: Vec<String>,
+    /// What they are called.
+    pub(crate) labels: Vec<(String, String)>,
+    /// How many sessions at once, when that is limited.
     pub(crate) sessions: Option<u32>,
-    /// How many browsers at once; as many as fit into this computer when `None`.
+    /// How many of these in browsers, when that is said.
     pub(crate) browsers: Option<u32>,
     /// Whether trails may run commands of this computer.
     pub(crate) allows_commands: bool,
+}
+
+/// Serves a farm with what this computer offers: drained by the first signal, ended by the second.
+///
+/// # Errors
+/// As [`serve`], and when the host does not end in time.
+pub(crate) async fn serve_on(
+    farm: FarmAddress,
+    name: HostName,
+    offer: Offer,
+    config: &Config,
+    interrupts: Interrupts,
+) -> Result<(), CliError> {
+    let stop = HostStop {
+        drain: interrupts.first().clone(),
+        ..HostStop::default()
+    };
+    let overdue = async {
+        interrupts.first().cancelled().await;
+        render::say_without_waiting(
+            "draining: sessions under way have 30 seconds; press Ctrl-C again to quit now",
+        );
+        tokio::time::sleep(END_TIMEOUT).await;
+    };
+    tokio::select! {
+        served = serve(config, name, offer, &farm, stop) => served,
+        () = overdue => Err(CliError::infrastructure("the host did not end in time")),
+    }
 }
 
 /// Offers devices of this computer to a farm until `stop` says so. Call from the thread of a running
@@ -142,20 +182,21 @@ pub(crate) struct Offer<'a> {
 ///
 /// # Errors
 /// When there is no such device, the farm cannot be reached, or it does not want this host.
-pub(crate) async fn serve(
+async fn serve(
     config: &Config,
-    offer: Offer<'_>,
+    name: HostName,
+    offer: Offer,
     farm: &FarmAddress,
     stop: HostStop,
 ) -> Result<(), CliError> {
-    let folder = HostFolder::take(&cache_folder()?, &offer.name)?;
+    let folder = HostFolder::take(&cache_folder()?, &name)?;
     let wanted = DeviceSelection {
-        words: offer.devices,
+        words: &offer.devices,
         all: offer.devices.is_empty(),
     };
-    let link = Link::connect(farm, &format!("packtrain host {}", offer.name)).await;
+    let link = Link::connect(farm, &format!("packtrain host {name}")).await;
     let link = link.map_err(farm_error)?;
-    let ttl = super::farm::address::ttl(&link).await;
+    let ttl = address::ttl(&link).await;
     let mut wiring = tokio::select! {
         wiring = Wiring::new(config, wanted, false) => wiring?,
         () = stop.drain.cancelled() => return Ok(()),
@@ -176,12 +217,11 @@ pub(crate) async fn serve(
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         cache: folder.cache().to_owned(),
-        name: offer.name.clone(),
+        name: name.clone(),
         ttl,
     };
     render::say(&format!(
-        "{} offers {} devices to {}",
-        offer.name,
+        "{name} offers {} devices to {}",
         offered.len(),
         farm.servers.join(", ")
     ));
@@ -253,7 +293,7 @@ fn label(text: &str) -> Result<(String, String), String> {
 }
 
 /// The computer's name, as far as it can be a host's.
-fn own_name() -> Result<HostName, CliError> {
+pub(crate) fn own_name() -> Result<HostName, CliError> {
     let unknown = || {
         CliError::misuse("this computer's name cannot be a host's").hint("name it with `--name`")
     };
