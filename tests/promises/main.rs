@@ -18,6 +18,7 @@ mod live;
 mod matrix;
 mod mcp_conformance;
 mod mutants;
+mod nats_proxy;
 mod network;
 mod phones;
 mod programs;
