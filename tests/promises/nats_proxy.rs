@@ -64,11 +64,13 @@ impl Client {
         self.say(format!("PUB {subject} {reply} {size}\r\n{payload}\r\n").as_bytes());
     }
 
-    /// Asks and waits for the answer on `inbox`, which it subscribes to.
-    fn request(&mut self, subject: &str, inbox: &str, payload: &str) -> String {
-        self.say(format!("SUB {inbox} 9\r\n").as_bytes());
-        self.publish(subject, inbox, payload);
-        self.line()
+    /// Asks and waits for the answer.
+    fn request(&mut self, subject: &str, payload: &str) -> String {
+        self.say(b"SUB inbox 9\r\n");
+        self.publish(subject, "inbox", payload);
+        let answer = self.line();
+        self.say(b"UNSUB 9\r\n");
+        answer
     }
 
     /// Whether nothing comes for a while.
@@ -115,7 +117,7 @@ fn bench() -> Bench {
 fn with_stream(bench: &Bench) -> Client {
     let mut client = Client::connect(bench.proxy.address());
     let create = r#"{"name":"A","subjects":["a.>"],"storage":"memory"}"#;
-    let created = client.request("$JS.API.STREAM.CREATE.A", "in.1", create);
+    let created = client.request("$JS.API.STREAM.CREATE.A", create);
     assert!(created.contains("\"did_create\":true"), "{created}");
     client
 }
@@ -183,7 +185,7 @@ fn as_many_acknowledgements_as_it_was_told_are_dropped_and_the_server_has_the_me
         "{told}"
     );
     assert_eq!(bench.proxy.counts().dropped, 2);
-    let info = client.request("$JS.API.STREAM.INFO.A", "in.2", "");
+    let info = client.request("$JS.API.STREAM.INFO.A", "");
     assert!(info.contains("\"messages\":3"), "{info}");
 
     bench.proxy.drop_acks("a.>", u64::MAX);

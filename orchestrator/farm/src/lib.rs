@@ -8,5 +8,6 @@
 //! same stream, where the run reads it in order. Safety is the server's: a device has one lease because
 //! its key is written by compare-and-set, and a session has one end because its subject is written once.
 
+pub mod audit;
 pub mod names;
 pub mod wire;
