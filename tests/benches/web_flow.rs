@@ -201,6 +201,7 @@ impl Ours {
             devices: self.devices[..count].to_vec(),
             only_declared: false,
             alike: Vec::new(),
+            anywhere: None,
             driver: None,
             tags: Vec::new(),
             shard: Shard::All,

@@ -5,7 +5,7 @@ mod devices;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use packtrain_drivers::DeviceId;
@@ -19,12 +19,18 @@ use crate::host::DeviceChange;
 use crate::resolve::Plan;
 use crate::stop::StopReason;
 
+/// How often a session that is lost with a device or a host of the farm goes to another one.
+const MOST_REPLACEMENTS: u32 = 5;
+
 /// One attempt of one planned session on one device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub(crate) index: SessionIndex,
     pub(crate) attempt: AttemptNumber,
-    pub(crate) device: DeviceId,
+    /// The device; `None` when the farm finds one.
+    pub(crate) device: Option<DeviceId>,
+    /// How many attempts before this one say something about the app.
+    pub(crate) tried: u32,
 }
 
 impl Assignment {
@@ -87,11 +93,19 @@ enum SessionState {
 pub(crate) struct Dispatcher {
     planned: Vec<PlannedSession>,
     skips: Vec<Option<String>>,
+    /// Whether the farm finds the session's device.
+    is_anywhere: Vec<bool>,
     states: Vec<SessionState>,
     devices: Devices,
     retries: u32,
     fail_fast: bool,
     stopping: Option<StopReason>,
+    /// Sessions for which the farm finds a device, and that wait to be asked for.
+    anywhere: VecDeque<SessionIndex>,
+    /// How many of them are asked for or under way.
+    asked: usize,
+    /// Attempts of each session that were lost with a device or a host of the farm.
+    lost: BTreeMap<SessionIndex, u32>,
     /// Sessions of which an attempt has failed.
     failed: BTreeSet<SessionIndex>,
     verdict: Verdict,
@@ -107,11 +121,15 @@ impl Dispatcher {
                 .iter()
                 .map(|p| Some(p.skip.as_ref()?.reason.clone()))
                 .collect(),
+            is_anywhere: sessions.iter().map(|p| p.on.is_some()).collect(),
             states: vec![SessionState::Waiting(AttemptNumber(1)); sessions.len()],
             devices: Devices::new(plan),
             retries: plan.options.retries,
             fail_fast: plan.options.fail_fast,
             stopping: None,
+            anywhere: VecDeque::new(),
+            asked: 0,
+            lost: BTreeMap::new(),
             failed: BTreeSet::new(),
             verdict: Verdict::default(),
             finished: false,
@@ -148,6 +166,8 @@ impl Dispatcher {
         for index in (0..self.planned.len()).map(SessionIndex) {
             if let Some(reason) = self.skips[index.0].clone() {
                 self.settle_unstarted(index, Outcome::Skipped { reason }, actions);
+            } else if self.is_anywhere[index.0] {
+                self.anywhere.push_back(index);
             } else {
                 self.devices.enqueue(index, Place::Back);
             }
@@ -162,6 +182,7 @@ impl Dispatcher {
         actions: &mut Actions,
     ) {
         let index = assignment.index;
+        let is_lost = is_lost(assignment, &outcome);
         let blamed = match &outcome {
             Outcome::Infrastructure { blame, .. } => Some(*blame),
             Outcome::Passed
@@ -170,7 +191,10 @@ impl Dispatcher {
             | Outcome::NeedsAgent { .. }
             | Outcome::Cancelled { .. } => None,
         };
-        self.devices.release(&assignment.device, blamed);
+        match &assignment.device {
+            Some(device) => self.devices.release(device, blamed),
+            None => self.asked -= 1,
+        }
         if self.may_retry(assignment, &outcome) {
             if outcome.exit() == Exit::Failed {
                 self.failed.insert(index);
@@ -183,10 +207,18 @@ impl Dispatcher {
                 duration_ms: duration,
             });
             self.states[index.0] = SessionState::Waiting(next);
-            self.devices.retry(index, &assignment.device, blamed);
+            match &assignment.device {
+                Some(device) => self.devices.retry(index, device, blamed),
+                None => {
+                    if is_lost {
+                        *self.lost.entry(index).or_default() += 1;
+                    }
+                    self.anywhere.push_back(index);
+                }
+            }
             return;
         }
-        let flaky = outcome.is_passed() && assignment.attempt.0 > 1;
+        let flaky = outcome.is_passed() && self.tried(assignment) > 0;
         self.settle(index, &outcome, flaky);
         let exit = outcome.exit();
         actions.record(RunEvent::SessionFinished {
@@ -212,10 +244,23 @@ impl Dispatcher {
             | Outcome::Cancelled { .. }
             | Outcome::NeedsAgent { .. } => false,
         };
-        is_worth_it
-            && self.stopping.is_none()
-            && assignment.attempt.0 <= self.retries
-            && self.devices.can_run(assignment.index)
+        if !is_worth_it || self.stopping.is_some() {
+            return false;
+        }
+        if is_lost(assignment, outcome) {
+            // Another device is no second chance for the app.
+            let lost = self.lost.get(&assignment.index).copied();
+            return lost.unwrap_or_default() < MOST_REPLACEMENTS;
+        }
+        let is_possible = assignment.device.is_none() || self.devices.can_run(assignment.index);
+        is_possible && self.tried(assignment) < self.retries
+    }
+
+    /// How many attempts before this one say something about the app.
+    fn tried(&self, assignment: &Assignment) -> u32 {
+        let lost = self.lost.get(&assignment.index).copied();
+        let before = assignment.attempt.0.saturating_sub(1);
+        before.saturating_sub(lost.unwrap_or_default())
     }
 
     /// Gives every free device something to do.
@@ -223,14 +268,22 @@ impl Dispatcher {
         if self.stopping.is_some() {
             return;
         }
-        for (index, device) in self.devices.assign() {
+        let here = self.devices.assign().into_iter();
+        let here = here.map(|(index, device)| (index, Some(device)));
+        let anywhere = std::mem::take(&mut self.anywhere);
+        let anywhere = anywhere.into_iter().map(|index| (index, None));
+        for (index, device) in here.chain(anywhere).collect::<Vec<_>>() {
             if let SessionState::Waiting(attempt) = self.states[index.0] {
                 self.states[index.0] = SessionState::Running;
-                actions.0.push_back(Action::Start(Assignment {
+                self.asked += usize::from(device.is_none());
+                let mut assignment = Assignment {
                     index,
                     attempt,
                     device,
-                }));
+                    tried: 0,
+                };
+                assignment.tried = self.tried(&assignment);
+                actions.0.push_back(Action::Start(assignment));
             }
         }
     }
@@ -259,7 +312,7 @@ impl Dispatcher {
 
     /// Ends the run when nothing runs and nothing that waits can ever run.
     fn finish_if_done(&mut self, actions: &mut Actions) {
-        if self.finished || self.devices.are_busy() {
+        if self.finished || self.devices.are_busy() || self.asked > 0 {
             return;
         }
         for index in self.waiting() {
@@ -315,6 +368,18 @@ impl Dispatcher {
             self.verdict.exit = self.verdict.exit.max(Exit::Failed);
         }
     }
+}
+
+/// Whether an attempt on a device that the farm found was lost with that device or its host.
+fn is_lost(assignment: &Assignment, outcome: &Outcome) -> bool {
+    let is_infrastructure = matches!(
+        outcome,
+        Outcome::Infrastructure {
+            blame: Blame::Device | Blame::Host,
+            ..
+        }
+    );
+    assignment.device.is_none() && is_infrastructure
 }
 
 impl Actions {

@@ -1,5 +1,8 @@
 //! Where sessions are carried out. A run does not care where that is, and a host knows no run.
 
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
 use packtrain_drivers::{BoxFuture, DeviceId};
 use packtrain_model::{Outcome, RunEvent};
 use tokio::sync::mpsc;
@@ -47,24 +50,66 @@ pub enum DeviceChangeKind {
 
 /// Where a session's events and files go, in order. It is bounded: a session waits when whoever
 /// keeps them is slow.
-#[derive(Debug, Clone)]
-pub struct SessionOutput(Journal);
+#[derive(Clone)]
+pub struct SessionOutput(To);
+
+#[derive(Clone)]
+enum To {
+    Journal(Journal),
+    Elsewhere(Arc<dyn SessionSink>),
+}
+
+/// Takes a session's events and files to where its run is.
+pub trait SessionSink: Send + Sync {
+    /// Takes an event; waits while it is behind.
+    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()>;
+
+    /// Takes an event of somebody who cannot wait any more.
+    fn record_now(&self, event: RunEvent);
+
+    /// Takes a file; waits while it is behind.
+    fn save(&self, artifact: NewArtifact) -> BoxFuture<'_, ()>;
+}
 
 impl SessionOutput {
     /// An output into a run's journal.
     pub const fn new(journal: Journal) -> Self {
-        Self(journal)
+        Self(To::Journal(journal))
     }
 
-    pub(crate) async fn record(&self, event: RunEvent) {
-        self.0.record(event).await;
+    /// An output to a run that is elsewhere.
+    pub fn elsewhere(sink: Arc<dyn SessionSink>) -> Self {
+        Self(To::Elsewhere(sink))
+    }
+
+    /// Journals an event.
+    pub async fn record(&self, event: RunEvent) {
+        match &self.0 {
+            To::Journal(journal) => journal.record(event).await,
+            To::Elsewhere(sink) => sink.record(event).await,
+        }
+    }
+
+    /// Journals an event of another computer, which happened at that moment by its clock.
+    pub async fn record_at(&self, event: RunEvent, at: DateTime<Utc>) {
+        match &self.0 {
+            To::Journal(journal) => journal.record_at(event, at).await,
+            To::Elsewhere(sink) => sink.record(event).await,
+        }
     }
 
     pub(crate) fn record_now(&self, event: RunEvent) {
-        self.0.record_now(event);
+        match &self.0 {
+            To::Journal(journal) => journal.record_now(event),
+            To::Elsewhere(sink) => sink.record_now(event),
+        }
     }
 
-    pub(crate) async fn save(&self, artifact: NewArtifact) {
-        self.0.save(artifact).await;
+    /// Saves a file and journals that it was.
+    pub async fn save(&self, artifact: NewArtifact) {
+        match &self.0 {
+            To::Journal(journal) => journal.save(artifact).await,
+            To::Elsewhere(sink) => sink.save(artifact).await,
+        }
     }
 }

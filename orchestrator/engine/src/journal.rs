@@ -10,6 +10,7 @@ mod worker;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use packtrain_model::memory::Redactor;
 use packtrain_model::{Artifact, ArtifactKind, Entry, RunEvent, SessionId, StepIndex};
 use tokio::sync::oneshot;
@@ -152,13 +153,19 @@ impl Journal {
     /// Journals an event.
     pub async fn record(&self, event: RunEvent) {
         let bytes = queue::bytes_of(&event);
-        self.0.push(Message::Event(event), bytes).await;
+        self.0.push(Message::Event(event, None), bytes).await;
+    }
+
+    /// Journals an event that happened at that moment by another computer's clock.
+    pub(crate) async fn record_at(&self, event: RunEvent, at: DateTime<Utc>) {
+        let bytes = queue::bytes_of(&event);
+        self.0.push(Message::Event(event, Some(at)), bytes).await;
     }
 
     /// Journals an event that somebody leaves behind who cannot wait any more.
     pub(crate) fn record_now(&self, event: RunEvent) {
         let bytes = queue::bytes_of(&event);
-        self.0.push_now(Message::Event(event), bytes);
+        self.0.push_now(Message::Event(event, None), bytes);
     }
 
     /// Saves a file and journals that it was.

@@ -23,7 +23,7 @@ mod run;
 mod session;
 mod stop;
 
-pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput};
+pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput, SessionSink};
 pub use journal::{
     ArtifactContent, Journal, JournalEnd, JournalThread, NewArtifact, NoStore, OpenSinks, Sink,
     Store, UnreadSink,
@@ -35,7 +35,7 @@ pub use order::{
 };
 pub use part::{Part, TakenPart, divide};
 pub use pins::{Skip, SkippedBy, check_driver, check_pins};
-pub use request::{RequestedTrail, RunOptions, RunRequest, Shard};
+pub use request::{Anywhere, RequestedTrail, RunOptions, RunRequest, Shard};
 pub use resolve::{Plan, Planned, resolve};
 pub use run::Run;
 pub use session::{Here, SessionContext};

@@ -64,6 +64,7 @@ mod tests {
         let planned = (0..6).map(|number| Planned {
             trail: number / 2,
             devices: vec![DeviceId::new(Platform::Web, format!("d{}", number % 2))],
+            on: None,
             skip: None,
             alike: false,
             cell: Cell::default(),

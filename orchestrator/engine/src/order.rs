@@ -47,13 +47,16 @@ pub struct SessionOrder {
 pub enum DeviceRequirement {
     /// This one, as it was described when the run was planned.
     Exactly(DeviceInfo),
+    /// Any that an expression of the farm's matches.
+    Matching(String),
 }
 
 impl DeviceRequirement {
-    /// The device as the plan knows it.
-    pub const fn described(&self) -> &DeviceInfo {
+    /// The device as the plan knows it; `None` when that is still to be found.
+    pub const fn described(&self) -> Option<&DeviceInfo> {
         match self {
-            Self::Exactly(device) => device,
+            Self::Exactly(device) => Some(device),
+            Self::Matching(_) => None,
         }
     }
 }

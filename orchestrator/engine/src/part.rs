@@ -134,6 +134,7 @@ mod tests {
         let planned = (0..sessions).map(|number| Planned {
             trail: 0,
             devices: vec![DeviceId::new(Platform::Web, format!("d{number}"))],
+            on: None,
             skip: None,
             alike: false,
             cell: Cell::default(),

@@ -71,9 +71,21 @@ pub(crate) fn mismatch(
     }
 }
 
-/// Whether a trail declares devices of this platform, or none at all.
+/// Whether a trail may run on devices of this platform, with the driver that was given.
+pub(crate) fn may_be(trail: &Trail, platform: Platform, given: Option<&str>) -> bool {
+    let driven = given
+        .and_then(find)
+        .is_none_or(|(_, on)| on == Some(platform));
+    driven && declares_platform(trail, platform)
+}
+
+/// Whether a trail declares devices of this device's platform, or none at all.
 pub(crate) fn declares(trail: &Trail, device: &DeviceInfo) -> bool {
-    let platform = device.id.platform().as_str();
+    declares_platform(trail, device.id.platform())
+}
+
+fn declares_platform(trail: &Trail, platform: Platform) -> bool {
+    let platform = platform.as_str();
     let mut declared = trail
         .config
         .devices

@@ -32,8 +32,19 @@ pub struct RunRequest {
     pub tags: Vec<String>,
     /// How trails and devices are combined.
     pub shard: Shard,
+    /// What devices have to be when the farm finds them; those above are the ones that match now.
+    pub anywhere: Option<Anywhere>,
     /// Everything else.
     pub options: RunOptions,
+}
+
+/// Any device of a farm that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Anywhere {
+    /// What it has to be, in the farm's language.
+    pub on: String,
+    /// How many sessions of each trail; as many as devices match when `None`, and at least one.
+    pub count: Option<usize>,
 }
 
 /// A trail and where it may run.

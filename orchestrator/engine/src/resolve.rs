@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use packtrain_drivers::{DeviceId, DeviceInfo};
+use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_model::trail::Trail;
 use packtrain_model::{
     Cell, Expected, MatrixSummary, PlannedSession, RunEvent, RunId, RunOptionsSummary,
@@ -20,7 +20,7 @@ use crate::matrix::{CellSettings, Matrix};
 use crate::order::{DeviceRequirement, SessionOrder, SessionValues};
 use crate::part::TakenPart;
 use crate::pins::{self, Skip, SkippedBy};
-use crate::request::{RunOptions, RunRequest, Shard};
+use crate::request::{Anywhere, RunOptions, RunRequest, Shard};
 
 /// What will run.
 #[derive(Debug, Clone)]
@@ -48,8 +48,10 @@ pub struct Plan {
 pub struct Planned {
     /// Index into the plan's trails.
     pub trail: usize,
-    /// The device; several when any of them will do.
+    /// The device; several when any of them will do, none when the farm finds one.
     pub devices: Vec<DeviceId>,
+    /// What a device has to be that the farm finds.
+    pub on: Option<String>,
     /// Why it is not run at all; the device is then the first it would have run on.
     pub skip: Option<Skip>,
     /// Whether the devices are alike: then they are called by the first.
@@ -88,13 +90,32 @@ pub fn resolve(request: RunRequest) -> Plan {
         let planned = |devices, skip, cell| Planned {
             trail: index,
             devices,
+            on: None,
             skip,
             alike: false,
             cell,
             repeat: None,
             place: None,
         };
+        if let Some(anywhere) = &request.anywhere
+            && (!runs.is_empty() || skips.is_empty())
+        {
+            let on = wanted(anywhere, trail, request.driver.as_deref());
+            let count = anywhere.count.unwrap_or(runs.len().max(1));
+            let cells = match (&requested.matrix, runs.first()) {
+                (Some(matrix), Some((id, _))) => matrix.cells_on(id.platform()),
+                _ => vec![Cell::default()],
+            };
+            for _ in 0..count {
+                sessions.extend(cells.iter().map(|cell| Planned {
+                    on: Some(on.clone()),
+                    ..planned(Vec::new(), None, cell.clone())
+                }));
+            }
+            continue;
+        }
         let plain = [Cell::default()];
+        let split = request.shard == Shard::Split;
         match (request.shard, &requested.matrix) {
             (_, Some(matrix)) => {
                 let groups = groups(&request.alike, runs);
@@ -110,16 +131,16 @@ pub fn resolve(request: RunRequest) -> Plan {
                 let skipped = skips.into_iter();
                 sessions.extend(skipped.map(|(id, skip)| planned(vec![id], skip, cell.clone())));
             }
+            (_, None) if runs.is_empty() && (split || request.anywhere.is_some()) => {
+                let skips = skips.into_iter().take(1);
+                sessions.extend(skips.map(|(id, skip)| planned(vec![id], skip, Cell::default())));
+            }
             (Shard::All, None) => {
                 // Devices keep their order, so that reports have their columns in it.
                 let mut all: Vec<_> = runs.into_iter().chain(skips).collect();
                 all.sort_by_key(|(id, _)| request.devices.iter().position(|d| d.id == *id));
                 let all = all.into_iter();
                 sessions.extend(all.map(|(id, skip)| planned(vec![id], skip, Cell::default())));
-            }
-            (Shard::Split, None) if runs.is_empty() => {
-                let skips = skips.into_iter().take(1);
-                sessions.extend(skips.map(|(id, skip)| planned(vec![id], skip, Cell::default())));
             }
             (Shard::Split, None) => {
                 let devices = runs.into_iter().map(|(id, _)| id).collect();
@@ -276,9 +297,15 @@ impl Plan {
                 let told = problems.iter().map(|problem| problem.message.as_str());
                 told.collect::<Vec<_>>().join("; ")
             })?;
-        let device = self
-            .device(&assignment.device)
-            .ok_or_else(|| format!("the plan has no device {}", assignment.device))?;
+        let requires = match (&assignment.device, &planned.on) {
+            (Some(id), _) => {
+                let device = self.device(id).cloned();
+                let device = device.ok_or_else(|| format!("the plan has no device {id}"))?;
+                DeviceRequirement::Exactly(device)
+            }
+            (None, Some(on)) => DeviceRequirement::Matching(on.clone()),
+            (None, None) => return Err("no device was chosen for it".to_owned()),
+        };
         let matrix = self.matrices.get(planned.trail).and_then(Option::as_ref);
         let cell = matrix.map_or_else(CellSettings::default, |matrix| {
             matrix.settings(&planned.cell)
@@ -293,7 +320,7 @@ impl Plan {
             attempt: assignment.attempt,
             planned: planned.event(),
             trail: Arc::clone(trail),
-            requires: DeviceRequirement::Exactly(device.clone()),
+            requires,
             target,
             cell,
             values: SessionValues {
@@ -303,6 +330,29 @@ impl Plan {
             },
             options: options.session.clone(),
         })
+    }
+}
+
+/// What a device has to be for a trail: what was asked for, of a platform that the trail declares, and
+/// none that it skips.
+fn wanted(anywhere: &Anywhere, trail: &Trail, driver: Option<&str>) -> String {
+    let mut parts = vec![anywhere.on.clone()];
+    let may = |platform: &Platform| pins::may_be(trail, *platform, driver);
+    let declared: Vec<_> = Platform::ALL.into_iter().filter(may).collect();
+    if declared.len() < Platform::ALL.len() {
+        let names = declared.iter().map(|platform| platform.as_str());
+        parts.push(names.collect::<Vec<_>>().join(" | "));
+    }
+    let skipped = trail.config.skip.iter();
+    let skipped = skipped.filter_map(|entry| entry.classifier.as_deref());
+    parts.extend(skipped.map(|name| format!("!classifier={name}")));
+    parts.retain(|part| !matches!(part.trim(), "" | "*"));
+    match parts.as_slice() {
+        [only] => only.clone(),
+        parts => {
+            let parts: Vec<_> = parts.iter().map(|part| format!("({part})")).collect();
+            parts.join(" & ")
+        }
     }
 }
 

@@ -97,10 +97,10 @@ impl Run {
         let output = SessionOutput::new(self.journal.clone());
         let (host, stop) = (Arc::clone(&self.host), sessions.stop.clone());
         let order = self.plan.order(&assignment);
-        let delay = match assignment.attempt.0 {
-            0 | 1 => Duration::ZERO,
-            retry => {
-                let doubled = 2_u32.saturating_pow(retry - 2);
+        let delay = match assignment.tried {
+            0 => Duration::ZERO,
+            tried => {
+                let doubled = 2_u32.saturating_pow(tried - 1);
                 let delay = self.plan.options.retry_delay;
                 delay.saturating_mul(doubled).min(LONGEST_RETRY_DELAY)
             }

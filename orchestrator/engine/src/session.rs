@@ -56,7 +56,9 @@ impl Here {
         output: SessionOutput,
         stop: SessionStop,
     ) -> Result<SessionContext, Outcome> {
-        let required = order.requires.described();
+        let Some(required) = order.requires.described() else {
+            return Err(Outcome::failed("no device was chosen for it"));
+        };
         let started = |device: DeviceInfo| {
             let mut planned = order.planned.clone();
             planned.device = Some(device.id.clone());

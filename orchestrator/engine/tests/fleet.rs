@@ -286,6 +286,7 @@ impl Bench {
             devices: self.devices.iter().map(|device| device.info()).collect(),
             only_declared: false,
             alike: Vec::new(),
+            anywhere: None,
             driver: None,
             tags: Vec::new(),
             shard: self.shard,

@@ -9,5 +9,11 @@
 //! its key is written by compare-and-set, and a session has one end because its subject is written once.
 
 pub mod audit;
+pub mod bundle;
+pub mod fence;
+pub mod follow;
+pub mod link;
+pub mod live;
 pub mod names;
+pub mod store;
 pub mod wire;

@@ -258,13 +258,24 @@ pub enum End {
     },
 }
 
+/// A file of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BundledFile {
+    /// What is in it.
+    #[serde(flatten)]
+    pub content: Blob,
+    /// Whether it is a program.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executable: bool,
+}
+
 /// What hosts need to carry out sessions of a run; a blob's content is JSON of this.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The run.
     pub run: RunId,
     /// The files of the project, by their paths with `/`.
-    pub files: BTreeMap<String, Blob>,
+    pub files: BTreeMap<String, BundledFile>,
     /// The folder of the configuration, below the bundle.
     pub root: String,
     /// Whether sessions may call tool sources.

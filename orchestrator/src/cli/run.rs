@@ -321,6 +321,7 @@ fn plan(
         trails,
         devices,
         alike,
+        anywhere: None,
         only_declared: args.all_devices,
         driver: args.driver.clone(),
         tags: args.tags.clone(),

@@ -34,6 +34,7 @@ fn plan(devices: usize, sessions: &[&[usize]], options: RunOptions) -> Plan {
     let planned = sessions.iter().map(|may| Planned {
         trail: 0,
         devices: may.iter().map(|&number| id(number)).collect(),
+        on: None,
         skip: None,
         alike: false,
         cell: Cell::default(),
@@ -113,7 +114,7 @@ impl Desk {
         let place = self
             .running
             .iter()
-            .position(|assignment| assignment.device == id(number))
+            .position(|assignment| assignment.device == Some(id(number)))
             .expect("something runs on the device");
         let assignment = self.running.remove(place);
         self.tell(Event::SessionEnded {
@@ -126,7 +127,7 @@ impl Desk {
 
     fn on(&self, number: usize) -> Option<(usize, u32)> {
         let mut running = self.running.iter();
-        let found = running.find(|assignment| assignment.device == id(number))?;
+        let found = running.find(|assignment| assignment.device == Some(id(number)))?;
         Some((found.index.0, found.attempt.0))
     }
 }
@@ -333,12 +334,12 @@ proptest! {
         let rest = std::iter::repeat_n(Turn::End(0, 0), 400);
         for turn in turns.into_iter().chain(rest) {
             for number in 0..4 {
-                let at_once = desk.running.iter().filter(|a| a.device == id(number)).count();
+                let at_once = desk.running.iter().filter(|a| a.device == Some(id(number))).count();
                 prop_assert!(at_once <= 1);
             }
             for assignment in &desk.running {
                 prop_assert!(assignment.attempt.0 <= allowed + 1);
-                let number = (0..4).find(|&n| id(n) == assignment.device).unwrap();
+                let number = (0..4).find(|&n| Some(id(n)) == assignment.device).unwrap();
                 prop_assert!(sessions[assignment.index.0].contains(&number));
             }
             match turn {
@@ -380,4 +381,61 @@ proptest! {
         settled.dedup();
         prop_assert_eq!(settled.len(), sessions.len());
     }
+}
+
+/// A plan of sessions whose devices the farm finds.
+fn anywhere(sessions: usize, options: RunOptions) -> Plan {
+    let mut plan = plan(0, &vec![&[][..]; sessions], options);
+    for planned in &mut plan.sessions {
+        planned.on = Some("android".into());
+    }
+    plan
+}
+
+impl Desk {
+    /// The session that was asked for first ends.
+    fn end_first(&mut self, outcome: Outcome) -> Assignment {
+        let assignment = self.running.remove(0);
+        self.tell(Event::SessionEnded {
+            assignment: assignment.clone(),
+            outcome,
+            duration: Duration::ZERO,
+        });
+        assignment
+    }
+}
+
+#[test]
+fn sessions_for_any_device_are_all_asked_for_at_once() {
+    let mut desk = Desk::new(&anywhere(100, retries(0)));
+    assert_eq!(desk.running.len(), 100);
+    for _ in 0..100 {
+        assert_eq!(desk.finished, None);
+        desk.end_first(Outcome::Passed);
+    }
+    assert_eq!(desk.finished.unwrap().passed, 100);
+}
+
+#[test]
+fn what_is_lost_with_a_device_of_the_farm_goes_to_another_and_is_not_flaky() {
+    let mut desk = Desk::new(&anywhere(1, retries(0)));
+    desk.end_first(lost());
+    assert_eq!(desk.running[0].attempt, AttemptNumber(2));
+    assert_eq!(desk.running[0].tried, 0);
+    desk.end_first(Outcome::Passed);
+    let verdict = desk.finished.unwrap();
+    assert_eq!((verdict.passed, verdict.flaky), (1, 0));
+}
+
+#[test]
+fn a_failure_on_a_replacement_is_a_failure_and_replacements_have_an_end() {
+    let mut desk = Desk::new(&anywhere(1, retries(0)));
+    desk.end_first(lost());
+    desk.end_first(Outcome::failed("no"));
+    assert_eq!(desk.finished.unwrap().failed, 1);
+    let mut desk = Desk::new(&anywhere(1, retries(0)));
+    for _ in 0..=MOST_REPLACEMENTS {
+        desk.end_first(lost());
+    }
+    assert_eq!(desk.finished.unwrap().exit, Exit::Infrastructure);
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use packtrain_model::RunEvent;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -25,7 +26,8 @@ const MESSAGE_BYTES: usize = 512;
     reason = "most messages are events, and each is taken out soon"
 )]
 pub(super) enum Message {
-    Event(RunEvent),
+    /// With the moment at which it happened elsewhere; now when there is none.
+    Event(RunEvent, Option<DateTime<Utc>>),
     Save(NewArtifact),
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use packtrain_model::memory::Redactor;
 use packtrain_model::{Entry, RunEvent};
 
@@ -14,6 +14,14 @@ use super::{NewArtifact, Store};
 const MOST_AT_ONCE: usize = 256;
 /// What warnings call the store.
 const STORE: &str = "journal";
+
+/// An event that is not numbered yet.
+struct New {
+    event: RunEvent,
+    /// When it happened, if not now.
+    at: Option<DateTime<Utc>>,
+    bytes: usize,
+}
 
 pub(super) struct Worker {
     /// `None` once it failed.
@@ -45,7 +53,11 @@ impl Worker {
             let mut room = Vec::new();
             while let Some(queued) = next {
                 match queued.message {
-                    Message::Event(event) => events.push((event, queued.bytes)),
+                    Message::Event(event, at) => events.push(New {
+                        event,
+                        at,
+                        bytes: queued.bytes,
+                    }),
                     Message::Save(artifact) => {
                         self.publish(&mut events);
                         self.save(&artifact);
@@ -61,17 +73,22 @@ impl Worker {
         self.failure
     }
 
-    fn publish(&mut self, events: &mut Vec<(RunEvent, usize)>) {
+    fn publish(&mut self, events: &mut Vec<New>) {
         if events.is_empty() {
             return;
         }
         self.tell_of_failed_sinks();
-        let numbered = events.drain(..).map(|(mut event, bytes)| {
+        let numbered = events.drain(..).map(|new| {
+            let New {
+                mut event,
+                at,
+                bytes,
+            } = new;
             event.redact(&self.redactor);
             self.seq += 1;
             let entry = Arc::new(Entry {
                 seq: self.seq,
-                at: Utc::now(),
+                at: at.unwrap_or_else(Utc::now),
                 event,
             });
             (entry, bytes)
@@ -119,7 +136,11 @@ impl Worker {
                     artifact: saved,
                 };
                 let bytes = queue::bytes_of(&event);
-                self.publish(&mut vec![(event, bytes)]);
+                self.publish(&mut vec![New {
+                    event,
+                    at: None,
+                    bytes,
+                }]);
             }
             Ok(None) => {}
             Err(failure) => self.publish_failure(STORE, failure, Some(artifact.name.clone())),
@@ -133,6 +154,10 @@ impl Worker {
             unsaved,
         };
         let bytes = queue::bytes_of(&event);
-        self.publish(&mut vec![(event, bytes)]);
+        self.publish(&mut vec![New {
+            event,
+            at: None,
+            bytes,
+        }]);
     }
 }

@@ -32,6 +32,7 @@ fn plan(config: &str, shard: Shard, change: impl FnOnce(&mut RunRequest)) -> Pla
         tags: Vec::new(),
         only_declared: false,
         alike: Vec::new(),
+        anywhere: None,
         driver: None,
         shard,
         options: RunOptions::default(),

@@ -1,0 +1,251 @@
+//! Content under its digest: in parts that fit into a message, each stored once.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt};
+use packtrain_drivers::BoxFuture;
+use sha2::{Digest, Sha256};
+
+use super::{IN_FLIGHT, PART_BYTES};
+use crate::wire::Blob;
+
+/// Where blobs are kept.
+pub trait BlobStore: Send + Sync {
+    /// Whether a blob is there, and stays there for as long as a run may take.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    fn has<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<bool, BlobError>>;
+
+    /// Stores a blob of at most [`PART_BYTES`]. One that is there already is fine.
+    ///
+    /// # Errors
+    /// When the store does not take it.
+    fn put<'a>(&'a self, digest: &'a str, content: Bytes) -> BoxFuture<'a, Result<(), BlobError>>;
+
+    /// Reads a blob. Whoever asks checks its digest.
+    ///
+    /// # Errors
+    /// When it is not there, or the store does not answer.
+    fn get<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<Bytes, BlobError>>;
+}
+
+/// Why a blob could not be stored or read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BlobError {
+    /// It is not there, or no longer.
+    #[error("the farm has no blob {0}, or no longer")]
+    Missing(String),
+    /// What is there is something else.
+    #[error("the farm's blob {0} is not what its name says")]
+    Altered(String),
+    /// It says of itself what cannot be.
+    #[error("blob {digest} makes no sense: {why}")]
+    Malformed {
+        /// Its digest.
+        digest: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The store cannot be reached or refuses.
+    #[error("the farm's store of blobs: {0}")]
+    Store(String),
+}
+
+/// What storing came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// How many parts were sent.
+    pub parts: usize,
+    /// Their size, in bytes.
+    pub bytes: u64,
+    /// How many parts were there already.
+    pub known: usize,
+}
+
+impl Stored {
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self {
+            parts: self.parts + other.parts,
+            bytes: self.bytes + other.bytes,
+            known: self.known + other.known,
+        }
+    }
+}
+
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Stores some content, as much of it as is not there.
+///
+/// # Errors
+/// As [`BlobStore::put`].
+pub async fn put(store: &dyn BlobStore, content: Bytes) -> Result<(Blob, Stored), BlobError> {
+    let blob = Blob {
+        digest: digest(&content),
+        bytes: content.len() as u64,
+        parts: match content.len() {
+            0..=PART_BYTES => Vec::new(),
+            _ => content.chunks(PART_BYTES).map(digest).collect(),
+        },
+    };
+    let parts = blob.part_digests().enumerate().map(|(index, digest)| {
+        let start = index * PART_BYTES;
+        let part = content.slice(start..content.len().min(start + PART_BYTES));
+        async move { put_part(store, digest, async { Ok(part) }).await }
+    });
+    let stored = futures::stream::iter(parts)
+        .buffer_unordered(IN_FLIGHT)
+        .try_fold(Stored::default(), async |all, one| Ok(all.and(one)))
+        .await?;
+    Ok((blob, stored))
+}
+
+/// Stores a part unless it is there; only then it is read.
+pub(super) async fn put_part<E: From<BlobError>>(
+    store: &dyn BlobStore,
+    digest: &str,
+    content: impl Future<Output = Result<Bytes, E>>,
+) -> Result<Stored, E> {
+    if store.has(digest).await? {
+        return Ok(Stored {
+            known: 1,
+            ..Stored::default()
+        });
+    }
+    let content = content.await?;
+    let bytes = content.len() as u64;
+    store.put(digest, content).await?;
+    Ok(Stored {
+        parts: 1,
+        bytes,
+        known: 0,
+    })
+}
+
+/// Reads some content of at most `limit` bytes, and checks that it is what was stored.
+///
+/// # Errors
+/// When it is larger, not there, or something else.
+pub async fn get(store: &dyn BlobStore, blob: &Blob, limit: u64) -> Result<Bytes, BlobError> {
+    blob.check(limit)?;
+    let parts = blob
+        .part_digests()
+        .map(|digest| get_part(store, digest))
+        .collect::<Vec<_>>();
+    let mut parts = futures::stream::iter(parts).buffered(IN_FLIGHT);
+    let mut content = Vec::with_capacity(usize::try_from(blob.bytes).unwrap_or_default());
+    while let Some(part) = parts.next().await {
+        let part = part?;
+        if blob.parts.is_empty() && part.len() as u64 == blob.bytes {
+            return Ok(part);
+        }
+        content.extend_from_slice(&part);
+    }
+    if content.len() as u64 != blob.bytes || digest(&content) != blob.digest {
+        return Err(BlobError::Altered(blob.digest.clone()));
+    }
+    Ok(content.into())
+}
+
+/// Reads a part and checks that it is what its name says.
+pub(super) async fn get_part(store: &dyn BlobStore, part: &str) -> Result<Bytes, BlobError> {
+    let content = store.get(part).await?;
+    if content.len() > PART_BYTES || digest(&content) != part {
+        return Err(BlobError::Altered(part.to_owned()));
+    }
+    Ok(content)
+}
+
+impl Blob {
+    /// What its parts are called, in order; empty content has none.
+    pub(super) fn part_digests(&self) -> impl Iterator<Item = &str> {
+        let own = (self.parts.is_empty() && self.bytes > 0).then_some(&self.digest);
+        own.into_iter().chain(&self.parts).map(String::as_str)
+    }
+
+    /// Looks at what it says of itself, before anything is made of it.
+    ///
+    /// # Errors
+    /// When it is larger than `limit` bytes, or its parts cannot be as many as they are.
+    pub(super) fn check(&self, limit: u64) -> Result<(), BlobError> {
+        let wrong = |why| {
+            let digest = self.digest.chars().take(64).collect();
+            Err(BlobError::Malformed { digest, why })
+        };
+        let is_digest = |text: &String| {
+            text.len() == 64
+                && text
+                    .bytes()
+                    .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        };
+        if !is_digest(&self.digest) || !self.parts.iter().all(is_digest) {
+            return wrong("a digest is 64 hexadecimal digits");
+        }
+        if self.bytes > limit {
+            return wrong("it is too large");
+        }
+        let parts = match self.bytes.div_ceil(PART_BYTES as u64) {
+            0 | 1 => 0,
+            several => several,
+        };
+        if self.parts.len() as u64 != parts {
+            return wrong("it has not as many parts as its size takes");
+        }
+        Ok(())
+    }
+}
+
+/// Blobs in memory, for tests and for runs that are their own host.
+#[derive(Debug, Default)]
+pub struct MemoryBlobs(Mutex<HashMap<String, Bytes>>);
+
+impl MemoryBlobs {
+    /// How many blobs there are.
+    pub fn len(&self) -> usize {
+        self.blobs().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.blobs().is_empty()
+    }
+
+    /// Puts something else in the place of a blob, or takes it away.
+    pub fn alter(&self, digest: &str, content: Option<Bytes>) {
+        let mut blobs = self.blobs();
+        match content {
+            Some(content) => blobs.insert(digest.to_owned(), content),
+            None => blobs.remove(digest),
+        };
+    }
+
+    fn blobs(&self) -> std::sync::MutexGuard<'_, HashMap<String, Bytes>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BlobStore for MemoryBlobs {
+    fn has<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<bool, BlobError>> {
+        let has = self.blobs().contains_key(digest);
+        Box::pin(async move { Ok(has) })
+    }
+
+    fn put<'a>(&'a self, digest: &'a str, content: Bytes) -> BoxFuture<'a, Result<(), BlobError>> {
+        self.blobs().insert(digest.to_owned(), content);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn get<'a>(&'a self, digest: &'a str) -> BoxFuture<'a, Result<Bytes, BlobError>> {
+        let found = self.blobs().get(digest).cloned();
+        Box::pin(async move { found.ok_or_else(|| BlobError::Missing(digest.to_owned())) })
+    }
+}

@@ -1,0 +1,218 @@
+//! Reading a stream as it grows, in order and without a gap, and without asking: the server sends.
+//!
+//! An ordered push consumer of our own rather than the client's: its heartbeats are short, so that a
+//! server that was restarted is noticed within seconds, and it goes on where it was.
+
+use std::time::Duration;
+
+use async_nats::Subscriber;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, push};
+use async_nats::jetstream::message::Message;
+use futures::StreamExt as _;
+
+use crate::link::{FarmError, Link, in_one_line};
+use crate::names;
+use crate::store::{Stored, new_id};
+
+/// How often the server says that there is nothing new.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// After how long without a word the consumer is made anew.
+const SILENCE: Duration = Duration::from_millis(2500);
+/// The pause before a consumer that could not be made is tried again.
+const RETRY_DELAY: Duration = Duration::from_millis(200);
+/// How often a first consumer is tried before that is an error.
+const FIRST_TRIES: u32 = 10;
+
+/// From where to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// Everything that is there.
+    Beginning,
+    /// The last message of each subject; the values of keys.
+    Last,
+}
+
+/// What a follower reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Followed {
+    /// The next message.
+    Message(Stored),
+    /// What was there when the following began has been read. Told once.
+    CaughtUp,
+}
+
+/// Reads messages of a stream.
+pub struct Follower {
+    link: Link,
+    stream: String,
+    filters: Vec<String>,
+    since: Since,
+    consumer: Option<Consumer>,
+    /// The last message that was read.
+    last: u64,
+    caught_up: bool,
+}
+
+struct Consumer {
+    messages: Subscriber,
+    /// The number that the next message has among the consumer's.
+    next: u64,
+    /// Nothing was there when it was made.
+    was_empty: bool,
+}
+
+impl Link {
+    /// Follows subjects of the stream of runs.
+    pub fn follow_runs(&self, filters: Vec<String>) -> Follower {
+        Follower::new(self, names::RUNS.to_owned(), filters, Since::Beginning)
+    }
+
+    /// Follows keys of a bucket: first what they are, then what changes. `keys` may have wildcards.
+    pub fn follow_keys(&self, bucket: &str, keys: &[String]) -> Follower {
+        let filters = keys.iter().map(|key| names::key_subject(bucket, key));
+        let stream = format!("KV_{bucket}");
+        Follower::new(self, stream, filters.collect(), Since::Last)
+    }
+}
+
+impl Follower {
+    fn new(link: &Link, stream: String, filters: Vec<String>, since: Since) -> Self {
+        Self {
+            link: link.clone(),
+            stream,
+            filters,
+            since,
+            consumer: None,
+            last: 0,
+            caught_up: false,
+        }
+    }
+
+    /// The next message, however long that takes. May be dropped and called again.
+    ///
+    /// # Errors
+    /// When this user may not read it, or nothing of it is there at the beginning.
+    pub async fn next(&mut self) -> Result<Followed, FarmError> {
+        let mut tries = 0;
+        loop {
+            let Some(consumer) = &mut self.consumer else {
+                match self.consume().await {
+                    Ok(consumer) => self.consumer = Some(consumer),
+                    Err(error @ FarmError::Forbidden(_)) => return Err(error),
+                    Err(error) => {
+                        tries += 1;
+                        if self.last == 0 && !self.caught_up && tries >= FIRST_TRIES {
+                            return Err(error);
+                        }
+                        tracing::debug!(%error, stream = self.stream, "not followed yet");
+                        tokio::time::sleep(RETRY_DELAY).await;
+                    }
+                }
+                continue;
+            };
+            if consumer.was_empty && !self.caught_up {
+                self.caught_up = true;
+                return Ok(Followed::CaughtUp);
+            }
+            let received = tokio::time::timeout(SILENCE, consumer.messages.next()).await;
+            let Ok(Some(message)) = received else {
+                // The server was silent, or the subscription is gone.
+                self.consumer = None;
+                continue;
+            };
+            if message.status.is_some_and(|status| status.as_u16() == 100) {
+                self.answer(&message).await;
+                continue;
+            }
+            let headers = message.headers.clone();
+            let (subject, payload) = (message.subject.to_string(), message.payload.clone());
+            let context = self.link.jetstream.clone();
+            let message = Message { message, context };
+            let Ok(info) = message.info() else {
+                continue;
+            };
+            if info.consumer_sequence != consumer.next {
+                // One is missing: it is read again from there.
+                self.consumer = None;
+                continue;
+            }
+            consumer.next += 1;
+            consumer.was_empty |= info.pending == 0;
+            if info.stream_sequence <= self.last {
+                continue;
+            }
+            self.last = info.stream_sequence;
+            let at = info.published;
+            let stored = Stored::new(subject, self.last, payload, headers.as_ref(), at);
+            return Ok(Followed::Message(stored));
+        }
+    }
+
+    /// Answers the server when it asks whether we keep up.
+    async fn answer(&self, message: &async_nats::Message) {
+        let stalled = message
+            .headers
+            .as_ref()
+            .and_then(|headers| headers.get("Nats-Consumer-Stalled"))
+            .map(|subject| subject.as_str().to_owned());
+        let asked = message.reply.as_ref().map(ToString::to_string);
+        if let Some(subject) = asked.or(stalled) {
+            self.link.tell(subject, Vec::new()).await;
+        }
+    }
+
+    async fn consume(&self) -> Result<Consumer, FarmError> {
+        let server = |error: &dyn std::error::Error| FarmError::Server {
+            doing: format!("read {}", self.stream),
+            cause: in_one_line(error),
+        };
+        let inbox = self.link.client.new_inbox();
+        let messages = self.link.listen(inbox.clone()).await?;
+        let name = new_id();
+        let mut config = push::Config {
+            name: Some(name.clone()),
+            deliver_subject: inbox,
+            deliver_policy: match (self.last, self.since) {
+                (0, Since::Beginning) => DeliverPolicy::All,
+                (0, Since::Last) => DeliverPolicy::LastPerSubject,
+                (last, _) => DeliverPolicy::ByStartSequence {
+                    start_sequence: last + 1,
+                },
+            },
+            ack_policy: AckPolicy::None,
+            flow_control: true,
+            idle_heartbeat: HEARTBEAT,
+            memory_storage: true,
+            num_replicas: 1,
+            ..push::Config::default()
+        };
+        let mut asked = format!("$JS.API.CONSUMER.CREATE.{}.{name}", self.stream);
+        match self.filters.as_slice() {
+            [only] => {
+                config.filter_subject.clone_from(only);
+                asked = format!("{asked}.{only}");
+            }
+            several => config.filter_subjects = several.to_vec(),
+        }
+        let made = self
+            .link
+            .jetstream
+            .create_consumer_on_stream(config, &self.stream);
+        let consumer = made.await.map_err(|error| {
+            let text = in_one_line(&error);
+            match self.link.refusal(&asked) {
+                Some(refusal) => FarmError::Forbidden(refusal),
+                None if text.contains("stream not found") => {
+                    FarmError::NotSetUp(self.stream.clone())
+                }
+                None => server(&error),
+            }
+        })?;
+        let pending = consumer.cached_info().num_pending;
+        Ok(Consumer {
+            messages,
+            next: 1,
+            was_empty: pending == 0,
+        })
+    }
+}

@@ -1,0 +1,374 @@
+//! A connection to the farm's servers: how to get one, and what goes wrong with it in words.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, ConnectOptions, Event, ServerError};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// The oldest nats-server that has all that is needed: keys that expire one by one.
+pub const OLDEST_SERVER: (u64, u64) = (2, 12);
+/// How long a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection that is half open is noticed after two of these.
+const PING_INTERVAL: Duration = Duration::from_secs(2);
+/// How long the server's answer is waited for before a request is made again. It says nothing about
+/// whether the request was carried out.
+pub(crate) const ACK_TIMEOUT: Duration = Duration::from_secs(1);
+/// The longest pause between two attempts to connect again.
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
+/// Messages that may wait for one subscriber: what is beyond is lost, and told.
+const SUBSCRIPTION_CAPACITY: usize = 256 * 1024;
+/// How many refusals are remembered.
+const REFUSALS_KEPT: usize = 64;
+
+/// Where a farm is, and who asks.
+#[derive(Debug, Clone)]
+pub struct FarmAddress {
+    /// `nats://host:port` or `tls://host:port`; any of them will do.
+    pub servers: Vec<String>,
+    /// Who asks.
+    pub credentials: Credentials,
+    /// Whom to take for the server.
+    pub trust: Trust,
+}
+
+/// Who asks.
+#[derive(Clone, Default)]
+pub enum Credentials {
+    /// Anybody: servers without users.
+    #[default]
+    None,
+    /// A user with a password.
+    Password {
+        /// The user.
+        user: String,
+        /// The password.
+        password: String,
+    },
+    /// A user with an nkey.
+    Nkey {
+        /// The seed, which never travels.
+        seed: String,
+        /// What the user's inboxes begin with: `_INBOX_host_mac-1`.
+        inbox: String,
+    },
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::Password { .. } => "Password",
+            Self::Nkey { .. } => "Nkey",
+        })
+    }
+}
+
+/// Whom to take for the server.
+#[derive(Debug, Clone, Default)]
+pub enum Trust {
+    /// Whoever answers, or, with `tls://`, whom the system trusts.
+    #[default]
+    System,
+    /// Certificates that lead to one of this file (PEM).
+    CaFile(std::path::PathBuf),
+}
+
+/// What goes wrong with the farm.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FarmError {
+    /// No server answers.
+    #[error("no farm answers at {servers}: {cause}")]
+    Unreachable {
+        /// Where it was looked for.
+        servers: String,
+        /// What the network said.
+        cause: String,
+    },
+    /// The server lacks what is needed.
+    #[error(
+        "the nats-server at {server} is {version}: Packtrain's farm needs {}.{} or later",
+        OLDEST_SERVER.0, OLDEST_SERVER.1
+    )]
+    TooOld {
+        /// Where.
+        server: String,
+        /// What it is.
+        version: String,
+    },
+    /// The server knows nobody of that name or key.
+    #[error("the farm at {servers} does not let us in: {cause}")]
+    NotAllowedIn {
+        /// Where.
+        servers: String,
+        /// What the server said.
+        cause: String,
+    },
+    /// The server does not let this user do that.
+    #[error("the farm does not allow this: {0}")]
+    Forbidden(String),
+    /// The server has no JetStream.
+    #[error(
+        "the nats-server has no JetStream: start it with `--jetstream`, or `jetstream {{}}` in its configuration"
+    )]
+    NoJetStream,
+    /// The farm was never set up.
+    #[error("the farm has no {0} yet: start `packtrain farm up` or `packtrain farm broker` first")]
+    NotSetUp(String),
+    /// The server did not answer in time.
+    #[error("the farm did not answer within {} s: {doing}", seconds.as_secs())]
+    Silent {
+        /// What was asked of it.
+        doing: String,
+        /// How long it was waited for.
+        seconds: Duration,
+    },
+    /// Somebody else has the name.
+    #[error("{0}")]
+    Taken(String),
+    /// Something else the server said.
+    #[error("{doing}: {cause}")]
+    Server {
+        /// What was being done.
+        doing: String,
+        /// What the server said.
+        cause: String,
+    },
+}
+
+/// A connection, which is made again by itself whenever it breaks. Cheap to clone.
+#[derive(Clone)]
+pub struct Link {
+    pub(crate) client: Client,
+    pub(crate) jetstream: Context,
+    state: Arc<State>,
+}
+
+/// What is known of a connection.
+struct State {
+    /// When the server was connected last; `None` while it is not.
+    connected: watch::Sender<Option<Instant>>,
+    /// What the server has refused to this user.
+    refusals: Mutex<VecDeque<String>>,
+    servers: String,
+}
+
+impl Link {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When no server answers, it does not let us in, or it is too old.
+    pub async fn connect(address: &FarmAddress, name: &str) -> Result<Self, FarmError> {
+        let servers = address.servers.join(", ");
+        let state = Arc::new(State {
+            connected: watch::Sender::new(None),
+            refusals: Mutex::default(),
+            servers: servers.clone(),
+        });
+        let told = Arc::clone(&state);
+        let mut options = ConnectOptions::new()
+            .name(name)
+            .ping_interval(PING_INTERVAL)
+            .connection_timeout(CONNECT_TIMEOUT)
+            .request_timeout(Some(CONNECT_TIMEOUT))
+            .subscription_capacity(SUBSCRIPTION_CAPACITY)
+            .max_reconnects(None)
+            .reconnect_delay_callback(|attempt| {
+                let delay = Duration::from_millis(50).saturating_mul(attempt.min(100) as u32);
+                delay.min(RECONNECT_DELAY)
+            })
+            .event_callback(move |event| {
+                told.learn(&event);
+                std::future::ready(())
+            });
+        options = match &address.credentials {
+            Credentials::None => options,
+            Credentials::Password { user, password } => {
+                options.user_and_password(user.clone(), password.clone())
+            }
+            Credentials::Nkey { seed, inbox } => {
+                options.nkey(seed.clone()).custom_inbox_prefix(inbox)
+            }
+        };
+        options = match &address.trust {
+            Trust::System => options,
+            Trust::CaFile(file) => options.add_root_certificates(file.clone()),
+        };
+        let client = options
+            .connect(address.servers.as_slice())
+            .await
+            .map_err(|error| {
+                let cause = in_one_line(&error);
+                let lower = cause.to_lowercase();
+                if lower.contains("authorization") || lower.contains("authentication") {
+                    let servers = servers.clone();
+                    FarmError::NotAllowedIn { servers, cause }
+                } else {
+                    let servers = servers.clone();
+                    FarmError::Unreachable { servers, cause }
+                }
+            })?;
+        let info = client.server_info();
+        if !is_new_enough(&info.version) {
+            return Err(FarmError::TooOld {
+                server: servers,
+                version: info.version,
+            });
+        }
+        state.connected.send_replace(Some(Instant::now()));
+        let jetstream = jetstream::ContextBuilder::new()
+            .timeout(CONNECT_TIMEOUT)
+            .ack_timeout(ACK_TIMEOUT)
+            .build(client.clone());
+        Ok(Self {
+            client,
+            jetstream,
+            state,
+        })
+    }
+
+    /// When the server was connected last; `None` while it is not.
+    pub fn connected(&self) -> watch::Receiver<Option<Instant>> {
+        self.state.connected.subscribe()
+    }
+
+    /// Version of the server that answers now.
+    pub fn server_version(&self) -> String {
+        self.client.server_info().version
+    }
+
+    /// The servers, as they were given.
+    pub fn servers(&self) -> &str {
+        &self.state.servers
+    }
+
+    /// What the server said when it refused something about this subject to this user.
+    pub(crate) fn refusal(&self, subject: &str) -> Option<String> {
+        let refusals = self.state.refusals.lock();
+        let refusals = refusals.unwrap_or_else(PoisonError::into_inner);
+        let quoted = format!("\"{subject}\"");
+        let found = refusals.iter().rev().find(|text| text.contains(&quoted));
+        found.cloned()
+    }
+
+    /// The error of something that got no answer: that it was refused, if it was.
+    pub(crate) fn silent(&self, subject: &str, doing: &str, seconds: Duration) -> FarmError {
+        match self.refusal(subject) {
+            Some(refusal) => FarmError::Forbidden(refusal),
+            None => FarmError::Silent {
+                doing: doing.to_owned(),
+                seconds,
+            },
+        }
+    }
+
+    /// Sends a message that is not stored.
+    pub async fn tell(&self, subject: String, message: Vec<u8>) {
+        if let Err(error) = self.client.publish(subject, message.into()).await {
+            tracing::debug!(%error, "a note was not sent");
+        }
+    }
+
+    /// Asks somebody and waits for the answer.
+    ///
+    /// # Errors
+    /// When nobody is there or nobody answers within `patience`.
+    pub async fn ask(
+        &self,
+        subject: String,
+        message: Vec<u8>,
+        patience: Duration,
+    ) -> Result<bytes::Bytes, FarmError> {
+        let asked = self.client.request(subject.clone(), message.into());
+        match tokio::time::timeout(patience, asked).await {
+            Ok(Ok(answer)) => Ok(answer.payload),
+            Ok(Err(error)) => match self.refusal(&subject) {
+                Some(refusal) => Err(FarmError::Forbidden(refusal)),
+                None => Err(FarmError::Server {
+                    doing: format!("ask {subject}"),
+                    cause: error.to_string(),
+                }),
+            },
+            Err(_) => Err(self.silent(&subject, &format!("a request to {subject}"), patience)),
+        }
+    }
+
+    /// Everything that is sent to a subject from now on.
+    ///
+    /// # Errors
+    /// When the connection is closed.
+    pub async fn listen(&self, subject: String) -> Result<async_nats::Subscriber, FarmError> {
+        let subscribed = self.client.subscribe(subject.clone()).await;
+        subscribed.map_err(|error| FarmError::Server {
+            doing: format!("listen to {subject}"),
+            cause: error.to_string(),
+        })
+    }
+
+    /// Sends what is still waiting and closes the connection.
+    pub async fn close(self) {
+        // What is not sent by now nobody waits for.
+        let _ = tokio::time::timeout(ACK_TIMEOUT, self.client.drain()).await;
+    }
+}
+
+impl State {
+    fn learn(&self, event: &Event) {
+        match event {
+            Event::Connected => {
+                self.connected.send_replace(Some(Instant::now()));
+            }
+            Event::Disconnected | Event::Closed => {
+                self.connected.send_replace(None);
+            }
+            Event::ServerError(ServerError::Other(text)) => {
+                let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+                if refusals.len() == REFUSALS_KEPT {
+                    refusals.pop_front();
+                }
+                refusals.push_back(text.clone());
+            }
+            Event::SlowConsumer(_) => tracing::warn!("messages of the farm were lost: {event}"),
+            _ => tracing::debug!(%event, "farm"),
+        }
+    }
+}
+
+/// Whether a server of this version has all that is needed; one that does not say so has not.
+pub fn is_new_enough(version: &str) -> bool {
+    let mut numbers = version
+        .trim_start_matches('v')
+        .split(['.', '-'])
+        .map(str::parse);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= OLDEST_SERVER,
+        _ => false,
+    }
+}
+
+pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut told: Vec<String> = causes.map(ToString::to_string).collect();
+    // Some say in their own text what is behind them.
+    told.dedup_by(|next, before| before.contains(next.as_str()));
+    told.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_new_enough;
+
+    #[test]
+    fn a_server_is_new_enough_from_2_12_on() {
+        for version in ["2.12.0", "2.15.1", "v3.0.0", "2.14.0-RC.1"] {
+            assert!(is_new_enough(version), "{version}");
+        }
+        for version in ["2.9.10", "2.11.99", "1.4", "", "x.y", "2"] {
+            assert!(!is_new_enough(version), "{version}");
+        }
+    }
+}

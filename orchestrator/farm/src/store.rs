@@ -1,0 +1,368 @@
+//! What is stored on the server: writing once, writing by compare-and-set, reading back.
+
+use std::time::Duration;
+
+use async_nats::jetstream::context::{PublishErrorKind, traits::Publisher as _};
+use async_nats::jetstream::kv;
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::stream::{
+    Config, DiscardPolicy, RawMessageErrorKind, RetentionPolicy, StorageType, Stream,
+};
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+
+use crate::link::{FarmError, Link, in_one_line};
+use crate::names;
+
+/// How long what a run left is kept, when nobody took it away.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+/// How long the server remembers the ids of messages.
+const DUPLICATES: Duration = Duration::from_secs(120);
+/// How long markers of expired keys are kept.
+const MARKERS: Duration = Duration::from_secs(60);
+/// How long something is tried again while the server does not answer.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// The pause between two attempts.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
+/// Tells a message of ours that was stored from another's, when its acknowledgement was lost.
+const NONCE: &str = "Packtrain-Nonce";
+/// How many seconds a message lives.
+const TTL: &str = "Nats-TTL";
+/// Why a message is only a marker.
+const MARKER: &str = "Nats-Marker-Reason";
+/// What was done to a key.
+const KV_OPERATION: &str = "KV-Operation";
+
+/// What came of a compare-and-set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Put {
+    /// It was stored under this sequence, which is the revision of a key.
+    Done(u64),
+    /// Somebody else was first.
+    Refused,
+}
+
+/// A message of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// Its subject.
+    pub subject: String,
+    /// Its number in the stream; of a key, its revision.
+    pub sequence: u64,
+    /// Its content; `None` when a key was deleted or has expired.
+    pub value: Option<Bytes>,
+    /// When the server stored it.
+    pub at: DateTime<Utc>,
+    pub(crate) nonce: Option<String>,
+}
+
+impl Stored {
+    /// What the content says.
+    ///
+    /// # Errors
+    /// A sentence when it is not what it should be, or is gone.
+    pub fn read<T: serde::de::DeserializeOwned>(&self) -> Result<T, String> {
+        let value = self.value.as_deref().unwrap_or_default();
+        serde_json::from_slice(value).map_err(|error| format!("{}: {error}", self.subject))
+    }
+
+    /// The tokens of the subject.
+    pub fn tokens(&self) -> Vec<&str> {
+        self.subject.split('.').collect()
+    }
+
+    pub(crate) fn new(
+        subject: String,
+        sequence: u64,
+        payload: Bytes,
+        headers: Option<&async_nats::HeaderMap>,
+        at: DateTime<Utc>,
+    ) -> Self {
+        let header = |name: &str| headers.and_then(|headers| headers.get(name));
+        let is_gone = header(MARKER).is_some()
+            || header(KV_OPERATION).is_some_and(|done| matches!(done.as_str(), "DEL" | "PURGE"));
+        Self {
+            subject,
+            sequence,
+            value: (!is_gone).then_some(payload),
+            at,
+            nonce: header(NONCE).map(|nonce| nonce.as_str().to_owned()),
+        }
+    }
+}
+
+/// How the streams and buckets are made.
+#[derive(Debug, Clone, Copy)]
+pub struct StoreOptions {
+    /// On how many servers everything is; 1 or an odd number up to 5.
+    pub replicas: usize,
+}
+
+impl Link {
+    /// Makes the streams and buckets that are not there.
+    ///
+    /// # Errors
+    /// When the server refuses, has no JetStream, or has other things of these names.
+    pub async fn set_up(&self, options: StoreOptions) -> Result<(), FarmError> {
+        let base = |name: &str, subjects: &str| Config {
+            name: name.to_owned(),
+            subjects: vec![subjects.to_owned()],
+            retention: RetentionPolicy::Limits,
+            storage: StorageType::File,
+            discard: DiscardPolicy::New,
+            max_age: KEPT,
+            duplicate_window: DUPLICATES,
+            allow_direct: true,
+            num_replicas: options.replicas,
+            ..Config::default()
+        };
+        for config in [base(names::RUNS, "r.>"), base(names::BLOBS, "blob.*")] {
+            let name = config.name.clone();
+            let made = self.jetstream.create_stream(config).await;
+            made.map_err(|error| self.set_up_error(&name, &error))?;
+        }
+        let bucket = |bucket: &str| kv::Config {
+            bucket: bucket.to_owned(),
+            history: 1,
+            storage: StorageType::File,
+            num_replicas: options.replicas,
+            ..kv::Config::default()
+        };
+        let buckets = [
+            kv::Config {
+                limit_markers: Some(MARKERS),
+                ..bucket(names::LIVE)
+            },
+            bucket(names::LEASES),
+            bucket(names::DEVICES),
+            kv::Config {
+                max_age: KEPT,
+                ..bucket(names::MANIFESTS)
+            },
+        ];
+        for config in buckets {
+            let name = config.bucket.clone();
+            let made = self.jetstream.create_key_value(config).await;
+            made.map_err(|error| self.set_up_error(&name, &error))?;
+        }
+        Ok(())
+    }
+
+    fn set_up_error(&self, name: &str, error: &dyn std::error::Error) -> FarmError {
+        let cause = in_one_line(error);
+        if cause.contains("jetstream not enabled") || cause.contains("no responders") {
+            return FarmError::NoJetStream;
+        }
+        FarmError::Server {
+            doing: format!("set up {name}"),
+            cause,
+        }
+    }
+
+    /// Writes a message if the last one of its subject is still the expected one, 0 for none. Tries
+    /// again while the server does not answer; an answer that was lost does not make it a refusal.
+    ///
+    /// # Errors
+    /// When this user may not, or the server does not answer for half a minute.
+    pub async fn put_if(
+        &self,
+        subject: &str,
+        expected: u64,
+        value: Bytes,
+        ttl: Option<Duration>,
+    ) -> Result<Put, FarmError> {
+        self.put_within(subject, expected, value, ttl, PATIENCE)
+            .await
+    }
+
+    /// As [`put_if`](Self::put_if), for at most `patience`.
+    pub(crate) async fn put_within(
+        &self,
+        subject: &str,
+        expected: u64,
+        value: Bytes,
+        ttl: Option<Duration>,
+        patience: Duration,
+    ) -> Result<Put, FarmError> {
+        let nonce = new_id();
+        let mut message = PublishMessage::build()
+            .payload(value)
+            .header(NONCE, nonce.as_str())
+            .expected_last_subject_sequence(expected);
+        if let Some(ttl) = ttl {
+            message = message.header(TTL, ttl.as_secs().max(1).to_string().as_str());
+        }
+        let begun = tokio::time::Instant::now();
+        let mut is_first = true;
+        loop {
+            let outbound = message.clone().outbound_message(subject.to_owned());
+            let published = async { self.jetstream.publish_message(outbound).await?.await };
+            match published.await {
+                Ok(ack) => return Ok(Put::Done(ack.sequence)),
+                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                    if is_first {
+                        return Ok(Put::Refused);
+                    }
+                    // Ours may have been stored and its acknowledgement lost.
+                    match self.last(subject).await {
+                        Ok(Some(last)) if last.nonce.as_deref() == Some(nonce.as_str()) => {
+                            return Ok(Put::Done(last.sequence));
+                        }
+                        Ok(_) => return Ok(Put::Refused),
+                        Err(error @ FarmError::Forbidden(_)) => return Err(error),
+                        Err(error) => tracing::debug!(%error, "not read back yet"),
+                    }
+                }
+                Err(error) => {
+                    is_first = false;
+                    if let Some(refusal) = self.refusal(subject) {
+                        return Err(FarmError::Forbidden(refusal));
+                    }
+                    tracing::debug!(%error, subject, "not stored yet");
+                }
+            }
+            if begun.elapsed() >= patience {
+                return Err(self.silent(subject, &format!("write {subject}"), patience));
+            }
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+    }
+
+    /// Writes a message once: of several with one id the server keeps the first. Tries again as
+    /// [`put_if`](Self::put_if).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn put_once(&self, subject: &str, id: &str, value: Bytes) -> Result<(), FarmError> {
+        let message = PublishMessage::build().payload(value).message_id(id);
+        let begun = tokio::time::Instant::now();
+        loop {
+            let outbound = message.clone().outbound_message(subject.to_owned());
+            let published = async { self.jetstream.publish_message(outbound).await?.await };
+            match published.await {
+                Ok(_) => return Ok(()),
+                Err(error) => {
+                    if let Some(refusal) = self.refusal(subject) {
+                        return Err(FarmError::Forbidden(refusal));
+                    }
+                    tracing::debug!(%error, subject, "not stored yet");
+                }
+            }
+            if begun.elapsed() >= PATIENCE {
+                return Err(self.silent(subject, &format!("write {subject}"), PATIENCE));
+            }
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+    }
+
+    /// Deletes a key if its revision is still the expected one; it is as if it had never been, but for
+    /// a marker that watchers see.
+    ///
+    /// # Errors
+    /// As [`put_if`](Self::put_if).
+    pub async fn take_key(&self, bucket: &str, key: &str, expected: u64) -> Result<Put, FarmError> {
+        let subject = names::key_subject(bucket, key);
+        let nonce = new_id();
+        let message = PublishMessage::build()
+            .header(NONCE, nonce.as_str())
+            .header(KV_OPERATION, "PURGE")
+            .header("Nats-Rollup", "sub")
+            .expected_last_subject_sequence(expected);
+        let begun = tokio::time::Instant::now();
+        loop {
+            let outbound = message.clone().outbound_message(subject.clone());
+            let published = async { self.jetstream.publish_message(outbound).await?.await };
+            match published.await {
+                Ok(ack) => return Ok(Put::Done(ack.sequence)),
+                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                    return Ok(match self.last(&subject).await? {
+                        Some(last) if last.nonce.as_deref() == Some(nonce.as_str()) => {
+                            Put::Done(last.sequence)
+                        }
+                        _ => Put::Refused,
+                    });
+                }
+                Err(error) => tracing::debug!(%error, subject, "not deleted yet"),
+            }
+            if begun.elapsed() >= PATIENCE {
+                return Err(self.silent(&subject, &format!("delete {key}"), PATIENCE));
+            }
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+    }
+
+    /// The last message of a subject, from the stream's leader; a key's value is under
+    /// [`names::key_subject`].
+    ///
+    /// # Errors
+    /// When this user may not, or the server does not answer for half a minute.
+    pub async fn last(&self, subject: &str) -> Result<Option<Stored>, FarmError> {
+        let stream = self.stream(&stream_of(subject)).await?;
+        let begun = tokio::time::Instant::now();
+        loop {
+            match stream.get_last_raw_message_by_subject(subject).await {
+                Ok(message) => {
+                    let at = message.time;
+                    let headers = Some(&message.headers);
+                    let subject = message.subject.to_string();
+                    return Ok(Some(Stored::new(
+                        subject,
+                        message.sequence,
+                        message.payload,
+                        headers,
+                        at,
+                    )));
+                }
+                Err(error) => {
+                    if error.kind() == RawMessageErrorKind::NoMessageFound {
+                        return Ok(None);
+                    }
+                    tracing::debug!(%error, subject, "not read yet");
+                }
+            }
+            let asked = format!("$JS.API.STREAM.MSG.GET.{}", stream_of(subject));
+            if let Some(refusal) = self.refusal(&asked) {
+                return Err(FarmError::Forbidden(refusal));
+            }
+            if begun.elapsed() >= PATIENCE {
+                return Err(self.silent(subject, &format!("read {subject}"), PATIENCE));
+            }
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+    }
+
+    /// Deletes all messages of a stream whose subjects match.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub async fn purge(&self, stream: &str, filter: &str) -> Result<(), FarmError> {
+        let purged = self.stream(stream).await?.purge().filter(filter).await;
+        purged.map(|_| ()).map_err(|error| FarmError::Server {
+            doing: format!("purge {filter}"),
+            cause: in_one_line(&error),
+        })
+    }
+
+    pub(crate) async fn stream(&self, name: &str) -> Result<Stream<()>, FarmError> {
+        let found = self.jetstream.get_stream_no_info(name).await;
+        found.map_err(|error| FarmError::Server {
+            doing: format!("find {name}"),
+            cause: in_one_line(&error),
+        })
+    }
+}
+
+/// The stream that a subject is stored in.
+pub(crate) fn stream_of(subject: &str) -> String {
+    let mut tokens = subject.split('.');
+    match (tokens.next(), tokens.next()) {
+        (Some("$KV"), Some(bucket)) => format!("KV_{bucket}"),
+        (Some("blob"), _) => names::BLOBS.to_owned(),
+        _ => names::RUNS.to_owned(),
+    }
+}
+
+/// Text that nobody else makes: one token.
+pub(crate) fn new_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}

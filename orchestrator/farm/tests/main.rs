@@ -1,0 +1,4 @@
+//! The farm against a real nats-server.
+
+mod nats;
+mod store;
