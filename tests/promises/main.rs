@@ -12,6 +12,7 @@ mod deploy;
 mod disk;
 mod docs;
 mod downloads;
+mod farm;
 mod fleet;
 mod isolation;
 mod live;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::adb_server;
 use crate::android::blobs::Blobs;
 use crate::android::{
     Address, Android, AndroidOptions, AuthPolicy, Build, Generation, ListenerScope,
 };
-use crate::adb_server;
 use crate::app::{App, AppError};
 use crate::arrivals::Arrivals;
 use crate::device::{Device, DeviceOptions};

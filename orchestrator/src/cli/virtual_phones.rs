@@ -124,7 +124,8 @@ async fn up(
     format: Format,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
-    let fleet = interrupts.interruptible(phones::start(&settings, arrivals))
+    let fleet = interrupts
+        .interruptible(phones::start(&settings, arrivals))
         .await?;
     match format {
         Format::Json => {
