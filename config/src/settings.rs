@@ -1,6 +1,7 @@
 //! The configuration as plain data. Every field's comment is also its description in the
 //! schema that editors use.
 
+mod farm;
 mod matrix;
 mod phones;
 mod run;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use farm::FarmSettings;
 pub use matrix::{Axes, AxisValue, Cover, Expectation, Matrix, ValueSettings};
 pub use phones::{AndroidAgent, AndroidSettings, IosSettings, VirtualProfile, VirtualSettings};
 pub use run::{Mask, PlaywrightSettings, RunSettings, ScreenshotPolicy, Sharding};
@@ -54,6 +56,8 @@ pub struct Config {
     pub run: RunSettings,
     /// Where Playwright is found.
     pub playwright: PlaywrightSettings,
+    /// Devices of other computers.
+    pub farm: FarmSettings,
 }
 
 /// An app under test.
@@ -109,6 +113,7 @@ impl Default for Config {
             matrices: BTreeMap::new(),
             run: RunSettings::default(),
             playwright: PlaywrightSettings::default(),
+            farm: FarmSettings::default(),
         }
     }
 }

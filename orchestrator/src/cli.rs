@@ -7,7 +7,9 @@ mod config;
 mod demo;
 mod devices;
 mod doctor;
+pub(crate) mod farm;
 mod history;
+mod host;
 mod inspect;
 mod matrix;
 mod report;
@@ -23,7 +25,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use packtrain_config::{Config, Flags, Loaded, Sources};
+use packtrain_config::{Config, ConfigError, Flags, Loaded, Sources};
 use packtrain_model::Exit;
 use packtrain_tools::Registry;
 
@@ -95,6 +97,10 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Virtual phones for anybody's client
     Virtual(virtual_phones::VirtualArgs),
+    /// A farm: devices of many computers for everybody's runs
+    Farm(farm::FarmArgs),
+    /// Offer this computer's devices to a farm, until Ctrl-C
+    Host(host::HostArgs),
     /// Show the configuration and where each value comes from
     Config(config::ConfigArgs),
 }
@@ -119,17 +125,7 @@ impl Context {
                 .collect(),
             flags,
         });
-        let loaded = loaded.map_err(|error| {
-            let refused = CliError::misuse(error.to_string());
-            let refused = match error.snippet() {
-                Some(snippet) => refused.shown(snippet),
-                None => refused,
-            };
-            match error.hint() {
-                Some(hint) => refused.hint(hint),
-                None => refused,
-            }
-        })?;
+        let loaded = loaded.map_err(|error| refused(&error))?;
         for warning in &loaded.warnings {
             let place = warning.path.as_ref().map_or_else(String::new, |path| {
                 format!("{}:{}: ", path.display(), warning.position.line)
@@ -168,6 +164,19 @@ impl Context {
             root: loaded.root,
             config: loaded.config,
         })
+    }
+}
+
+/// A configuration with a mistake, as people are told.
+pub(crate) fn refused(error: &ConfigError) -> CliError {
+    let refused = CliError::misuse(error.to_string());
+    let refused = match error.snippet() {
+        Some(snippet) => refused.shown(snippet),
+        None => refused,
+    };
+    match error.hint() {
+        Some(hint) => refused.hint(hint),
+        None => refused,
     }
 }
 
@@ -230,6 +239,8 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Schema(args) => schema::run(&args),
         Command::Virtual(args) => virtual_phones::run(args, &context),
+        Command::Farm(args) => farm::run(args, &context),
+        Command::Host(args) => host::run(args, &context),
         Command::Config(args) => config::run(&args, &context),
     }
 }

@@ -4,6 +4,7 @@ mod baselines;
 mod ci;
 pub mod cli;
 pub mod exit;
+mod farm;
 pub mod http;
 mod live;
 mod matrix;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, McpServer, ToolNames};
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::Plan;
@@ -56,6 +57,9 @@ pub(crate) struct Purpose<'a> {
     pub(crate) root: &'a Path,
     /// Who is told what sources write.
     pub(crate) log_listener: Option<LogListener>,
+    /// Where their actors live; on a thread of their own when `None`, which takes the thread of the
+    /// running actix system.
+    pub(crate) arbiter: Option<ArbiterHandle>,
 }
 
 impl RunningSources {
@@ -91,9 +95,10 @@ impl RunningSources {
             log_listener: purpose.log_listener,
             session_prefix: purpose.name,
         };
-        let arbiters = crate::runtime::arbiters(1);
-        let arbiter = &arbiters[0];
-        let sources = ToolSources::start(options, arbiter);
+        let arbiter = purpose
+            .arbiter
+            .unwrap_or_else(|| crate::runtime::arbiters(1).swap_remove(0));
+        let sources = ToolSources::start(options, &arbiter);
         let callbacks = Callbacks::new(
             sources.invocations().clone(),
             sources.registry().clone(),
@@ -154,6 +159,7 @@ impl RunningSources {
             secrets: &[],
             root: &workspace.root,
             log_listener,
+            arbiter: None,
         };
         Self::start(&workspace.config, workspace.registry.clone(), purpose).await
     }

@@ -9,6 +9,7 @@ pub(crate) mod phones;
 mod selection;
 pub(crate) mod web;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -54,6 +55,8 @@ pub struct Wiring {
     connectors: Vec<Arc<dyn Connector>>,
     /// Android devices that are there and cannot be used.
     unusable: Vec<AdbDevice>,
+    /// Android API levels, as far as they are known.
+    levels: BTreeMap<DeviceId, u32>,
     /// Whether any `web/<slot>` is a device, because none was configured.
     free_slots: bool,
     headed: bool,
@@ -91,12 +94,14 @@ impl Wiring {
             found,
             connectors: Vec::new(),
             unusable: Vec::new(),
+            levels: BTreeMap::new(),
             headed,
         };
         wiring.add_virtual(config, wanted).await?;
         let survey = android::survey(&adb, search).await?;
         wiring.connectors.extend(survey.connectors);
         wiring.unusable = survey.unusable;
+        wiring.levels.extend(survey.levels);
         let iphones = ios::discover(&wiring.wda, wanted.search(Platform::Ios)).await?;
         wiring.connectors.extend(iphones);
         for (name, slot) in &config.devices.web {
@@ -116,6 +121,11 @@ impl Wiring {
     /// Android devices that are there and cannot be used, with the reason.
     pub fn unusable(&self) -> &[AdbDevice] {
         &self.unusable
+    }
+
+    /// The Android API level of a device, where it has one and it is known.
+    pub fn api_level(&self, id: &DeviceId) -> Option<u32> {
+        self.levels.get(id).copied()
     }
 
     /// Web devices like that one, until there are `count` of them with it: a configuration runs on any.
@@ -202,8 +212,10 @@ impl Wiring {
             ..ios::options(&config.devices.ios)?
         });
         for (index, phone) in fleet.android().iter().enumerate() {
-            self.connectors
-                .push(android::virtual_phone(&adb, index, phone));
+            let connector = android::virtual_phone(&adb, index, phone);
+            let level = phone.device().shape().api_level;
+            self.levels.insert(connector.id().clone(), level);
+            self.connectors.push(connector);
         }
         for (index, phone) in fleet.ios().iter().enumerate() {
             self.connectors

@@ -198,6 +198,7 @@ matrices:
     limit: 60
     expect: [{ when: { locale: de-DE }, step: 3, kind: missing, role: text, name: 'Hint' }]
 playwright: { node: /opt/node/bin/node, cli: node_modules/playwright-core/cli.js }
+farm: { include: ['builds/*.apk'], labels: { lab: berlin } }
 "#;
 
 #[test]

@@ -128,6 +128,7 @@ fn connector(pool: &AdbPool, phone: &AndroidHandle) -> Arc<dyn Connector> {
     let profile = Profile {
         model: "Bench".to_owned(),
         version: "15".to_owned(),
+        api: Some(35),
         screen: Size::new(1080.0, 2424.0),
         form: Form::Phone,
     };

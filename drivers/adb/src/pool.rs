@@ -1,12 +1,13 @@
 //! All Android devices of a program: found at an adb server and at sockets of their own.
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, Stream, StreamExt as _};
-use packtrain_drivers::Connector;
+use packtrain_drivers::{Connector, DeviceId};
 
 use crate::agent::Jar;
 use crate::connector::{AdbConnector, Endpoint, Shared};
@@ -41,6 +42,8 @@ pub struct Survey {
     pub connectors: Vec<Arc<dyn Connector>>,
     /// Devices that cannot, and why.
     pub unusable: Vec<AdbDevice>,
+    /// The API levels of those that can be driven, as far as they say them.
+    pub levels: BTreeMap<DeviceId, u32>,
 }
 
 /// What is known of the adb server.
@@ -114,7 +117,11 @@ impl AdbPool {
         for (result, is_best) in results.into_iter().zip(identity::best(&ways)) {
             match result {
                 _ if !is_best => {}
-                Ok(connector) => survey.connectors.push(connector),
+                Ok((connector, level)) => {
+                    let level = level.map(|level| (connector.id().clone(), level));
+                    survey.levels.extend(level);
+                    survey.connectors.push(connector);
+                }
                 Err(device) => survey.unusable.push(device),
             }
         }
@@ -233,7 +240,7 @@ impl AdbPool {
         &self,
         device: AdbDevice,
         endpoint: Endpoint,
-    ) -> (Way, Result<Arc<dyn Connector>, AdbDevice>) {
+    ) -> (Way, Result<(Arc<dyn Connector>, Option<u32>), AdbDevice>) {
         let asked = if device.state.is_ready() {
             self.ask(&endpoint).await
         } else {
@@ -241,8 +248,9 @@ impl AdbPool {
         };
         let (result, identity) = match asked {
             Ok((profile, identity)) => {
+                let level = profile.api;
                 let connector = self.connector(endpoint.clone(), device.serial, profile);
-                (Ok(connector), identity)
+                (Ok((connector, level)), identity)
             }
             Err(WireError::NotReady(state)) => {
                 let device = AdbDevice::new(device.serial, state, device.model);

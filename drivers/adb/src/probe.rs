@@ -16,7 +16,7 @@ const TABLET: f64 = 600.0;
 const QUESTIONS: &str = "getprop ro.product.model; echo =; getprop ro.product.manufacturer; \
     echo =; getprop ro.build.version.release; echo =; getprop ro.build.characteristics; echo =; \
     wm size; echo =; wm density; echo =; getprop ro.serialno; echo =; \
-    cat /proc/sys/kernel/random/boot_id 2>/dev/null";
+    cat /proc/sys/kernel/random/boot_id 2>/dev/null; echo =; getprop ro.build.version.sdk";
 
 /// A phone's or tablet's unchanging properties.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Profile {
     pub model: String,
     /// Android's version: `15`.
     pub version: String,
+    /// The API level: `35`.
+    pub api: Option<u32>,
     /// The screen as the device stands by itself, in pixels.
     pub screen: Size,
     /// What kind of device it is.
@@ -93,7 +95,7 @@ impl Profile {
 
 fn read(out: &str) -> Option<(Profile, Option<Identity>)> {
     let answers: Vec<&str> = out.split("=\n").map(str::trim).collect();
-    let answers: [&str; 8] = match answers.try_into() {
+    let answers: [&str; 9] = match answers.try_into() {
         Ok(answers) => answers,
         // Devices before Android 7 end their lines as terminals do.
         Err(_) => {
@@ -110,6 +112,7 @@ fn read(out: &str) -> Option<(Profile, Option<Identity>)> {
         density,
         serial,
         boot,
+        api,
     ] = answers;
     let screen = read_size(size)?;
     let density = last_number(density).filter(|density| *density > 0.0);
@@ -134,6 +137,7 @@ fn read(out: &str) -> Option<(Profile, Option<Identity>)> {
             (model, _) => model.replace('_', " "),
         },
         version: version.to_owned(),
+        api: api.parse().ok(),
         screen,
         form,
     };
@@ -173,6 +177,7 @@ mod tests {
             density,
             "R3",
             "b0-07",
+            "35",
         ]
         .map(|answer| format!("{answer}\n"))
         .join("=\n")
@@ -196,6 +201,7 @@ mod tests {
         );
         let (profile, identity) = read(&text).unwrap();
         assert_eq!(identity, Identity::new("b0-07", "R3"));
+        assert_eq!(profile.api, Some(35));
         let info = profile.info(DeviceId::new(packtrain_drivers::Platform::Android, "X"));
         assert_eq!(info.model, "Pixel 9");
         assert_eq!(info.system, "Android 15");
@@ -216,7 +222,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_no_profile() {
-        for text in ["", "=\n=\n=\n=\n=\n=\n=\n", "error: closed\n"] {
+        for text in ["", "=\n=\n=\n=\n=\n=\n=\n=\n", "error: closed\n"] {
             assert_eq!(read(text), None, "{text:?}");
         }
     }

@@ -20,7 +20,7 @@ use crate::matrix::{CellSettings, Matrix};
 use crate::order::{DeviceRequirement, SessionOrder, SessionValues};
 use crate::part::TakenPart;
 use crate::pins::{self, Skip, SkippedBy};
-use crate::request::{Anywhere, RunOptions, RunRequest, Shard};
+use crate::request::{Anywhere, RequestedTrail, RunOptions, RunRequest, Shard};
 
 /// What will run.
 #[derive(Debug, Clone)]
@@ -100,7 +100,10 @@ pub fn resolve(request: RunRequest) -> Plan {
         if let Some(anywhere) = &request.anywhere
             && (!runs.is_empty() || skips.is_empty())
         {
-            let on = wanted(anywhere, trail, request.driver.as_deref());
+            if requested.only.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            let on = wanted(anywhere, requested, request.driver.as_deref());
             let count = anywhere.count.unwrap_or(runs.len().max(1));
             let cells = match (&requested.matrix, runs.first()) {
                 (Some(matrix), Some((id, _))) => matrix.cells_on(id.platform()),
@@ -194,6 +197,17 @@ impl Plan {
             },
             matrix: self.matrix(),
         }
+    }
+
+    /// What tells this plan from another, sessions included.
+    pub fn fingerprint(&self) -> String {
+        let sessions: Vec<_> = self.sessions.iter().map(|p| (p.event(), &p.on)).collect();
+        let sessions = serde_json::to_vec(&sessions).unwrap_or_default();
+        let hash = Sha256::digest([self.digest().into_bytes(), sessions].concat());
+        hash.iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// What tells one plan from another: the first 16 hex digits of the SHA-256 of all that decides
@@ -335,7 +349,8 @@ impl Plan {
 
 /// What a device has to be for a trail: what was asked for, of a platform that the trail declares, and
 /// none that it skips.
-fn wanted(anywhere: &Anywhere, trail: &Trail, driver: Option<&str>) -> String {
+fn wanted(anywhere: &Anywhere, requested: &RequestedTrail, driver: Option<&str>) -> String {
+    let trail = &requested.trail;
     let mut parts = vec![anywhere.on.clone()];
     let may = |platform: &Platform| pins::may_be(trail, *platform, driver);
     let declared: Vec<_> = Platform::ALL.into_iter().filter(may).collect();
@@ -346,6 +361,11 @@ fn wanted(anywhere: &Anywhere, trail: &Trail, driver: Option<&str>) -> String {
     let skipped = trail.config.skip.iter();
     let skipped = skipped.filter_map(|entry| entry.classifier.as_deref());
     parts.extend(skipped.map(|name| format!("!classifier={name}")));
+    // A trail of which each kind of device has a file of its own.
+    parts.extend(requested.only.iter().map(|only| {
+        let devices = only.iter().map(|id| format!("device={id}"));
+        devices.collect::<Vec<_>>().join(" | ")
+    }));
     parts.retain(|part| !matches!(part.trim(), "" | "*"));
     match parts.as_slice() {
         [only] => only.clone(),

@@ -74,7 +74,7 @@ impl SessionStop {
     }
 
     /// Why it shall end; an interrupt while nobody said so.
-    pub(crate) fn cause(&self) -> CancelCause {
+    pub fn cause(&self) -> CancelCause {
         self.cause.borrow().unwrap_or(CancelCause::Interrupt)
     }
 }

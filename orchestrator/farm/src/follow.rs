@@ -9,6 +9,8 @@ use async_nats::Subscriber;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, push};
 use async_nats::jetstream::message::Message;
 use futures::StreamExt as _;
+use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
@@ -48,6 +50,9 @@ pub struct Follower {
     filters: Vec<String>,
     since: Since,
     consumer: Option<Consumer>,
+    /// A consumer that is being made; not lost when whoever waits looks elsewhere for a moment.
+    making: Option<AbortOnDropHandle<Result<Consumer, FarmError>>>,
+    tries: u32,
     /// The last message that was read.
     last: u64,
     caught_up: bool,
@@ -59,6 +64,8 @@ struct Consumer {
     next: u64,
     /// Nothing was there when it was made.
     was_empty: bool,
+    /// When the server was heard last.
+    heard: Instant,
 }
 
 impl Link {
@@ -83,6 +90,8 @@ impl Follower {
             filters,
             since,
             consumer: None,
+            making: None,
+            tries: 0,
             last: 0,
             caught_up: false,
         }
@@ -93,33 +102,23 @@ impl Follower {
     /// # Errors
     /// When this user may not read it, or nothing of it is there at the beginning.
     pub async fn next(&mut self) -> Result<Followed, FarmError> {
-        let mut tries = 0;
         loop {
             let Some(consumer) = &mut self.consumer else {
-                match self.consume().await {
-                    Ok(consumer) => self.consumer = Some(consumer),
-                    Err(error @ FarmError::Forbidden(_)) => return Err(error),
-                    Err(error) => {
-                        tries += 1;
-                        if self.last == 0 && !self.caught_up && tries >= FIRST_TRIES {
-                            return Err(error);
-                        }
-                        tracing::debug!(%error, stream = self.stream, "not followed yet");
-                        tokio::time::sleep(RETRY_DELAY).await;
-                    }
-                }
+                self.make().await?;
                 continue;
             };
             if consumer.was_empty && !self.caught_up {
                 self.caught_up = true;
                 return Ok(Followed::CaughtUp);
             }
-            let received = tokio::time::timeout(SILENCE, consumer.messages.next()).await;
+            let silent = consumer.heard + SILENCE;
+            let received = tokio::time::timeout_at(silent, consumer.messages.next()).await;
             let Ok(Some(message)) = received else {
                 // The server was silent, or the subscription is gone.
                 self.consumer = None;
                 continue;
             };
+            consumer.heard = Instant::now();
             if message.status.is_some_and(|status| status.as_u16() == 100) {
                 self.answer(&message).await;
                 continue;
@@ -148,6 +147,44 @@ impl Follower {
         }
     }
 
+    /// Makes a consumer, or waits for the one that is being made.
+    async fn make(&mut self) -> Result<(), FarmError> {
+        let making = self.making.get_or_insert_with(|| {
+            let wanted = Wanted {
+                link: self.link.clone(),
+                stream: self.stream.clone(),
+                filters: self.filters.clone(),
+                since: self.since,
+                last: self.last,
+                delay: if self.tries == 0 {
+                    Duration::ZERO
+                } else {
+                    RETRY_DELAY
+                },
+            };
+            AbortOnDropHandle::new(tokio::spawn(wanted.consume()))
+        });
+        let made = making.await;
+        self.making = None;
+        match made {
+            Ok(Ok(consumer)) => {
+                self.tries = 0;
+                self.consumer = Some(consumer);
+            }
+            Ok(Err(error @ FarmError::Forbidden(_))) => return Err(error),
+            Ok(Err(error)) => {
+                self.tries += 1;
+                let is_first = self.last == 0 && !self.caught_up;
+                if is_first && self.tries >= FIRST_TRIES {
+                    return Err(error);
+                }
+                tracing::debug!(%error, stream = self.stream, "not followed yet");
+            }
+            Err(error) => tracing::debug!(%error, "following"),
+        }
+        Ok(())
+    }
+
     /// Answers the server when it asks whether we keep up.
     async fn answer(&self, message: &async_nats::Message) {
         let stalled = message
@@ -160,8 +197,21 @@ impl Follower {
             self.link.tell(subject, Vec::new()).await;
         }
     }
+}
 
-    async fn consume(&self) -> Result<Consumer, FarmError> {
+/// The consumer that is wanted.
+struct Wanted {
+    link: Link,
+    stream: String,
+    filters: Vec<String>,
+    since: Since,
+    last: u64,
+    delay: Duration,
+}
+
+impl Wanted {
+    async fn consume(self) -> Result<Consumer, FarmError> {
+        tokio::time::sleep(self.delay).await;
         let server = |error: &dyn std::error::Error| FarmError::Server {
             doing: format!("read {}", self.stream),
             cause: in_one_line(error),
@@ -213,6 +263,7 @@ impl Follower {
             messages,
             next: 1,
             was_empty: pending == 0,
+            heard: Instant::now(),
         })
     }
 }

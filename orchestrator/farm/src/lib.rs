@@ -8,12 +8,18 @@
 //! same stream, where the run reads it in order. Safety is the server's: a device has one lease because
 //! its key is written by compare-and-set, and a session has one end because its subject is written once.
 
+mod blobs;
 pub mod audit;
+pub mod broker;
 pub mod bundle;
 pub mod fence;
 pub mod follow;
+pub mod host;
 pub mod link;
 pub mod live;
 pub mod names;
+pub mod query;
+pub mod requirement;
+pub mod run;
 pub mod store;
 pub mod wire;

@@ -81,6 +81,11 @@ pub fn run_key(run: &RunId) -> String {
     format!("run.{}", encode(&run.0))
 }
 
+/// The key of a run's secrets, sealed to a host, in [`MANIFESTS`].
+pub fn secrets_key(run: &RunId, host: &HostName) -> String {
+    format!("{}.{host}", encode(&run.0))
+}
+
 /// A device's key in [`LEASES`] and [`DEVICES`].
 pub fn device_key(device: &DeviceKey) -> String {
     format!("{}.{}", device.host, encode(&device.device.to_string()))

@@ -255,6 +255,16 @@ impl Link {
         }
     }
 
+    /// Writes a key, whatever it was. Tries again as
+    /// [`put_if`](Self::put_if).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn put_key(&self, bucket: &str, key: &str, value: Bytes) -> Result<(), FarmError> {
+        let subject = names::key_subject(bucket, key);
+        self.put_once(&subject, &new_id(), value).await
+    }
+
     /// Deletes a key if its revision is still the expected one; it is as if it had never been, but for
     /// a marker that watchers see.
     ///

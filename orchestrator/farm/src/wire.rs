@@ -242,7 +242,6 @@ pub struct Blob {
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "one exists at a time")]
 pub enum End {
     /// The host carried it out.
     Settled {
@@ -278,10 +277,29 @@ pub struct Manifest {
     pub files: BTreeMap<String, BundledFile>,
     /// The folder of the configuration, below the bundle.
     pub root: String,
+    /// The configuration's file in that folder; `None` when it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
     /// Whether sessions may call tool sources.
     pub sources: bool,
     /// Names of the secrets that are sealed to each host.
     pub secrets: Vec<String>,
+    /// What carries the run on when its process is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Resume>,
+}
+
+/// What it takes to plan a run again as it was, from its bundle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resume {
+    /// The command line, without the program and without values of secrets.
+    pub arguments: Vec<String>,
+    /// Paths of the trails and folders that were named, within the bundle.
+    pub trails: Vec<String>,
+    /// The devices that matched when the run was planned.
+    pub devices: Vec<DeviceInfo>,
+    /// What tells the plan from another.
+    pub plan: String,
 }
 
 /// Where a run stands; sent when that changes.

@@ -202,6 +202,7 @@ fn from_sources(
             secrets: &[],
             root,
             log_listener: None,
+            arbiter: None,
         };
         let running = RunningSources::start(config, registry, purpose).await?;
         let registry = running.registry().snapshot();

@@ -4,53 +4,48 @@ mod alike;
 mod args;
 mod choice;
 mod ending;
+pub(crate) mod farm;
 mod given;
 mod list;
+mod recording;
 mod shown;
 mod trailblaze;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo};
-use packtrain_engine::{
-    Here, Journal, Plan, RequestedTrail, Run, RunRequest, Shard, Sink, Stop, StopReason, resolve,
-};
+use packtrain_engine::{Anywhere, Here, Plan, RequestedTrail, RunRequest, Shard, resolve};
 use packtrain_model::memory::Redactor;
 use packtrain_model::{AttemptNumber, Exit, RunId, SessionId, SessionIndex};
-use packtrain_record::{JournalWriter, mark_latest};
-use packtrain_report::console::Detail;
 use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
 
 pub(crate) use self::args::RunArgs;
-use self::ending::Ending;
 pub(crate) use self::given::targets;
+use self::recording::{Recording, RunFolder};
 pub(crate) use self::shown::ShownArgs;
 use super::check::Calls;
 use super::select::select;
 use super::{Context, Workspace};
 use crate::exit::CliError;
-use crate::live::LiveReport;
-use crate::render::{self, Color};
-use crate::reports::Copies;
+use crate::render;
 use crate::shutdown::Interrupts;
-use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
 use crate::sources::{self, Purpose, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::{matrix, opener, runtime, trails};
+use crate::{matrix, runtime, trails};
 
-/// How long a run may take after a signal before it is given up. Its sessions have less.
-const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long what devices share may take to end.
 const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// `packtrain run`.
-pub(crate) fn run(args: RunArgs, context: &Context) -> Result<Exit, CliError> {
+pub(crate) fn run(mut args: RunArgs, context: &Context) -> Result<Exit, CliError> {
+    if let Some(trail) = args.farm.trail() {
+        args.trails.insert(0, trail);
+    }
     if let Some(note) = args.trailblaze.note() {
         render::say(&note);
     }
@@ -81,12 +76,14 @@ pub(crate) async fn execute(
     context: &Context,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
+    if args.farm.is_wanted() {
+        return farm::execute(args, workspace, found, context, interrupts).await;
+    }
     let Workspace {
         mut config,
         root: project,
         registry,
     } = workspace;
-    let given_matrix = matrix::wanted(&config, args.matrices())?;
     let configured = args
         .matrix
         .as_deref()
@@ -104,15 +101,91 @@ pub(crate) async fn execute(
     let wiring = Wiring::new(&config, wanted, is_headed);
     let mut wiring = interrupts.interruptible(wiring).await?;
     let devices = select(wanted, &mut wiring)?;
+    let mut requested = requested(&args, &config, &found, &devices)?;
+    let (devices, alike) = alike::side_by_side(&mut wiring, &config, devices, &mut requested);
+    let plan = plan(
+        &args,
+        &config,
+        &registry,
+        requested,
+        Devices {
+            devices,
+            alike,
+            ..Devices::default()
+        },
+        context,
+    )?;
+    let has_nothing_to_do = plan.sessions.is_empty() && plan.part.is_none();
+    if args.choice.list || has_nothing_to_do {
+        if args.choice.list {
+            list::print(&plan, args.format);
+        }
+        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+        return Ok(Exit::Passed);
+    }
+    let folder = RunFolder::create(&config, &plan.run, context.color)?;
+    let sources = if sources::are_needed(&config, &registry, &plan) {
+        let purpose = Purpose {
+            devices: plan.devices.clone(),
+            first: plan.sessions.first().and_then(|planned| {
+                let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
+                let device = planned.devices.first()?.clone();
+                Some((SessionScope::name_of(&plan.run, &session), device))
+            }),
+            run_dir: Some(folder.path.clone()),
+            name: plan.run.to_string(),
+            secrets: &args.secret,
+            root: &project,
+            log_listener: None,
+            arbiter: None,
+        };
+        let starting = RunningSources::start(&config, registry.clone(), purpose);
+        Some(interrupts.interruptible(starting).await?)
+    } else {
+        None
+    };
+    let registry = match &sources {
+        Some(sources) => sources.registry(),
+        None => SharedRegistry::new(registry),
+    };
+    let scratch = folder.path.clone();
+    let recording = Recording::begin(&args, folder, context, &interrupts).await?;
+    let fleet = fleet(&wiring, &plan)?;
+    let here = Here {
+        fleet: fleet.clone(),
+        registry,
+        loader: Arc::new(trails::Disk),
+        caller: Caller::Person,
+        working_directory: context.working_directory.clone(),
+        scratch: Some(scratch),
+    };
+    let recorded = recording.run(plan, Arc::new(here)).await;
+    fleet.shutdown(DEVICES_TIMEOUT).await;
+    if let Some(sources) = sources {
+        sources.shutdown().await;
+    }
+    // What does not end in time is killed with the program's other children.
+    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    recorded.close().await
+}
+
+/// The trails for these devices, with what varies in them.
+fn requested(
+    args: &RunArgs,
+    config: &Config,
+    found: &trails::Loaded,
+    devices: &[DeviceInfo],
+) -> Result<Vec<RequestedTrail>, CliError> {
+    let given_matrix = matrix::wanted(config, args.matrices())?;
     let mut requested: Vec<_> = found
         .trails
         .iter()
-        .flat_map(|trail| trail.requested(&devices))
+        .flat_map(|trail| trail.requested(devices))
         .collect();
     for trail in &mut requested {
         trail.matrix = match &given_matrix {
             Some(matrix) => Some(Arc::clone(matrix)),
-            None => matrix::of_trail(&trail.trail, &config, args.matrices())?,
+            None => matrix::of_trail(&trail.trail, config, args.matrices())?,
         };
     }
     if requested.iter().all(|trail| trail.matrix.is_none()) && !args.cell.is_empty() {
@@ -128,157 +201,7 @@ pub(crate) async fn execute(
         )
         .hint("leave one of them out"));
     }
-    let (devices, alike) = alike::side_by_side(&mut wiring, &config, devices, &mut requested);
-    let plan = plan(
-        &args,
-        &config,
-        &registry,
-        requested,
-        Devices { devices, alike },
-        context,
-    )?;
-    let has_nothing_to_do = plan.sessions.is_empty() && plan.part.is_none();
-    if args.choice.list || has_nothing_to_do {
-        if args.choice.list {
-            list::print(&plan, args.format);
-        }
-        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
-        return Ok(Exit::Passed);
-    }
-    let root = config.run.output_dir.clone();
-    let writer = JournalWriter::create(&root, &plan.run).map_err(|error| {
-        CliError::infrastructure("cannot write the run's journal").because(&error)
-    })?;
-    let folder = writer.folder().to_owned();
-    let sources = if sources::are_needed(&config, &registry, &plan) {
-        let purpose = Purpose {
-            devices: plan.devices.clone(),
-            first: plan.sessions.first().and_then(|planned| {
-                let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
-                let device = planned.devices.first()?.clone();
-                Some((SessionScope::name_of(&plan.run, &session), device))
-            }),
-            run_dir: Some(folder.clone()),
-            name: plan.run.to_string(),
-            secrets: &args.secret,
-            root: &project,
-            log_listener: None,
-        };
-        let starting = RunningSources::start(&config, registry.clone(), purpose);
-        Some(interrupts.interruptible(starting).await?)
-    } else {
-        None
-    };
-    let registry = match &sources {
-        Some(sources) => sources.registry(),
-        None => SharedRegistry::new(registry),
-    };
-    if let Err(error) = mark_latest(&root, &plan.run) {
-        render::warning(&error.to_string(), context.color);
-    }
-    let copies = Copies {
-        only: args.no_report,
-        junit: args.junit.clone(),
-        html: args.html.clone(),
-        summary: args.shown.summary.clone(),
-        single_file: args.shown.single_file,
-        for_ci: true,
-    };
-    let live = live_report(&args, &folder, context.color).await?;
-    let mut ending = Ending::new(folder.clone(), copies, args.format, context.color);
-    ending.live = live.as_ref().map(LiveReport::run);
-    let is_opened = args.shown.open && live.is_none();
-    let ending = Arc::new(ending);
-    let disk = Box::new(Disk::new(writer));
-    let secrets = Redactor::of(&args.secret);
-    let mut sinks = sinks(&args, context.color);
-    sinks.extend(live.as_ref().map(LiveReport::sink));
-    let (journal, journal_thread) = Journal::start(disk, sinks, secrets)
-        .map_err(|error| CliError::infrastructure("cannot start the journal").because(&error))?;
-    let fleet = fleet(&wiring, &plan)?;
-    let stop = Stop::default();
-    let stopping = interrupts.stopping(stop.clone());
-    interrupts.before_quitting({
-        let (ending, stop) = (Arc::clone(&ending), stop.clone());
-        move || {
-            stop.request(StopReason::SecondInterrupt);
-            ending.quit()
-        }
-    });
-    let overdue = async {
-        interrupts.first().cancelled().await;
-        tokio::time::sleep(STOP_TIMEOUT).await;
-    };
-    let here = Here {
-        fleet: fleet.clone(),
-        registry,
-        loader: Arc::new(trails::Disk),
-        caller: Caller::Person,
-        working_directory: context.working_directory.clone(),
-        scratch: Some(folder),
-    };
-    let run = Run {
-        plan,
-        host: Arc::new(here),
-        journal,
-        stop,
-    };
-    let verdict = tokio::select! {
-        verdict = run.execute() => Some(verdict),
-        () = overdue => None,
-    };
-    if let Some(verdict) = &verdict {
-        interrupts.known(verdict.exit);
-    }
-    let concluded = ending.conclude(verdict, journal_thread).await;
-    fleet.shutdown(DEVICES_TIMEOUT).await;
-    if let Some(sources) = sources {
-        sources.shutdown().await;
-    }
-    // What does not end in time is killed with the program's other children.
-    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
-    if let Some(live) = live {
-        live.shutdown().await;
-    }
-    // One may have gone on until its device was let go of.
-    ending.remove_raw_logs();
-    drop(stopping);
-    if let Some(html) = ending.html.get().filter(|_| is_opened).cloned() {
-        let color = context.color;
-        // That it does not open was said.
-        let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
-    }
-    concluded
-}
-
-/// The report while the run goes on, when it is wanted.
-async fn live_report(
-    args: &RunArgs,
-    folder: &Path,
-    color: Color,
-) -> Result<Option<LiveReport>, CliError> {
-    if !args.shown.live {
-        return Ok(None);
-    }
-    let live = LiveReport::start(folder).await.map_err(|error| {
-        CliError::infrastructure("cannot serve the live report").because(&error)
-    })?;
-    render::say(&format!("live: {}", live.url()));
-    if args.shown.open {
-        opener::address(live.url(), color);
-    }
-    Ok(Some(live))
-}
-
-fn sinks(args: &RunArgs, color: Color) -> Vec<Box<dyn Sink>> {
-    let shown: Box<dyn Sink> = match (args.format, args.shown.detail()) {
-        (super::Format::Json, _) => Box::new(Ndjson),
-        (super::Format::Text, None) if Live::is_possible() => Box::new(Live::new(color)),
-        (super::Format::Text, detail) => {
-            Box::new(Lines::new(color, detail.unwrap_or(Detail::Steps)))
-        }
-    };
-    vec![shown]
+    Ok(requested)
 }
 
 fn fleet(wiring: &Wiring, plan: &Plan) -> Result<Fleet, CliError> {
@@ -293,9 +216,14 @@ fn fleet(wiring: &Wiring, plan: &Plan) -> Result<Fleet, CliError> {
 }
 
 /// The devices of a run, and which of them stand for each other.
+#[derive(Default)]
 struct Devices {
     devices: Vec<DeviceInfo>,
     alike: Vec<Vec<DeviceId>>,
+    /// What a device has to be, when a farm finds it.
+    anywhere: Option<Anywhere>,
+    /// The run, when it is carried on.
+    run: Option<RunId>,
 }
 
 fn plan(
@@ -303,7 +231,7 @@ fn plan(
     config: &Config,
     registry: &Registry,
     trails: Vec<RequestedTrail>,
-    Devices { devices, alike }: Devices,
+    devices: Devices,
     context: &Context,
 ) -> Result<Plan, CliError> {
     let has_trails = !trails.is_empty();
@@ -312,16 +240,20 @@ fn plan(
     }
     let given = given::args_for(args, &trails)?;
     let now = chrono::Utc::now();
-    let run = RunId::new(
-        now,
-        now.timestamp_subsec_nanos() ^ std::process::id().rotate_left(13),
-    );
+    let salt = now.timestamp_subsec_nanos() ^ std::process::id().rotate_left(13);
+    let Devices {
+        devices,
+        alike,
+        anywhere,
+        run,
+    } = devices;
+    let run = run.unwrap_or_else(|| RunId::new(now, salt));
     let part = args.part()?;
     let mut plan = resolve(RunRequest {
         trails,
         devices,
         alike,
-        anywhere: None,
+        anywhere,
         only_declared: args.all_devices,
         driver: args.driver.clone(),
         tags: args.tags.clone(),

@@ -81,6 +81,7 @@ pub(super) fn virtual_phone(
     let profile = Profile {
         model: shape.model.to_owned(),
         version: shape.os_version.to_owned(),
+        api: Some(shape.api_level),
         screen: Size::new(f64::from(shape.width_px), f64::from(shape.height_px)),
         form: Form::Phone,
     };

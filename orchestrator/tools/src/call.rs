@@ -146,7 +146,12 @@ pub struct ToolRequest<'a> {
 pub enum Caller {
     /// Whoever started the run on this computer: its trails, or `packtrain tool`.
     Person,
-    /// Anybody else: a tool's callback, an MCP client, an agent, a farm.
+    /// Whoever started the run on another computer of the farm: its trails.
+    Farm {
+        /// Whether the host lets them run commands of this computer.
+        host_commands: bool,
+    },
+    /// Anybody else: a tool's callback, an MCP client, an agent.
     Remote {
         /// Whether the configuration lets it run commands of this computer.
         host_commands: bool,
@@ -166,7 +171,7 @@ impl Caller {
     pub const fn may_run_host_commands(self) -> bool {
         match self {
             Self::Person => true,
-            Self::Remote { host_commands } => host_commands,
+            Self::Farm { host_commands } | Self::Remote { host_commands } => host_commands,
         }
     }
 }

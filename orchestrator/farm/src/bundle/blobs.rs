@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures::{StreamExt, TryStreamExt};
+use futures::StreamExt;
 use packtrain_drivers::BoxFuture;
 use sha2::{Digest, Sha256};
 
@@ -97,16 +97,27 @@ pub async fn put(store: &dyn BlobStore, content: Bytes) -> Result<(Blob, Stored)
             _ => content.chunks(PART_BYTES).map(digest).collect(),
         },
     };
-    let parts = blob.part_digests().enumerate().map(|(index, digest)| {
+    let mut stored = Stored::default();
+    let digests: Vec<String> = blob.part_digests().map(str::to_owned).collect();
+    let mut parts = futures::stream::FuturesUnordered::new();
+    for (index, digest) in digests.into_iter().enumerate() {
+        if parts.len() == IN_FLIGHT
+            && let Some(one) = parts.next().await
+        {
+            stored = stored.and(one?);
+        }
         let start = index * PART_BYTES;
         let part = content.slice(start..content.len().min(start + PART_BYTES));
-        async move { put_part(store, digest, async { Ok(part) }).await }
-    });
-    let stored = futures::stream::iter(parts)
-        .buffer_unordered(IN_FLIGHT)
-        .try_fold(Stored::default(), async |all, one| Ok(all.and(one)))
-        .await?;
+        parts.push(put_own(store, digest, part));
+    }
+    while let Some(one) = parts.next().await {
+        stored = stored.and(one?);
+    }
     Ok((blob, stored))
+}
+
+async fn put_own(store: &dyn BlobStore, digest: String, part: Bytes) -> Result<Stored, BlobError> {
+    put_part(store, &digest, async { Ok(part) }).await
 }
 
 /// Stores a part unless it is there; only then it is read.

@@ -29,8 +29,10 @@ const OUTSIDE_FOLDER: &str = "outside";
 /// What travels besides what is named.
 #[derive(Debug, Clone, Default)]
 pub struct CollectOptions {
-    /// Whether the folder is a project, with a packtrain.yaml: then all of it travels.
+    /// Whether the folder is a project, with a configuration: then all of it travels.
     pub is_project: bool,
+    /// The configuration's file, when there is one.
+    pub config: Option<PathBuf>,
     /// Files of the project that git ignores and that travel all the same, in the form of .gitignore:
     /// `farm.include`.
     pub include: Vec<String>,
@@ -50,6 +52,8 @@ pub struct Collected {
     /// The places of files and folders that were named.
     named: BTreeMap<PathBuf, String>,
     root: PathBuf,
+    /// The configuration's file, from the project's folder on.
+    config: Option<String>,
 }
 
 /// Collects the files of a run: those of the folder `root`, the trails and what else is named.
@@ -86,10 +90,15 @@ pub fn collect(
     for trail in trails {
         gathering.trail(trail)?;
     }
-    for file in extra {
+    for file in extra.iter().chain(&options.config) {
         gathering.named(file)?;
     }
-    gathering.finish(options.most_bytes.unwrap_or(BUNDLE_BYTES))
+    let config = options.config.as_deref().map(real).transpose()?;
+    let config = config
+        .as_deref()
+        .and_then(|file| file.strip_prefix(&root).ok());
+    let config = config.map(text).transpose()?;
+    gathering.finish(config, options.most_bytes.unwrap_or(BUNDLE_BYTES))
 }
 
 /// A file that was found: its path below the project, and where it is read.
@@ -177,7 +186,7 @@ impl Gathering {
         Ok(())
     }
 
-    fn finish(self, most_bytes: u64) -> Result<Collected, CollectError> {
+    fn finish(self, config: Option<String>, most_bytes: u64) -> Result<Collected, CollectError> {
         if self.found.len() > self.limit {
             return Err(CollectError::too_many(&self.found, self.limit));
         }
@@ -200,6 +209,7 @@ impl Gathering {
             files,
             named: self.named,
             root: self.root,
+            config,
         })
     }
 }
@@ -246,8 +256,10 @@ impl Collected {
                 .map(|(place, (_, file))| (place.clone(), file.clone()))
                 .collect(),
             root: PROJECT_FOLDER.to_owned(),
+            config: self.config.clone(),
             sources,
             secrets,
+            resume: None,
         }
     }
 

@@ -8,6 +8,7 @@ use packtrain_config::Flags;
 use packtrain_engine::Part;
 
 use super::choice::ChoiceArgs;
+use super::farm::FarmArgs;
 use super::shown::ShownArgs;
 use super::trailblaze::TrailblazeFlags;
 use crate::cli::Format;
@@ -165,6 +166,9 @@ pub(crate) struct RunArgs {
     /// Write the HTML report here too
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) farm: FarmArgs,
 
     #[command(flatten)]
     pub(crate) shown: ShownArgs,

@@ -25,6 +25,7 @@ fn manifest_of(files: impl IntoIterator<Item = (&'static str, BundledFile)>) -> 
             .map(|(path, file)| (path.to_owned(), file))
             .collect(),
         root: String::new(),
+        config: None,
         sources: false,
         secrets: Vec::new(),
     }

@@ -1,0 +1,201 @@
+//! Carrying deeds out. Each is a compare-and-set or two; what is refused is looked at and told.
+
+use bytes::Bytes;
+use packtrain_model::{RunId, SessionId};
+use serde::Serialize;
+
+use super::state::{Deed, Fact};
+use crate::link::{FarmError, Link};
+use crate::names;
+use crate::store::{Put, Stored};
+use crate::wire::{DeviceKey, End, Grant, Lease};
+
+/// What came of a deed.
+pub(super) struct Done {
+    pub(super) answer: Fact,
+    /// Whether something else stood there than was expected: somebody else may lead.
+    pub(super) was_refused: bool,
+}
+
+impl Done {
+    fn as_expected(answer: Fact) -> Self {
+        Self {
+            answer,
+            was_refused: false,
+        }
+    }
+
+    fn refused(answer: Fact) -> Self {
+        Self {
+            answer,
+            was_refused: true,
+        }
+    }
+}
+
+/// Carries a deed out.
+///
+/// # Errors
+///
+/// When the server refuses as such, or does not answer for half a minute. Then it is not known whether
+/// it was done.
+pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError> {
+    match deed {
+        Deed::Grant {
+            run,
+            session,
+            device,
+            incarnation,
+            expected,
+            info,
+        } => {
+            let lease = Lease {
+                run: run.clone(),
+                session: session.clone(),
+                incarnation,
+            };
+            let subject = lease_subject(&device);
+            let revision = match link.put_if(&subject, expected, json(&lease)?, None).await? {
+                Put::Done(revision) => revision,
+                Put::Refused => {
+                    let (revision, lease) = lease_at(&link, &device).await?;
+                    return Ok(Done::refused(Fact::LeaseRefused {
+                        run,
+                        session,
+                        device,
+                        revision,
+                        lease,
+                    }));
+                }
+            };
+            let grant = Grant {
+                device: device.clone(),
+                info,
+            };
+            let granted = write_grant(&link, &run, &session, &grant).await?;
+            Ok(if granted == device {
+                Done::as_expected(Fact::Granted {
+                    run,
+                    session,
+                    device,
+                    revision,
+                })
+            } else {
+                Done::refused(Fact::GrantRefused {
+                    run,
+                    session,
+                    device,
+                    revision,
+                    granted,
+                })
+            })
+        }
+        Deed::Confirm {
+            run,
+            session,
+            grant,
+        } => {
+            let granted = write_grant(&link, &run, &session, &grant).await?;
+            Ok(Done::as_expected(Fact::Confirmed {
+                run,
+                session,
+                granted,
+            }))
+        }
+        Deed::Lose {
+            run,
+            session,
+            host,
+            cause,
+        } => {
+            let subject = names::end(&run, &session, &host);
+            // Refused: it has an end, which is all that is wanted.
+            link.put_if(&subject, 0, json(&End::Lost { cause })?, None)
+                .await?;
+            Ok(Done::as_expected(Fact::Lost { run, session, host }))
+        }
+        Deed::TakeBack { device, expected } => {
+            let key = names::device_key(&device);
+            match link.take_key(names::LEASES, &key, expected).await? {
+                Put::Done(revision) => Ok(Done::as_expected(Fact::TakenBack {
+                    device,
+                    revision,
+                    lease: None,
+                })),
+                Put::Refused => {
+                    let (revision, lease) = lease_at(&link, &device).await?;
+                    Ok(Done::refused(Fact::TakenBack {
+                        device,
+                        revision,
+                        lease,
+                    }))
+                }
+            }
+        }
+        Deed::Forget { run } => {
+            let token = names::encode(&run.0);
+            link.purge(names::RUNS, &format!("r.{token}.>")).await?;
+            // Secrets first of all; what is left of them expires by itself.
+            for key in [format!("{token}.>"), token] {
+                let subject = names::key_subject(names::MANIFESTS, &key);
+                let bucket = format!("KV_{}", names::MANIFESTS);
+                if let Err(error) = link.purge(&bucket, &subject).await {
+                    tracing::debug!(%error, %run, "its manifest expires by itself");
+                }
+            }
+            Ok(Done::as_expected(Fact::Forgotten { run }))
+        }
+    }
+}
+
+/// Writes a session's grant if it has none, and says which device it has.
+async fn write_grant(
+    link: &Link,
+    run: &RunId,
+    session: &SessionId,
+    grant: &Grant,
+) -> Result<DeviceKey, FarmError> {
+    let subject = names::grant(run, session);
+    let value = json(grant)?;
+    loop {
+        match link.put_if(&subject, 0, value.clone(), None).await? {
+            Put::Done(_) => return Ok(grant.device.clone()),
+            Put::Refused => {}
+        }
+        // Gone again when the run was purged in between.
+        if let Some(stored) = link.last(&subject).await? {
+            return Ok(read::<Grant>(&stored)?.device);
+        }
+    }
+}
+
+/// What stands as a device's lease, with its revision.
+async fn lease_at(link: &Link, device: &DeviceKey) -> Result<(u64, Option<Lease>), FarmError> {
+    let Some(stored) = link.last(&lease_subject(device)).await? else {
+        return Ok((0, None));
+    };
+    let lease = match &stored.value {
+        Some(_) => Some(read(&stored)?),
+        None => None,
+    };
+    Ok((stored.sequence, lease))
+}
+
+fn lease_subject(device: &DeviceKey) -> String {
+    names::key_subject(names::LEASES, &names::device_key(device))
+}
+
+fn read<T: serde::de::DeserializeOwned>(stored: &Stored) -> Result<T, FarmError> {
+    stored.read().map_err(|cause| FarmError::Server {
+        doing: "read what stands there".to_owned(),
+        cause,
+    })
+}
+
+fn json(value: &impl Serialize) -> Result<Bytes, FarmError> {
+    let written = serde_json::to_vec(value).map(Bytes::from);
+    written.map_err(|error| FarmError::Server {
+        doing: "write it as JSON".to_owned(),
+        cause: error.to_string(),
+    })
+}

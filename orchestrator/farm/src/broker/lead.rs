@@ -1,0 +1,245 @@
+//! Leading: facts in, deeds out, until somebody else leads or it is stopped.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::carry::{Done, carry_out};
+use super::read;
+use super::request;
+use super::state::{Deed, Fact, State};
+use crate::follow::{Followed, Follower};
+use crate::link::{FarmError, Link};
+use crate::live::{Alive, Liveness};
+use crate::names;
+
+/// How many deeds are under way at once.
+const WINDOW: usize = 64;
+/// How often runs are told where they stand, when that changes.
+const STANDING_INTERVAL: Duration = Duration::from_millis(200);
+/// Messages that were read and wait to be looked at; when full, reading waits.
+const READ_AHEAD: usize = 1_024;
+/// After connecting again, what happened meanwhile has been read within this.
+const READING_GRACE: Duration = Duration::from_secs(4);
+
+/// How a term ended.
+pub(super) enum Term {
+    /// It was told to stop.
+    Stopped,
+    /// It does not lead any more; why, in a few words.
+    Lost(String),
+}
+
+/// What is read. Leases come last, and are read only once the others are: so a grant without its lease
+/// is one that was taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Alive,
+    Devices,
+    Runs,
+    Leases,
+}
+
+struct Leading {
+    link: Link,
+    state: State,
+    /// Deeds that wait for a place in the window; at most a few for each device and session.
+    waiting: VecDeque<Deed>,
+    doing: FuturesUnordered<BoxFuture<'static, Result<Done, FarmError>>>,
+    reading: JoinSet<()>,
+    read: mpsc::Sender<(Source, Result<Followed, FarmError>)>,
+    /// What has not been read up to now.
+    behind: Vec<Source>,
+    /// When runs are told, if there may be news.
+    tell_at: Option<Instant>,
+}
+
+/// Leads until the key is lost.
+pub(super) async fn lead(
+    link: &Link,
+    liveness: &Liveness,
+    incarnation: &str,
+    ttl: Duration,
+    stop: &CancellationToken,
+) -> Result<Term, FarmError> {
+    let (read, mut messages) = mpsc::channel(READ_AHEAD);
+    let mut leading = Leading {
+        link: link.clone(),
+        state: State::new(),
+        waiting: VecDeque::new(),
+        doing: FuturesUnordered::new(),
+        reading: JoinSet::new(),
+        read,
+        behind: vec![Source::Alive, Source::Devices, Source::Runs, Source::Leases],
+        tell_at: None,
+    };
+    for source in [Source::Alive, Source::Devices, Source::Runs] {
+        leading.follow(source);
+    }
+    let mut requests = link.listen(names::CTL_BROKER.to_owned()).await?;
+    let mut alive = liveness.alive();
+    let mut connected = link.connected();
+    connected.mark_unchanged();
+    let mut certain_at = Some(Instant::now() + ttl);
+    loop {
+        let until = match alive.borrow_and_update().clone() {
+            Alive::Until(until) => until,
+            Alive::Taken(cause) => return Ok(Term::Lost(cause)),
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return Ok(Term::Stopped),
+            changed = alive.changed() => {
+                if changed.is_err() {
+                    return Ok(Term::Lost("its key is not renewed any more".to_owned()));
+                }
+            }
+            () = sleep_until(until) => {
+                return Ok(Term::Lost("its key was not renewed in time".to_owned()));
+            }
+            changed = connected.changed() => {
+                // While the server was away keys could neither be renewed nor seen to be.
+                certain_at = next_certainty(&connected, ttl);
+                leading.learn(Fact::DeathsAreCertain(false));
+                if changed.is_err() {
+                    return Ok(Term::Lost("its connection is closed".to_owned()));
+                }
+            }
+            () = at(certain_at) => {
+                certain_at = None;
+                leading.learn(Fact::DeathsAreCertain(true));
+            }
+            () = at(leading.tell_at) => leading.tell().await,
+            Some(done) = leading.doing.next() => {
+                let Done { answer, was_refused } = done?;
+                if was_refused && !still_leads(link, incarnation).await? {
+                    return Ok(Term::Lost("somebody else leads".to_owned()));
+                }
+                leading.learn(answer);
+            }
+            Some((source, followed)) = messages.recv() => leading.take(source, followed?),
+            Some(asked) = requests.next() => {
+                if let Some(reply) = asked.reply {
+                    // Before everything was read there is no answer; whoever asks tries again.
+                    if leading.behind.is_empty() {
+                        let answer = request::answer(&leading.state, &asked.payload);
+                        link.tell(reply.to_string(), answer).await;
+                    }
+                }
+            }
+        }
+        leading.fill_window();
+    }
+}
+
+impl Leading {
+    /// Reads a source from a task of its own: what it awaits must not be dropped halfway.
+    fn follow(&mut self, source: Source) {
+        let all = |bucket: &str| self.link.follow_keys(bucket, &[">".to_owned()]);
+        let follower = match source {
+            Source::Alive => {
+                let keys = ["host.*".to_owned(), "run.*".to_owned()];
+                self.link.follow_keys(names::LIVE, &keys)
+            }
+            Source::Devices => all(names::DEVICES),
+            Source::Runs => {
+                let subjects = ["r.*.demand.*", "r.*.grant.*", "r.*.end.*.*"];
+                self.link.follow_runs(subjects.map(str::to_owned).to_vec())
+            }
+            Source::Leases => all(names::LEASES),
+        };
+        self.reading
+            .spawn(read_on(source, follower, self.read.clone()));
+    }
+
+    fn take(&mut self, source: Source, followed: Followed) {
+        match followed {
+            Followed::Message(stored) => match read::fact(&stored) {
+                Ok(Some(fact)) => self.learn(fact),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(error, "left alone"),
+            },
+            Followed::CaughtUp => {
+                self.behind.retain(|behind| *behind != source);
+                match self.behind.as_slice() {
+                    [Source::Leases] => self.follow(Source::Leases),
+                    [] => self.learn(Fact::Leading),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn learn(&mut self, fact: Fact) {
+        let deeds = self.state.apply(fact);
+        self.waiting.extend(deeds);
+        if self.behind.is_empty() && self.tell_at.is_none() {
+            self.tell_at = Some(Instant::now() + STANDING_INTERVAL);
+        }
+    }
+
+    fn fill_window(&mut self) {
+        while self.doing.len() < WINDOW
+            && let Some(deed) = self.waiting.pop_front()
+        {
+            self.doing
+                .push(Box::pin(carry_out(self.link.clone(), deed)));
+        }
+    }
+
+    /// Tells runs where they stand, if that changed.
+    async fn tell(&mut self) {
+        self.tell_at = None;
+        for standing in self.state.tell() {
+            let note = serde_json::to_vec(&standing).unwrap_or_default();
+            self.link.tell(names::place(&standing.run), note).await;
+        }
+    }
+}
+
+async fn read_on(
+    source: Source,
+    mut follower: Follower,
+    read: mpsc::Sender<(Source, Result<Followed, FarmError>)>,
+) {
+    loop {
+        let followed = follower.next().await;
+        let is_over = followed.is_err();
+        // Nobody receives any more when the term is over.
+        if read.send((source, followed)).await.is_err() || is_over {
+            return;
+        }
+    }
+}
+
+/// Whether the broker's key still is this one's.
+async fn still_leads(link: &Link, incarnation: &str) -> Result<bool, FarmError> {
+    let subject = names::key_subject(names::LIVE, names::BROKER);
+    let last = link.last(&subject).await?;
+    let advert: Option<serde_json::Value> = last.and_then(|stored| stored.read().ok());
+    let leader = advert
+        .as_ref()
+        .and_then(|advert| advert.get("incarnation")?.as_str());
+    Ok(leader == Some(incarnation))
+}
+
+/// When deaths are certain after the connection changed; never while there is none.
+fn next_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -> Option<Instant> {
+    connected
+        .borrow()
+        .map(|_| Instant::now() + ttl.max(READING_GRACE))
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,224 @@
+//! Deeds and their answers. What a deed is about is left alone until the answer is there.
+
+use packtrain_model::{RunId, SessionId};
+
+use super::table::{DeviceAt, RunAt, SessionAt};
+use super::{Deed, State};
+use crate::wire::{DeviceKey, Grant, Lease};
+
+/// How many runs that were forgotten are remembered as such: late messages of a run come within minutes.
+const FORGOTTEN_KEPT: usize = 1_000;
+
+impl State {
+    pub(super) fn grant(&mut self, run: RunAt, at: SessionAt, device: DeviceAt) {
+        let row = &self.devices[device];
+        let incarnation =
+            (self.hosts[row.host].advert.as_ref()).map(|host| host.incarnation.clone());
+        let (Some(advert), Some(incarnation)) = (&row.advert, incarnation) else {
+            return;
+        };
+        self.deeds.push(Deed::Grant {
+            run: self.runs[run].id.clone(),
+            session: self.runs[run].sessions[at].id.clone(),
+            device: row.key.clone(),
+            incarnation: incarnation.clone(),
+            expected: row.revision,
+            info: advert.info.clone(),
+        });
+        self.turns += 1;
+        let row = &mut self.runs[run];
+        row.deeds += 1;
+        row.last_turn = self.turns;
+        row.has_begun = true;
+        row.sessions[at].pending = Some(device);
+        row.set_visit(at, Some(device));
+        let lease = Lease {
+            run: row.id.clone(),
+            session: row.sessions[at].id.clone(),
+            incarnation,
+        };
+        let row = &mut self.devices[device];
+        row.has_deed = true;
+        row.putting = Some(lease);
+        self.refresh_session(run, at);
+        self.refresh_device(device);
+    }
+
+    pub(super) fn confirm(&mut self, run: RunAt, at: SessionAt, device: DeviceAt) {
+        let row = &self.devices[device];
+        let Some(advert) = &row.advert else {
+            self.take_back(device);
+            return;
+        };
+        self.deeds.push(Deed::Confirm {
+            run: self.runs[run].id.clone(),
+            session: self.runs[run].sessions[at].id.clone(),
+            grant: Grant {
+                device: row.key.clone(),
+                info: advert.info.clone(),
+            },
+        });
+        self.runs[run].deeds += 1;
+        self.runs[run].sessions[at].is_confirming = true;
+    }
+
+    pub(super) fn lose(&mut self, run: RunAt, at: SessionAt, device: DeviceAt, cause: String) {
+        let host = self.devices[device].host;
+        self.deeds.push(Deed::Lose {
+            run: self.runs[run].id.clone(),
+            session: self.runs[run].sessions[at].id.clone(),
+            host: self.hosts[host].name.clone(),
+            cause,
+        });
+        self.runs[run].deeds += 1;
+        self.runs[run].sessions[at].is_losing = true;
+    }
+
+    pub(super) fn take_back(&mut self, at: DeviceAt) {
+        let device = &mut self.devices[at];
+        if device.has_deed || device.lease.is_none() {
+            return;
+        }
+        device.has_deed = true;
+        self.deeds.push(Deed::TakeBack {
+            device: device.key.clone(),
+            expected: device.revision,
+        });
+        self.refresh_device(at);
+    }
+
+    /// A run is done: its sessions go, then all that is stored of it.
+    pub(super) fn close(&mut self, run: RunAt) {
+        if !self.is_leading {
+            return;
+        }
+        self.runs[run].is_closing = true;
+        for at in self.runs[run].sessions.places() {
+            self.refresh_session(run, at);
+            if let Some(held) = self.runs[run].sessions[at].held {
+                self.review_device(held);
+            }
+        }
+        self.forget_when_quiet(run);
+    }
+
+    fn forget_when_quiet(&mut self, run: RunAt) {
+        let row = &mut self.runs[run];
+        if row.is_closing && row.deeds == 0 && !row.has_forget {
+            row.has_forget = true;
+            self.deeds.push(Deed::Forget {
+                run: row.id.clone(),
+            });
+        }
+    }
+
+    /// What was stored of a run is gone.
+    pub(super) fn forget(&mut self, id: RunId) {
+        let Some(at) = self.runs.place(&id) else {
+            return;
+        };
+        let Some(run) = self.runs.remove(&id) else {
+            return;
+        };
+        self.open.runs.remove(&at);
+        self.told.remove(&id);
+        for expression in run.expressions {
+            self.expressions[expression].waiting.remove(&at);
+            self.release_expression(expression);
+        }
+        self.forgotten.push_back(id);
+        if self.forgotten.len() > FORGOTTEN_KEPT {
+            self.forgotten.pop_front();
+        }
+        for session in run.sessions.0 {
+            for device in session.held.into_iter().chain(session.granted) {
+                self.refresh_device(device);
+            }
+        }
+    }
+
+    /// A deed about a run's session was answered.
+    pub(super) fn answer_deed(&mut self, run: &RunId) {
+        if let Some(run) = self.runs.place(run) {
+            self.runs[run].deeds -= 1;
+            self.forget_when_quiet(run);
+        }
+    }
+
+    /// The lease that was to be put stands.
+    pub(super) fn answer_lease_put(
+        &mut self,
+        run: &RunId,
+        session: &SessionId,
+        device: &DeviceKey,
+        revision: u64,
+    ) {
+        let at = self.device_at(device);
+        let row = &mut self.devices[at];
+        row.has_deed = false;
+        let lease = row.putting.take();
+        self.set_lease(at, revision, lease);
+        self.settle_pending(run, session);
+        self.refresh_device(at);
+        self.review_device(at);
+        self.answer_deed(run);
+    }
+
+    /// The lease that was to be put was refused for another.
+    pub(super) fn answer_lease_refused(
+        &mut self,
+        run: &RunId,
+        session: &SessionId,
+        device: &DeviceKey,
+        revision: u64,
+        lease: Option<Lease>,
+    ) {
+        let at = self.device_at(device);
+        let row = &mut self.devices[at];
+        row.has_deed = false;
+        row.putting = None;
+        self.set_lease(at, revision, lease);
+        if let Some(run) = self.runs.place(run)
+            && let Some(session) = self.runs[run].session_place(session)
+        {
+            let row = &mut self.runs[run];
+            let visit = row.sessions[session].granted.or(row.sessions[session].held);
+            row.set_visit(session, visit);
+        }
+        self.settle_pending(run, session);
+        self.refresh_device(at);
+        self.review_device(at);
+        self.answer_deed(run);
+    }
+
+    fn settle_pending(&mut self, run: &RunId, session: &SessionId) {
+        if let Some(run) = self.runs.place(run)
+            && let Some(session) = self.runs[run].session_place(session)
+        {
+            self.runs[run].sessions[session].pending = None;
+            self.refresh_session(run, session);
+        }
+    }
+
+    pub(super) fn answer_confirm(&mut self, run: &RunId, session: &SessionId) {
+        if let Some(run) = self.runs.place(run)
+            && let Some(at) = self.runs[run].session_place(session)
+        {
+            self.runs[run].sessions[at].is_confirming = false;
+        }
+        self.answer_deed(run);
+    }
+
+    pub(super) fn answer_take_back(
+        &mut self,
+        device: &DeviceKey,
+        revision: u64,
+        lease: Option<Lease>,
+    ) {
+        let at = self.device_at(device);
+        self.devices[at].has_deed = false;
+        self.set_lease(at, revision, lease);
+        self.refresh_device(at);
+        self.review_device(at);
+    }
+}

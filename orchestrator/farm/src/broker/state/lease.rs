@@ -1,0 +1,186 @@
+//! Leases and grants: what stands, and what has to be put right.
+
+use packtrain_model::{RunId, SessionId};
+
+use super::State;
+use super::run::Stage;
+use super::table::{DeviceAt, RunAt, SessionAt};
+use crate::wire::{DeviceKey, Lease};
+
+impl State {
+    /// What stands as a device's lease.
+    pub(super) fn set_lease(&mut self, at: DeviceAt, revision: u64, lease: Option<Lease>) {
+        let device = &mut self.devices[at];
+        if revision != 0 && revision <= device.revision {
+            return;
+        }
+        device.revision = revision;
+        let before = std::mem::replace(&mut device.lease, lease.clone());
+        let whose = |lease: &Option<Lease>| {
+            (lease.as_ref()).map(|lease| (lease.run.clone(), lease.session.clone()))
+        };
+        if whose(&before) != whose(&lease)
+            && let Some((run, session)) = before.and_then(|lease| self.known(&lease))
+        {
+            let row = &mut self.runs[run].sessions[session];
+            if row.held == Some(at) {
+                row.held = None;
+                row.is_orphan = row.granted == Some(at);
+                self.refresh_session(run, session);
+                self.review_session(run, session);
+            }
+        }
+        if let Some(lease) = lease
+            && let Some((run, session)) = self.session_at(&lease.run, lease.session)
+        {
+            let row = &mut self.runs[run].sessions[session];
+            if row.held.is_none() {
+                row.held = Some(at);
+                row.is_orphan = false;
+            }
+            if row.visit.is_none() {
+                self.runs[run].set_visit(session, Some(at));
+            }
+            self.refresh_session(run, session);
+        }
+        self.refresh_device(at);
+        self.review_device(at);
+    }
+
+    /// Which device a session was granted. The first grant is the only one.
+    pub(super) fn set_granted(&mut self, run: RunId, session: SessionId, device: &DeviceKey) {
+        let device = self.device_at(device);
+        let Some((run, at)) = self.session_at(&run, session) else {
+            return;
+        };
+        let row = &mut self.runs[run];
+        if row.sessions[at].granted.is_some() {
+            return;
+        }
+        row.sessions[at].granted = Some(device);
+        row.has_begun = true;
+        if row.sessions[at].visit != Some(device) {
+            row.set_visit(at, Some(device));
+            self.turns += 1;
+            row.last_turn = self.turns;
+        }
+        self.refresh_session(run, at);
+        let held = self.runs[run].sessions[at].held;
+        if let Some(held) = held {
+            self.refresh_device(held);
+            self.review_device(held);
+        }
+    }
+
+    /// Looks for what is wrong with a device's lease.
+    pub(super) fn review_device(&mut self, at: DeviceAt) {
+        let device = &self.devices[at];
+        if !self.is_leading || device.has_deed {
+            return;
+        }
+        let Some((run, session)) = device.lease.as_ref().and_then(|lease| self.known(lease)) else {
+            return;
+        };
+        let row = &self.runs[run].sessions[session];
+        if row.ends.contains(&device.host) && row.granted.is_some() {
+            return;
+        }
+        let is_elsewhere = row.granted.is_some_and(|granted| granted != at);
+        if is_elsewhere || row.held != Some(at) || self.runs[run].is_closing {
+            self.take_back(at);
+        } else if row.granted.is_some() {
+            self.review_session(run, session);
+        } else if row.wish.is_some() && !row.is_confirming && row.pending.is_none() {
+            self.confirm(run, session, at);
+        }
+    }
+
+    /// Looks whether a granted session was lost.
+    pub(super) fn review_session(&mut self, run: RunAt, at: SessionAt) {
+        let row = &self.runs[run];
+        let session = &row.sessions[at];
+        let Some(granted) = session.granted else {
+            return;
+        };
+        let is_settled = session.is_losing || session.stage != Stage::Running;
+        if !self.is_leading || is_settled || row.is_closing {
+            return;
+        }
+        let device = &self.devices[granted];
+        let host = &self.hosts[device.host];
+        let lease = (device.lease.as_ref()).filter(|_| session.held == Some(granted));
+        let cause = match (&host.advert, lease) {
+            (None, _) if self.deaths_are_certain => {
+                format!("its host {} is gone", host.name)
+            }
+            (Some(advert), Some(lease)) if advert.incarnation != lease.incarnation => {
+                format!("its host {} was started anew", host.name)
+            }
+            _ if session.is_orphan => "its device was taken back".to_owned(),
+            _ if row.advert.is_none() && self.deaths_are_certain => "its run is gone".to_owned(),
+            _ => return,
+        };
+        self.lose(run, at, granted, cause);
+        if self.runs[run].sessions[at].held == Some(granted) {
+            self.take_back(granted);
+        }
+    }
+
+    pub(super) fn review_run(&mut self, run: RunAt) {
+        let running: Vec<(SessionAt, Option<DeviceAt>)> = (self.runs[run].sessions.running())
+            .map(|(at, session)| (at, session.held))
+            .collect();
+        for (at, held) in running {
+            if let Some(held) = held {
+                self.review_device(held);
+            }
+            self.review_session(run, at);
+        }
+    }
+
+    pub(super) fn review_everything(&mut self) {
+        for run in self.runs.places() {
+            self.review_run(run);
+        }
+    }
+
+    /// Begins to act on what was learnt.
+    pub(super) fn lead(&mut self) {
+        self.is_leading = true;
+        self.open.everything = true;
+        for run in self.runs.places() {
+            for at in self.runs[run].sessions.places() {
+                let session = &mut self.runs[run].sessions[at];
+                session.is_orphan = session.granted.is_some() && session.held != session.granted;
+            }
+        }
+        for at in self.devices.places() {
+            let lease = self.devices[at].lease.as_ref();
+            let is_of_nobody =
+                lease
+                    .and_then(|lease| self.known(lease))
+                    .is_some_and(|(run, session)| {
+                        let row = &self.runs[run].sessions[session];
+                        row.wish.is_none() && row.granted.is_none() && row.ends.is_empty()
+                    });
+            if is_of_nobody {
+                // Of a run that was purged while nobody led, or older than what the stream keeps.
+                self.take_back(at);
+            } else {
+                self.review_device(at);
+            }
+        }
+        self.review_everything();
+        for run in self.runs.places() {
+            if (self.runs[run].advert.as_ref()).is_some_and(|advert| advert.done) {
+                self.close(run);
+            }
+        }
+    }
+
+    pub(super) fn known(&self, lease: &Lease) -> Option<(RunAt, SessionAt)> {
+        let run = self.runs.place(&lease.run)?;
+        let session = self.runs[run].session_place(&lease.session)?;
+        Some((run, session))
+    }
+}

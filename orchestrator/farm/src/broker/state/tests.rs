@@ -1,0 +1,6 @@
+//! Stories about the broker's state, told to a server that does what it is asked.
+
+mod fair;
+mod loss;
+mod server;
+mod words;

@@ -1,0 +1,203 @@
+//! Who goes first.
+
+use proptest::prelude::*;
+
+use super::server::{Server, demand, key};
+
+#[test]
+fn a_thousand_sessions_for_one_device_are_served_in_order() {
+    let mut farm = Server::with(&["android/1@mac-1"]);
+    farm.run_of("a", 1_000, "android");
+    farm.play();
+    let wanted: Vec<String> = (1..=1_000).map(|number| format!("s{number}")).collect();
+    assert_eq!(farm.order("a"), wanted);
+}
+
+#[test]
+fn a_late_small_run_beside_a_big_one_gets_its_share_by_the_next_ends() {
+    let names: Vec<String> = (0..8)
+        .map(|number| format!("android/{number}@mac-1"))
+        .collect();
+    let devices: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut farm = Server::with(&devices);
+    farm.run_of("big", 5_000, "android");
+    farm.run_of("small", 10, "android");
+    assert_eq!(farm.in_flight("big"), 8);
+    for _ in 0..4 {
+        farm.end_oldest();
+    }
+    assert_eq!((farm.in_flight("big"), farm.in_flight("small")), (4, 4));
+}
+
+#[test]
+fn two_runs_take_turns_on_one_device() {
+    let mut farm = Server::with(&["android/1@mac-1"]);
+    farm.run_of("a", 4, "android");
+    farm.run_of("b", 4, "android");
+    farm.play();
+    let runs: String = farm.granted.iter().map(|(run, _)| run.as_str()).collect();
+    assert_eq!(runs, "abababab");
+}
+
+#[test]
+fn runs_with_different_devices_share_a_full_host() {
+    let mut farm = Server::with(&[]);
+    farm.host("mac-1", 1);
+    farm.device("android/1@mac-1");
+    farm.device("ios/1@mac-1");
+    farm.run_of("a", 3, "android");
+    farm.run_of("b", 3, "ios");
+    farm.play();
+    let runs: String = farm.granted.iter().map(|(run, _)| run.as_str()).collect();
+    assert_eq!(runs, "ababab");
+}
+
+#[test]
+fn a_requeued_session_goes_first_and_to_another_device() {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-2"]);
+    farm.run_of("a", 4, "android");
+    let mut again = demand("android");
+    again.requeued = true;
+    again.avoid = vec![key("android/1@mac-1")];
+    farm.ask("a", "s1.2", again);
+    farm.end(&key("android/1@mac-1"));
+    assert_eq!(
+        farm.order("a"),
+        ["s1", "s2", "s3"],
+        "the device that lost it takes others"
+    );
+    farm.end(&key("android/2@mac-2"));
+    assert_eq!(farm.order("a"), ["s1", "s2", "s3", "s1.2"]);
+    farm.play();
+    assert_eq!(farm.order("a").len(), 5);
+}
+
+#[test]
+fn sessions_of_one_trail_go_to_different_devices_as_long_as_there_are_any() {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-1"]);
+    farm.run("a", 1);
+    farm.run_of("b", 1, "device=android/2");
+    let mut spread = demand("android");
+    spread.spread = "trail".to_owned();
+    for session in ["s1", "s2", "s3"] {
+        farm.ask("a", session, spread.clone());
+    }
+    farm.end(&key("android/1@mac-1"));
+    assert_eq!(farm.order("a"), ["s1"], "s2 waits for the other device");
+    farm.end(&key("android/2@mac-1"));
+    assert_eq!(
+        farm.grants[&("a".to_owned(), "s2".to_owned())],
+        key("android/2@mac-1")
+    );
+    assert_eq!(
+        farm.order("a"),
+        ["s1", "s2", "s3"],
+        "both had one: any will do"
+    );
+}
+
+#[test]
+fn an_impossible_requirement_waits_alone() {
+    let mut farm = Server::with(&["android/1@mac-1"]);
+    farm.run_of("a", 1, "ios & api>=33");
+    farm.ask("a", "s2", demand("android"));
+    farm.run_of("b", 1, "api>=");
+    farm.run_of("c", 1, "android");
+    farm.play();
+    assert_eq!((farm.order("a"), farm.order("c")), (vec!["s2"], vec!["s1"]));
+    assert_eq!(farm.granted.len(), 2);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_can_run_runs_once_and_nothing_is_given_twice(
+        hosts in prop::collection::vec((1u32..4, prop::collection::vec(0usize..3, 1..5)), 1..4),
+        wanted in prop::collection::vec((0usize..3, 0usize..6, 0usize..3), 1..40),
+        ends in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+    ) {
+        const PLATFORMS: [&str; 3] = ["android", "ios", "web"];
+        const ON: [&str; 6] = ["android", "ios", "web", "android | ios", "*", "label=none"];
+        let mut farm = Server::with(&[]);
+        let mut platforms = std::collections::HashSet::new();
+        for (place, (sessions, devices)) in hosts.iter().enumerate() {
+            farm.host(&format!("h{place}"), *sessions);
+            for (number, platform) in devices.iter().enumerate() {
+                platforms.insert(*platform);
+                farm.device(&format!("{}/{number}@h{place}", PLATFORMS[*platform]));
+            }
+        }
+        let mut possible = 0;
+        let mut ends = ends.iter();
+        for run in ["r0", "r1", "r2"] {
+            farm.run(run, 1);
+        }
+        for (number, (run, on, word)) in wanted.iter().enumerate() {
+            possible += usize::from(match on {
+                0..=2 => platforms.contains(on),
+                3 => platforms.contains(&0) || platforms.contains(&1),
+                4 => true,
+                _ => false,
+            });
+            let mut demand = demand(ON[*on]);
+            demand.spread = ["", "x", "y"][*word].to_owned();
+            demand.requeued = number % 7 == 3;
+            farm.ask(&format!("r{run}"), &format!("s{number}"), demand);
+            if let Some(end) = ends.next()
+                && !farm.running.is_empty()
+            {
+                let device = farm.running.keys().nth(end.index(farm.running.len())).cloned();
+                farm.end(&device.unwrap());
+            }
+        }
+        farm.play();
+        prop_assert_eq!(farm.granted.len(), possible);
+    }
+
+    #[test]
+    fn runs_that_want_the_same_have_the_same_but_for_one(
+        devices in 1usize..9,
+        ends in prop::collection::vec(any::<prop::sample::Index>(), 20..60),
+    ) {
+        let mut farm = Server::with(&[]);
+        farm.host("h", 100);
+        for number in 0..devices {
+            farm.device(&format!("android/{number}@h"));
+        }
+        farm.run_of("a", 200, "android");
+        farm.run_of("b", 200, "phone");
+        for _ in 0..devices * 2 {
+            farm.end_oldest();
+        }
+        for end in ends {
+            let device = farm.running.keys().nth(end.index(farm.running.len())).cloned();
+            farm.end(&device.unwrap());
+            prop_assert!(farm.in_flight("a").abs_diff(farm.in_flight("b")) <= 1);
+        }
+    }
+}
+
+#[test]
+fn five_thousand_sessions_on_a_thousand_devices_take_no_time() {
+    let mut farm = Server::with(&[]);
+    for host in 0..4 {
+        farm.host(&format!("h{host}"), 250);
+        for number in 0..250 {
+            let platform = ["android", "ios"][number % 2];
+            farm.device(&format!("{platform}/{number}@h{host}"));
+        }
+    }
+    let began = std::time::Instant::now();
+    for run in ["a", "b", "c", "d", "e"] {
+        farm.run(run, 1);
+        for number in 0..1_000 {
+            let mut demand = demand(["android", "ios & os>=14", "phone", "*"][number % 4]);
+            demand.spread = format!("trail-{}", number / 10);
+            farm.ask(run, &format!("s{number}"), demand);
+        }
+    }
+    farm.play();
+    assert_eq!(farm.granted.len(), 5_000);
+    println!("5,000 sessions on 1,000 devices: {:?}", began.elapsed());
+}

@@ -1,0 +1,344 @@
+//! A server in memory: it carries deeds out by compare-and-set, and checks what must never happen.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use packtrain_drivers::{Classifier, DeviceId, DeviceInfo, Size};
+use packtrain_model::{RunId, SessionId};
+
+use crate::broker::state::{Deed, Fact, State};
+use crate::wire::{
+    Capacity, Demand, DeviceAdvert, DeviceKey, HostAdvert, HostName, Lease, RunAdvert, Standing,
+};
+
+/// A farm of hosts, runs and one broker.
+#[derive(Default)]
+pub(super) struct Server {
+    pub(super) state: State,
+    pub(super) leases: HashMap<DeviceKey, (u64, Option<Lease>)>,
+    /// The device of each grant, and the order of grants.
+    pub(super) grants: HashMap<(String, String), DeviceKey>,
+    pub(super) granted: Vec<(String, String)>,
+    /// Sessions under way, by device.
+    pub(super) running: BTreeMap<DeviceKey, (String, String)>,
+    pub(super) lost: Vec<(String, String)>,
+    pub(super) causes: Vec<String>,
+    pub(super) taken_back: Vec<DeviceKey>,
+    pub(super) forgotten: Vec<String>,
+    pub(super) capacities: HashMap<HostName, u32>,
+    pub(super) ends: HashSet<(String, String, HostName)>,
+    sequence: u64,
+}
+
+pub(super) fn key(name: &str) -> DeviceKey {
+    let (device, host) = name.split_once('@').unwrap();
+    DeviceKey {
+        host: host.parse().unwrap(),
+        device: device.parse().unwrap(),
+    }
+}
+
+pub(super) fn advert(device: &DeviceId) -> DeviceAdvert {
+    DeviceAdvert {
+        info: DeviceInfo {
+            id: device.clone(),
+            driver: "virtual".to_owned(),
+            classifiers: vec![Classifier::from(device.platform().as_str()), "phone".into()],
+            model: "Pixel 9".to_owned(),
+            system: "Android 14".to_owned(),
+            screen: Size {
+                width: 390.0,
+                height: 844.0,
+            },
+        },
+        api: Some(31),
+        labels: BTreeMap::new(),
+        tools: Vec::new(),
+        out_of_service: None,
+    }
+}
+
+pub(super) fn host_advert(incarnation: &str, sessions: u32) -> HostAdvert {
+    HostAdvert {
+        incarnation: incarnation.to_owned(),
+        version: "1".to_owned(),
+        capacity: Capacity {
+            sessions,
+            browsers: sessions,
+        },
+        draining: false,
+        seal: String::new(),
+        system: String::new(),
+    }
+}
+
+pub(super) fn demand(on: &str) -> Demand {
+    Demand {
+        on: on.to_owned(),
+        spread: String::new(),
+        requeued: false,
+        avoid: Vec::new(),
+        at: chrono::DateTime::UNIX_EPOCH,
+    }
+}
+
+pub(super) fn run_id(run: &str) -> RunId {
+    RunId(run.to_owned())
+}
+
+fn names(run: &RunId, session: &SessionId) -> (String, String) {
+    (run.0.clone(), session.0.clone())
+}
+
+impl Server {
+    /// A farm with a leader and these devices, such as `android/1@mac-1`, on hosts with room.
+    pub(super) fn with(devices: &[&str]) -> Self {
+        let mut server = Self::default();
+        server.tell(Fact::DeathsAreCertain(true));
+        server.tell(Fact::Leading);
+        for device in devices {
+            let key = key(device);
+            if !server.capacities.contains_key(&key.host) {
+                server.host(&key.host.to_string(), 100);
+            }
+            server.device(device);
+        }
+        server
+    }
+
+    pub(super) fn host(&mut self, host: &str, sessions: u32) {
+        let host: HostName = host.parse().unwrap();
+        self.capacities.insert(host.clone(), sessions);
+        self.tell(Fact::Host {
+            host,
+            advert: host_advert("i1", sessions),
+        });
+    }
+
+    pub(super) fn device(&mut self, name: &str) {
+        let device = key(name);
+        let advert = advert(&device.device);
+        self.tell(Fact::Device { device, advert });
+    }
+
+    pub(super) fn run(&mut self, run: &str, min_devices: u32) {
+        let advert = RunAdvert {
+            incarnation: "r1".to_owned(),
+            owner: format!("{run}@laptop"),
+            min_devices,
+            done: false,
+        };
+        self.tell(Fact::Run {
+            run: run_id(run),
+            advert,
+        });
+    }
+
+    pub(super) fn done(&mut self, run: &str) {
+        let advert = RunAdvert {
+            incarnation: "r1".to_owned(),
+            owner: String::new(),
+            min_devices: 1,
+            done: true,
+        };
+        self.tell(Fact::Run {
+            run: run_id(run),
+            advert,
+        });
+    }
+
+    pub(super) fn ask(&mut self, run: &str, session: &str, demand: Demand) {
+        self.sequence += 1;
+        self.tell(Fact::Demand {
+            run: run_id(run),
+            session: SessionId(session.to_owned()),
+            sequence: self.sequence,
+            demand,
+        });
+    }
+
+    /// A run that wants so many sessions: `s1`, `s2` and so on.
+    pub(super) fn run_of(&mut self, run: &str, sessions: usize, on: &str) {
+        self.run(run, 1);
+        for number in 1..=sessions {
+            self.ask(run, &format!("s{number}"), demand(on));
+        }
+    }
+
+    /// The session on a device ends.
+    pub(super) fn end(&mut self, device: &DeviceKey) {
+        let (run, session) = self.running.remove(device).unwrap();
+        self.ends
+            .insert((run.clone(), session.clone(), device.host.clone()));
+        self.tell(Fact::End {
+            run: RunId(run),
+            session: SessionId(session),
+            host: device.host.clone(),
+        });
+    }
+
+    /// The session that has been under way longest ends.
+    pub(super) fn end_oldest(&mut self) {
+        let oldest = self.granted.iter().find_map(|names| {
+            let device = &self.grants[names];
+            (self.running.get(device) == Some(names)).then(|| device.clone())
+        });
+        self.end(&oldest.unwrap());
+    }
+
+    /// Ends everything until nothing is under way.
+    pub(super) fn play(&mut self) {
+        while let Some(device) = self.running.keys().next().cloned() {
+            self.end(&device);
+        }
+    }
+
+    pub(super) fn in_flight(&self, run: &str) -> usize {
+        self.running.values().filter(|(of, _)| of == run).count()
+    }
+
+    /// The sessions that were granted so far, of one run.
+    pub(super) fn order(&self, run: &str) -> Vec<&str> {
+        (self.granted.iter())
+            .filter(|(of, _)| of == run)
+            .map(|(_, session)| session.as_str())
+            .collect()
+    }
+
+    pub(super) fn standing(&self, run: &str) -> Standing {
+        let mut queue = self.state.queue().into_iter();
+        queue.find(|standing| standing.run.0 == run).unwrap()
+    }
+
+    pub(super) fn reason(&self, run: &str) -> String {
+        self.standing(run).reason.unwrap_or_default()
+    }
+
+    /// Tells a fact and carries out what follows, as long as anything does.
+    pub(super) fn tell(&mut self, fact: Fact) {
+        let mut facts = vec![fact];
+        while let Some(fact) = facts.pop() {
+            let deeds = self.state.apply(fact);
+            facts.extend(deeds.into_iter().map(|deed| self.carry_out(deed)));
+        }
+        for (host, capacity) in &self.capacities {
+            let busy = self
+                .running
+                .keys()
+                .filter(|device| device.host == *host)
+                .count();
+            assert!(
+                busy <= *capacity as usize,
+                "{host} has {busy} of {capacity}"
+            );
+        }
+    }
+
+    pub(super) fn carry_out(&mut self, deed: Deed) -> Fact {
+        match deed {
+            Deed::Grant {
+                run,
+                session,
+                device,
+                incarnation,
+                expected,
+                ..
+            } => self.put(run, session, device, incarnation, expected),
+            Deed::Confirm {
+                run,
+                session,
+                grant,
+            } => {
+                let granted = (self.grants.entry(names(&run, &session)))
+                    .or_insert(grant.device)
+                    .clone();
+                Fact::Confirmed {
+                    run,
+                    session,
+                    granted,
+                }
+            }
+            Deed::Lose {
+                run,
+                session,
+                host,
+                cause,
+            } => {
+                self.causes.push(cause);
+                let (of, id) = names(&run, &session);
+                if self.ends.insert((of.clone(), id.clone(), host.clone())) {
+                    self.lost.push((of.clone(), id.clone()));
+                }
+                self.running
+                    .retain(|_, names| *names != (of.clone(), id.clone()));
+                Fact::Lost { run, session, host }
+            }
+            Deed::TakeBack { device, expected } => {
+                let entry = self.leases.entry(device.clone()).or_default();
+                if entry.0 == expected {
+                    *entry = (expected + 1, None);
+                    self.taken_back.push(device.clone());
+                    self.running.remove(&device);
+                }
+                let (revision, lease) = self.leases[&device].clone();
+                Fact::TakenBack {
+                    device,
+                    revision,
+                    lease,
+                }
+            }
+            Deed::Forget { run } => {
+                self.forgotten.push(run.0.clone());
+                Fact::Forgotten { run }
+            }
+        }
+    }
+
+    fn put(
+        &mut self,
+        run: RunId,
+        session: SessionId,
+        device: DeviceKey,
+        incarnation: String,
+        expected: u64,
+    ) -> Fact {
+        let entry = self.leases.entry(device.clone()).or_default();
+        if entry.0 != expected {
+            let (revision, lease) = entry.clone();
+            return Fact::LeaseRefused {
+                run,
+                session,
+                device,
+                revision,
+                lease,
+            };
+        }
+        let revision = expected + 1;
+        let lease = Lease {
+            run: run.clone(),
+            session: session.clone(),
+            incarnation,
+        };
+        *entry = (revision, Some(lease));
+        let names = names(&run, &session);
+        if let Some(granted) = self.grants.get(&names).cloned() {
+            assert!(!self.granted.contains(&names), "{names:?} is granted twice");
+            return Fact::GrantRefused {
+                run,
+                session,
+                device,
+                revision,
+                granted,
+            };
+        }
+        let before = self.running.insert(device.clone(), names.clone());
+        assert_eq!(before, None, "{device} has two sessions");
+        self.grants.insert(names.clone(), device.clone());
+        self.granted.push(names);
+        Fact::Granted {
+            run,
+            session,
+            device,
+            revision,
+        }
+    }
+}

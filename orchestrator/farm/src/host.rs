@@ -1,0 +1,10 @@
+//! A host: devices of one computer, and the sessions of runs that are granted to them.
+
+pub mod devices;
+mod output;
+mod runs;
+mod serve;
+mod session;
+pub mod workplace;
+
+pub use self::serve::{HostOptions, HostStop, run};

@@ -1,0 +1,489 @@
+//! What a host does until it ends: it says that it is alive and what its devices are, carries out what
+//! is granted to them, and stops what was taken back.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use packtrain_drivers::DeviceId;
+use packtrain_engine::SessionStop;
+use packtrain_model::{CancelCause, RunId};
+use serde::{Deserialize, Serialize};
+use tokio::task::{Id, JoinSet};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::devices::{Adverts, HostDevices};
+use super::runs::{Opener, Runs};
+use super::session::{Granted, carry_out};
+use super::workplace::Workplace;
+use crate::bundle::SealKey;
+use crate::fence::Fence;
+use crate::follow::Followed;
+use crate::link::{FarmError, Link};
+use crate::live::{Alive, Liveness, Take};
+use crate::names;
+use crate::store::{Stored, new_id};
+use crate::wire::{Capacity, DeviceKey, HostAdvert, HostName, Lease, RunAdvert};
+
+/// How long sessions may take to end when the host is asked to.
+const DRAIN: Duration = Duration::from_secs(30);
+/// How long they may take once they were cancelled.
+const CANCEL: Duration = Duration::from_secs(20);
+
+/// Who a host is.
+pub struct HostOptions {
+    /// Its name in the farm.
+    pub name: HostName,
+    /// How much it takes at once.
+    pub capacity: Capacity,
+    /// Operating system and architecture.
+    pub system: String,
+    /// Version of packtrain.
+    pub version: String,
+    /// Folder for bundles.
+    pub cache: PathBuf,
+    /// How long the host is taken for alive without a word of it.
+    pub ttl: Duration,
+}
+
+/// How a host is ended.
+#[derive(Debug, Clone, Default)]
+pub struct HostStop {
+    /// It takes nothing new, and ends when nothing runs, or half a minute later.
+    pub drain: CancellationToken,
+    /// It ends now.
+    pub now: CancellationToken,
+}
+
+/// What a person asks of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "ask")]
+pub enum Ask {
+    /// To take nothing new, or to take sessions again.
+    Drain {
+        /// Which.
+        drain: bool,
+    },
+    /// To take a device out of service, with the cause, or back into it.
+    Quarantine {
+        /// The device, by its name on the host.
+        device: DeviceId,
+        /// Why; back into service when `None`.
+        cause: Option<String>,
+    },
+}
+
+/// What a host answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What is wrong with what was asked, if anything.
+    pub refused: Option<String>,
+}
+
+/// A session under way.
+struct Running {
+    run: RunId,
+    /// The revision of its lease.
+    token: u64,
+    task: Id,
+    stop: SessionStop,
+}
+
+struct Host {
+    link: Link,
+    name: HostName,
+    incarnation: String,
+    advert: HostAdvert,
+    devices: HostDevices,
+    fence: Fence,
+    runs: Arc<Runs>,
+    /// What runs on each device.
+    running: HashMap<DeviceId, Running>,
+    /// The highest revision that was seen of each device's lease.
+    tokens: HashMap<DeviceId, u64>,
+    sessions: JoinSet<()>,
+    aborts: HashMap<DeviceId, tokio::task::AbortHandle>,
+    /// Runs that are over, and whose last session here has not ended.
+    over: Vec<RunId>,
+    told: Adverts,
+}
+
+/// Serves the farm until the host is ended.
+///
+/// # Errors
+/// When the farm cannot be reached at the beginning, does not allow it, or another host of the same
+/// name took over.
+pub async fn run(
+    link: Link,
+    options: HostOptions,
+    devices: HostDevices,
+    fence: Fence,
+    workplace: Arc<dyn Workplace>,
+    stop: HostStop,
+) -> Result<(), FarmError> {
+    let incarnation = new_id();
+    let seal = SealKey::generate();
+    let advert = HostAdvert {
+        incarnation: incarnation.clone(),
+        version: options.version.clone(),
+        capacity: options.capacity,
+        draining: false,
+        seal: seal.public(),
+        system: options.system.clone(),
+    };
+    let opener = Opener {
+        link: link.clone(),
+        host: options.name.clone(),
+        seal,
+        cache: options.cache,
+        workplace,
+    };
+    let mut host = Host {
+        link: link.clone(),
+        name: options.name.clone(),
+        incarnation,
+        advert,
+        devices,
+        fence,
+        runs: Arc::new(Runs::new(opener)),
+        running: HashMap::new(),
+        tokens: HashMap::new(),
+        sessions: JoinSet::new(),
+        aborts: HashMap::new(),
+        over: Vec::new(),
+        told: BTreeMap::new(),
+    };
+    let served = host.serve(options.ttl, stop).await;
+    host.fence.close();
+    host.sessions.shutdown().await;
+    host.runs.close_all().await;
+    served
+}
+
+impl Host {
+    async fn serve(&mut self, ttl: Duration, stop: HostStop) -> Result<(), FarmError> {
+        let own = format!("{}.>", self.name);
+        let mut leases = self.link.follow_keys(names::LEASES, &[own.clone()]);
+        let mut runs = self.link.follow_keys(names::LIVE, &["run.*".to_owned()]);
+        let mut cancels = self.link.listen("cancel.*".to_owned()).await?;
+        let mut asked = self.link.listen(names::ctl_host(&self.name)).await?;
+        self.forget_devices(&own).await?;
+        let mut changes = self.devices.watch();
+        self.tell_devices().await?;
+        let key = names::host_key(&self.name);
+        let taken = Liveness::take(&self.link, key, self.own_advert(), ttl, Take::Over).await?;
+        let Some(live) = taken else {
+            return Err(FarmError::Taken("the host's name is taken".to_owned()));
+        };
+        let mut alive = live.alive();
+        if let Alive::Until(moment) = *alive.borrow_and_update() {
+            self.fence.open_until(moment);
+        }
+        let mut give_up: Option<Instant> = None;
+        let mut is_cancelled = false;
+        loop {
+            if self.advert.draining && stop.drain.is_cancelled() && self.running.is_empty() {
+                break;
+            }
+            tokio::select! {
+                () = stop.now.cancelled() => break,
+                () = stop.drain.cancelled(), if give_up.is_none() => {
+                    self.drain(true, &live);
+                    give_up = Some(Instant::now() + DRAIN);
+                }
+                () = at(give_up) => {
+                    if is_cancelled {
+                        break;
+                    }
+                    is_cancelled = true;
+                    give_up = Some(Instant::now() + CANCEL);
+                    for running in self.running.values() {
+                        running.stop.cancel(CancelCause::Interrupt);
+                    }
+                }
+                changed = alive.changed() => {
+                    let now = alive.borrow_and_update().clone();
+                    match (changed, now) {
+                        (Ok(()), Alive::Until(moment)) => self.alive_until(moment).await?,
+                        (Ok(()), Alive::Taken(by)) => return Err(FarmError::Taken(by)),
+                        (Err(_), _) => return Err(FarmError::Taken("it ended".to_owned())),
+                    }
+                }
+                lease = leases.next() => {
+                    if let Followed::Message(lease) = lease? {
+                        self.leased(&lease);
+                    }
+                }
+                run = runs.next() => {
+                    if let Followed::Message(run) = run? {
+                        self.run_changed(&run);
+                    }
+                }
+                Some(cancel) = cancels.next() => self.cancel(cancel.subject.as_str()),
+                Some(message) = asked.next() => {
+                    let answer = self.answer(&message.payload, &live);
+                    if let Some(reply) = message.reply {
+                        let answer = serde_json::to_vec(&answer).unwrap_or_default();
+                        self.link.tell(reply.to_string(), answer).await;
+                    }
+                }
+                Ok(()) = changes.changed() => {
+                    changes.mark_unchanged();
+                    self.tell_devices().await?;
+                }
+                Some(ended) = self.sessions.join_next_with_id() => self.ended(ended),
+            }
+            self.close_runs();
+        }
+        live.release().await;
+        Ok(())
+    }
+
+    fn own_advert(&self) -> Vec<u8> {
+        serde_json::to_vec(&self.advert).unwrap_or_default()
+    }
+
+    fn drain(&mut self, drain: bool, live: &Liveness) {
+        if self.advert.draining != drain {
+            self.advert.draining = drain;
+            live.set(self.own_advert());
+        }
+    }
+
+    /// We are certain to be taken for alive until then. After a lapse nobody knows what became of the
+    /// leases meanwhile: they are read again before anything reaches a device.
+    async fn alive_until(&mut self, moment: Instant) -> Result<(), FarmError> {
+        if !self.fence.is_open() {
+            self.fence.close();
+            let held: Vec<_> = self
+                .running
+                .iter()
+                .map(|(device, running)| (device.clone(), running.token))
+                .collect();
+            for (device, token) in held {
+                let key = names::device_key(&self.key(&device));
+                let subject = names::key_subject(names::LEASES, &key);
+                let last = self.link.last(&subject).await?;
+                if last.is_none_or(|last| last.sequence != token) {
+                    self.abort(&device);
+                }
+            }
+        }
+        if Instant::now() < moment {
+            self.fence.open_until(moment);
+        }
+        Ok(())
+    }
+
+    fn key(&self, device: &DeviceId) -> DeviceKey {
+        DeviceKey {
+            host: self.name.clone(),
+            device: device.clone(),
+        }
+    }
+
+    /// A device was granted to a session, or taken back.
+    fn leased(&mut self, message: &Stored) {
+        let tokens = message.tokens();
+        let Some(device) = tokens
+            .last()
+            .and_then(|token| names::decode(token))
+            .and_then(|name| name.parse::<DeviceId>().ok())
+        else {
+            return;
+        };
+        let highest = self.tokens.entry(device.clone()).or_default();
+        if message.sequence <= *highest {
+            return;
+        }
+        *highest = message.sequence;
+        self.abort(&device);
+        let Ok(lease) = message.read::<Lease>() else {
+            return;
+        };
+        if lease.incarnation != self.incarnation {
+            return;
+        }
+        let Some(advert) = self.devices.adverts().remove(&device) else {
+            tracing::warn!(%device, "a device was granted that is not here");
+            return;
+        };
+        let stop = SessionStop::default();
+        let granted = Granted {
+            run: lease.run.clone(),
+            session: lease.session,
+            device: self.key(&device),
+            info: advert.info,
+            stop: stop.clone(),
+        };
+        let (link, runs, run) = (self.link.clone(), Arc::clone(&self.runs), lease.run.clone());
+        let task = self
+            .sessions
+            .spawn(async move { carry_out(&link, &runs, granted).await });
+        let running = Running {
+            run,
+            token: message.sequence,
+            task: task.id(),
+            stop,
+        };
+        self.running.insert(device.clone(), running);
+        self.aborts.insert(device, task);
+    }
+
+    /// Ends what runs on a device at once, without an end of its own.
+    fn abort(&mut self, device: &DeviceId) {
+        self.running.remove(device);
+        if let Some(task) = self.aborts.remove(device) {
+            task.abort();
+        }
+    }
+
+    fn ended(&mut self, ended: Result<(Id, ()), tokio::task::JoinError>) {
+        let id = match ended {
+            Ok((id, ())) => id,
+            Err(error) => {
+                if error.is_panic() {
+                    tracing::error!(%error, "a session panicked");
+                }
+                error.id()
+            }
+        };
+        // Another one may run on the device by now.
+        let device = self.running.iter().find(|(_, running)| running.task == id);
+        if let Some(device) = device.map(|(device, _)| device.clone()) {
+            self.running.remove(&device);
+            self.aborts.remove(&device);
+        }
+    }
+
+    /// A run came, ended, or is gone.
+    fn run_changed(&mut self, message: &Stored) {
+        let name = message
+            .tokens()
+            .last()
+            .and_then(|token| names::decode(token));
+        let Some(run) = name.map(RunId) else {
+            return;
+        };
+        let advert = message.read::<RunAdvert>();
+        let is_over = !advert.is_ok_and(|advert| !advert.done);
+        self.over.retain(|known| *known != run);
+        if is_over {
+            self.over.push(run);
+        }
+    }
+
+    /// Closes the runs that are over and have nothing under way here.
+    fn close_runs(&mut self) {
+        let running = &self.running;
+        let (open, done): (Vec<_>, Vec<_>) = std::mem::take(&mut self.over)
+            .into_iter()
+            .partition(|run| running.values().any(|running| running.run == *run));
+        self.over = open;
+        for run in done {
+            let runs = Arc::clone(&self.runs);
+            tokio::spawn(async move { runs.close(&run).await });
+        }
+    }
+
+    /// Somebody asks the sessions of a run to end.
+    fn cancel(&self, subject: &str) {
+        let name = subject.rsplit('.').next().and_then(names::decode);
+        let Some(run) = name.map(RunId) else {
+            return;
+        };
+        for running in self.running.values() {
+            if running.run == run {
+                running.stop.cancel(CancelCause::Interrupt);
+            }
+        }
+    }
+
+    fn answer(&mut self, message: &[u8], live: &Liveness) -> Answer {
+        let refused = match serde_json::from_slice(message) {
+            Err(error) => Some(format!("this host does not understand that: {error}")),
+            Ok(Ask::Drain { drain }) => {
+                self.drain(drain, live);
+                None
+            }
+            Ok(Ask::Quarantine { device, cause }) => {
+                let is_known = match cause {
+                    Some(cause) => self.devices.quarantine(&device, &cause),
+                    None => self.devices.release(&device),
+                };
+                (!is_known).then(|| format!("{} has no device {device}", self.name))
+            }
+        };
+        Answer { refused }
+    }
+
+    /// Tells the farm what has changed about the devices.
+    async fn tell_devices(&mut self) -> Result<(), FarmError> {
+        let now = self.devices.adverts();
+        let mut work = Vec::new();
+        for (device, advert) in &now {
+            if self.told.get(device) != Some(advert) {
+                let value = serde_json::to_vec(advert).unwrap_or_default();
+                work.push((names::device_key(&self.key(device)), Some(value)));
+            }
+        }
+        for device in self.told.keys() {
+            if !now.contains_key(device) {
+                work.push((names::device_key(&self.key(device)), None));
+            }
+        }
+        let link = &self.link;
+        let mut told = futures::stream::iter(work)
+            .map(|(key, value)| async move {
+                match value {
+                    Some(value) => link.put_key(names::DEVICES, &key, value.into()).await,
+                    None => forget(link, &key).await,
+                }
+            })
+            .buffer_unordered(32);
+        while let Some(told) = told.next().await {
+            told?;
+        }
+        drop(told);
+        self.told = now;
+        Ok(())
+    }
+
+    /// Takes back what an earlier process of this host said of devices that are not here any more.
+    async fn forget_devices(&self, own: &str) -> Result<(), FarmError> {
+        let here = self.devices.adverts();
+        let mut known = self.link.follow_keys(names::DEVICES, &[own.to_owned()]);
+        while let Followed::Message(message) = known.next().await? {
+            let token = message.tokens().last().map(ToString::to_string);
+            let device = token.as_deref().and_then(names::decode);
+            let device = device.and_then(|name| name.parse::<DeviceId>().ok());
+            let is_here = device.is_some_and(|device| here.contains_key(&device));
+            if message.value.is_some() && !is_here {
+                let key = format!("{}.{}", self.name, token.unwrap_or_default());
+                self.link
+                    .take_key(names::DEVICES, &key, message.sequence)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn forget(link: &Link, key: &str) -> Result<(), FarmError> {
+    let subject = names::key_subject(names::DEVICES, key);
+    if let Some(last) = link.last(&subject).await? {
+        link.take_key(names::DEVICES, key, last.sequence).await?;
+    }
+    Ok(())
+}
+
+/// Ends at a moment; never without one.
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,98 @@
+//! One session that was granted to this host, from the grant to its end.
+
+use std::sync::Arc;
+
+use packtrain_drivers::DeviceInfo;
+use packtrain_engine::{DeviceRequirement, SessionOrder, SessionOutput, SessionStop};
+use packtrain_model::{Blame, Outcome, RunId, SessionId};
+
+use super::output::{self, Address};
+use super::runs::Runs;
+use crate::bundle;
+use crate::link::{FarmError, Link};
+use crate::names;
+use crate::store::Put;
+use crate::wire::{DeviceKey, End, OrderedDemand};
+
+/// A session to be carried out.
+pub(super) struct Granted {
+    pub(super) run: RunId,
+    pub(super) session: SessionId,
+    pub(super) device: DeviceKey,
+    /// The device as it is known here.
+    pub(super) info: DeviceInfo,
+    pub(super) stop: SessionStop,
+}
+
+/// Carries a session out and writes its end, unless the farm has given it up. Dropped, it ends at once
+/// and writes nothing.
+pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
+    let to = Address {
+        run: granted.run.clone(),
+        session: granted.session.clone(),
+        host: granted.device.host.clone(),
+    };
+    let (sink, sending) = output::output(link, to.clone(), granted.device.clone());
+    let outcome = walk(link, runs, &granted, SessionOutput::elsewhere(sink)).await;
+    let items = sending.finish().await;
+    let end = End::Settled { outcome, items };
+    let subject = names::end(&to.run, &to.session, &to.host);
+    let end = bytes::Bytes::from(serde_json::to_vec(&end).unwrap_or_default());
+    loop {
+        match link.put_if(&subject, 0, end.clone(), None).await {
+            Ok(Put::Done(_)) => break,
+            Ok(Put::Refused) => {
+                tracing::info!(session = %to.session, "the farm had given this session up");
+                break;
+            }
+            Err(FarmError::Silent { .. }) => {}
+            Err(error) => {
+                tracing::warn!(%error, session = %to.session, "the end cannot be told");
+                break;
+            }
+        }
+    }
+}
+
+async fn walk(link: &Link, runs: &Runs, granted: &Granted, output: SessionOutput) -> Outcome {
+    let place = match runs.place(&granted.run).await {
+        Ok(place) => place,
+        Err(cause) => return host_failed(cause),
+    };
+    let order = match order(link, &place, granted).await {
+        Ok(order) => order,
+        Err(cause) => return host_failed(cause),
+    };
+    let host = place.host();
+    host.run(order, output, granted.stop.clone()).await
+}
+
+/// The order as it was asked for, with what only this host knows.
+async fn order(
+    link: &Link,
+    place: &Arc<super::runs::Place>,
+    granted: &Granted,
+) -> Result<SessionOrder, String> {
+    let subject = names::demand(&granted.run, &granted.session);
+    let demand = link.last(&subject).await.map_err(|e| e.to_string())?;
+    let demand = demand.ok_or("the farm has no order for this session")?;
+    let OrderedDemand {
+        mut order,
+        trail,
+        path,
+        ..
+    } = demand.read()?;
+    order.trail = place.trail(link, &trail, &path).await?;
+    order.requires = DeviceRequirement::Exactly(granted.info.clone());
+    order.values.secrets.clone_from(&place.secrets.0);
+    bundle::localise(&mut order, &place.folder).map_err(|error| error.to_string())?;
+    Ok(order)
+}
+
+fn host_failed(cause: String) -> Outcome {
+    Outcome::Infrastructure {
+        blame: Blame::Host,
+        cause,
+        hint: None,
+    }
+}

@@ -1,0 +1,106 @@
+//! What there is on the farm, as of now.
+
+use packtrain_drivers::DeviceId;
+use packtrain_model::RunId;
+
+use crate::bundle;
+use crate::follow::Followed;
+use crate::link::{FarmError, Link};
+use crate::names;
+use crate::store::Stored;
+use crate::wire::{Blob, DeviceAdvert, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert};
+
+/// A manifest larger than this is none.
+const MANIFEST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Who and what is on the farm.
+#[derive(Debug, Clone, Default)]
+pub struct Overview {
+    /// The hosts that are alive, by name.
+    pub hosts: Vec<(HostName, HostAdvert)>,
+    /// The devices of these hosts.
+    pub devices: Vec<(DeviceKey, DeviceAdvert)>,
+    /// The runs that are alive.
+    pub runs: Vec<(RunId, RunAdvert)>,
+    /// Whether a broker is at work.
+    pub has_broker: bool,
+}
+
+/// What is on the farm now.
+///
+/// # Errors
+/// When the farm was never set up, does not answer, or this user may not look.
+pub async fn overview(link: &Link) -> Result<Overview, FarmError> {
+    let mut all = Overview::default();
+    for message in values(link, names::LIVE).await? {
+        let tokens = message.tokens();
+        match (tokens.get(2).copied(), tokens.get(3).copied()) {
+            (Some("host"), Some(name)) => {
+                if let (Ok(name), Ok(advert)) = (name.parse(), message.read()) {
+                    all.hosts.push((name, advert));
+                }
+            }
+            (Some("run"), Some(name)) => {
+                if let (Some(name), Ok(advert)) = (names::decode(name), message.read()) {
+                    all.runs.push((RunId(name), advert));
+                }
+            }
+            (Some(names::BROKER), None) => all.has_broker = true,
+            _ => {}
+        }
+    }
+    for message in values(link, names::DEVICES).await? {
+        if let (Some(key), Ok(advert)) = (device_of(&message), message.read())
+            && all.hosts.iter().any(|(host, _)| *host == key.host)
+        {
+            all.devices.push((key, advert));
+        }
+    }
+    all.hosts.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all.devices.sort_by(|(a, _), (b, _)| a.cmp(b));
+    all.runs.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(all)
+}
+
+/// The device whose key a message is.
+pub fn device_of(message: &Stored) -> Option<DeviceKey> {
+    let tokens = message.tokens();
+    let host: HostName = tokens.get(2)?.parse().ok()?;
+    let device: DeviceId = names::decode(tokens.get(3)?)?.parse().ok()?;
+    Some(DeviceKey { host, device })
+}
+
+/// The manifest of a run that is not done.
+///
+/// # Errors
+/// When the farm does not answer, or what it has of it cannot be read. `None` when there is none.
+pub async fn manifest(link: &Link, run: &RunId) -> Result<Option<Manifest>, FarmError> {
+    let unreadable = |cause: String| FarmError::Server {
+        doing: format!("read the manifest of run {run}"),
+        cause,
+    };
+    let key = names::key_subject(names::MANIFESTS, &names::encode(&run.0));
+    let Some(last) = link.last(&key).await?.filter(|last| last.value.is_some()) else {
+        return Ok(None);
+    };
+    let blob: Blob = last.read().map_err(unreadable)?;
+    let content = bundle::get(link, &blob, MANIFEST_BYTES).await;
+    let content = content.map_err(|error| unreadable(error.to_string()))?;
+    let manifest = serde_json::from_slice(&content);
+    manifest
+        .map(Some)
+        .map_err(|error| unreadable(error.to_string()))
+}
+
+/// The values of all keys of a bucket.
+async fn values(link: &Link, bucket: &str) -> Result<Vec<Stored>, FarmError> {
+    let mut follower = link.follow_keys(bucket, &[">".to_owned()]);
+    let mut found: Vec<Stored> = Vec::new();
+    while let Followed::Message(message) = follower.next().await? {
+        found.retain(|known| known.subject != message.subject);
+        if message.value.is_some() {
+            found.push(message);
+        }
+    }
+    Ok(found)
+}

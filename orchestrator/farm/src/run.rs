@@ -1,0 +1,345 @@
+//! The run's side: sessions are asked for, and what hosts say of them is what the engine's own sessions
+//! would say.
+
+mod router;
+mod session;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::StreamExt as _;
+use packtrain_drivers::BoxFuture;
+use packtrain_engine::{DeviceChange, SessionHost, SessionOrder, SessionOutput, SessionStop};
+use packtrain_model::trail::Trail;
+use packtrain_model::{Outcome, RunId};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio_util::task::AbortOnDropHandle;
+
+use self::router::Router;
+use crate::bundle::{self, Collected, Secrets};
+use crate::follow::Followed;
+use crate::link::{FarmError, Link};
+use crate::live::{Alive, Liveness, Take};
+use crate::names;
+use crate::store::new_id;
+use crate::wire::{Blob, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert, Standing};
+
+/// How many demands are written at a time.
+const DEMANDS_IN_FLIGHT: usize = 64;
+
+/// What a run on the farm is.
+pub struct FarmRunOptions {
+    /// The run.
+    pub run: RunId,
+    /// Who runs it: `ada@laptop`.
+    pub owner: String,
+    /// It waits until that many devices match; 1 at least.
+    pub min_devices: u32,
+    /// What must not be shown.
+    pub secrets: Vec<(String, String)>,
+    /// How long the run is taken for alive without a word of it.
+    pub ttl: Duration,
+    /// Whether an earlier process of the run may have left sessions: it is waited for until the farm
+    /// takes that for dead.
+    pub resumed: bool,
+}
+
+/// The files of a run, as its own process has them.
+#[derive(Debug, Clone)]
+pub enum Files {
+    /// Those of the project.
+    Collected(Collected),
+    /// Those of a bundle, in this folder: the run was resumed.
+    Bundle(PathBuf),
+}
+
+impl Files {
+    /// Where a file lies in the bundle; `None` when it does not travel.
+    pub fn map(&self, path: &Path) -> Option<String> {
+        match self {
+            Self::Collected(files) => files.map(path),
+            Self::Bundle(folder) => {
+                let below = path.strip_prefix(folder).ok()?;
+                let parts = below.components();
+                let parts: Vec<_> = parts
+                    .map(|part| part.as_os_str().to_string_lossy())
+                    .collect();
+                Some(parts.join("/"))
+            }
+        }
+    }
+}
+
+/// A run on the farm: carries out sessions by asking for them. Cheap to clone.
+#[derive(Clone)]
+pub struct FarmHost(Arc<Inner>);
+
+struct Inner {
+    link: Link,
+    run: RunId,
+    files: Files,
+    router: Router,
+    /// What stands in orders for trails, which travel by themselves.
+    placeholder: Arc<Trail>,
+    demands: Semaphore,
+    /// Trails that are stored, by the name of their files.
+    trails: Mutex<HashMap<String, (Arc<Trail>, Blob)>>,
+    /// Devices that lost a session, by the session's place in the plan.
+    avoid: Mutex<HashMap<String, Vec<DeviceKey>>>,
+    cancelled: AtomicBool,
+    alive: watch::Receiver<Alive>,
+    live: Mutex<Option<Liveness>>,
+    advert: RunAdvert,
+    standing: watch::Receiver<Option<Standing>>,
+    _tasks: Vec<AbortOnDropHandle<()>>,
+}
+
+impl FarmHost {
+    /// Begins a run on the farm: what hosts need of it is stored there.
+    ///
+    /// # Errors
+    /// When the farm cannot be reached, does not allow it, or another process carries the run on.
+    pub async fn begin(
+        link: Link,
+        options: FarmRunOptions,
+        manifest: Manifest,
+        files: Files,
+    ) -> Result<Self, FarmError> {
+        let run = options.run.clone();
+        let advert = RunAdvert {
+            incarnation: new_id(),
+            owner: options.owner.clone(),
+            min_devices: options.min_devices.max(1),
+            done: false,
+        };
+        if let Files::Collected(files) = &files {
+            let uploaded = files.upload(&link).await;
+            uploaded.map_err(|error| stored(&run, &error))?;
+        }
+        let manifest = serde_json::to_vec(&manifest).unwrap_or_default();
+        let put = bundle::put(&link, manifest.into()).await;
+        let (manifest, _) = put.map_err(|error| stored(&run, &error))?;
+        let manifest = serde_json::to_vec(&manifest).unwrap_or_default();
+        let key = names::encode(&run.0);
+        link.put_key(names::MANIFESTS, &key, manifest.into())
+            .await?;
+
+        let (tell, standing) = watch::channel(None);
+        let places = link.listen(names::place(&run)).await?;
+        let mut tasks = vec![spawn(standings(places, tell))];
+        if !options.secrets.is_empty() {
+            let secrets = Secrets(options.secrets.clone());
+            tasks.push(spawn(seal_to_hosts(link.clone(), run.clone(), secrets)));
+        }
+        let placeholder = Trail::parse("- step: elsewhere\n", "elsewhere.trail.yaml");
+        let placeholder = placeholder.map_or_else(|_| Trail::empty(""), |parsed| parsed.trail);
+        let placeholder = Arc::new(placeholder);
+        let router = Router::start(&link, &run);
+        let live = take(&link, &run, &advert, &options).await?;
+        Ok(Self(Arc::new(Inner {
+            run,
+            files,
+            router,
+            placeholder,
+            demands: Semaphore::new(DEMANDS_IN_FLIGHT),
+            trails: Mutex::default(),
+            avoid: Mutex::default(),
+            cancelled: AtomicBool::new(false),
+            alive: live.alive(),
+            live: Mutex::new(Some(live)),
+            advert,
+            standing,
+            _tasks: tasks,
+            link,
+        })))
+    }
+
+    /// Where the run stands; `None` until the broker has said so.
+    pub fn standing(&self) -> watch::Receiver<Option<Standing>> {
+        self.0.standing.clone()
+    }
+
+    /// Ends the run on the farm, once its journal is whole: what is stored of it may go.
+    pub async fn done(&self) {
+        let advert = RunAdvert {
+            done: true,
+            ..self.0.advert.clone()
+        };
+        let live = {
+            let mut live = self.0.live.lock().unwrap_or_else(PoisonError::into_inner);
+            live.take()
+        };
+        let key = names::encode(&self.0.run.0);
+        let manifest = names::key_subject(names::MANIFESTS, &key);
+        let taken = async {
+            if let Some(last) = self.0.link.last(&manifest).await? {
+                self.0
+                    .link
+                    .take_key(names::MANIFESTS, &key, last.sequence)
+                    .await?;
+            }
+            Ok::<_, FarmError>(())
+        };
+        if let Err(error) = taken.await {
+            tracing::debug!(%error, "the run's manifest stays for a day");
+        }
+        // Nothing renews the key any more, so that this is its last value.
+        drop(live);
+        let value = serde_json::to_vec(&advert).unwrap_or_default();
+        let key = names::key_subject(names::LIVE, &names::run_key(&self.0.run));
+        let told = async {
+            let last = self.0.link.last(&key).await?;
+            let revision = last.map_or(0, |last| last.sequence);
+            let ttl = Some(crate::live::TTL_ALONE);
+            self.0.link.put_if(&key, revision, value.into(), ttl).await
+        };
+        if let Err(error) = told.await {
+            tracing::debug!(%error, "what the run left on the farm stays for a day");
+        }
+    }
+}
+
+impl SessionHost for FarmHost {
+    fn run(
+        &self,
+        order: SessionOrder,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> BoxFuture<'static, Outcome> {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move { session::carry_out(&inner, order, output, stop).await })
+    }
+
+    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
+        // Which device is there is the farm's affair.
+        mpsc::channel(1).1
+    }
+}
+
+impl Inner {
+    /// Asks the hosts, once, to let the run's sessions end.
+    async fn cancel(&self) {
+        if !self.cancelled.swap(true, Ordering::Relaxed) {
+            self.link.tell(names::cancel(&self.run), Vec::new()).await;
+        }
+    }
+
+    /// A trail, stored: by its content, and its path within the bundle.
+    async fn trail(&self, trail: &Arc<Trail>) -> Result<(Blob, String), String> {
+        let name = trail.source.name().to_owned();
+        let path = self.files.map(Path::new(&name));
+        let path = path.ok_or_else(|| format!("{name} does not travel to hosts"))?;
+        let known = {
+            let trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = trails
+                .get(&name)
+                .filter(|(known, _)| Arc::ptr_eq(known, trail));
+            found.map(|(_, blob)| blob.clone())
+        };
+        if let Some(blob) = known {
+            return Ok((blob, path));
+        }
+        let document = serde_json::to_vec(trail.as_ref()).map_err(|error| error.to_string())?;
+        let put = bundle::put(&self.link, Bytes::from(document)).await;
+        let (blob, _) = put.map_err(|error| error.to_string())?;
+        let mut trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
+        trails.insert(name, (Arc::clone(trail), blob.clone()));
+        Ok((blob, path))
+    }
+}
+
+fn stored(run: &RunId, error: &dyn std::fmt::Display) -> FarmError {
+    FarmError::Server {
+        doing: format!("store what run {run} needs"),
+        cause: error.to_string(),
+    }
+}
+
+/// Takes the run's key, or says who has it.
+async fn take(
+    link: &Link,
+    run: &RunId,
+    advert: &RunAdvert,
+    options: &FarmRunOptions,
+) -> Result<Liveness, FarmError> {
+    let key = names::run_key(run);
+    let subject = names::key_subject(names::LIVE, &key);
+    let value = serde_json::to_vec(advert).unwrap_or_default();
+    let begun = tokio::time::Instant::now();
+    let mut changes = link.follow_keys(names::LIVE, std::slice::from_ref(&key));
+    loop {
+        let live = Liveness::take(link, key.clone(), value.clone(), options.ttl, Take::Free);
+        if let Some(live) = live.await? {
+            return Ok(live);
+        }
+        let holder = link.last(&subject).await?;
+        let holder = holder.and_then(|last| last.read::<RunAdvert>().ok());
+        let patience = options.ttl + Duration::from_secs(2);
+        if !options.resumed || begun.elapsed() > patience {
+            let owner = holder.map_or_else(|| "somebody".to_owned(), |advert| advert.owner);
+            return Err(FarmError::Taken(format!(
+                "run {run} is being carried on by {owner}"
+            )));
+        }
+        // Until the key expires.
+        let _ = tokio::time::timeout(patience, async {
+            while let Ok(next) = changes.next().await {
+                if matches!(next, Followed::Message(message) if message.value.is_none()) {
+                    return;
+                }
+            }
+        })
+        .await;
+    }
+}
+
+/// Seals the run's secrets to each host there is, and to each that comes.
+async fn seal_to_hosts(link: Link, run: RunId, secrets: Secrets) {
+    let mut hosts = link.follow_keys(names::LIVE, &["host.*".to_owned()]);
+    let mut sealed = BTreeSet::new();
+    loop {
+        let message = match hosts.next().await {
+            Ok(Followed::Message(message)) => message,
+            Ok(Followed::CaughtUp) => continue,
+            Err(error) => {
+                tracing::warn!(%error, "secrets do not reach the farm's hosts");
+                return;
+            }
+        };
+        let tokens = message.tokens();
+        let host = tokens.last().and_then(|name| name.parse::<HostName>().ok());
+        let (Some(host), Ok(advert)) = (host, message.read::<HostAdvert>()) else {
+            continue;
+        };
+        if !sealed.insert(advert.seal.clone()) {
+            continue;
+        }
+        let written = match bundle::seal(&run, &secrets, &advert.seal) {
+            Ok(letter) => {
+                let key = names::secrets_key(&run, &host);
+                let put = link.put_key(names::MANIFESTS, &key, letter.into()).await;
+                put.map_err(|error| error.to_string())
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(error) = written {
+            tracing::warn!(%error, %host, "secrets do not reach a host");
+        }
+    }
+}
+
+async fn standings(mut places: async_nats::Subscriber, tell: watch::Sender<Option<Standing>>) {
+    while let Some(message) = places.next().await {
+        if let Ok(standing) = serde_json::from_slice(&message.payload) {
+            tell.send_replace(Some(standing));
+        }
+    }
+}
+
+fn spawn(work: impl Future<Output = ()> + Send + 'static) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(work))
+}

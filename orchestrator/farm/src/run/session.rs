@@ -1,0 +1,297 @@
+//! One session on the farm, from asking for it to its end.
+
+use std::sync::Arc;
+
+use packtrain_engine::{
+    ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
+};
+use packtrain_model::{Blame, Outcome, RunEvent, SessionId};
+use tokio::sync::{mpsc, watch};
+
+use super::Inner;
+use super::router::Said;
+use crate::bundle;
+use crate::live::Alive;
+use crate::names;
+use crate::wire::{Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
+
+/// A file larger than this is not taken from a host.
+const FILE_BYTES: u64 = 128 * 1024 * 1024;
+
+/// Asks for a session and takes in what is said of it, until its end.
+pub(super) async fn carry_out(
+    inner: &Inner,
+    order: SessionOrder,
+    output: SessionOutput,
+    stop: SessionStop,
+) -> Outcome {
+    let mut said = inner.router.listen(&order.session);
+    let mut session = Session {
+        inner,
+        order,
+        output,
+        grant: None,
+        taken: 0,
+        started: false,
+    };
+    let outcome = session.live(&mut said, &stop).await;
+    inner.router.leave(&session.order.session);
+    if let (Outcome::Infrastructure { .. }, Some(grant)) = (&outcome, &session.grant) {
+        inner.avoid(&session.order.session, grant.device.clone());
+    }
+    outcome
+}
+
+struct Session<'a> {
+    inner: &'a Inner,
+    order: SessionOrder,
+    output: SessionOutput,
+    grant: Option<Grant>,
+    /// How many items of its packs were taken in.
+    taken: u64,
+    /// Whether the journal has its start.
+    started: bool,
+}
+
+impl Session<'_> {
+    async fn live(&mut self, said: &mut mpsc::Receiver<Said>, stop: &SessionStop) -> Outcome {
+        if stop.token().is_cancelled() {
+            return cancelled(stop);
+        }
+        let asked = tokio::select! {
+            asked = self.ask() => asked,
+            () = stop.token().cancelled() => return cancelled(stop),
+        };
+        if let Err(cause) = asked {
+            return host_failed(cause);
+        }
+        let mut alive = self.inner.alive.clone();
+        let mut is_stopping = false;
+        loop {
+            tokio::select! {
+                biased;
+                next = said.recv() => {
+                    let Some(next) = next else {
+                        return self.lost("the farm's messages ended".to_owned()).await;
+                    };
+                    match self.take_in(next).await {
+                        // The host knows that it was cancelled, and not why.
+                        Some(Outcome::Cancelled { .. }) => return cancelled(stop),
+                        Some(outcome) => return outcome,
+                        None => {}
+                    }
+                }
+                () = stop.token().cancelled(), if !is_stopping => {
+                    is_stopping = true;
+                    if self.grant.is_none() {
+                        return cancelled(stop);
+                    }
+                    self.inner.cancel().await;
+                }
+                by = taken(&mut alive) => return self.lost(by).await,
+            }
+        }
+    }
+
+    /// Puts the demand where the broker finds it, once: an earlier process of the run may have.
+    async fn ask(&self) -> Result<(), String> {
+        let order = &self.order;
+        let DeviceRequirement::Matching(on) = &order.requires else {
+            return Err("a session of the farm says what its device has to be".to_owned());
+        };
+        let (trail, path) = self.inner.trail(&order.trail).await?;
+        let mut bare = order.clone();
+        // The trail travels by itself, once; secrets are sealed.
+        bare.trail = Arc::clone(&self.inner.placeholder);
+        bare.values.secrets.clear();
+        if let Some(app) = &mut bare.cell.app_file {
+            let place = self.inner.files.map(app);
+            *app = place
+                .ok_or_else(|| format!("{} does not travel to hosts", app.display()))?
+                .into();
+        }
+        let base = base(&order.session);
+        let avoid = {
+            let avoid = self.inner.avoid.lock();
+            let avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
+            avoid.get(base).cloned().unwrap_or_default()
+        };
+        let demand = OrderedDemand {
+            demand: Demand {
+                on: on.clone(),
+                spread: format!("{}", order.planned.trail),
+                requeued: order.attempt.0 > 1,
+                avoid,
+                at: chrono::Utc::now(),
+            },
+            order: bare,
+            trail,
+            path,
+        };
+        let subject = names::demand(&order.run, &order.session);
+        let value = serde_json::to_vec(&demand).map_err(|error| error.to_string())?;
+        let permit = self.inner.demands.acquire().await;
+        let put = self
+            .inner
+            .link
+            .put_if(&subject, 0, value.into(), None)
+            .await;
+        drop(permit);
+        put.map(|_| ()).map_err(|error| error.to_string())
+    }
+
+    /// The outcome, when it is the end.
+    async fn take_in(&mut self, said: Said) -> Option<Outcome> {
+        match said {
+            Said::Granted(grant) => {
+                self.grant = Some(grant);
+                None
+            }
+            Said::Happened(host, pack) => {
+                if self.is_ours(&host) {
+                    self.happened(pack).await;
+                }
+                None
+            }
+            Said::Ended(host, _) if !self.is_ours(&host) => None,
+            Said::Ended(_, End::Lost { cause }) => Some(self.lost(cause).await),
+            Said::Ended(host, End::Settled { outcome, items }) => {
+                if self.taken == items {
+                    self.start_if_not().await;
+                    return Some(outcome);
+                }
+                let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
+                let cause =
+                    format!("{missing} of {items} events of {host} are missing after {taken}");
+                Some(self.lost(cause).await)
+            }
+            Said::Broken(why) => Some(self.lost(why).await),
+        }
+    }
+
+    /// Whether that is the host that the session was granted to: the grant comes first.
+    fn is_ours(&self, host: &HostName) -> bool {
+        self.grant
+            .as_ref()
+            .is_some_and(|grant| grant.device.host == *host)
+    }
+
+    async fn happened(&mut self, pack: Pack) {
+        let known = self.taken.saturating_sub(pack.first);
+        if pack.first > self.taken {
+            // Told at the end, by the count.
+            return;
+        }
+        for item in pack
+            .items
+            .into_iter()
+            .skip(usize::try_from(known).unwrap_or(usize::MAX))
+        {
+            self.taken += 1;
+            match item {
+                Item::Event { at, event } => {
+                    if event.session() == Some(&self.order.session) {
+                        self.started |= matches!(event, RunEvent::SessionStarted { .. });
+                        self.output.record_at(event, at).await;
+                    }
+                }
+                Item::File {
+                    step,
+                    kind,
+                    name,
+                    shared,
+                    content,
+                } => match bundle::get(&self.inner.link, &content, FILE_BYTES).await {
+                    Ok(bytes) => {
+                        let bytes = bytes.to_vec();
+                        let artifact = NewArtifact {
+                            session: self.order.session.clone(),
+                            step,
+                            kind,
+                            name,
+                            content: if shared {
+                                ArtifactContent::Shared(bytes)
+                            } else {
+                                ArtifactContent::Bytes(bytes)
+                            },
+                        };
+                        self.output.save(artifact).await;
+                    }
+                    Err(error) => self.not_kept(&name, &error),
+                },
+                Item::Lost(what) => self.not_kept("a file", &what),
+            }
+        }
+    }
+
+    fn not_kept(&self, what: &str, why: &dyn std::fmt::Display) {
+        let session = &self.order.session;
+        tracing::warn!(%session, what, %why, "a host could not hand this over");
+    }
+
+    /// The session was lost, so that another may take its place.
+    async fn lost(&mut self, cause: String) -> Outcome {
+        self.start_if_not().await;
+        host_failed(cause)
+    }
+
+    /// A session that was granted a device and never said so has a start all the same.
+    async fn start_if_not(&mut self) {
+        let Some(grant) = self.grant.as_ref().filter(|_| !self.started) else {
+            return;
+        };
+        let mut device = grant.info.clone();
+        device.id = grant.device.public();
+        let mut planned = self.order.planned.clone();
+        planned.device = Some(device.id.clone());
+        self.started = true;
+        self.output
+            .record(RunEvent::SessionStarted {
+                session: self.order.session.clone(),
+                planned,
+                attempt: self.order.attempt,
+                device,
+            })
+            .await;
+    }
+}
+
+impl Inner {
+    fn avoid(&self, session: &SessionId, device: DeviceKey) {
+        let avoid = self.avoid.lock();
+        let mut avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
+        avoid
+            .entry(base(session).to_owned())
+            .or_default()
+            .push(device);
+    }
+}
+
+/// Who carries the run on in our place, once somebody does.
+async fn taken(alive: &mut watch::Receiver<Alive>) -> String {
+    match alive
+        .wait_for(|alive| matches!(alive, Alive::Taken(_)))
+        .await
+        .as_deref()
+    {
+        Ok(Alive::Taken(by)) => by.clone(),
+        Ok(Alive::Until(_)) | Err(_) => "the run has ended".to_owned(),
+    }
+}
+
+/// A session's name without its attempt.
+fn base(session: &SessionId) -> &str {
+    session.0.split('.').next().unwrap_or(&session.0)
+}
+
+fn cancelled(stop: &SessionStop) -> Outcome {
+    Outcome::Cancelled { by: stop.cause() }
+}
+
+fn host_failed(cause: String) -> Outcome {
+    Outcome::Infrastructure {
+        blame: Blame::Host,
+        cause,
+        hint: None,
+    }
+}

@@ -1,0 +1,303 @@
+//! `packtrain host`: the devices of this computer for a farm.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use packtrain_config::{Config, Flags};
+use packtrain_device_actors::Fleet;
+use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
+use packtrain_farm::fence::Fence;
+use packtrain_farm::host::devices::HostDevices;
+use packtrain_farm::host::{HostOptions, HostStop};
+use packtrain_farm::link::Link;
+use packtrain_farm::wire::{Capacity, HostName};
+use packtrain_model::Exit;
+use tokio_util::sync::CancellationToken;
+
+use super::Context;
+use super::run::farm::farm_error;
+use super::select::{known, select};
+use crate::exit::CliError;
+use crate::farm::capacity::{Resources, capacity};
+use crate::farm::devices::{advertise, keep_connected};
+use crate::farm::scratch::HostFolder;
+use crate::farm::workplace::HostWorkplace;
+use crate::shutdown::Interrupts;
+use crate::wiring::{DeviceSelection, Wiring};
+use crate::{render, runtime};
+
+/// How long sessions may take after the first Ctrl-C.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long devices may take to let go at the end.
+const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long what devices share may take to end.
+const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  packtrain host --farm nats://farm.example:4222 --token T
+  packtrain host --farm nats://farm.example:4222 --token T -d android --label lab=berlin
+  packtrain host --farm nats://127.0.0.1:4222 --token T --name second -d virtual:android:250")]
+pub(crate) struct HostArgs {
+    /// The farm's address
+    #[arg(long, value_name = "URL", env = "PACKTRAIN_FARM")]
+    farm: String,
+
+    /// What lets this computer in
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "PACKTRAIN_FARM_TOKEN",
+        hide_env_values = true
+    )]
+    token: Option<String>,
+
+    /// What the host is called [default: the computer's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<HostName>,
+
+    /// Devices, as in `packtrain run` [default: all of this computer]
+    #[arg(short, long, value_delimiter = ',', value_name = "DEVICE")]
+    device: Vec<String>,
+
+    /// What its devices are called: lab=berlin; repeatable
+    #[arg(long, value_name = "KIND=WORD", value_parser = label)]
+    label: Vec<(String, String)>,
+
+    /// How many sessions at once [default: as many as the devices take]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sessions: Option<u32>,
+
+    /// How many of these in browsers [default: by memory and cores]
+    #[arg(long, value_name = "N")]
+    browsers: Option<u32>,
+
+    /// Let trails of anybody on the farm run commands of this computer
+    #[arg(long)]
+    allow_commands: bool,
+}
+
+/// `packtrain host`.
+pub(crate) fn run(args: HostArgs, context: &Context) -> Result<Exit, CliError> {
+    let config = context.config(Flags::default())?.config;
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => own_name()?,
+    };
+    let folder = HostFolder::take(&cache_folder()?, &name)?;
+    runtime::block_on_stoppable(async |interrupts| {
+        host(args, &config, name, folder, interrupts).await
+    })
+}
+
+/// A host, ready to join its farm.
+struct Host {
+    name: HostName,
+    capacity: Capacity,
+    /// What its devices' commands pass.
+    fence: Fence,
+    devices: HostDevices,
+    workplace: HostWorkplace,
+    /// Cancelled by the first Ctrl-C: nothing new begins from then on.
+    draining: CancellationToken,
+}
+
+async fn host(
+    args: HostArgs,
+    config: &Config,
+    name: HostName,
+    folder: HostFolder,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    let wanted = DeviceSelection {
+        words: &args.device,
+        all: args.device.is_empty(),
+    };
+    let wiring = Wiring::new(config, wanted, false);
+    let mut wiring = interrupts.interruptible(wiring).await?;
+    let chosen = select(wanted, &mut wiring)?;
+    let browsers = args
+        .browsers
+        .unwrap_or_else(|| Resources::here().browsers());
+    let offered = with_copies(&mut wiring, config, chosen, browsers);
+    let mut labels = config.farm.labels.clone();
+    labels.extend(args.label.iter().cloned());
+    let fence = Fence::default();
+    let fleet = fleet(&wiring, &offered, &fence)?;
+    let phones = offered.iter().filter(|info| !is_web(&info.id)).count();
+    let web = u32::try_from(offered.len() - phones).unwrap_or(u32::MAX);
+    let devices = advertise(&wiring, offered, &labels);
+    let keeping = keep_connected(&fleet, &devices);
+    let arbiter = runtime::arbiters(1).swap_remove(0);
+    let workplace = HostWorkplace {
+        fleet: fleet.clone(),
+        devices: devices.clone(),
+        folder: Arc::new(folder),
+        allows_commands: args.allow_commands,
+        arbiter,
+    };
+    let host = Host {
+        capacity: capacity(phones, browsers.min(web), args.sessions),
+        draining: interrupts.first().clone(),
+        name,
+        fence,
+        devices,
+        workplace,
+    };
+    let overdue = async {
+        interrupts.first().cancelled().await;
+        render::say_without_waiting(
+            "draining: sessions under way have 30 seconds; press Ctrl-C again to quit now",
+        );
+        tokio::time::sleep(DRAIN_TIMEOUT).await;
+    };
+    let served = tokio::select! {
+        served = serve(host, &args.farm, args.token.as_deref()) => served,
+        () = overdue => Ok(()),
+    };
+    drop(keeping);
+    fleet.shutdown(DEVICES_TIMEOUT).await;
+    // What does not end in time is killed with the program's other children.
+    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    served.map(|()| Exit::Passed)
+}
+
+/// Joins the farm and carries out sessions until it is drained.
+///
+/// # Errors
+/// When the farm cannot be joined, or does not want this host any more.
+async fn serve(host: Host, farm: &str, token: Option<&str>) -> Result<(), CliError> {
+    let Host {
+        name,
+        capacity,
+        fence,
+        devices,
+        workplace,
+        draining,
+    } = host;
+    let _ = token;
+    let address = super::farm::address::of(Some(farm), &Config::default())?;
+    let link = Link::connect(&address, &format!("packtrain host {name}")).await;
+    let link = link.map_err(farm_error)?;
+    let options = HostOptions {
+        ttl: super::farm::address::ttl(&link).await,
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cache: workplace.folder.cache().to_owned(),
+        capacity,
+        name: name.clone(),
+    };
+    render::say(&format!("{name} serves {farm}"));
+    let stop = HostStop {
+        drain: draining,
+        ..HostStop::default()
+    };
+    let workplace = Arc::new(workplace);
+    let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop);
+    served.await.map_err(farm_error)
+}
+
+/// The devices, and as many of each browser as sessions fit into them.
+fn with_copies(
+    wiring: &mut Wiring,
+    config: &Config,
+    chosen: Vec<DeviceInfo>,
+    browsers: u32,
+) -> Vec<DeviceInfo> {
+    let slots: Vec<_> = chosen.iter().filter(|info| is_web(&info.id)).collect();
+    let slots: Vec<_> = slots.into_iter().map(|info| info.id.clone()).collect();
+    let each = browsers / u32::try_from(slots.len()).unwrap_or(u32::MAX).max(1);
+    let mut offered = chosen;
+    for slot in slots {
+        let taken: Vec<_> = known(wiring).into_iter().map(|info| info.id).collect();
+        let copies = wiring.add_copies(config, &slot, each);
+        offered.extend(copies.into_iter().filter(|copy| !taken.contains(&copy.id)));
+    }
+    offered
+}
+
+fn is_web(id: &DeviceId) -> bool {
+    id.platform() == Platform::Web
+}
+
+/// The devices behind the fence: none gets a command before this host is known to be alive.
+fn fleet(wiring: &Wiring, offered: &[DeviceInfo], fence: &Fence) -> Result<Fleet, CliError> {
+    let connectors: Vec<_> = wiring
+        .connectors()
+        .iter()
+        .filter(|connector| offered.iter().any(|info| info.id == *connector.id()))
+        .map(|connector| fence.around(Arc::clone(connector)))
+        .collect();
+    let arbiters = runtime::arbiters(connectors.len());
+    Fleet::start(connectors, &arbiters).map_err(|error| CliError::misuse(error.to_string()))
+}
+
+/// `lab=berlin`.
+fn label(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((kind, word)) if !kind.trim().is_empty() && !word.trim().is_empty() => {
+            Ok((kind.trim().to_owned(), word.trim().to_owned()))
+        }
+        _ => Err("expected KIND=WORD, as in lab=berlin".to_owned()),
+    }
+}
+
+/// The computer's name, as far as it can be a host's.
+fn own_name() -> Result<HostName, CliError> {
+    let unknown = || {
+        CliError::misuse("this computer's name cannot be a host's").hint("name it with `--name`")
+    };
+    let name = nix::unistd::gethostname().map_err(|_| unknown())?;
+    host_name(&name.to_string_lossy()).ok_or_else(unknown)
+}
+
+/// `Ada's-Mac.local` is `ada-s-mac`.
+fn host_name(computer: &str) -> Option<HostName> {
+    let first = computer.split('.').next().unwrap_or_default();
+    let fit = first.chars().map(|letter| match letter {
+        letter if letter.is_ascii_alphanumeric() => letter.to_ascii_lowercase(),
+        _ => '-',
+    });
+    let fit: String = fit.take(63).collect();
+    fit.trim_matches('-').parse().ok()
+}
+
+/// Where bundles and files of runs are kept, for all hosts of a user.
+fn cache_folder() -> Result<PathBuf, CliError> {
+    let folder = |name: &str| {
+        let path = std::env::var_os(name).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
+    let cache = cache.ok_or_else(|| {
+        CliError::infrastructure("there is no folder for what runs bring")
+            .hint("set XDG_CACHE_HOME or HOME")
+    })?;
+    Ok(cache.join("packtrain"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_computer_s_name_becomes_a_host_s() {
+        let name = |computer: &str| host_name(computer).map(|name| name.to_string());
+        assert_eq!(name("mac-1").as_deref(), Some("mac-1"));
+        assert_eq!(name("Ada's-Mac.local").as_deref(), Some("ada-s-mac"));
+        assert_eq!(name("büro").as_deref(), Some("b-ro"));
+        assert_eq!(name("...").as_deref(), None);
+        assert_eq!(name("").as_deref(), None);
+    }
+
+    #[test]
+    fn a_label_is_a_kind_and_a_word() {
+        assert_eq!(label("lab=berlin"), Ok(("lab".into(), "berlin".into())));
+        assert_eq!(label("a=b=c"), Ok(("a".into(), "b=c".into())));
+        for wrong in ["lab", "=berlin", "lab=", " = "] {
+            assert!(label(wrong).is_err(), "{wrong}");
+        }
+    }
+}

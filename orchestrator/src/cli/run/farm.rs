@@ -1,0 +1,392 @@
+//! A run on a farm: planned and recorded here, carried out by the farm's hosts.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use packtrain_config::Config;
+use packtrain_engine::{Anywhere, Plan};
+use packtrain_farm::bundle::{CollectOptions, Collected, collect};
+use packtrain_farm::link::Link;
+use packtrain_farm::query;
+use packtrain_farm::requirement::{Requirement, Subject};
+use packtrain_farm::run::{FarmHost, FarmRunOptions, Files};
+use packtrain_farm::wire::{Manifest, Resume, Standing};
+use packtrain_model::{Exit, RunId};
+use packtrain_tools::Registry;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::recording::{Recording, RunFolder};
+use super::{Devices, RunArgs, list, plan, requested};
+use crate::cli::farm::address;
+use crate::cli::{Context, Workspace};
+use crate::exit::CliError;
+use crate::shutdown::Interrupts;
+use crate::{render, trails};
+
+/// How a run asks a farm for devices.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "On a farm")]
+pub(crate) struct FarmArgs {
+    /// Run on the devices of a farm: this one, or the one that is configured
+    #[arg(long, value_name = "URL", num_args = 0..=1)]
+    farm: Option<Option<String>>,
+
+    /// What devices have to be: 'android & api>=33' [default: any that the trails are for]
+    #[arg(long, value_name = "EXPR", requires = "farm")]
+    on: Option<String>,
+
+    /// How many sessions of each trail [default: one on every device that matches]
+    #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
+
+    /// Wait until so many devices match
+    #[arg(long, value_name = "N", requires = "farm", value_parser = clap::value_parser!(u32).range(1..))]
+    min_devices: Option<u32>,
+}
+
+impl FarmArgs {
+    pub(super) const fn is_wanted(&self) -> bool {
+        self.farm.is_some()
+    }
+
+    /// What stands behind `--farm` and is no address is a trail.
+    pub(super) fn trail(&mut self) -> Option<PathBuf> {
+        let given = self.farm.as_mut()?;
+        given
+            .take_if(|text| !text.contains("://"))
+            .map(PathBuf::from)
+    }
+}
+
+/// A run that is carried on: what there was of it.
+pub(crate) struct Resumed {
+    pub(crate) link: Link,
+    pub(crate) run: RunId,
+    pub(crate) manifest: Manifest,
+    pub(crate) resume: Resume,
+    /// The folder of its bundle.
+    pub(crate) bundle: PathBuf,
+    /// Where its journal is kept.
+    pub(crate) output: PathBuf,
+}
+
+/// Runs trails that are loaded on the devices of a farm.
+pub(super) async fn execute(
+    args: RunArgs,
+    workspace: Workspace,
+    found: trails::Loaded,
+    context: &Context,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    refuse_odd(&args)?;
+    let given = args.farm.farm.clone().flatten();
+    let address = address::of(given.as_deref(), &workspace.config)?;
+    let link = interrupts
+        .interruptible(async {
+            let link = Link::connect(&address, "packtrain run").await;
+            link.map_err(farm_error)
+        })
+        .await?;
+    let on = requirement(&args)?;
+    let all = query::overview(&link).await.map_err(farm_error)?;
+    let matching = all.devices.iter().filter(|(key, advert)| {
+        advert.out_of_service.is_none() && on.matches(&Subject::new(key, advert))
+    });
+    let devices = matching.map(|(key, advert)| {
+        let mut info = advert.info.clone();
+        info.id = key.public();
+        info
+    });
+    let devices: Vec<_> = devices.collect();
+    let Workspace {
+        config,
+        root,
+        registry,
+    } = workspace;
+    let planned = planned(
+        &args,
+        &config,
+        &registry,
+        &found,
+        devices.clone(),
+        None,
+        context,
+    )?;
+    if args.choice.list || planned.sessions.is_empty() {
+        if args.choice.list {
+            list::print(&planned, args.format);
+        }
+        return Ok(Exit::Passed);
+    }
+    let files = files(&args, &config, &root, &planned, context)?;
+    let secrets = args.secret.iter().map(|(name, _)| name.clone()).collect();
+    let sources = !config.mcp_servers.is_empty();
+    let mut manifest = files.manifest(planned.run.clone(), sources, secrets);
+    let named = match args.trails.as_slice() {
+        [] => vec![config.trails_dir.clone()],
+        given => given.to_vec(),
+    };
+    let named = named
+        .iter()
+        .filter_map(|path| files.map(&context.working_directory.join(path)));
+    manifest.resume = Some(Resume {
+        arguments: arguments(),
+        trails: named.collect(),
+        devices,
+        plan: planned.fingerprint(),
+    });
+    let ready = Ready {
+        link,
+        plan: planned,
+        manifest,
+        files: Files::Collected(files),
+        resumed: false,
+    };
+    let folder = RunFolder::create(&config, &ready.plan.run, context.color)?;
+    carry_out(args, ready, folder, context, interrupts).await
+}
+
+/// Carries on a run that was begun elsewhere, or by a process that is gone.
+pub(crate) async fn resume(
+    mut args: RunArgs,
+    workspace: Workspace,
+    found: trails::Loaded,
+    resumed: Resumed,
+    context: &Context,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    let Resumed {
+        link,
+        run,
+        manifest,
+        resume,
+        bundle,
+        output,
+    } = resumed;
+    args.trails.clear();
+    let mut config = workspace.config;
+    config.run.output_dir = output;
+    let registry = &workspace.registry;
+    let known = resume.devices.clone();
+    let planned = planned(&args, &config, registry, &found, known, Some(run), context)?;
+    if planned.fingerprint() != resume.plan {
+        return Err(CliError::misuse(format!(
+            "run {} cannot be carried on: its plan is another one now",
+            planned.run
+        ))
+        .hint("use the same version of packtrain and the same secrets, or run it anew"));
+    }
+    let folder = RunFolder::create(&config, &planned.run, context.color)?;
+    let ready = Ready {
+        link,
+        plan: planned,
+        manifest,
+        files: Files::Bundle(bundle),
+        resumed: true,
+    };
+    carry_out(args, ready, folder, context, interrupts).await
+}
+
+/// Everything it takes to carry a run out.
+struct Ready {
+    link: Link,
+    plan: Plan,
+    manifest: Manifest,
+    files: Files,
+    resumed: bool,
+}
+
+async fn carry_out(
+    args: RunArgs,
+    ready: Ready,
+    folder: RunFolder,
+    context: &Context,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    let Ready {
+        link,
+        plan,
+        manifest,
+        files,
+        resumed,
+    } = ready;
+    let options = FarmRunOptions {
+        run: plan.run.clone(),
+        owner: address::owner(),
+        min_devices: args.farm.min_devices.unwrap_or(1),
+        secrets: args.secret.clone(),
+        ttl: address::ttl(&link).await,
+        resumed,
+    };
+    let run = plan.run.clone();
+    let begun = async {
+        let begun = FarmHost::begin(link, options, manifest, files).await;
+        begun.map_err(farm_error)
+    };
+    let farm = interrupts.interruptible(begun).await?;
+    render::say(&format!(
+        "run {run}; should this process end early: packtrain resume {run}"
+    ));
+    let recording = Recording::begin(&args, folder, context, &interrupts).await?;
+    let telling = AbortOnDropHandle::new(tokio::spawn(tell(farm.standing())));
+    let recorded = recording.run(plan, Arc::new(farm.clone())).await;
+    drop(telling);
+    // What is on the farm is kept for as long as the journal is not whole.
+    if recorded.is_whole() {
+        farm.done().await;
+    }
+    recorded.close().await
+}
+
+/// Says why nothing of the run is under way, whenever that changes.
+async fn tell(mut standing: watch::Receiver<Option<Standing>>) {
+    let mut said = None;
+    loop {
+        let now = standing.borrow_and_update().clone();
+        if let Some(now) = now
+            && now.running == 0
+            && now.waiting > 0
+        {
+            let place = match now.ahead {
+                0 => String::new(),
+                1 => "1 run is ahead; ".to_owned(),
+                many => format!("{many} runs are ahead; "),
+            };
+            let why = now.reason.unwrap_or_else(|| "its turn comes".to_owned());
+            let text = format!("farm: waiting: {place}{why}");
+            if said.as_ref() != Some(&text) {
+                render::say(&text);
+                said = Some(text);
+            }
+        }
+        if standing.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+fn planned(
+    args: &RunArgs,
+    config: &Config,
+    registry: &Registry,
+    found: &trails::Loaded,
+    devices: Vec<packtrain_drivers::DeviceInfo>,
+    run: Option<RunId>,
+    context: &Context,
+) -> Result<Plan, CliError> {
+    let trails = requested(args, config, found, &devices)?;
+    let devices = Devices {
+        devices,
+        anywhere: Some(Anywhere {
+            on: args.farm.on.clone().unwrap_or_default(),
+            count: args.farm.count.map(|count| count as usize),
+        }),
+        run,
+        ..Devices::default()
+    };
+    plan(args, config, registry, trails, devices, context)
+}
+
+fn requirement(args: &RunArgs) -> Result<Requirement, CliError> {
+    let text = args.farm.on.as_deref().unwrap_or_default();
+    Requirement::parse(text).map_err(|error| {
+        CliError::misuse(format!("`--on` makes no sense: {error}"))
+            .hint("`packtrain farm why --help` shows how it is written")
+    })
+}
+
+/// The files that hosts need.
+fn files(
+    args: &RunArgs,
+    config: &Config,
+    root: &Path,
+    plan: &Plan,
+    context: &Context,
+) -> Result<Collected, CliError> {
+    let trails: Vec<PathBuf> = plan
+        .trails
+        .iter()
+        .map(|trail| context.working_directory.join(trail.source.name()))
+        .collect();
+    let apps = plan.matrices.iter().flatten();
+    let apps = apps.flat_map(|matrix| matrix.meanings.iter());
+    let apps = apps.filter_map(|(_, meaning)| meaning.app_file.clone());
+    let apps: Vec<PathBuf> = apps.collect();
+    let file = context.project_file(root);
+    let options = CollectOptions {
+        is_project: file.is_file(),
+        config: file.is_file().then_some(file),
+        include: config.farm.include.clone(),
+        leave_out: vec![config.run.output_dir.clone()],
+        ..CollectOptions::default()
+    };
+    let collected = collect(root, &trails, &apps, &options);
+    let _ = args;
+    collected.map_err(|error| {
+        CliError::misuse("the run's files cannot be sent to hosts").because(&error)
+    })
+}
+
+/// The command line, without the program and without what must not be shown.
+fn arguments() -> Vec<String> {
+    without_secrets(std::env::args().skip(1))
+}
+
+fn without_secrets(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        if argument == "--secret" {
+            arguments.next();
+        } else if !argument.starts_with("--secret=") {
+            kept.push(argument);
+        }
+    }
+    kept
+}
+
+/// What makes no sense on a farm.
+fn refuse_odd(args: &RunArgs) -> Result<(), CliError> {
+    let odd = [
+        (!args.device.is_empty(), "--device"),
+        (args.all_devices, "--all-devices"),
+        (args.choice.last_failed, "--last-failed"),
+        (args.choice.times.is_some(), "--times"),
+        (args.headed, "--headed"),
+    ];
+    match odd.iter().find(|(given, _)| *given) {
+        None => Ok(()),
+        Some((_, flag)) => Err(
+            CliError::misuse(format!("`{flag}` is not for runs on a farm"))
+                .hint("`--on` says what devices have to be: --on 'android & api>=33'"),
+        ),
+    }
+}
+
+/// An error of the farm's as people are told.
+pub(crate) fn farm_error(error: packtrain_farm::link::FarmError) -> CliError {
+    CliError::infrastructure(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    #[test]
+    fn secrets_are_in_no_command_line_that_is_kept() {
+        let given = [
+            "run",
+            "a",
+            "--secret",
+            "P=x",
+            "--on",
+            "ios",
+            "--secret=Q=y",
+            "b",
+        ];
+        let kept = without_secrets(given.iter().map(ToString::to_string));
+        assert_eq!(kept, ["run", "a", "--on", "ios", "b"]);
+    }
+}

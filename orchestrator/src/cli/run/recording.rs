@@ -1,0 +1,212 @@
+//! A run as it is kept and shown, wherever its sessions are carried out: journal, progress, reports,
+//! and the end that a signal brings about.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use packtrain_config::Config;
+use packtrain_engine::{Journal, JournalThread, Plan, Run, SessionHost, Sink, Stop, StopReason};
+use packtrain_model::memory::Redactor;
+use packtrain_model::{Exit, RunId, Verdict};
+use packtrain_record::{JournalWriter, mark_latest};
+use packtrain_report::console::Detail;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::RunArgs;
+use super::ending::Ending;
+use crate::cli::{Context, Format};
+use crate::exit::CliError;
+use crate::live::LiveReport;
+use crate::opener;
+use crate::render::{self, Color};
+use crate::reports::Copies;
+use crate::shutdown::Interrupts;
+use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
+
+/// How long a run may take after a signal before it is given up. Its sessions have less.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The folder of a run, before anything is in it.
+pub(super) struct RunFolder {
+    writer: JournalWriter,
+    pub(super) path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes the folder of a run.
+    ///
+    /// # Errors
+    /// When the disk refuses, or there is one.
+    pub(super) fn create(config: &Config, run: &RunId, color: Color) -> Result<Self, CliError> {
+        let root = &config.run.output_dir;
+        let writer = JournalWriter::create(root, run).map_err(|error| {
+            CliError::infrastructure("cannot write the run's journal").because(&error)
+        })?;
+        if let Err(error) = mark_latest(root, run) {
+            render::warning(&error.to_string(), color);
+        }
+        Ok(Self {
+            path: writer.folder().to_owned(),
+            writer,
+        })
+    }
+}
+
+/// A run that is recorded.
+pub(super) struct Recording {
+    journal: Journal,
+    thread: JournalThread,
+    ending: Arc<Ending>,
+    live: Option<LiveReport>,
+    stop: Stop,
+    stopping: AbortOnDropHandle<()>,
+    interrupts: Interrupts,
+    is_opened: bool,
+    color: Color,
+}
+
+/// A run that has come to its end, but for what was started for it.
+pub(super) struct Recorded {
+    stopping: AbortOnDropHandle<()>,
+    ending: Arc<Ending>,
+    live: Option<LiveReport>,
+    is_opened: bool,
+    color: Color,
+    concluded: Result<Exit, CliError>,
+}
+
+impl Recording {
+    /// Begins to record.
+    ///
+    /// # Errors
+    /// When the journal or the live report cannot be started.
+    pub(super) async fn begin(
+        args: &RunArgs,
+        folder: RunFolder,
+        context: &Context,
+        interrupts: &Interrupts,
+    ) -> Result<Self, CliError> {
+        let copies = Copies {
+            only: args.no_report,
+            junit: args.junit.clone(),
+            html: args.html.clone(),
+            summary: args.shown.summary.clone(),
+            single_file: args.shown.single_file,
+            for_ci: true,
+        };
+        let live = live_report(args, &folder.path, context.color).await?;
+        let mut ending = Ending::new(folder.path, copies, args.format, context.color);
+        ending.live = live.as_ref().map(LiveReport::run);
+        let is_opened = args.shown.open && live.is_none();
+        let ending = Arc::new(ending);
+        let disk = Box::new(Disk::new(folder.writer));
+        let secrets = Redactor::of(&args.secret);
+        let mut sinks = sinks(args, context.color);
+        sinks.extend(live.as_ref().map(LiveReport::sink));
+        let (journal, thread) = Journal::start(disk, sinks, secrets).map_err(|error| {
+            CliError::infrastructure("cannot start the journal").because(&error)
+        })?;
+        let stop = Stop::default();
+        let stopping = interrupts.stopping(stop.clone());
+        interrupts.before_quitting({
+            let (ending, stop) = (Arc::clone(&ending), stop.clone());
+            move || {
+                stop.request(StopReason::SecondInterrupt);
+                ending.quit()
+            }
+        });
+        Ok(Self {
+            journal,
+            thread,
+            ending,
+            live,
+            stop,
+            stopping,
+            interrupts: interrupts.clone(),
+            is_opened,
+            color: context.color,
+        })
+    }
+
+    /// Carries out a plan and makes the reports.
+    pub(super) async fn run(self, plan: Plan, host: Arc<dyn SessionHost>) -> Recorded {
+        let overdue = async {
+            self.interrupts.first().cancelled().await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
+        };
+        let run = Run {
+            plan,
+            host,
+            journal: self.journal,
+            stop: self.stop,
+        };
+        let verdict: Option<Verdict> = tokio::select! {
+            verdict = run.execute() => Some(verdict),
+            () = overdue => None,
+        };
+        if let Some(verdict) = &verdict {
+            self.interrupts.known(verdict.exit);
+        }
+        let concluded = self.ending.conclude(verdict, self.thread).await;
+        Recorded {
+            stopping: self.stopping,
+            ending: self.ending,
+            live: self.live,
+            is_opened: self.is_opened,
+            color: self.color,
+            concluded,
+        }
+    }
+}
+
+impl Recorded {
+    /// Whether the journal is whole and the run has a verdict.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.concluded.is_ok()
+    }
+
+    /// What is left to do once everything that was started for the run has ended.
+    pub(super) async fn close(self) -> Result<Exit, CliError> {
+        if let Some(live) = self.live {
+            live.shutdown().await;
+        }
+        // One may have gone on until its device was let go of.
+        self.ending.remove_raw_logs();
+        drop(self.stopping);
+        if let Some(html) = self.ending.html.get().filter(|_| self.is_opened).cloned() {
+            let color = self.color;
+            // That it does not open was said.
+            let _ = tokio::task::spawn_blocking(move || opener::file(&html, color)).await;
+        }
+        self.concluded
+    }
+}
+
+/// The report while the run goes on, when it is wanted.
+async fn live_report(
+    args: &RunArgs,
+    folder: &Path,
+    color: Color,
+) -> Result<Option<LiveReport>, CliError> {
+    if !args.shown.live {
+        return Ok(None);
+    }
+    let live = LiveReport::start(folder).await.map_err(|error| {
+        CliError::infrastructure("cannot serve the live report").because(&error)
+    })?;
+    render::say(&format!("live: {}", live.url()));
+    if args.shown.open {
+        opener::address(live.url(), color);
+    }
+    Ok(Some(live))
+}
+
+fn sinks(args: &RunArgs, color: Color) -> Vec<Box<dyn Sink>> {
+    let shown: Box<dyn Sink> = match (args.format, args.shown.detail()) {
+        (Format::Json, _) => Box::new(Ndjson),
+        (Format::Text, None) if Live::is_possible() => Box::new(Live::new(color)),
+        (Format::Text, detail) => Box::new(Lines::new(color, detail.unwrap_or(Detail::Steps))),
+    };
+    vec![shown]
+}

@@ -1,0 +1,86 @@
+//! How much this computer takes at once, from what it has. Deciding is pure.
+
+use packtrain_farm::wire::Capacity;
+
+/// The memory that is assumed where the system does not tell it, in bytes.
+const USUAL_MEMORY: u64 = 8 * GB;
+const GB: u64 = 1024 * 1024 * 1024;
+/// Where Linux tells how much memory there is.
+const MEMORY_FILE: &str = "/proc/meminfo";
+
+/// What a computer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Resources {
+    /// Processor cores.
+    pub(crate) cores: u32,
+    /// Memory, in bytes.
+    pub(crate) memory: u64,
+}
+
+impl Resources {
+    /// Those of this computer.
+    pub(crate) fn here() -> Self {
+        let cores = std::thread::available_parallelism();
+        let told = std::fs::read_to_string(MEMORY_FILE);
+        let memory = told.ok().and_then(|text| total_memory(&text));
+        Self {
+            cores: cores.map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX)),
+            memory: memory.unwrap_or(USUAL_MEMORY),
+        }
+    }
+
+    /// How many browsers' sessions it takes: one for each GB of memory and two for each core, whichever
+    /// is less.
+    pub(crate) fn browsers(self) -> u32 {
+        let by_memory = u32::try_from(self.memory / GB).unwrap_or(u32::MAX);
+        by_memory.min(self.cores.saturating_mul(2)).max(1)
+    }
+}
+
+/// What a host takes at once, with as many devices that are no browsers. Those take nothing of this
+/// computer that is worth a limit.
+pub(crate) fn capacity(phones: usize, browsers: u32, sessions: Option<u32>) -> Capacity {
+    let phones = u32::try_from(phones).unwrap_or(u32::MAX);
+    let sessions = sessions.unwrap_or_else(|| phones.saturating_add(browsers));
+    Capacity {
+        sessions,
+        browsers: browsers.min(sessions),
+    }
+}
+
+/// `MemTotal:       16310408 kB`, in bytes.
+fn total_memory(text: &str) -> Option<u64> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_are_limited_by_memory_and_cores_and_phones_by_nothing() {
+        let browsers = |cores, gigabytes| {
+            let memory = gigabytes * GB;
+            Resources { cores, memory }.browsers()
+        };
+        assert_eq!(browsers(2, 32), 4);
+        assert_eq!(browsers(16, 8), 8);
+        assert_eq!(browsers(1, 0), 1);
+        let free = capacity(250, 4, None);
+        assert_eq!((free.sessions, free.browsers), (254, 4));
+        let bound = capacity(250, 4, Some(2));
+        assert_eq!((bound.sessions, bound.browsers), (2, 2));
+    }
+
+    #[test]
+    fn memory_is_read_as_linux_tells_it() {
+        let text = "MemFree: 1 kB\nMemTotal:       16310408 kB\n";
+        assert_eq!(total_memory(text), Some(16_310_408 * 1024));
+        assert_eq!(total_memory("MemTotal: much"), None);
+        assert_eq!(total_memory(""), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! Places for other people's runs: a bundle's configuration, tools and tool sources, on the devices of
+//! this computer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use actix_rt::ArbiterHandle;
+use packtrain_config::{Config, Sources};
+use packtrain_device_actors::Fleet;
+use packtrain_drivers::BoxFuture;
+use packtrain_engine::{DeviceChange, Here, SessionHost, SessionOrder, SessionOutput, SessionStop};
+use packtrain_farm::bundle::{Bundle, inside};
+use packtrain_farm::host::devices::HostDevices;
+use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
+use packtrain_model::Outcome;
+use packtrain_tools::{Caller, Registry, SharedRegistry};
+use tokio::sync::mpsc;
+
+use super::scratch::{HostFolder, RunFolder};
+use crate::cli::{Workspace, refused};
+use crate::exit::CliError;
+use crate::sources::{Purpose, RunningSources};
+use crate::{tool_files, trails};
+
+/// Makes places to work in on this computer. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct HostWorkplace {
+    /// The devices, shared by all runs.
+    pub(crate) fleet: Fleet,
+    /// What the farm is told of them.
+    pub(crate) devices: HostDevices,
+    /// Where files of runs are written.
+    pub(crate) folder: Arc<HostFolder>,
+    /// Whether trails may run commands of this computer.
+    pub(crate) allows_commands: bool,
+    /// Where actors of tool sources live.
+    pub(crate) arbiter: ArbiterHandle,
+}
+
+impl Workplace for HostWorkplace {
+    fn open(&self, opening: Opening) -> BoxFuture<'static, Result<Box<dyn OpenRun>, String>> {
+        let place = self.clone();
+        Box::pin(async move {
+            match place.open_run(opening).await {
+                Ok(open) => Ok(Box::new(open) as Box<dyn OpenRun>),
+                Err(error) => Err(sentence(&error)),
+            }
+        })
+    }
+}
+
+impl HostWorkplace {
+    async fn open_run(self, opening: Opening) -> Result<OpenPlace, CliError> {
+        let Opening {
+            run,
+            manifest,
+            bundle,
+            secrets,
+        } = opening;
+        let hostile = |error| CliError::infrastructure("the run's bundle").because(&error);
+        let root = inside(bundle.path(), &manifest.root).map_err(hostile)?;
+        let file = manifest.config.as_deref();
+        let file = file.map(|file| inside(&root, file)).transpose();
+        let file = file.map_err(hostile)?;
+        let loading = tokio::task::spawn_blocking(move || workspace(&root, file.as_deref()));
+        let workspace = loading
+            .await
+            .map_err(|_| CliError::infrastructure("reading the bundle was interrupted"))??;
+        let folder = self.folder.for_run()?;
+        let sources = if manifest.sources && !workspace.config.mcp_servers.is_empty() {
+            let adverts = self.devices.adverts().into_values();
+            let purpose = Purpose {
+                devices: adverts.map(|advert| advert.info).collect(),
+                first: None,
+                run_dir: Some(folder.path().to_owned()),
+                name: run.to_string(),
+                secrets: &secrets.0,
+                root: &workspace.root,
+                log_listener: None,
+                arbiter: Some(self.arbiter.clone()),
+            };
+            let registry = workspace.registry.clone();
+            Some(RunningSources::start(&workspace.config, registry, purpose).await?)
+        } else {
+            None
+        };
+        let registry = match &sources {
+            Some(sources) => sources.registry(),
+            None => SharedRegistry::new(workspace.registry),
+        };
+        let host = Watched {
+            here: Here {
+                fleet: self.fleet,
+                registry,
+                loader: Arc::new(trails::Disk),
+                caller: Caller::Farm {
+                    host_commands: self.allows_commands,
+                },
+                working_directory: workspace.root,
+                scratch: Some(folder.path().to_owned()),
+            },
+            devices: self.devices,
+        };
+        Ok(OpenPlace {
+            host: Arc::new(host),
+            sources,
+            _folder: folder,
+            _bundle: bundle,
+        })
+    }
+}
+
+/// A run that sessions can be carried out of.
+struct OpenPlace {
+    host: Arc<dyn SessionHost>,
+    sources: Option<RunningSources>,
+    _folder: RunFolder,
+    _bundle: Bundle,
+}
+
+impl OpenRun for OpenPlace {
+    fn host(&self) -> Arc<dyn SessionHost> {
+        Arc::clone(&self.host)
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            if let Some(sources) = &self.sources {
+                sources.shutdown().await;
+            }
+        })
+    }
+}
+
+/// Tells how sessions ended to what decides on the devices.
+struct Watched {
+    here: Here,
+    devices: HostDevices,
+}
+
+impl SessionHost for Watched {
+    fn run(
+        &self,
+        order: SessionOrder,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> BoxFuture<'static, Outcome> {
+        let devices = self.devices.clone();
+        let device = order.requires.described().map(|info| info.id.clone());
+        let session = self.here.run(order, output, stop);
+        Box::pin(async move {
+            let outcome = session.await;
+            if let Some(device) = device {
+                devices.ended(&device, &outcome);
+            }
+            outcome
+        })
+    }
+
+    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
+        self.here.device_changes()
+    }
+}
+
+/// What is in a bundle. Nothing that the owner of this computer has configured is in it: neither their
+/// own file nor their variables are read.
+fn workspace(root: &Path, file: Option<&Path>) -> Result<Workspace, CliError> {
+    let is_project = file.is_some()
+        || packtrain_config::find(root).is_some_and(|found| found.root.as_path() == root);
+    let config = if is_project {
+        let sources = Sources {
+            start: root.to_owned(),
+            project: file.map(Path::to_owned),
+            ..Sources::default()
+        };
+        packtrain_config::load(&sources)
+            .map_err(|error| refused(&error))?
+            .config
+    } else {
+        let usual = Config::default();
+        Config {
+            trails_dir: root.join(&usual.trails_dir),
+            tools_dir: root.join(&usual.tools_dir),
+            ..usual
+        }
+    };
+    let registry: Registry = tool_files::registry(&config, root)?.registry;
+    Ok(Workspace {
+        config,
+        root: root.to_owned(),
+        registry,
+    })
+}
+
+/// An error for somebody on another computer, in one text.
+fn sentence(error: &CliError) -> String {
+    let told = &error.explanation;
+    let mistakes = told.diagnostics.iter().map(|mistake| mistake.render(false));
+    let first = [told.message.clone()].into_iter();
+    let parts: Vec<_> = first.chain(told.causes.clone()).collect();
+    let mut text = parts.join(": ");
+    for part in mistakes.chain(told.snippet.clone()) {
+        text.push('\n');
+        text.push_str(&part);
+    }
+    text
+}
