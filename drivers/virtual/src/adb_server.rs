@@ -55,7 +55,7 @@ async fn serve(mut client: TcpStream) -> io::Result<()> {
     client.write_all(answer.as_bytes()).await?;
     if stays {
         // Nothing changes until the client has had enough.
-        client.read(&mut [0]).await?;
+        while client.read(&mut [0; 64]).await? > 0 {}
     }
     Ok(())
 }
