@@ -200,7 +200,7 @@ impl Wiring {
         if settings.android == 0 && settings.ios == 0 {
             return Ok(());
         }
-        let fleet = phones::start(&settings).await?;
+        let fleet = phones::start(&settings, None).await?;
         // They live as long as this process, and so does what is kept about them.
         let folder = std::env::temp_dir().join(format!("packtrain-virtual-{}", std::process::id()));
         let adb = AdbPool::new(AdbOptions {

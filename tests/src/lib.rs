@@ -1,6 +1,11 @@
 //! The lab: a folder of its own, the real program in it, and eyes for what it leaves behind.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub mod farm_lab;
+pub mod nats_proxy;
+pub mod nats_server;
+pub mod process;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read};

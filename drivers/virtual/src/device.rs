@@ -14,6 +14,7 @@ use bytes::Bytes;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
+use crate::arrivals::Arrivals;
 use crate::faults::{Event, Fault, FaultRule, FaultState, Faults};
 use crate::latency::{Dice, Latency, VariableDuration};
 use crate::paint::{PaintError, Painter};
@@ -46,6 +47,8 @@ pub struct DeviceOptions {
     pub seed: u64,
     /// Who paints its screen.
     pub painter: Arc<Painter>,
+    /// Where what reaches it is written down.
+    pub arrivals: Option<Arc<Arrivals>>,
 }
 
 /// Whether a device answers.
@@ -90,6 +93,7 @@ pub struct Device {
     boot_loop: Mutex<Option<Duration>>,
     /// Counts how often all connections were cut.
     cuts: watch::Sender<u64>,
+    arrivals: Option<Arc<Arrivals>>,
 }
 
 /// A lock that outlives a panic of another holder: a device must answer its other clients.
@@ -160,6 +164,7 @@ impl Device {
             boot_id: Mutex::new(random_uuid()),
             boot_loop: Mutex::new(None),
             cuts: watch::Sender::new(0),
+            arrivals: options.arrivals,
         }
     }
 
@@ -334,14 +339,22 @@ impl Device {
         (snapshot, scaled(width), scaled(height))
     }
 
-    /// Whether nothing can go wrong, so that events need not be described.
+    /// Whether nothing can go wrong.
     pub fn has_no_faults(&self) -> bool {
         lock(&self.faults).is_empty()
+    }
+
+    /// Whether nobody looks at events, so that they need not be described.
+    pub fn ignores_events(&self) -> bool {
+        self.arrivals.is_none() && self.has_no_faults()
     }
 
     /// What goes wrong at this event. What concerns the device as a whole has happened when this
     /// returns; the rest is for the caller.
     pub fn fire_faults(&self, event: Event<'_>) -> Vec<Fault> {
+        if let Some(arrivals) = &self.arrivals {
+            arrivals.note(&self.name(), event);
+        }
         let mut faults = lock(&self.faults);
         if faults.is_empty() {
             return Vec::new();

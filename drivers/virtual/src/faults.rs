@@ -89,7 +89,23 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    const fn text(self) -> &'a str {
+    /// What rules call its kind.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::Connect(_) => "connect",
+            Self::Service(_) => "service",
+            Self::Command(_) => "command",
+            Self::Route(_) => "route",
+            Self::Touch(_) => "touch",
+            Self::Launch(_) => "launch",
+            Self::Tree(_) => "tree",
+            Self::Install(_) => "install",
+            Self::Push(_) => "push",
+        }
+    }
+
+    /// What patterns of rules are held against.
+    pub const fn text(self) -> &'a str {
         match self {
             Self::Connect(t)
             | Self::Service(t)

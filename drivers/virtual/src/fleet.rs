@@ -7,11 +7,13 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::adb_server;
 use crate::android::blobs::Blobs;
 use crate::android::{
     Address, Android, AndroidOptions, AuthPolicy, Build, Generation, ListenerScope,
 };
 use crate::app::{App, AppError};
+use crate::arrivals::Arrivals;
 use crate::device::{Device, DeviceOptions};
 use crate::faults::{FaultRule, Faults};
 use crate::ios::{Iphone, Iphones, udid};
@@ -60,6 +62,8 @@ pub struct FleetOptions {
     pub paint: PaintLimits,
     /// Bytes of files kept in memory; more goes to a temporary file.
     pub files_in_memory: usize,
+    /// Where what reaches the devices is written down.
+    pub arrivals: Option<Arc<Arrivals>>,
 }
 
 impl Default for FleetOptions {
@@ -77,6 +81,7 @@ impl Default for FleetOptions {
             build: Build::default(),
             paint: PaintLimits::default(),
             files_in_memory: 64 * 1024 * 1024,
+            arrivals: None,
         }
     }
 }
@@ -180,6 +185,7 @@ impl Fleet {
                     faults: faults.clone(),
                     seed: options.seed,
                     painter: painter.clone(),
+                    arrivals: options.arrivals.clone(),
                 });
                 let options = AndroidOptions {
                     auth: options.auth,
@@ -208,6 +214,7 @@ impl Fleet {
                 faults: faults.clone(),
                 seed: options.seed,
                 painter: painter.clone(),
+                arrivals: options.arrivals.clone(),
             }))
         });
         let iphones = match options.ios {
@@ -250,6 +257,15 @@ impl Fleet {
     /// The iPhones with their usbmuxd; `None` without any.
     pub const fn iphones(&self) -> Option<&Iphones> {
         self.iphones.as_ref()
+    }
+
+    /// Starts an adb server that has no devices, for clients that ask one before they come here
+    /// directly. It ends with the fleet.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn start_adb_server(&self) -> std::io::Result<SocketAddr> {
+        adb_server::start(&self.shutdown, &self.tasks).await
     }
 
     /// Bytes of files that are kept in memory for all devices together.

@@ -5,8 +5,10 @@
 //! state; the platforms serialise it in their own form. Nothing here knows the rest of Packtrain:
 //! a codec shared with its drivers would hide a mistake made on both sides.
 
+mod adb_server;
 pub mod android;
 pub mod app;
+pub mod arrivals;
 pub mod device;
 pub mod document;
 pub mod faults;

@@ -9,6 +9,7 @@
 //! its key is written by compare-and-set, and a session has one end because its subject is written once.
 
 mod blobs;
+pub mod audit;
 pub mod broker;
 pub mod bundle;
 pub mod fence;

@@ -6,6 +6,7 @@ mod computer;
 mod config;
 mod doctor;
 pub(crate) mod join;
+mod rehearse;
 mod token;
 mod up;
 
@@ -37,6 +38,8 @@ enum FarmCommand {
     Config(config::ConfigArgs),
     /// Say what is wrong with the farm
     Doctor(doctor::DoctorArgs),
+    /// Play a whole farm on this computer, kill parts of it, and judge what is left
+    Rehearse(Box<rehearse::RehearseArgs>),
 }
 
 /// `packtrain farm`.
@@ -48,6 +51,7 @@ pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
         FarmCommand::Join(args) => join::run(args),
         FarmCommand::Config(args) => config::run(&args),
         FarmCommand::Doctor(args) => doctor::run(&args, context),
+        FarmCommand::Rehearse(args) => rehearse::run(*args, context),
     }
 }
 

@@ -1,11 +1,13 @@
 //! `packtrain virtual`: virtual phones for anybody's client.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use packtrain_config::{Flags, VirtualProfile, VirtualSettings};
 use packtrain_model::Exit;
+use packtrain_virtual::arrivals::Arrivals;
 use serde_json::json;
 
 use super::{Context, Format};
@@ -61,6 +63,10 @@ struct UpArgs {
     #[arg(long, value_enum, value_name = "PROFILE")]
     profile: Option<Profile>,
 
+    /// Append a line of JSON to FILE for everything that reaches them
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+
     /// How to print their addresses
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -101,15 +107,26 @@ pub(crate) fn run(args: VirtualArgs, context: &Context) -> Result<Exit, CliError
             None => configured.profile,
         },
     };
-    runtime::block_on_stoppable(async |interrupts| up(settings, args.format, interrupts).await)
+    let arrivals = args.log.as_deref().map(|path| {
+        Arrivals::append(path).map_err(|error| {
+            CliError::misuse(format!("cannot write {}", path.display())).because(&error)
+        })
+    });
+    let arrivals = arrivals.transpose()?.map(Arc::new);
+    runtime::block_on_stoppable(async |interrupts| {
+        up(settings, arrivals, args.format, interrupts).await
+    })
 }
 
 async fn up(
     settings: VirtualSettings,
+    arrivals: Option<Arc<Arrivals>>,
     format: Format,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
-    let fleet = interrupts.interruptible(phones::start(&settings)).await?;
+    let fleet = interrupts
+        .interruptible(phones::start(&settings, arrivals))
+        .await?;
     match format {
         Format::Json => {
             let android: Vec<_> = fleet
@@ -136,10 +153,20 @@ async fn up(
                     })
                 })
                 .collect();
+            // For clients that ask an adb server even where they drive phones directly.
+            let adb_server = fleet.start_adb_server().await.map_err(|error| {
+                CliError::infrastructure("cannot listen for adb").because(&error)
+            })?;
             let usbmuxd = fleet.usbmuxd_address().map(|address| address.to_string());
             render::out(
-                &json!({ "schema_version": 1, "android": android, "ios": ios, "usbmuxd": usbmuxd })
-                    .to_string(),
+                &json!({
+                    "schema_version": 1,
+                    "android": android,
+                    "ios": ios,
+                    "usbmuxd": usbmuxd,
+                    "adb_server": adb_server.to_string(),
+                })
+                .to_string(),
             );
         }
         Format::Text => {

@@ -1,9 +1,11 @@
 //! Virtual phones from configuration: servers in this process, and what leads to them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use packtrain_config as config;
 use packtrain_virtual::app::App;
+use packtrain_virtual::arrivals::Arrivals;
 use packtrain_virtual::faults::Faults;
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::latency::Latency;
@@ -14,11 +16,14 @@ use crate::exit::CliError;
 const SHOP: &str = include_str!("../../../examples/shop/app.yaml");
 const SHOP_NAME: &str = "examples/shop/app.yaml";
 
-/// Starts the virtual phones of the configuration.
+/// Starts the virtual phones of the configuration. What reaches them is written into `arrivals`.
 ///
 /// # Errors
 /// When the app or the faults have mistakes, or nothing can listen on loopback.
-pub(crate) async fn start(settings: &config::VirtualSettings) -> Result<Fleet, CliError> {
+pub(crate) async fn start(
+    settings: &config::VirtualSettings,
+    arrivals: Option<Arc<Arrivals>>,
+) -> Result<Fleet, CliError> {
     let apps = match &settings.app {
         Some(path) => App::parse_all(&read(path)?, &path.display().to_string()),
         None => App::parse_all(SHOP, SHOP_NAME),
@@ -44,6 +49,7 @@ pub(crate) async fn start(settings: &config::VirtualSettings) -> Result<Fleet, C
         latency,
         faults,
         seed: settings.seed,
+        arrivals,
         ..FleetOptions::default()
     })
     .await

@@ -87,7 +87,7 @@ impl Device {
     }
 
     async fn apply_faults(&self, words: impl FnOnce() -> String) -> FaultOutcome {
-        if self.has_no_faults() {
+        if self.ignores_events() {
             return FaultOutcome::Proceed;
         }
         let mut outcome = FaultOutcome::Proceed;

@@ -1,0 +1,319 @@
+//! One journal by itself: every planned session has one end, and what is told of each attempt is whole,
+//! in order, and told once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use packtrain_model::{
+    AttemptNumber, Entry, Outcome, PlannedSession, RunEvent, SessionId, SessionIndex, StepIndex,
+    TrailSummary,
+};
+
+use super::{Finding, FindingKind, parse_session};
+
+/// What is wrong with a journal that was written to its end.
+pub fn journal(entries: &[Entry]) -> Vec<Finding> {
+    let mut reading = Reading::default();
+    for (number, entry) in (1..).zip(entries) {
+        reading.number(number, entry);
+        reading.take(&entry.event);
+    }
+    reading.end()
+}
+
+#[derive(Default)]
+struct Reading {
+    findings: Vec<Finding>,
+    trails: Vec<TrailSummary>,
+    planned: Vec<PlannedSession>,
+    sessions: BTreeMap<usize, Session>,
+    has_begun: bool,
+    settled: Option<u32>,
+    /// A number that is out of place is told once: all that follow are, too.
+    is_out_of_step: bool,
+}
+
+/// A planned session.
+#[derive(Default)]
+struct Session {
+    /// The attempts told of, by number.
+    attempts: BTreeMap<u32, State>,
+    finished: u32,
+}
+
+/// An attempt.
+#[derive(Default)]
+struct State {
+    started: u32,
+    /// Events between its start and its end.
+    told: u32,
+    ended: bool,
+    steps: Vec<StepIndex>,
+    finished: BTreeSet<StepIndex>,
+    /// Calls of the step under way, by place, and whether each has ended.
+    calls: BTreeMap<u32, bool>,
+}
+
+impl Reading {
+    fn report(&mut self, kind: FindingKind, what: impl Into<String>) {
+        self.findings.push(Finding::new(kind, what));
+    }
+
+    fn number(&mut self, expected: u64, entry: &Entry) {
+        if entry.seq != expected && !self.is_out_of_step {
+            self.is_out_of_step = true;
+            let kind = if entry.seq > expected {
+                FindingKind::Lost
+            } else {
+                FindingKind::Doubled
+            };
+            let what = format!("event {} stands where {expected} has to", entry.seq);
+            self.report(kind, what);
+        }
+    }
+
+    fn take(&mut self, event: &RunEvent) {
+        if self.settled.is_some() {
+            self.report(
+                FindingKind::Disordered,
+                "something is told after the end of the run",
+            );
+        }
+        match event {
+            RunEvent::RunStarted {
+                trails, sessions, ..
+            } => {
+                if self.has_begun {
+                    self.report(FindingKind::Doubled, "the run begins twice");
+                }
+                self.has_begun = true;
+                self.trails.clone_from(trails);
+                self.planned.clone_from(sessions);
+            }
+            RunEvent::RunFinished { verdict, .. } => self.settled = Some(verdict.settled()),
+            RunEvent::SinkFailed { .. } | RunEvent::StopRequested { .. } => {}
+            RunEvent::SessionStarted { .. }
+            | RunEvent::SessionConfigured { .. }
+            | RunEvent::StepStarted { .. }
+            | RunEvent::ToolStarted { .. }
+            | RunEvent::ToolFinished { .. }
+            | RunEvent::StepFinished { .. }
+            | RunEvent::StepObserved { .. }
+            | RunEvent::ArtifactSaved { .. }
+            | RunEvent::DeviceReported { .. }
+            | RunEvent::SessionWillRetry { .. }
+            | RunEvent::SessionFinished { .. } => {
+                if let Some(session) = event.session() {
+                    self.take_of(session, event);
+                }
+            }
+        }
+    }
+
+    fn take_of(&mut self, id: &SessionId, event: &RunEvent) {
+        let Some((number, attempt)) =
+            parse_session(id).filter(|(number, _)| *number < self.planned.len())
+        else {
+            self.report(FindingKind::Doubled, format!("{id} was never planned"));
+            return;
+        };
+        let planned = &self.planned[number];
+        let trail = self.trails.get(planned.trail);
+        let session = self.sessions.entry(number).or_default();
+        let mut wrong = Vec::new();
+        if attempt > 1 {
+            let before = session.attempts.get(&(attempt - 1));
+            if !session.attempts.contains_key(&attempt) && before.is_none_or(|state| !state.ended) {
+                let kind = match before {
+                    Some(_) => FindingKind::Doubled,
+                    None => FindingKind::Lost,
+                };
+                wrong.push(Finding::new(
+                    kind,
+                    format!("{id} begins before the attempt before it has ended"),
+                ));
+            }
+        }
+        if session.finished > 0 {
+            let kind = match event {
+                RunEvent::SessionFinished { .. } => FindingKind::Doubled,
+                _ => FindingKind::Disordered,
+            };
+            wrong.push(Finding::new(
+                kind,
+                format!("{id} is told of after the session's end"),
+            ));
+        }
+        let is_end = matches!(event, RunEvent::SessionFinished { .. });
+        session.finished += u32::from(is_end);
+        let state = session.attempts.entry(attempt).or_default();
+        wrong.extend(state.take(id, attempt, event, trail));
+        self.findings.extend(wrong);
+    }
+
+    fn end(mut self) -> Vec<Finding> {
+        if !self.has_begun {
+            self.report(FindingKind::Lost, "the run never began");
+        }
+        for number in 0..self.planned.len() {
+            let finished = self.sessions.get(&number).map_or(0, |found| found.finished);
+            if finished == 0 {
+                let session = SessionId::new(SessionIndex(number), AttemptNumber(1));
+                self.report(FindingKind::Lost, format!("{session} has no end"));
+            }
+        }
+        match self.settled {
+            None => self.report(FindingKind::Lost, "the run has no end"),
+            Some(settled) if settled as usize != self.planned.len() => {
+                let planned = self.planned.len();
+                let what = format!("{settled} sessions are counted at the end, of {planned}");
+                let kind = if (settled as usize) < planned {
+                    FindingKind::Lost
+                } else {
+                    FindingKind::Doubled
+                };
+                self.report(kind, what);
+            }
+            Some(_) => {}
+        }
+        self.findings
+    }
+}
+
+impl State {
+    fn take(
+        &mut self,
+        id: &SessionId,
+        attempt: u32,
+        event: &RunEvent,
+        trail: Option<&TrailSummary>,
+    ) -> Vec<Finding> {
+        let mut wrong = Wrong(id, Vec::new());
+        let is_end = matches!(
+            event,
+            RunEvent::SessionWillRetry { .. } | RunEvent::SessionFinished { .. }
+        );
+        let is_start = matches!(event, RunEvent::SessionStarted { .. });
+        if self.ended {
+            let kind = if is_end || is_start {
+                FindingKind::Doubled
+            } else {
+                FindingKind::Disordered
+            };
+            wrong.say(kind, "is told of after its end");
+        }
+        if !is_start && !is_end && self.started == 0 {
+            wrong.say(FindingKind::Lost, "is told of without its beginning");
+            // Said once.
+            self.started = 1;
+        }
+        match event {
+            RunEvent::SessionStarted {
+                attempt: number, ..
+            } => {
+                self.started += 1;
+                if self.started > 1 {
+                    wrong.say(FindingKind::Doubled, "begins twice");
+                }
+                if number.0 != attempt {
+                    wrong.say(FindingKind::Disordered, "is numbered as another attempt");
+                }
+            }
+            RunEvent::SessionWillRetry { next, outcome, .. } => {
+                if next.0 != attempt + 1 {
+                    wrong.say(
+                        FindingKind::Lost,
+                        "is followed by another than the next attempt",
+                    );
+                }
+                self.close(outcome, trail, &mut wrong);
+            }
+            RunEvent::SessionFinished { outcome, .. } => self.close(outcome, trail, &mut wrong),
+            RunEvent::StepStarted { step, .. } => self.step(*step, trail, &mut wrong),
+            RunEvent::StepFinished { step, .. } => {
+                if self.steps.last() != Some(step) {
+                    wrong.say(FindingKind::Lost, "ends a step that is not under way");
+                }
+                if !self.finished.insert(*step) {
+                    wrong.say(FindingKind::Doubled, "ends a step twice");
+                }
+                self.settle_calls(&mut wrong);
+            }
+            RunEvent::ToolStarted { call, .. } => {
+                if self.calls.insert(*call, false).is_some() {
+                    wrong.say(FindingKind::Doubled, "begins a call twice");
+                } else if *call as usize + 1 != self.calls.len() {
+                    wrong.say(FindingKind::Lost, "begins a call without the one before");
+                }
+            }
+            RunEvent::ToolFinished { call, .. } => match self.calls.insert(*call, true) {
+                Some(false) => {}
+                Some(true) => wrong.say(FindingKind::Doubled, "ends a call twice"),
+                None => wrong.say(FindingKind::Lost, "ends a call that did not begin"),
+            },
+            RunEvent::RunStarted { .. }
+            | RunEvent::SessionConfigured { .. }
+            | RunEvent::StepObserved { .. }
+            | RunEvent::ArtifactSaved { .. }
+            | RunEvent::DeviceReported { .. }
+            | RunEvent::SinkFailed { .. }
+            | RunEvent::StopRequested { .. }
+            | RunEvent::RunFinished { .. } => {}
+        }
+        self.told += u32::from(!is_start && !is_end);
+        wrong.1
+    }
+
+    fn step(&mut self, step: StepIndex, trail: Option<&TrailSummary>, wrong: &mut Wrong<'_>) {
+        let expected = trail.and_then(|trail| trail.steps.get(self.steps.len()));
+        if self.steps.contains(&step) {
+            wrong.say(FindingKind::Doubled, "begins a step twice");
+        } else if expected.is_none_or(|expected| expected.step != step) {
+            wrong.say(FindingKind::Lost, "leaves out a step");
+        }
+        if self.finished.len() < self.steps.len() {
+            wrong.say(
+                FindingKind::Lost,
+                "begins a step before the one before has ended",
+            );
+        }
+        self.steps.push(step);
+        self.calls.clear();
+    }
+
+    /// All calls of a step have ended when it has.
+    fn settle_calls(&mut self, wrong: &mut Wrong<'_>) {
+        if self.calls.values().any(|ended| !ended) {
+            wrong.say(FindingKind::Lost, "has a call without an end");
+        }
+    }
+
+    fn close(&mut self, outcome: &Outcome, trail: Option<&TrailSummary>, wrong: &mut Wrong<'_>) {
+        self.ended = true;
+        let is_whole = match outcome {
+            Outcome::Passed | Outcome::Failed(_) | Outcome::NeedsAgent { .. } => true,
+            Outcome::Skipped { .. }
+            | Outcome::Infrastructure { .. }
+            | Outcome::Cancelled { .. } => false,
+        };
+        if is_whole && self.started == 0 {
+            wrong.say(FindingKind::Lost, "ended without a beginning");
+        }
+        if is_whole && self.finished.len() < self.steps.len() {
+            wrong.say(FindingKind::Lost, "has a step without an end");
+        }
+        let all = trail.map_or(0, |trail| trail.steps.len());
+        if outcome.is_passed() && self.finished.len() != all {
+            wrong.say(FindingKind::Lost, "passed and lacks steps");
+        }
+    }
+}
+
+/// What is wrong with one attempt.
+struct Wrong<'a>(&'a SessionId, Vec<Finding>);
+
+impl Wrong<'_> {
+    fn say(&mut self, kind: FindingKind, what: &str) {
+        let session = self.0;
+        self.1.push(Finding::new(kind, format!("{session} {what}")));
+    }
+}

@@ -1,0 +1,182 @@
+//! `packtrain farm rehearse`: a whole farm on this computer with virtual phones, in which things are
+//! killed, and a verdict on the farm itself.
+
+mod actor;
+mod faults;
+mod judge;
+mod show;
+mod stage;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use packtrain_config::HumanDuration;
+use packtrain_model::Exit;
+
+use self::faults::Schedule;
+use self::judge::Verdict;
+use self::show::Show;
+use self::stage::{Stage, StageOptions};
+use crate::cli::{Context, Format};
+use crate::exit::CliError;
+use crate::shutdown::Interrupts;
+use crate::{render, runtime};
+
+/// The most findings that are told one by one.
+const MOST_TOLD: usize = 20;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  packtrain farm rehearse --devices 8 --hosts 2 --sessions 40
+  packtrain farm rehearse --devices 1000 --hosts 4 --sessions 5000 --faults faults.yaml --seed 7
+
+A file of faults is a list:
+  - { after: 10%, kill: host }
+  - { after: 20s, stop: host, for: 15s }
+  - { after: 30%, kill: any, times: 20, every: 2% }
+What is killed is started again after `for`, at once without it. A run that is killed is resumed.")]
+pub(crate) struct RehearseArgs {
+    /// How many virtual phones
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    devices: u32,
+
+    /// On how many hosts, each a process of its own
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    hosts: u32,
+
+    /// How many sessions the run has
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sessions: u32,
+
+    /// How many steps a session has
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    steps: u32,
+
+    /// How long a step takes on the phone
+    #[arg(long, default_value = "20ms", value_name = "TIME")]
+    step_time: HumanDuration,
+
+    /// How many sessions a second run has, which comes late
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    late: u32,
+
+    /// How many brokers; one decides, the others wait for its death
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    brokers: u32,
+
+    /// What is killed, and when [default: one of each]
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+
+    /// The number that everything random follows from
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    seed: u64,
+
+    /// Whole seconds after which who says nothing is taken for dead
+    #[arg(long, default_value_t = 5, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    ttl: u64,
+
+    /// How long all of it may take
+    #[arg(long, default_value = "30m", value_name = "TIME")]
+    time_limit: HumanDuration,
+
+    /// Keep journals and logs in this folder; otherwise they are kept only when something was found
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+
+    /// How to print the verdict
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// `packtrain farm rehearse`.
+pub(crate) fn run(args: RehearseArgs, context: &Context) -> Result<Exit, CliError> {
+    if args.hosts > args.devices {
+        return Err(CliError::misuse(format!(
+            "{} hosts need at least as many devices",
+            args.hosts
+        )));
+    }
+    let ttl = Duration::from_secs(args.ttl);
+    let schedule = match &args.faults {
+        Some(path) => {
+            let path = context.working_directory.join(path);
+            let text = std::fs::read_to_string(&path).map_err(|error| {
+                CliError::misuse(format!("cannot read {}", path.display())).because(&error)
+            })?;
+            Schedule::parse(&text, &path.display().to_string()).map_err(|error| {
+                CliError::misuse("the faults have a mistake").shown(error.to_string())
+            })?
+        }
+        None => Schedule::of_each(ttl),
+    };
+    runtime::block_on_stoppable(async |interrupts| {
+        rehearse(&args, schedule, ttl, context, &interrupts).await
+    })
+}
+
+async fn rehearse(
+    args: &RehearseArgs,
+    schedule: Schedule,
+    ttl: Duration,
+    context: &Context,
+    interrupts: &Interrupts,
+) -> Result<Exit, CliError> {
+    let folder = match &args.keep {
+        Some(folder) => context.working_directory.join(folder),
+        None => std::env::temp_dir().join(format!("packtrain-rehearsal-{}", std::process::id())),
+    };
+    let stage = Stage::set(StageOptions {
+        folder: folder.clone(),
+        devices: args.devices,
+        hosts: args.hosts,
+        brokers: args.brokers,
+        steps: args.steps,
+        step_time: args.step_time.get(),
+        ttl,
+    });
+    let stage = interrupts.interruptible(stage).await?;
+    let mut show = Show::new(stage, schedule, args.seed);
+    let played = tokio::time::timeout(
+        args.time_limit.get(),
+        interrupts.interruptible(show.play(args.sessions, args.late)),
+    );
+    let played = match played.await {
+        Ok(played) => played,
+        Err(_) => Err(CliError::infrastructure(format!(
+            "the rehearsal did not end within {}",
+            args.time_limit
+        ))
+        .hint(format!("journals and logs are in {}", folder.display()))),
+    };
+    let story = show.end().await;
+    played?;
+    let verdict = Verdict::of(&story, ttl)?;
+    let is_kept = args.keep.is_some() || !verdict.findings.is_empty();
+    if !is_kept {
+        // One that stays is the system's to clean up.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    let kept = is_kept.then_some(folder.as_path());
+    match args.format {
+        Format::Json => render::out(&verdict.json(&story, kept).to_string()),
+        Format::Text => {
+            for finding in verdict.findings.iter().take(MOST_TOLD) {
+                render::out(&finding.to_string());
+            }
+            let more = verdict.findings.len().saturating_sub(MOST_TOLD);
+            if more > 0 {
+                render::out(&format!("and {more} more"));
+            }
+            render::out(&verdict.text(&story));
+            if let Some(kept) = kept {
+                render::say(&format!("journals and logs are in {}", kept.display()));
+            }
+        }
+    }
+    Ok(match verdict.findings.is_empty() {
+        true => Exit::Passed,
+        false => Exit::Failed,
+    })
+}
