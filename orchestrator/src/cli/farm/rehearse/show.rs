@@ -205,8 +205,7 @@ impl Show {
 
     fn bring_back(&mut self) -> Result<(), CliError> {
         let now = Instant::now();
-        let (back, away): (Vec<_>, Vec<_>) =
-            self.away.drain(..).partition(|(due, _)| *due <= now);
+        let (back, away): (Vec<_>, Vec<_>) = self.away.drain(..).partition(|(due, _)| *due <= now);
         self.away = away;
         for (_, who) in back {
             let actor = self.stage.actor_of(who);

@@ -72,11 +72,10 @@ impl Stage {
             CliError::infrastructure(format!("cannot write {}", folder.display())).because(&error)
         };
         if folder.join("logs").exists() {
-            return Err(CliError::misuse(format!(
-                "{} has a rehearsal in it",
-                folder.display()
-            ))
-            .hint("name another folder, or remove it"));
+            return Err(
+                CliError::misuse(format!("{} has a rehearsal in it", folder.display()))
+                    .hint("name another folder, or remove it"),
+            );
         }
         std::fs::create_dir_all(folder.join("logs")).map_err(failed)?;
         std::fs::create_dir_all(folder.join("trails")).map_err(failed)?;
@@ -168,8 +167,22 @@ impl Stage {
             false => "1".to_owned(),
         };
         let mut words = vec!["run", "trails/rehearsal.trail.yaml", "--farm", &self.url];
-        words.extend(["--on", "android", "--count", &count, "--min-devices", &devices]);
-        words.extend(["--screenshots", "none", "--observe", "none", "--no-report", "-q"]);
+        words.extend([
+            "--on",
+            "android",
+            "--count",
+            &count,
+            "--min-devices",
+            &devices,
+        ]);
+        words.extend([
+            "--screenshots",
+            "none",
+            "--observe",
+            "none",
+            "--no-report",
+            "-q",
+        ]);
         words.extend(["--output", &folder]);
         let mut actor = self.actor(&name, &words, ".");
         actor.start()?;
@@ -187,7 +200,9 @@ impl Stage {
         let run = &mut self.runs[number];
         if let Some(id) = run.id() {
             let folder = run.output.display().to_string();
-            let words = ["resume", &id, "--farm", &self.url, "--output", &folder, "-q"];
+            let words = [
+                "resume", &id, "--farm", &self.url, "--output", &folder, "-q",
+            ];
             run.actor.set_words(words.map(str::to_owned).to_vec());
         }
         // One that was killed before it had a name is begun anew.
@@ -237,10 +252,7 @@ impl Phones {
 }
 
 /// Waits until what was started has done something.
-async fn wait_for<T>(
-    actor: &mut Actor,
-    look: impl Fn(&Actor) -> Option<T>,
-) -> Result<T, CliError> {
+async fn wait_for<T>(actor: &mut Actor, look: impl Fn(&Actor) -> Option<T>) -> Result<T, CliError> {
     let begun = tokio::time::Instant::now();
     loop {
         if let Some(found) = look(actor) {
@@ -266,8 +278,9 @@ fn server(folder: &Path, ttl: Duration) -> Result<(Actor, String), CliError> {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
     let address = free.map_err(failed)?;
     let store = folder.join("store").display().to_string();
-    let config =
-        format!("listen: \"{address}\"\nserver_name: rehearsal\njetstream {{ store_dir: {store:?} }}\n");
+    let config = format!(
+        "listen: \"{address}\"\nserver_name: rehearsal\njetstream {{ store_dir: {store:?} }}\n"
+    );
     let file = folder.join("server.conf");
     std::fs::write(&file, config).map_err(failed)?;
     let words = vec!["-c".to_owned(), file.display().to_string()];
@@ -290,7 +303,8 @@ fn find_server() -> Result<PathBuf, CliError> {
         file.is_file().then_some(file)
     });
     found.ok_or_else(|| {
-        CliError::infrastructure("there is no nats-server").hint("`packtrain doctor --fix` installs one")
+        CliError::infrastructure("there is no nats-server")
+            .hint("`packtrain doctor --fix` installs one")
     })
 }
 
