@@ -65,7 +65,8 @@ impl<'a> Farm<'a> {
         interrupt(&self.child);
         ended(self.child).expect(0);
         let folder = self.lab.folder().to_str().unwrap();
-        assert_eq!(processes_with(folder), []);
+        let left = processes_with(folder);
+        assert!(left.is_empty(), "{left:?}");
     }
 }
 
