@@ -3,10 +3,13 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command};
 
-use packtrain_tests::{Ended, Lab, ended, interrupt, processes_with, until};
+use packtrain_model::source::Source;
+use packtrain_model::yaml;
+use packtrain_tests::{Ended, Lab, ended, interrupt, processes_with, repository, until};
 use serde_json::Value;
 
 use crate::lab;
+use crate::snippets::misunderstood;
 
 /// The program in the lab, with the nats-server of the tests.
 fn command(lab: &Lab, arguments: &[&str]) -> Command {
@@ -189,4 +192,58 @@ fn doctor_needs_a_server_only_where_a_farm_is_wanted() {
         "farm: { servers: ['tls://farm.example:4222'] }\n",
     );
     assert_eq!(finding(&lab)["needed"], false);
+}
+
+#[test]
+fn the_configuration_of_three_servers_is_accepted_by_nats_server() {
+    let lab = lab();
+    let users = [
+        "--user",
+        "host:mac-1",
+        "--user",
+        "run:ci",
+        "--user",
+        "viewer:eve",
+    ];
+    let written = ["farm", "config", "--nodes", "3", "--out", "farm"];
+    run(&lab, &[&written[..], &users[..]].concat()).expect(0);
+    for name in ["nats-1", "nats-2", "nats-3"] {
+        let folder = lab.folder().join("farm").join(name);
+        let text = lab.read(folder.join("nats-server.conf"));
+        let here = text.replace("/etc/nats", folder.to_str().unwrap());
+        let here = here.replace("/data", lab.folder().join("data").to_str().unwrap());
+        lab.write(&format!("{name}.conf"), &here);
+        let server = std::env::var_os("PACKTRAIN_TEST_NATS").unwrap();
+        let config = lab.folder().join(format!("{name}.conf"));
+        let tried = Command::new(server)
+            .arg("-t")
+            .arg("-c")
+            .arg(config)
+            .output();
+        Ended::from(tried.unwrap()).expect(0);
+        assert_eq!(text.matches("nats-route://").count(), 2, "{text}");
+    }
+    let before = lab.read("farm/credentials/host-mac-1.json");
+    run(&lab, &[&written[..], &["--user", "host:mac-2"]].concat()).expect(0);
+    assert_eq!(lab.read("farm/credentials/host-mac-1.json"), before);
+    let config = lab.read("farm/nats-1/nats-server.conf");
+    assert!(
+        config.contains("# host mac-1") && config.contains("# host mac-2"),
+        "{config}"
+    );
+}
+
+#[test]
+fn the_recipe_of_a_farm_calls_what_exists() {
+    let text = std::fs::read_to_string(repository().join("deploy/farm/compose.yaml")).unwrap();
+    let read = yaml::read(&Source::new("deploy/farm/compose.yaml", text));
+    assert!(read.problems.is_empty(), "{:?}", read.problems);
+    let services = read.value.unwrap().to_json()["services"].clone();
+    for service in ["broker-1", "broker-2", "host"] {
+        let words = services[service]["command"].as_array().unwrap().iter();
+        let words: Vec<_> = words
+            .map(|word| word.as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(misunderstood(&lab(), &words), None);
+    }
 }

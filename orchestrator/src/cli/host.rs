@@ -113,7 +113,8 @@ async fn joined(
         Some(token) => {
             let servers = farm.unwrap_or_default().split(',').map(str::to_owned);
             let servers: Vec<_> = servers.collect();
-            let access = super::farm::join::joined(&servers, token, name.clone()).await?;
+            let access =
+                super::farm::join::joined(&servers, token, name.clone(), Some(Role::Host)).await?;
             let (address, identity) = (access.address(), Some(access.identity));
             address::Found { address, identity }
         }

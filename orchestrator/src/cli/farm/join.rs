@@ -2,7 +2,7 @@
 
 use clap::Args;
 use packtrain_farm::link::Trust;
-use packtrain_farm::server::{self, Access, Identity, Invitation, JoinError};
+use packtrain_farm::server::{self, Access, Identity, Invitation, JoinError, Refusal, Role};
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
 
@@ -33,23 +33,30 @@ pub(crate) struct JoinArgs {
 /// `packtrain farm join`.
 pub(crate) fn run(args: JoinArgs) -> Result<Exit, CliError> {
     runtime::block_on(async {
-        let access = joined(&args.servers, &args.token, args.name).await?;
+        let access = joined(&args.servers, &args.token, args.name, None).await?;
         let Identity { role, name, .. } = &access.identity;
         render::say(&format!("joined the farm as {role} `{name}`"));
         Ok(Exit::Passed)
     })
 }
 
-/// Joins a farm, and keeps for this user how it is reached.
+/// Joins a farm, and keeps for this user how it is reached. With a role, the token must be for it.
 pub(crate) async fn joined(
     servers: &[String],
     token: &str,
     name: Option<HostName>,
+    wanted: Option<Role>,
 ) -> Result<Access, CliError> {
     servers
         .iter()
         .try_for_each(|server| address::checked(server))?;
     let invitation = Invitation::read(token).map_err(|error| refused(&error.into()))?;
+    if let Some(wanted) = wanted
+        && wanted != invitation.role
+    {
+        let refusal = Refusal::Role(invitation.role);
+        return Err(refused(&refusal.into()));
+    }
     let name = match name {
         Some(name) => name,
         None => own_name()?,
