@@ -8,8 +8,8 @@
 //! same stream, where the run reads it in order. Safety is the server's: a device has one lease because
 //! its key is written by compare-and-set, and a session has one end because its subject is written once.
 
-mod blobs;
 pub mod audit;
+mod blobs;
 pub mod broker;
 pub mod bundle;
 pub mod fence;

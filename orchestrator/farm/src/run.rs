@@ -135,9 +135,7 @@ impl FarmHost {
             let secrets = Secrets(options.secrets.clone());
             tasks.push(spawn(seal_to_hosts(link.clone(), run.clone(), secrets)));
         }
-        let placeholder = Trail::parse("- step: elsewhere\n", "elsewhere.trail.yaml");
-        let placeholder = placeholder.map_or_else(|_| Trail::empty(""), |parsed| parsed.trail);
-        let placeholder = Arc::new(placeholder);
+        let placeholder = Arc::new(placeholder());
         let router = Router::start(&link, &run);
         let live = take(&link, &run, &advert, &options).await?;
         Ok(Self(Arc::new(Inner {
@@ -252,6 +250,12 @@ impl Inner {
     }
 }
 
+/// A trail that stands for another one.
+fn placeholder() -> Trail {
+    let parsed = Trail::parse("trail:\n- step: elsewhere\n", "elsewhere.trail.yaml");
+    parsed.map_or_else(|_| Trail::empty(""), |parsed| parsed.trail)
+}
+
 fn stored(run: &RunId, error: &dyn std::fmt::Display) -> FarmError {
     FarmError::Server {
         doing: format!("store what run {run} needs"),
@@ -342,4 +346,16 @@ async fn standings(mut places: async_nats::Subscriber, tell: watch::Sender<Optio
 
 fn spawn(work: impl Future<Output = ()> + Send + 'static) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(work))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_for_a_trail_can_be_written_and_read() {
+        let written = serde_json::to_vec(&placeholder()).unwrap();
+        let read: Trail = serde_json::from_slice(&written).unwrap();
+        assert_eq!(read.steps.len(), 1);
+    }
 }

@@ -31,6 +31,7 @@ pub(super) async fn carry_out(
         order,
         output,
         grant: None,
+        early: Vec::new(),
         taken: 0,
         started: false,
     };
@@ -47,6 +48,8 @@ struct Session<'a> {
     order: SessionOrder,
     output: SessionOutput,
     grant: Option<Grant>,
+    /// What hosts said before the grant was told: a host may be faster than its broker.
+    early: Vec<Said>,
     /// How many items of its packs were taken in.
     taken: u64,
     /// Whether the journal has its start.
@@ -145,8 +148,24 @@ impl Session<'_> {
         match said {
             Said::Granted(grant) => {
                 self.grant = Some(grant);
+                for said in std::mem::take(&mut self.early) {
+                    if let Some(outcome) = self.hear(said).await {
+                        return Some(outcome);
+                    }
+                }
                 None
             }
+            Said::Happened(..) | Said::Ended(..) if self.grant.is_none() => {
+                self.early.push(said);
+                None
+            }
+            other => self.hear(other).await,
+        }
+    }
+
+    async fn hear(&mut self, said: Said) -> Option<Outcome> {
+        match said {
+            Said::Granted(_) => None,
             Said::Happened(host, pack) => {
                 if self.is_ours(&host) {
                     self.happened(pack).await;
