@@ -42,7 +42,9 @@ pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
 fn broker(farm: &str) -> Result<Exit, CliError> {
     runtime::block_on_stoppable(async |interrupts| {
         let address = address::of(Some(farm), &packtrain_config::Config::default())?;
-        let link = Link::connect(&address, "broker").await.map_err(farm_error)?;
+        let link = Link::connect(&address, "broker")
+            .await
+            .map_err(farm_error)?;
         let options = BrokerOptions {
             name: format!("b{}", std::process::id()),
             replicas: 1,

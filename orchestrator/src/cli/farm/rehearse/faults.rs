@@ -150,7 +150,9 @@ impl When {
             (Self::Share(first), Some(Self::Share(every))) => {
                 Some(Self::Share(first + every * f64::from(number)))
             }
-            (Self::Time(first), Some(Self::Time(every))) => Some(Self::Time(first + every * number)),
+            (Self::Time(first), Some(Self::Time(every))) => {
+                Some(Self::Time(first + every * number))
+            }
             (Self::Share(_), Some(Self::Time(_))) | (Self::Time(_), Some(Self::Share(_))) => None,
         }
     }
@@ -172,7 +174,9 @@ fn when(source: &Source<'_>, text: &At<String>) -> Result<When, DocumentError> {
     let percent = percent.trim().parse::<f64>().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
     let wrong = || wrong(source, text.place, "a share is 0% to 100%");
-    percent.map(|percent| When::Share(percent / 100.0)).ok_or_else(wrong)
+    percent
+        .map(|percent| When::Share(percent / 100.0))
+        .ok_or_else(wrong)
 }
 
 fn duration(source: &Source<'_>, text: &At<String>) -> Result<Duration, DocumentError> {
@@ -229,7 +233,10 @@ mod tests {
         assert_eq!(faults.len(), 5);
         assert_eq!(faults[0].when, When::Share(0.1));
         assert_eq!(faults[1].when, When::Time(Duration::from_secs(20)));
-        assert_eq!((faults[1].deed, faults[1].lasting.as_secs()), (Deed::Stop, 15));
+        assert_eq!(
+            (faults[1].deed, faults[1].lasting.as_secs()),
+            (Deed::Stop, 15)
+        );
         assert!(matches!(faults[4].when, When::Share(share) if (share - 0.34).abs() < 1e-9));
         assert_eq!(faults[4].target, Target::Any);
     }
@@ -244,7 +251,10 @@ mod tests {
             ("- { kill: host, after: 110% }", "0% to 100%"),
             ("- { kill: host, after: soon }", "not a duration"),
             ("- { kill: host, times: 2 }", "needs `every`"),
-            ("- { kill: host, times: 2, after: 1%, every: 1s }", "both shares"),
+            (
+                "- { kill: host, times: 2, after: 1%, every: 1s }",
+                "both shares",
+            ),
             ("- { kill: host, often: true }", "often"),
         ] {
             let error = parse(wrong).unwrap_err();
@@ -258,7 +268,9 @@ mod tests {
     fn the_same_seed_falls_the_same() {
         let rolls = |seed| {
             let mut dice = Dice::new(seed);
-            std::iter::repeat_with(|| dice.one_of(6)).take(50).collect::<Vec<_>>()
+            std::iter::repeat_with(|| dice.one_of(6))
+                .take(50)
+                .collect::<Vec<_>>()
         };
         assert_eq!(rolls(7), rolls(7));
         assert_ne!(rolls(7), rolls(8));

@@ -2,7 +2,7 @@
 //! are not their hosts', so that they outlive them and tell what has reached them.
 
 use std::fmt::Write as _;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -72,11 +72,10 @@ impl Stage {
             CliError::infrastructure(format!("cannot write {}", folder.display())).because(&error)
         };
         if folder.join("logs").exists() {
-            return Err(CliError::misuse(format!(
-                "{} has a rehearsal in it",
-                folder.display()
-            ))
-            .hint("name another folder, or remove it"));
+            return Err(
+                CliError::misuse(format!("{} has a rehearsal in it", folder.display()))
+                    .hint("name another folder, or remove it"),
+            );
         }
         std::fs::create_dir_all(folder.join("logs")).map_err(failed)?;
         std::fs::create_dir_all(folder.join("trails")).map_err(failed)?;
@@ -85,10 +84,10 @@ impl Stage {
         let program = std::env::current_exe().map_err(|error| {
             CliError::infrastructure("cannot find this program").because(&error)
         })?;
-        let (server, url) = server(folder, options.ttl)?;
+        let (server, address) = server(folder, options.ttl)?;
         let mut stage = Self {
             server,
-            url,
+            url: format!("nats://{address}"),
             program,
             brokers: Vec::new(),
             hosts: Vec::new(),
@@ -97,6 +96,7 @@ impl Stage {
             options,
         };
         stage.server.start()?;
+        wait_for(&mut stage.server, |_| TcpStream::connect(address).ok()).await?;
         for number in 1..=stage.options.brokers {
             let words = ["farm", "broker", "--farm", &stage.url];
             let mut broker = stage.actor(&format!("broker-{number}"), &words, ".");
@@ -168,8 +168,22 @@ impl Stage {
             false => "1".to_owned(),
         };
         let mut words = vec!["run", "trails/rehearsal.trail.yaml", "--farm", &self.url];
-        words.extend(["--on", "android", "--count", &count, "--min-devices", &devices]);
-        words.extend(["--screenshots", "none", "--observe", "none", "--no-report", "-q"]);
+        words.extend([
+            "--on",
+            "android",
+            "--count",
+            &count,
+            "--min-devices",
+            &devices,
+        ]);
+        words.extend([
+            "--screenshots",
+            "none",
+            "--observe",
+            "none",
+            "--no-report",
+            "-q",
+        ]);
         words.extend(["--output", &folder]);
         let mut actor = self.actor(&name, &words, ".");
         actor.start()?;
@@ -187,7 +201,9 @@ impl Stage {
         let run = &mut self.runs[number];
         if let Some(id) = run.id() {
             let folder = run.output.display().to_string();
-            let words = ["resume", &id, "--farm", &self.url, "--output", &folder, "-q"];
+            let words = [
+                "resume", &id, "--farm", &self.url, "--output", &folder, "-q",
+            ];
             run.actor.set_words(words.map(str::to_owned).to_vec());
         }
         // One that was killed before it had a name is begun anew.
@@ -237,10 +253,7 @@ impl Phones {
 }
 
 /// Waits until what was started has done something.
-async fn wait_for<T>(
-    actor: &mut Actor,
-    look: impl Fn(&Actor) -> Option<T>,
-) -> Result<T, CliError> {
+async fn wait_for<T>(actor: &mut Actor, look: impl Fn(&Actor) -> Option<T>) -> Result<T, CliError> {
     let begun = tokio::time::Instant::now();
     loop {
         if let Some(found) = look(actor) {
@@ -258,7 +271,7 @@ async fn wait_for<T>(
 }
 
 /// A server on a free port of loopback that knows no users: nobody else is on this computer.
-fn server(folder: &Path, ttl: Duration) -> Result<(Actor, String), CliError> {
+fn server(folder: &Path, ttl: Duration) -> Result<(Actor, SocketAddr), CliError> {
     let failed = |error: std::io::Error| {
         CliError::infrastructure("cannot prepare the farm's server").because(&error)
     };
@@ -266,8 +279,9 @@ fn server(folder: &Path, ttl: Duration) -> Result<(Actor, String), CliError> {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
     let address = free.map_err(failed)?;
     let store = folder.join("store").display().to_string();
-    let config =
-        format!("listen: \"{address}\"\nserver_name: rehearsal\njetstream {{ store_dir: {store:?} }}\n");
+    let config = format!(
+        "listen: \"{address}\"\nserver_name: rehearsal\njetstream {{ store_dir: {store:?} }}\n"
+    );
     let file = folder.join("server.conf");
     std::fs::write(&file, config).map_err(failed)?;
     let words = vec!["-c".to_owned(), file.display().to_string()];
@@ -279,7 +293,7 @@ fn server(folder: &Path, ttl: Duration) -> Result<(Actor, String), CliError> {
         folder,
         ttl.as_secs(),
     );
-    Ok((actor, format!("nats://{address}")))
+    Ok((actor, address))
 }
 
 fn find_server() -> Result<PathBuf, CliError> {
@@ -290,7 +304,8 @@ fn find_server() -> Result<PathBuf, CliError> {
         file.is_file().then_some(file)
     });
     found.ok_or_else(|| {
-        CliError::infrastructure("there is no nats-server").hint("`packtrain doctor --fix` installs one")
+        CliError::infrastructure("there is no nats-server")
+            .hint("`packtrain doctor --fix` installs one")
     })
 }
 
