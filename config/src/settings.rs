@@ -137,6 +137,8 @@ impl Config {
         file(&mut self.run.output_dir);
         program(&mut self.playwright.node);
         self.playwright.cli.as_mut().map(file);
+        self.farm.credentials.as_mut().map(file);
+        self.farm.nats_server.as_mut().map(program);
         for slot in self.devices.web.values_mut() {
             slot.storage_state.as_mut().map(file);
             slot.executable.as_mut().map(program);

@@ -16,7 +16,7 @@ mod report;
 mod run;
 mod scaffold;
 mod schema;
-mod select;
+pub(crate) mod select;
 pub(crate) mod sources;
 mod tools;
 mod virtual_phones;
@@ -93,12 +93,12 @@ enum Command {
     Approve(approve::ApproveArgs),
     /// Say what is installed, what is missing, and how to get it
     Doctor(doctor::DoctorArgs),
+    /// A farm: devices of many computers for everybody's runs
+    Farm(Box<farm::FarmArgs>),
     /// Print a JSON schema for editors
     Schema(schema::SchemaArgs),
     /// Virtual phones for anybody's client
     Virtual(virtual_phones::VirtualArgs),
-    /// A farm: devices of many computers for everybody's runs
-    Farm(farm::FarmArgs),
     /// Offer this computer's devices to a farm, until Ctrl-C
     Host(host::HostArgs),
     /// Show the configuration and where each value comes from
@@ -237,9 +237,9 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Compare(args) => compare::run(&args, &context),
         Command::Approve(args) => approve::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Farm(args) => farm::run(*args, &context),
         Command::Schema(args) => schema::run(&args),
         Command::Virtual(args) => virtual_phones::run(args, &context),
-        Command::Farm(args) => farm::run(args, &context),
         Command::Host(args) => host::run(args, &context),
         Command::Config(args) => config::run(&args, &context),
     }

@@ -36,7 +36,7 @@ struct VirtualPhones {
 }
 
 /// The folder in which what outlives a process is kept, for all projects of a user.
-fn state_folder() -> Option<PathBuf> {
+pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = |name: &str| {
         let path = std::env::var_os(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())

@@ -13,6 +13,7 @@ mod disk;
 mod docs;
 mod downloads;
 mod farm;
+mod farm_server;
 mod fleet;
 mod isolation;
 mod live;

@@ -1,6 +1,7 @@
-//! What a farm is told of a project, and of this computer as a host.
+//! What a farm is told of a project, and of this computer as a host; and where the farm is.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,4 +15,11 @@ pub struct FarmSettings {
     pub include: Vec<String>,
     /// What the devices of this computer are called when it is a host, by kind: `lab: berlin`.
     pub labels: BTreeMap<String, String>,
+    /// Addresses of the farm's servers; those in the credentials by default.
+    #[schemars(extend("examples" = [["tls://nats-1:4222", "tls://nats-2:4222"]]))]
+    pub servers: Vec<String>,
+    /// The file that says who one is on the farm; the one that joining left by default.
+    pub credentials: Option<PathBuf>,
+    /// The nats-server that `packtrain farm up` starts; looked for in the usual places without it.
+    pub nats_server: Option<PathBuf>,
 }

@@ -21,5 +21,6 @@ pub mod names;
 pub mod query;
 pub mod requirement;
 pub mod run;
+pub mod server;
 pub mod store;
 pub mod wire;

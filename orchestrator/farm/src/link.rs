@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectOptions, Event, ServerError};
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
+
+use crate::server::tls;
 
 /// The oldest nats-server that has all that is needed: keys that expire one by one.
 pub const OLDEST_SERVER: (u64, u64) = (2, 12);
@@ -69,13 +72,16 @@ impl std::fmt::Debug for Credentials {
 }
 
 /// Whom to take for the server.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Trust {
     /// Whoever answers, or, with `tls://`, whom the system trusts.
     #[default]
     System,
-    /// Certificates that lead to one of this file (PEM).
+    /// Certificates that lead to one of this file (PEM); always encrypted.
     CaFile(std::path::PathBuf),
+    /// Certificates that lead to the one with this SHA-256, in hexadecimal digits; always encrypted.
+    Pinned(String),
 }
 
 /// What goes wrong with the farm.
@@ -87,6 +93,14 @@ pub enum FarmError {
         /// Where it was looked for.
         servers: String,
         /// What the network said.
+        cause: String,
+    },
+    /// The server is not the one whose certificate is trusted.
+    #[error("the server at {servers} is not trusted: {cause}")]
+    Untrusted {
+        /// Where.
+        servers: String,
+        /// Why.
         cause: String,
     },
     /// The server lacks what is needed.
@@ -138,6 +152,31 @@ pub enum FarmError {
         /// What the server said.
         cause: String,
     },
+}
+
+impl FarmError {
+    /// What a person can do about it.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Unreachable { .. } => {
+                Some("is the farm up? `packtrain farm up` on its computer starts it")
+            }
+            Self::Untrusted { .. } => {
+                Some("if the farm was set up anew, join it again with a new token")
+            }
+            Self::TooOld { .. } => Some("`packtrain doctor --fix` installs one that will do"),
+            Self::NotAllowedIn { .. } => {
+                Some("`packtrain farm token` on the farm's computer prints an invitation")
+            }
+            Self::Forbidden(_) => {
+                Some("your role does not include it; `packtrain farm doctor` says what it is")
+            }
+            Self::NoJetStream => {
+                Some("`packtrain farm config` prints a configuration with JetStream")
+            }
+            Self::NotSetUp(_) | Self::Silent { .. } | Self::Taken(_) | Self::Server { .. } => None,
+        }
+    }
 }
 
 /// A connection, which is made again by itself whenever it breaks. Cheap to clone.
@@ -196,7 +235,16 @@ impl Link {
         };
         options = match &address.trust {
             Trust::System => options,
-            Trust::CaFile(file) => options.add_root_certificates(file.clone()),
+            Trust::CaFile(file) => options
+                .add_root_certificates(file.clone())
+                .require_tls(true),
+            Trust::Pinned(pin) => {
+                let tls = tls::pinned(pin).map_err(|error| FarmError::Untrusted {
+                    servers: servers.clone(),
+                    cause: error.to_string(),
+                })?;
+                options.tls_client_config(tls).require_tls(true)
+            }
         };
         let client = options
             .connect(address.servers.as_slice())
@@ -207,6 +255,9 @@ impl Link {
                 if lower.contains("authorization") || lower.contains("authentication") {
                     let servers = servers.clone();
                     FarmError::NotAllowedIn { servers, cause }
+                } else if lower.contains("certificate") {
+                    let servers = servers.clone();
+                    FarmError::Untrusted { servers, cause }
                 } else {
                     let servers = servers.clone();
                     FarmError::Unreachable { servers, cause }
@@ -218,6 +269,9 @@ impl Link {
                 server: servers,
                 version: info.version,
             });
+        }
+        if !info.jetstream {
+            return Err(FarmError::NoJetStream);
         }
         state.connected.send_replace(Some(Instant::now()));
         let jetstream = jetstream::ContextBuilder::new()

@@ -20,6 +20,9 @@ const KEPT: Duration = Duration::from_secs(24 * 3600);
 const DUPLICATES: Duration = Duration::from_secs(120);
 /// How long markers of expired keys are kept.
 const MARKERS: Duration = Duration::from_secs(60);
+/// On what the server itself copied from a stream to where a request wanted its answer. It does not
+/// look at whether the one who asked may write there, so nothing of ours is read that way.
+const COPIED: &str = "Nats-Stream";
 /// How long something is tried again while the server does not answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// The pause between two attempts.
@@ -80,6 +83,7 @@ impl Stored {
     ) -> Self {
         let header = |name: &str| headers.and_then(|headers| headers.get(name));
         let is_gone = header(MARKER).is_some()
+            || header(COPIED).is_some()
             || header(KV_OPERATION).is_some_and(|done| matches!(done.as_str(), "DEL" | "PURGE"));
         Self {
             subject,

@@ -1,4 +1,7 @@
 //! The farm against a real nats-server.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod broker;
 mod nats;
 mod store;

@@ -1,17 +1,23 @@
-//! `packtrain farm`.
+//! `packtrain farm`: the farm's server and who may use it.
 
 pub(crate) mod address;
+mod broker;
+mod computer;
+mod config;
+mod doctor;
+pub(crate) mod join;
 mod rehearse;
+mod rehearse;
+mod token;
+mod up;
 
 use clap::{Args, Subcommand};
-use packtrain_farm::broker::BrokerOptions;
-use packtrain_farm::link::Link;
+use packtrain_farm::link::FarmError;
+use packtrain_farm::server::ServerError;
 use packtrain_model::Exit;
 
 use super::Context;
-use super::run::farm::farm_error;
 use crate::exit::CliError;
-use crate::runtime;
 
 #[derive(Debug, Args)]
 pub(crate) struct FarmArgs {
@@ -21,12 +27,20 @@ pub(crate) struct FarmArgs {
 
 #[derive(Debug, Subcommand)]
 enum FarmCommand {
-    /// Be one of the farm's brokers
-    Broker {
-        /// Where
-        #[arg(long)]
-        farm: String,
-    },
+    /// Start a farm here: its server, its broker, and this computer's devices
+    Up(up::UpArgs),
+    /// Be one of the farm's brokers, which give devices to runs
+    Broker(broker::BrokerArgs),
+    /// Print a token with which a computer joins the farm
+    Token(token::TokenArgs),
+    /// Join a farm with a token
+    Join(join::JoinArgs),
+    /// Print or write the configuration of servers of your own
+    Config(config::ConfigArgs),
+    /// Say what is wrong with the farm
+    Doctor(doctor::DoctorArgs),
+    /// Play a whole farm on this computer, kill parts of it, and judge what is left
+    Rehearse(Box<rehearse::RehearseArgs>),
     /// Play a whole farm on this computer, kill parts of it, and judge what is left
     Rehearse(Box<rehearse::RehearseArgs>),
 }
@@ -34,25 +48,30 @@ enum FarmCommand {
 /// `packtrain farm`.
 pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
     match args.command {
+        FarmCommand::Up(args) => up::run(args, context),
+        FarmCommand::Broker(args) => broker::run(&args, context),
+        FarmCommand::Token(args) => token::run(&args),
+        FarmCommand::Join(args) => join::run(args),
+        FarmCommand::Config(args) => config::run(&args),
+        FarmCommand::Doctor(args) => doctor::run(&args, context),
         FarmCommand::Rehearse(args) => rehearse::run(*args, context),
-        FarmCommand::Broker { farm } => broker(&farm),
+        FarmCommand::Rehearse(args) => rehearse::run(*args, context),
     }
 }
 
-fn broker(farm: &str) -> Result<Exit, CliError> {
-    runtime::block_on_stoppable(async |interrupts| {
-        let address = address::of(Some(farm), &packtrain_config::Config::default())?;
-        let link = Link::connect(&address, "broker")
-            .await
-            .map_err(farm_error)?;
-        let options = BrokerOptions {
-            name: format!("b{}", std::process::id()),
-            replicas: 1,
-            ttl: packtrain_farm::live::ttl(1),
-        };
-        packtrain_farm::broker::run(link, options, interrupts.first().clone())
-            .await
-            .map_err(farm_error)?;
-        Ok(Exit::Passed)
-    })
+/// Something is wrong with the farm's server.
+pub(crate) fn server_error(error: &ServerError) -> CliError {
+    hinted(CliError::infrastructure(error.to_string()), error.hint())
+}
+
+/// Something is wrong with the farm.
+pub(crate) fn farm_error(error: &FarmError) -> CliError {
+    hinted(CliError::infrastructure(error.to_string()), error.hint())
+}
+
+fn hinted(error: CliError, hint: Option<&str>) -> CliError {
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
 }

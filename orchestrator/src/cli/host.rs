@@ -9,14 +9,15 @@ use packtrain_config::{Config, Flags};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
-use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::{HostOptions, HostStop};
-use packtrain_farm::link::Link;
-use packtrain_farm::wire::{Capacity, HostName};
+use packtrain_farm::link::{FarmAddress, Link};
+use packtrain_farm::server::Role;
+use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
-use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::Context;
+use super::farm::address;
 use super::run::farm::farm_error;
 use super::select::{known, select};
 use crate::exit::CliError;
@@ -28,10 +29,12 @@ use crate::shutdown::Interrupts;
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime};
 
-/// How long sessions may take after the first Ctrl-C.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a host may take to end after the first Ctrl-C; its sessions have less.
+const END_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long tool sources of runs that were given up may take to end.
+const RUNS_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long what devices share may take to end.
 const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -41,13 +44,14 @@ const WIRING_TIMEOUT: Duration = Duration::from_secs(15);
   packtrain host --farm nats://farm.example:4222 --token T -d android --label lab=berlin
   packtrain host --farm nats://127.0.0.1:4222 --token T --name second -d virtual:android:250")]
 pub(crate) struct HostArgs {
-    /// The farm's address
+    /// Addresses of the farm's servers, with commas [default: the farm that was joined]
     #[arg(long, value_name = "URL", env = "PACKTRAIN_FARM")]
-    farm: String,
+    farm: Option<String>,
 
-    /// What lets this computer in
+    /// What lets this computer in, the first time
     #[arg(
         long,
+        requires = "farm",
         value_name = "TOKEN",
         env = "PACKTRAIN_FARM_TOKEN",
         hide_env_values = true
@@ -82,121 +86,165 @@ pub(crate) struct HostArgs {
 /// `packtrain host`.
 pub(crate) fn run(args: HostArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => own_name()?,
+    let offer = Offer {
+        devices: args.device,
+        labels: args.label,
+        sessions: args.sessions,
+        browsers: args.browsers,
+        allows_commands: args.allow_commands,
     };
-    let folder = HostFolder::take(&cache_folder()?, &name)?;
+    let (farm, token, name) = (args.farm, args.token, args.name);
     runtime::block_on_stoppable(async |interrupts| {
-        host(args, &config, name, folder, interrupts).await
+        let joining = joined(farm.as_deref(), token.as_deref(), name, &config);
+        let (address, name) = interrupts.interruptible(joining).await?;
+        let served = serve_on(address, name, offer, &config, interrupts).await;
+        served.map(|()| Exit::Passed)
     })
 }
 
-/// A host, ready to join its farm.
-struct Host {
-    name: HostName,
-    capacity: Capacity,
-    /// What its devices' commands pass.
-    fence: Fence,
-    devices: HostDevices,
-    workplace: HostWorkplace,
-    /// Cancelled by the first Ctrl-C: nothing new begins from then on.
-    draining: CancellationToken,
+/// The farm to serve and this host's name there; joins it when there is a token.
+async fn joined(
+    farm: Option<&str>,
+    token: Option<&str>,
+    name: Option<HostName>,
+    config: &Config,
+) -> Result<(FarmAddress, HostName), CliError> {
+    let found = match token {
+        Some(token) => {
+            let servers = farm.unwrap_or_default().split(',').map(str::to_owned);
+            let servers: Vec<_> = servers.collect();
+            let access = super::farm::join::joined(&servers, token, name.clone()).await?;
+            let (address, identity) = (access.address(), Some(access.identity));
+            address::Found { address, identity }
+        }
+        None => address::find(farm, &config.farm, &[Role::Host])?,
+    };
+    let known = found.identity.map(|identity| identity.name);
+    let name = match (name, known) {
+        (Some(name), Some(known)) if name != known => {
+            return Err(CliError::misuse(format!(
+                "this computer joined the farm as `{known}`, not as `{name}`"
+            ))
+            .hint("join again by that name, with a new token"));
+        }
+        (_, Some(known)) => known,
+        (Some(name), None) => name,
+        (None, None) => own_name()?,
+    };
+    Ok((found.address, name))
 }
 
-async fn host(
-    args: HostArgs,
-    config: &Config,
+/// What a host offers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Offer {
+    /// Its devices, as words of the command line; all when there are none.
+    pub(crate) devices: Vec<String>,
+    /// What they are called.
+    pub(crate) labels: Vec<(String, String)>,
+    /// How many sessions at once, when that is limited.
+    pub(crate) sessions: Option<u32>,
+    /// How many of these in browsers, when that is said.
+    pub(crate) browsers: Option<u32>,
+    /// Whether trails may run commands of this computer.
+    pub(crate) allows_commands: bool,
+}
+
+/// Serves a farm with what this computer offers: drained by the first signal, ended by the second.
+///
+/// # Errors
+/// As [`serve`], and when the host does not end in time.
+pub(crate) async fn serve_on(
+    farm: FarmAddress,
     name: HostName,
-    folder: HostFolder,
+    offer: Offer,
+    config: &Config,
     interrupts: Interrupts,
-) -> Result<Exit, CliError> {
-    let wanted = DeviceSelection {
-        words: &args.device,
-        all: args.device.is_empty(),
-    };
-    let wiring = Wiring::new(config, wanted, false);
-    let mut wiring = interrupts.interruptible(wiring).await?;
-    let chosen = select(wanted, &mut wiring)?;
-    let browsers = args
-        .browsers
-        .unwrap_or_else(|| Resources::here().browsers());
-    let offered = with_copies(&mut wiring, config, chosen, browsers);
-    let mut labels = config.farm.labels.clone();
-    labels.extend(args.label.iter().cloned());
-    let fence = Fence::default();
-    let fleet = fleet(&wiring, &offered, &fence)?;
-    let phones = offered.iter().filter(|info| !is_web(&info.id)).count();
-    let web = u32::try_from(offered.len() - phones).unwrap_or(u32::MAX);
-    let devices = advertise(&wiring, offered, &labels);
-    let keeping = keep_connected(&fleet, &devices);
-    let arbiter = runtime::arbiters(1).swap_remove(0);
-    let workplace = HostWorkplace {
-        fleet: fleet.clone(),
-        devices: devices.clone(),
-        folder: Arc::new(folder),
-        allows_commands: args.allow_commands,
-        arbiter,
-    };
-    let host = Host {
-        capacity: capacity(phones, browsers.min(web), args.sessions),
-        draining: interrupts.first().clone(),
-        name,
-        fence,
-        devices,
-        workplace,
+) -> Result<(), CliError> {
+    let stop = HostStop {
+        drain: interrupts.first().clone(),
+        ..HostStop::default()
     };
     let overdue = async {
         interrupts.first().cancelled().await;
         render::say_without_waiting(
             "draining: sessions under way have 30 seconds; press Ctrl-C again to quit now",
         );
-        tokio::time::sleep(DRAIN_TIMEOUT).await;
+        tokio::time::sleep(END_TIMEOUT).await;
     };
-    let served = tokio::select! {
-        served = serve(host, &args.farm, args.token.as_deref()) => served,
-        () = overdue => Ok(()),
-    };
-    drop(keeping);
-    fleet.shutdown(DEVICES_TIMEOUT).await;
-    // What does not end in time is killed with the program's other children.
-    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
-    served.map(|()| Exit::Passed)
+    tokio::select! {
+        served = serve(config, name, offer, &farm, stop) => served,
+        () = overdue => Err(CliError::infrastructure("the host did not end in time")),
+    }
 }
 
-/// Joins the farm and carries out sessions until it is drained.
+/// Offers devices of this computer to a farm until `stop` says so. Call from the thread of a running
+/// actix system.
 ///
 /// # Errors
-/// When the farm cannot be joined, or does not want this host any more.
-async fn serve(host: Host, farm: &str, token: Option<&str>) -> Result<(), CliError> {
-    let Host {
-        name,
-        capacity,
-        fence,
-        devices,
-        workplace,
-        draining,
-    } = host;
-    let _ = token;
-    let address = super::farm::address::of(Some(farm), &Config::default())?;
-    let link = Link::connect(&address, &format!("packtrain host {name}")).await;
+/// When there is no such device, the farm cannot be reached, or it does not want this host.
+async fn serve(
+    config: &Config,
+    name: HostName,
+    offer: Offer,
+    farm: &FarmAddress,
+    stop: HostStop,
+) -> Result<(), CliError> {
+    let folder = HostFolder::take(&cache_folder()?, &name)?;
+    let wanted = DeviceSelection {
+        words: &offer.devices,
+        all: offer.devices.is_empty(),
+    };
+    let link = Link::connect(farm, &format!("packtrain host {name}")).await;
     let link = link.map_err(farm_error)?;
+    let ttl = address::ttl(&link).await;
+    let mut wiring = tokio::select! {
+        wiring = Wiring::new(config, wanted, false) => wiring?,
+        () = stop.drain.cancelled() => return Ok(()),
+    };
+    let chosen = select(wanted, &mut wiring)?;
+    let browsers = offer
+        .browsers
+        .unwrap_or_else(|| Resources::here().browsers());
+    let offered = with_copies(&mut wiring, config, chosen, browsers);
+    let mut labels = config.farm.labels.clone();
+    labels.extend(offer.labels.iter().cloned());
+    let fence = Fence::default();
+    let fleet = fleet(&wiring, &offered, &fence)?;
+    let phones = offered.iter().filter(|info| !is_web(&info.id)).count();
+    let web = u32::try_from(offered.len() - phones).unwrap_or(u32::MAX);
     let options = HostOptions {
-        ttl: super::farm::address::ttl(&link).await,
+        capacity: capacity(phones, browsers.min(web), offer.sessions),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        cache: workplace.folder.cache().to_owned(),
-        capacity,
+        cache: folder.cache().to_owned(),
         name: name.clone(),
+        ttl,
     };
-    render::say(&format!("{name} serves {farm}"));
-    let stop = HostStop {
-        drain: draining,
-        ..HostStop::default()
+    render::say(&format!(
+        "{name} offers {} devices to {}",
+        offered.len(),
+        farm.servers.join(", ")
+    ));
+    let devices = advertise(&wiring, offered, &labels);
+    let keeping = keep_connected(&fleet, &devices);
+    let closing = TaskTracker::new();
+    let workplace = HostWorkplace {
+        fleet: fleet.clone(),
+        devices: devices.clone(),
+        folder: Arc::new(folder),
+        allows_commands: offer.allows_commands,
+        arbiter: runtime::arbiters(1).swap_remove(0),
+        closing: closing.clone(),
     };
     let workplace = Arc::new(workplace);
-    let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop);
-    served.await.map_err(farm_error)
+    let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop).await;
+    drop(keeping);
+    fleet.shutdown(DEVICES_TIMEOUT).await;
+    closing.close();
+    let _ = tokio::time::timeout(RUNS_TIMEOUT, closing.wait()).await;
+    // What does not end in time is killed with the program's other children.
+    let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+    served.map_err(farm_error)
 }
 
 /// The devices, and as many of each browser as sessions fit into them.
@@ -245,7 +293,7 @@ fn label(text: &str) -> Result<(String, String), String> {
 }
 
 /// The computer's name, as far as it can be a host's.
-fn own_name() -> Result<HostName, CliError> {
+pub(crate) fn own_name() -> Result<HostName, CliError> {
     let unknown = || {
         CliError::misuse("this computer's name cannot be a host's").hint("name it with `--name`")
     };

@@ -14,7 +14,9 @@ use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
 use packtrain_model::Outcome;
 use packtrain_tools::{Caller, Registry, SharedRegistry};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
 
 use super::scratch::{HostFolder, RunFolder};
 use crate::cli::{Workspace, refused};
@@ -35,6 +37,8 @@ pub(crate) struct HostWorkplace {
     pub(crate) allows_commands: bool,
     /// Where actors of tool sources live.
     pub(crate) arbiter: ArbiterHandle,
+    /// Runs that are being closed although nobody waits for it.
+    pub(crate) closing: TaskTracker,
 }
 
 impl Workplace for HostWorkplace {
@@ -103,9 +107,13 @@ impl HostWorkplace {
         };
         Ok(OpenPlace {
             host: Arc::new(host),
-            sources,
-            _folder: folder,
-            _bundle: bundle,
+            belongings: Some(Belongings {
+                sources,
+                _folder: folder,
+                _bundle: bundle,
+            }),
+            closing: self.closing,
+            runtime: Handle::current(),
         })
     }
 }
@@ -113,9 +121,34 @@ impl HostWorkplace {
 /// A run that sessions can be carried out of.
 struct OpenPlace {
     host: Arc<dyn SessionHost>,
+    /// What there is to close; `None` once it is.
+    belongings: Option<Belongings>,
+    closing: TaskTracker,
+    runtime: Handle,
+}
+
+/// What is there for a run as long as it is open.
+struct Belongings {
     sources: Option<RunningSources>,
     _folder: RunFolder,
     _bundle: Bundle,
+}
+
+impl Belongings {
+    async fn close(self) {
+        if let Some(sources) = &self.sources {
+            sources.shutdown().await;
+        }
+    }
+}
+
+/// One that is given up is closed all the same.
+impl Drop for OpenPlace {
+    fn drop(&mut self) {
+        if let Some(belongings) = self.belongings.take() {
+            self.closing.spawn_on(belongings.close(), &self.runtime);
+        }
+    }
 }
 
 impl OpenRun for OpenPlace {
@@ -123,10 +156,10 @@ impl OpenRun for OpenPlace {
         Arc::clone(&self.host)
     }
 
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+    fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            if let Some(sources) = &self.sources {
-                sources.shutdown().await;
+            if let Some(belongings) = self.belongings.take() {
+                belongings.close().await;
             }
         })
     }
@@ -164,7 +197,7 @@ impl SessionHost for Watched {
 
 /// What is in a bundle. Nothing that the owner of this computer has configured is in it: neither their
 /// own file nor their variables are read.
-fn workspace(root: &Path, file: Option<&Path>) -> Result<Workspace, CliError> {
+pub(super) fn workspace(root: &Path, file: Option<&Path>) -> Result<Workspace, CliError> {
     let is_project = file.is_some()
         || packtrain_config::find(root).is_some_and(|found| found.root.as_path() == root);
     let config = if is_project {

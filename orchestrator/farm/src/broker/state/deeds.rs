@@ -121,7 +121,7 @@ impl State {
             return;
         };
         self.open.runs.remove(&at);
-        self.told.remove(&id);
+        self.open.asked.retain(|(run, _)| *run != at);
         for expression in run.expressions {
             self.expressions[expression].waiting.remove(&at);
             self.release_expression(expression);

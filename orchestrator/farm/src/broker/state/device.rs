@@ -5,6 +5,7 @@ use packtrain_drivers::Platform;
 use super::State;
 use super::expression::Pool;
 use super::table::{DeviceAt, ExpressionAt, HostAt};
+use crate::requirement::Subject;
 use crate::wire::{DeviceAdvert, DeviceKey, HostAdvert, HostName, Lease};
 
 /// A host.
@@ -44,6 +45,8 @@ pub(super) struct Device {
     pub(super) host: HostAt,
     /// What it is; `None` when its host does not have it.
     pub(super) advert: Option<DeviceAdvert>,
+    /// The same, as requirements see it.
+    pub(super) subject: Option<Subject<'static>>,
     /// The revision of its lease's key.
     pub(super) revision: u64,
     /// What stands there.
@@ -96,6 +99,7 @@ impl State {
             key: key.clone(),
             host,
             advert: None,
+            subject: None,
             revision: 0,
             lease: None,
             has_deed: false,
@@ -128,6 +132,7 @@ impl State {
         if self.devices[at].advert == advert {
             return;
         }
+        self.devices[at].subject = (advert.as_ref()).map(|advert| Subject::owned(key, advert));
         self.devices[at].advert = advert;
         self.match_device(at);
         self.refresh_device(at);
@@ -136,6 +141,7 @@ impl State {
             self.open.devices.insert(at);
         }
         self.open.everything = true;
+        self.review_device(at);
     }
 
     /// Works out whether a device is in service and busy, and keeps what depends on it.

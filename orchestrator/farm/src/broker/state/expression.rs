@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::State;
 use super::table::{DeviceAt, ExpressionAt, HostAt, RunAt};
-use crate::requirement::{Requirement, Subject};
+use crate::requirement::Requirement;
 
 /// What some demands want of a device.
 #[derive(Debug)]
@@ -88,11 +88,11 @@ impl State {
     }
 
     fn matches(&self, at: ExpressionAt, device: DeviceAt) -> bool {
-        let device = &self.devices[device];
-        match (&self.expressions[at].requirement, &device.advert) {
-            (Ok(requirement), Some(advert)) => {
-                requirement.matches(&Subject::new(&device.key, advert))
-            }
+        match (
+            &self.expressions[at].requirement,
+            &self.devices[device].subject,
+        ) {
+            (Ok(requirement), Some(subject)) => requirement.matches(subject),
             (Err(_), _) | (_, None) => false,
         }
     }

@@ -117,6 +117,9 @@ impl State {
                 format!("its host {} was started anew", host.name)
             }
             _ if session.is_orphan => "its device was taken back".to_owned(),
+            (Some(_), Some(_)) if device.advert.is_none() => {
+                format!("its host {} does not have the device any more", host.name)
+            }
             _ if row.advert.is_none() && self.deaths_are_certain => "its run is gone".to_owned(),
             _ => return,
         };

@@ -394,8 +394,10 @@ impl State {
             row.queue(at, stage == Stage::Waiting);
             self.keep_waiting(run, at);
         }
-        if stage == Stage::Waiting {
-            self.open.runs.insert(run);
+        if stage == Stage::Waiting
+            && let Some(wish) = &self.runs[run].sessions[at].wish
+        {
+            self.open.asked.insert((run, wish.lane.expression));
         }
     }
 

@@ -15,8 +15,10 @@ pub(super) struct Open {
     pub(super) devices: BTreeSet<DeviceAt>,
     /// Hosts that have room again.
     pub(super) hosts: BTreeSet<HostAt>,
-    /// Runs with new sessions.
+    /// Runs that may have what they might not have.
     pub(super) runs: BTreeSet<RunAt>,
+    /// Runs with new sessions, and what those want.
+    pub(super) asked: BTreeSet<(RunAt, ExpressionAt)>,
     pub(super) everything: bool,
 }
 
@@ -25,6 +27,7 @@ pub(super) struct Open {
 enum Within {
     Device(DeviceAt),
     Host(HostAt),
+    Matching(ExpressionAt),
     Everything,
 }
 
@@ -51,6 +54,8 @@ impl State {
                 self.serve(Within::Device(device), None);
             } else if let Some(run) = self.open.runs.pop_first() {
                 self.serve(Within::Everything, Some(run));
+            } else if let Some((run, expression)) = self.open.asked.pop_first() {
+                self.serve(Within::Matching(expression), Some(run));
             } else {
                 return;
             }
@@ -123,6 +128,9 @@ impl State {
             let expressions = self.devices[device].expressions.iter();
             return expressions.filter_map(|at| of_expression(*at)).min();
         }
+        if let Within::Matching(expression) = within {
+            return of_expression(expression);
+        }
         row.heads.keys().filter_map(|at| of_expression(*at)).min()
     }
 
@@ -153,7 +161,7 @@ impl State {
         let is_in = |pool: &Pool| match within {
             Within::Device(device) => self.devices[device].pool() == *pool,
             Within::Host(host) => pool.host == host,
-            Within::Everything => true,
+            Within::Matching(_) | Within::Everything => true,
         };
         let mut pools: Vec<Pool> = (free.keys())
             .filter(|pool| is_in(pool) && self.hosts[pool.host].has_room(pool.is_browsers))

@@ -8,7 +8,6 @@ use super::State;
 use super::expression::Expression;
 use super::run::Run;
 use super::table::{DeviceAt, RunAt};
-use crate::requirement::Subject;
 use crate::wire::{OutOfService, Standing};
 
 /// How many causes and holders a sentence names.
@@ -23,7 +22,8 @@ impl State {
             .collect()
     }
 
-    /// The standings that changed since they were told last. Takes time for each run and device, so it
+    /// The standings that changed since they were told last; that of a run with nothing under way and
+    /// nothing that waits is told once. Takes time for each run and device, so it
     /// is asked for now and then, not after each fact.
     #[must_use = "they are not told again"]
     pub fn tell(&mut self) -> Vec<Standing> {
@@ -34,9 +34,19 @@ impl State {
                 news.push(standing.clone());
             }
         }
-        self.told = (queue.into_iter())
+        let now = (queue.into_iter())
             .map(|standing| (standing.run.clone(), standing))
             .collect();
+        let before = std::mem::replace(&mut self.told, now);
+        let over = (before.into_iter()).filter(|(run, _)| !self.told.contains_key(run));
+        news.extend(over.map(|(run, standing)| Standing {
+            run,
+            owner: standing.owner,
+            running: 0,
+            waiting: 0,
+            ahead: 0,
+            reason: None,
+        }));
         news
     }
 
@@ -116,8 +126,7 @@ impl State {
         };
         let nearest = (self.devices.iter())
             .filter_map(|(_, device)| {
-                let advert = device.advert.as_ref()?;
-                let mismatches = requirement.why_not(&Subject::new(&device.key, advert));
+                let mismatches = requirement.why_not(device.subject.as_ref()?);
                 Some((mismatches.len(), &device.key, mismatches))
             })
             .min_by(|one, other| (one.0, one.1).cmp(&(other.0, other.1)));

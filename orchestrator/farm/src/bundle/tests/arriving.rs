@@ -28,6 +28,7 @@ fn manifest_of(files: impl IntoIterator<Item = (&'static str, BundledFile)>) -> 
         config: None,
         sources: false,
         secrets: Vec::new(),
+        resume: None,
     }
 }
 

@@ -64,6 +64,19 @@ fn a_host_that_was_started_anew_lost_what_it_had() {
 }
 
 #[test]
+fn a_session_on_a_device_that_its_host_does_not_have_is_lost() {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-1"]);
+    farm.run_of("a", 1, "android");
+    let device = farm.grants[&names("a", "s1")].clone();
+    farm.tell(Fact::DeviceGone { device });
+    assert_eq!(farm.lost, [names("a", "s1")]);
+    assert_eq!(
+        farm.causes,
+        ["its host mac-1 does not have the device any more"]
+    );
+}
+
+#[test]
 fn a_dead_runs_devices_are_free_and_its_demands_wait_until_it_is_resumed() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 2, "android");

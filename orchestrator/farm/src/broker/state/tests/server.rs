@@ -26,6 +26,8 @@ pub(super) struct Server {
     pub(super) forgotten: Vec<String>,
     pub(super) capacities: HashMap<HostName, u32>,
     pub(super) ends: HashSet<(String, String, HostName)>,
+    /// What the state took.
+    pub(super) spent: std::time::Duration,
     sequence: u64,
 }
 
@@ -217,7 +219,9 @@ impl Server {
     pub(super) fn tell(&mut self, fact: Fact) {
         let mut facts = vec![fact];
         while let Some(fact) = facts.pop() {
+            let began = std::time::Instant::now();
             let deeds = self.state.apply(fact);
+            self.spent += began.elapsed();
             facts.extend(deeds.into_iter().map(|deed| self.carry_out(deed)));
         }
         for (host, capacity) in &self.capacities {

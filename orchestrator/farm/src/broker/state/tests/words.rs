@@ -71,4 +71,7 @@ fn only_what_changed_is_told() {
         .map(|standing| standing.run.0.as_str())
         .collect();
     assert_eq!(runs, ["a", "b"], "a waits for its turn now");
+    farm.play();
+    assert_eq!(farm.state.tell().len(), 2, "that nothing is left is told");
+    assert_eq!(farm.state.tell(), []);
 }

@@ -1,0 +1,245 @@
+//! What a farm's server says of itself and of who asks: for people who look for what is wrong.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::Deserialize;
+
+use super::identity::Identity;
+use super::role::{Permissions, Role};
+use crate::follow::Followed;
+use crate::link::{FarmError, Link};
+use crate::names::{BLOBS, DEVICES, LEASES, LIVE, MANIFESTS, RUNS};
+use crate::wire::HostAdvert;
+
+/// How long an answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Who one is, in the server's words.
+pub(super) const USER_INFO: &str = "$SYS.REQ.USER.INFO";
+
+/// What is known of a farm.
+#[derive(Debug, Clone)]
+pub struct CheckUp {
+    /// The version of the server that answers.
+    pub version: String,
+    /// The streams that should be there.
+    pub streams: Vec<StreamState>,
+    /// How far the server's clock is ahead of this computer's; `None` when it does not tell.
+    pub clock_ahead: Option<TimeDelta>,
+    /// What the role should be allowed and is not; `None` when the server does not tell.
+    pub lacking: Option<Vec<String>>,
+    /// The hosts that are alive; `None` when the role may not look.
+    pub hosts: Option<Vec<(String, HostAdvert)>>,
+}
+
+/// A stream as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamState {
+    /// Its name.
+    pub name: String,
+    /// What it is; `None` when it is not there.
+    pub found: Option<StreamFound>,
+}
+
+/// A stream that is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamFound {
+    /// On how many servers it is.
+    pub replicas: usize,
+    /// Of these, how many have all of it.
+    pub current: usize,
+    /// Messages in it.
+    pub messages: u64,
+    /// Their size in bytes.
+    pub bytes: u64,
+}
+
+/// Looks at everything that one's role may see.
+///
+/// # Errors
+/// When the server does not answer. What is wrong with the farm is no error.
+pub async fn check_up(link: &Link, identity: Option<&Identity>) -> Result<CheckUp, FarmError> {
+    let role = identity.map_or(Role::Broker, |identity| identity.role);
+    let mut clock_ahead = None;
+    let mut streams = Vec::new();
+    for name in streams_of(role) {
+        let before = Utc::now();
+        let answer: Answer = ask(link, &format!("$JS.API.STREAM.INFO.{name}")).await?;
+        let after = Utc::now();
+        clock_ahead = clock_ahead.or(answer.ts.map(|ts| ts - (before + (after - before) / 2)));
+        let found = answer.found();
+        streams.push(StreamState { name, found });
+    }
+    let has_live = streams
+        .iter()
+        .any(|stream| stream.name == bucket(LIVE) && stream.found.is_some());
+    let lacking = match identity {
+        Some(identity) => lacking(link, identity).await,
+        None => None,
+    };
+    Ok(CheckUp {
+        version: link.server_version(),
+        hosts: match role {
+            Role::Host => None,
+            _ if !has_live => Some(Vec::new()),
+            Role::Broker | Role::Run | Role::Viewer | Role::Operator => Some(hosts(link).await?),
+        },
+        streams,
+        clock_ahead,
+        lacking,
+    })
+}
+
+/// On how many servers the farm keeps everything; 1 when that is not known.
+pub async fn replicas(link: &Link) -> usize {
+    let subject = format!("$JS.API.STREAM.INFO.{}", bucket(LIVE));
+    match ask::<Answer>(link, &subject).await {
+        Ok(answer) => answer.found().map_or(1, |found| found.replicas),
+        Err(error) => {
+            tracing::debug!(%error, "it is not known on how many servers the farm is");
+            1
+        }
+    }
+}
+
+fn streams_of(role: Role) -> Vec<String> {
+    let mut streams = vec![
+        RUNS.to_owned(),
+        bucket(LIVE),
+        bucket(LEASES),
+        bucket(DEVICES),
+    ];
+    match role {
+        Role::Viewer => {}
+        Role::Broker | Role::Host | Role::Run | Role::Operator => {
+            streams.extend([BLOBS.to_owned(), bucket(MANIFESTS)]);
+        }
+    }
+    streams
+}
+
+fn bucket(name: &str) -> String {
+    format!("KV_{name}")
+}
+
+async fn hosts(link: &Link) -> Result<Vec<(String, HostAdvert)>, FarmError> {
+    let mut hosts = std::collections::BTreeMap::new();
+    let mut follower = link.follow_keys(LIVE, &["host.*".to_owned()]);
+    while let Followed::Message(stored) = follower.next().await? {
+        let name = stored
+            .tokens()
+            .last()
+            .copied()
+            .unwrap_or_default()
+            .to_owned();
+        match stored.read::<HostAdvert>() {
+            Ok(advert) => hosts.insert(name, advert),
+            Err(_) => hosts.remove(&name),
+        };
+    }
+    Ok(hosts.into_iter().collect())
+}
+
+/// What the server does not allow of what the role should have.
+async fn lacking(link: &Link, identity: &Identity) -> Option<Vec<String>> {
+    let answer: UserAnswer = ask(link, USER_INFO).await.ok()?;
+    let Some(allowed) = answer.data.permissions else {
+        return Some(Vec::new());
+    };
+    let wanted = Permissions::of(identity.role, &identity.name);
+    let missing = |wanted: Vec<String>, allowed: Allowed, doing: &str| {
+        let allowed: BTreeSet<_> = allowed.allow.into_iter().collect();
+        let missing = wanted
+            .into_iter()
+            .filter(|subject| !allowed.contains(subject));
+        missing
+            .map(|subject| format!("{doing} {subject}"))
+            .collect::<Vec<_>>()
+    };
+    let mut lacking = missing(wanted.publish, allowed.publish, "publish");
+    lacking.extend(missing(wanted.subscribe, allowed.subscribe, "subscribe"));
+    Some(lacking)
+}
+
+async fn ask<T: serde::de::DeserializeOwned>(link: &Link, subject: &str) -> Result<T, FarmError> {
+    let answer = link
+        .ask(subject.to_owned(), Vec::new(), ANSWER_TIMEOUT)
+        .await?;
+    serde_json::from_slice(&answer).map_err(|error| FarmError::Server {
+        doing: format!("read the answer to {subject}"),
+        cause: error.to_string(),
+    })
+}
+
+/// What is read of a stream's description.
+#[derive(Deserialize)]
+struct Answer {
+    config: Option<Config>,
+    state: Option<State>,
+    cluster: Option<ClusterState>,
+    ts: Option<DateTime<Utc>>,
+}
+
+#[derive(Deserialize)]
+struct Config {
+    #[serde(default)]
+    num_replicas: usize,
+}
+
+#[derive(Deserialize)]
+struct State {
+    messages: u64,
+    bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct ClusterState {
+    #[serde(default)]
+    replicas: Vec<Replica>,
+}
+
+#[derive(Deserialize)]
+struct Replica {
+    #[serde(default)]
+    current: bool,
+}
+
+impl Answer {
+    fn found(&self) -> Option<StreamFound> {
+        let replicas = self.config.as_ref()?.num_replicas.max(1);
+        let state = self.state.as_ref()?;
+        let others = self.cluster.iter().flat_map(|cluster| &cluster.replicas);
+        Some(StreamFound {
+            replicas,
+            // The leader, which answers, has all of it.
+            current: 1 + others.filter(|replica| replica.current).count(),
+            messages: state.messages,
+            bytes: state.bytes,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct UserAnswer {
+    data: UserInfo,
+}
+
+#[derive(Deserialize)]
+struct UserInfo {
+    permissions: Option<AllowedAll>,
+}
+
+#[derive(Deserialize, Default)]
+struct AllowedAll {
+    #[serde(default)]
+    publish: Allowed,
+    #[serde(default)]
+    subscribe: Allowed,
+}
+
+#[derive(Deserialize, Default)]
+struct Allowed {
+    #[serde(default)]
+    allow: Vec<String>,
+}

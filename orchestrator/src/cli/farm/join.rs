@@ -1,0 +1,91 @@
+//! `packtrain farm join`: becomes one of a farm's computers.
+
+use clap::Args;
+use packtrain_farm::link::Trust;
+use packtrain_farm::server::{self, Access, Identity, Invitation, JoinError};
+use packtrain_farm::wire::HostName;
+use packtrain_model::Exit;
+
+use super::{address, hinted, server_error};
+use crate::cli::host::own_name;
+use crate::exit::CliError;
+use crate::{render, runtime};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Makes a key, which never leaves this computer, and has the farm know its public \
+half. What the farm is reached by is kept in this user's state folder; all commands find it there."
+)]
+pub(crate) struct JoinArgs {
+    /// Addresses of the farm's servers, with commas
+    #[arg(value_name = "URL", value_delimiter = ',', required = true)]
+    servers: Vec<String>,
+
+    /// What `packtrain farm token` printed
+    #[arg(value_name = "TOKEN")]
+    token: String,
+
+    /// The name to go by on the farm [default: this computer's]
+    #[arg(long, value_name = "NAME")]
+    name: Option<HostName>,
+}
+
+/// `packtrain farm join`.
+pub(crate) fn run(args: JoinArgs) -> Result<Exit, CliError> {
+    runtime::block_on(async {
+        let access = joined(&args.servers, &args.token, args.name).await?;
+        let Identity { role, name, .. } = &access.identity;
+        render::say(&format!("joined the farm as {role} `{name}`"));
+        Ok(Exit::Passed)
+    })
+}
+
+/// Joins a farm, and keeps for this user how it is reached.
+pub(crate) async fn joined(
+    servers: &[String],
+    token: &str,
+    name: Option<HostName>,
+) -> Result<Access, CliError> {
+    servers
+        .iter()
+        .try_for_each(|server| address::checked(server))?;
+    let invitation = Invitation::read(token).map_err(|error| refused(&error.into()))?;
+    let name = match name {
+        Some(name) => name,
+        None => own_name()?,
+    };
+    let file = address::access_file(invitation.role)?;
+    // Kept before it is shown to anybody, so that a second attempt shows the same key.
+    let pending = file.with_extension("joining");
+    let identity = match Access::load(&pending) {
+        Ok(earlier) if earlier.servers == servers && earlier.identity.name == name => {
+            earlier.identity
+        }
+        _ => Identity::new(invitation.role, name).map_err(|error| server_error(&error))?,
+    };
+    let attempt = Access {
+        servers: servers.to_vec(),
+        trust: Trust::System,
+        identity,
+    };
+    attempt
+        .save(&pending)
+        .map_err(|error| server_error(&error))?;
+    let access = server::join(servers, token, attempt.identity).await;
+    let access = access.map_err(|error| refused(&error))?;
+    access.save(&file).map_err(|error| server_error(&error))?;
+    // One that stays is of no matter.
+    let _ = std::fs::remove_file(&pending);
+    Ok(access)
+}
+
+fn refused(error: &JoinError) -> CliError {
+    let words = error.to_string();
+    let refused = match error {
+        JoinError::Token(_) | JoinError::Refused(_) => CliError::misuse(words),
+        JoinError::Farm(_) | JoinError::Key(_) | JoinError::Nobody(_) => {
+            CliError::infrastructure(words)
+        }
+    };
+    hinted(refused, error.hint())
+}

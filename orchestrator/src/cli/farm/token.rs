@@ -1,0 +1,118 @@
+//! `packtrain farm token`: invitations.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use clap::Args;
+use packtrain_config::HumanDuration;
+use packtrain_farm::server::{FarmFolder, Invitation, Role, ServerError};
+use packtrain_model::Exit;
+use serde_json::json;
+
+use super::{address, server_error};
+use crate::cli::Format;
+use crate::exit::CliError;
+use crate::render;
+
+/// How long the token that `farm up` prints holds.
+const DEFAULT_TTL: Duration = Duration::from_secs(3600);
+/// The longest that one may hold: whoever finds it later finds nothing.
+const LONGEST_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A token lets one computer in, within its time. Run this where the farm is: it is \
+signed with the farm's secret. The one who joins makes a key, which never leaves that computer."
+)]
+pub(crate) struct TokenArgs {
+    /// What the one who joins may be: host, run, viewer, operator or broker
+    #[arg(long, default_value = "host", value_name = "ROLE")]
+    role: Role,
+
+    /// How long the token holds
+    #[arg(long, default_value = "1h", value_name = "TIME")]
+    ttl: HumanDuration,
+
+    /// The farm's folder [default: this user's]
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// `packtrain farm token`.
+pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
+    if args.ttl.get() > LONGEST_TTL || args.ttl.get().is_zero() {
+        return Err(CliError::misuse("a token holds a week at most"));
+    }
+    let folder = address::folder(args.dir.as_ref())?;
+    let token = invite(&folder, args.role, args.ttl.get()).map_err(|error| server_error(&error))?;
+    let url = std::fs::read_to_string(url_file(&folder)).ok();
+    match args.format {
+        Format::Json => render::out(
+            &json!({
+                "schema_version": 1,
+                "token": token.words,
+                "role": args.role,
+                "expires": token.expires,
+                "servers": url.as_ref().map(|url| [url]),
+            })
+            .to_string(),
+        ),
+        Format::Text => {
+            render::out(&token.words);
+            match url {
+                Some(url) => {
+                    render::say(&format!("join with: {}", line(&url, args.role, "TOKEN")));
+                }
+                None => render::say("the farm is not up: `packtrain farm up` starts it"),
+            }
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+/// A token.
+pub(super) struct Token {
+    pub(super) words: String,
+    pub(super) expires: DateTime<Utc>,
+}
+
+/// An invitation to the farm of a folder.
+pub(super) fn invite(folder: &FarmFolder, role: Role, ttl: Duration) -> Result<Token, ServerError> {
+    let secret = folder.secret()?;
+    let expires = Utc::now() + TimeDelta::from_std(ttl).unwrap_or(TimeDelta::MAX);
+    let invitation = Invitation {
+        id: uuid::Uuid::new_v4().to_string(),
+        role,
+        expires,
+        password: secret.join_password(),
+        pin: folder.pin(),
+    };
+    Ok(Token {
+        words: invitation.token(&secret),
+        expires,
+    })
+}
+
+/// An invitation for a host, as `farm up` prints it.
+pub(super) fn for_a_host(folder: &FarmFolder) -> Result<Token, ServerError> {
+    invite(folder, Role::Host, DEFAULT_TTL)
+}
+
+/// The one line with which a computer joins.
+pub(super) fn line(url: &str, role: Role, token: &str) -> String {
+    match role {
+        Role::Host => format!("packtrain host --farm {url} --token {token}"),
+        Role::Broker => format!("packtrain farm join {url} {token} && packtrain farm broker"),
+        Role::Run | Role::Viewer | Role::Operator => format!("packtrain farm join {url} {token}"),
+    }
+}
+
+/// Where a farm that is up says how others reach it.
+pub(super) fn url_file(folder: &FarmFolder) -> PathBuf {
+    folder.path().join("url")
+}

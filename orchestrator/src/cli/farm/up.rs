@@ -1,0 +1,281 @@
+//! `packtrain farm up`: a whole farm on this computer, until Ctrl-C.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use packtrain_config::{Config, Flags};
+use packtrain_farm::broker::{self, BrokerOptions};
+use packtrain_farm::link::{FarmAddress, Link};
+use packtrain_farm::live;
+use packtrain_farm::server::{
+    self, Embedded, FarmFolder, JoinService, Listen, NatsServer, Role, ServerError,
+};
+use packtrain_farm::wire::HostName;
+use packtrain_model::Exit;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{address, computer, farm_error, server_error, token};
+use crate::cli::{Context, Format, host};
+use crate::exit::CliError;
+use crate::shutdown::Interrupts;
+use crate::wiring::health;
+use crate::{render, runtime};
+
+/// The port for clients when only an address is given.
+const DEFAULT_PORT: u16 = 4222;
+/// How long broker and host may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "On loopback, the default, nobody else reaches the farm. With --listen it is \
+encrypted, and the line is printed with which another computer joins."
+)]
+pub(crate) struct UpArgs {
+    /// Address and port for other computers: 0.0.0.0, or 192.0.2.7:4222
+    #[arg(long, value_name = "ADDR", value_parser = listen)]
+    listen: Option<SocketAddr>,
+
+    /// The folder of the farm: what is stored, its secret, its users [default: this user's]
+    #[arg(long, value_name = "FOLDER")]
+    dir: Option<PathBuf>,
+
+    /// Do not offer this computer's devices
+    #[arg(long)]
+    no_devices: bool,
+
+    /// Devices to offer [default: all that are found]
+    #[arg(short, long, value_name = "DEVICE", value_delimiter = ',')]
+    device: Vec<String>,
+
+    /// The name of this computer on the farm
+    #[arg(long, value_name = "NAME")]
+    name: Option<HostName>,
+
+    /// How to print the addresses
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let with_port = text.parse::<SocketAddr>();
+    let without = || Ok(SocketAddr::new(text.parse::<IpAddr>()?, DEFAULT_PORT));
+    with_port.or_else(|_| without().map_err(|error: std::net::AddrParseError| error.to_string()))
+}
+
+/// `packtrain farm up`.
+pub(crate) fn run(args: UpArgs, context: &Context) -> Result<Exit, CliError> {
+    let config = context.config(Flags::default())?.config;
+    let folder = address::folder(args.dir.as_ref())?;
+    runtime::block_on_stoppable(async |interrupts| up(args, &config, &folder, interrupts).await)
+}
+
+async fn up(
+    args: UpArgs,
+    config: &Config,
+    folder: &FarmFolder,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    let starting = async {
+        let found = server::find(&health::nats_places(config)).await;
+        let found = found.map_err(|error| server_error(&error))?;
+        let name = match args.name {
+            Some(name) => name,
+            None => host::own_name()?,
+        };
+        let listen = args.listen.map_or_else(Listen::default, Listen);
+        Farm::start(&found, folder, listen, name).await
+    };
+    let farm = interrupts.interruptible(starting).await?;
+    let served = match farm.announce(args.format) {
+        Ok(()) => {
+            let devices = (!args.no_devices).then_some(args.device);
+            farm.serve(config, devices, &interrupts).await
+        }
+        Err(error) => Err(error),
+    };
+    farm.end().await;
+    served.map(|()| Exit::Passed)
+}
+
+/// A farm's server that is up, and this user's ways to it.
+struct Farm<'a> {
+    folder: &'a FarmFolder,
+    server: Embedded,
+    broker: FarmAddress,
+    host: FarmAddress,
+    name: HostName,
+    /// What was left for other commands.
+    left: Vec<PathBuf>,
+}
+
+impl<'a> Farm<'a> {
+    async fn start(
+        program: &NatsServer,
+        folder: &'a FarmFolder,
+        listen: Listen,
+        name: HostName,
+    ) -> Result<Self, CliError> {
+        let failed = |error: ServerError| server_error(&error);
+        let identity = |role| folder.identity(role, &name).map_err(failed);
+        let identities = [
+            identity(Role::Broker)?,
+            identity(Role::Host)?,
+            identity(Role::Operator)?,
+        ];
+        let server = Embedded::start(program, folder, listen, &name.to_string()).await;
+        let server = server.map_err(failed)?;
+        let accesses = identities.map(|identity| server.access(identity));
+        let (broker, host) = (accesses[0].address(), accesses[1].address());
+        let mut left = Vec::new();
+        for access in accesses {
+            let file = address::access_file(access.identity.role)?;
+            access.save(&file).map_err(failed)?;
+            left.push(file);
+        }
+        Ok(Self {
+            folder,
+            server,
+            broker,
+            host,
+            name,
+            left,
+        })
+    }
+
+    /// Prints how it is reached, and how others join.
+    fn announce(&self, format: Format) -> Result<(), CliError> {
+        let bound = self.server.address().ip();
+        let outside = match bound.is_unspecified() {
+            true => computer::address(),
+            false => Some(bound).filter(|ip| !ip.is_loopback()),
+        };
+        let url = outside.map_or_else(|| self.server.url(), |ip| self.server.url_at(ip));
+        std::fs::write(token::url_file(self.folder), &url).map_err(|error| {
+            CliError::infrastructure("cannot write down the farm's address").because(&error)
+        })?;
+        let token = token::for_a_host(self.folder).map_err(|error| server_error(&error))?;
+        let line = token::line(&url, Role::Host, &token.words);
+        match format {
+            Format::Json => render::out(
+                &json!({
+                    "schema_version": 1,
+                    "url": self.server.url(),
+                    "servers": [url],
+                    "host": self.name,
+                    "token": token.words,
+                    "join": line,
+                })
+                .to_string(),
+            ),
+            Format::Text if outside.is_some() => {
+                render::say(&format!(
+                    "the farm is up at {url}; within an hour, one other computer joins with"
+                ));
+                render::out(&line);
+            }
+            Format::Text => {
+                render::out(&self.server.url());
+                render::say(
+                    "the farm is up, for this computer alone; --listen 0.0.0.0 lets others join",
+                );
+            }
+        }
+        render::say("press Ctrl-C to stop");
+        Ok(())
+    }
+
+    /// Serves until a signal comes or something of it breaks.
+    async fn serve(
+        &self,
+        config: &Config,
+        devices: Option<Vec<String>>,
+        interrupts: &Interrupts,
+    ) -> Result<(), CliError> {
+        let stop = CancellationToken::new();
+        let broker = run_broker(&self.broker, 1, stop.clone());
+        // The host is drained by the first signal, and needs a broker until it is.
+        let host = async {
+            let ended = match devices {
+                Some(devices) => {
+                    let (name, farm) = (self.name.clone(), self.host.clone());
+                    run_host(farm, name, config, devices, interrupts.clone()).await
+                }
+                None => {
+                    interrupts.first().cancelled().await;
+                    Ok(())
+                }
+            };
+            stop.cancel();
+            ended
+        };
+        let joining = self.let_computers_join(&stop);
+        let overdue = async {
+            interrupts.first().cancelled().await;
+            tokio::time::sleep(END_TIMEOUT).await;
+        };
+        tokio::select! {
+            ended = async { tokio::try_join!(broker, host, joining) } => ended.map(drop),
+            why = self.server.ended() => {
+                Err(CliError::infrastructure("the farm's nats-server has ended").cause(why))
+            }
+            () = overdue => Err(CliError::infrastructure("the farm did not end in time")),
+        }
+    }
+
+    async fn let_computers_join(&self, stop: &CancellationToken) -> Result<(), CliError> {
+        let link = Link::connect(&self.broker, "join").await;
+        let link = link.map_err(|error| farm_error(&error))?;
+        let service = JoinService::new(self.folder, &self.server);
+        let service = service.map_err(|error| server_error(&error))?;
+        tokio::select! {
+            served = service.serve(&link) => served.map_err(|error| farm_error(&error)),
+            () = stop.cancelled() => Ok(()),
+        }
+    }
+
+    /// Ends the server, and takes back what was left for other commands.
+    async fn end(self) {
+        self.server.end().await;
+        for file in self.left.iter().chain([&token::url_file(self.folder)]) {
+            if let Err(error) = std::fs::remove_file(file) {
+                tracing::debug!(%error, file = %file.display(), "not taken back");
+            }
+        }
+    }
+}
+
+/// Is one of the farm's brokers until it is asked to stop.
+pub(super) async fn run_broker(
+    farm: &FarmAddress,
+    replicas: usize,
+    stop: CancellationToken,
+) -> Result<(), CliError> {
+    let link = Link::connect(farm, "packtrain broker").await;
+    let link = link.map_err(|error| farm_error(&error))?;
+    let options = BrokerOptions {
+        name: address::owner(),
+        replicas,
+        ttl: live::ttl(replicas),
+    };
+    let served = broker::run(link, options, stop).await;
+    served.map_err(|error| farm_error(&error))
+}
+
+/// Offers this computer's devices until the first signal: those that are named, or all.
+async fn run_host(
+    farm: FarmAddress,
+    name: HostName,
+    config: &Config,
+    devices: Vec<String>,
+    interrupts: Interrupts,
+) -> Result<(), CliError> {
+    let offer = host::Offer {
+        devices,
+        ..host::Offer::default()
+    };
+    host::serve_on(farm, name, offer, config, interrupts).await
+}

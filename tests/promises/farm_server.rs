@@ -1,0 +1,191 @@
+//! A farm of one computer comes up, lets others in, and leaves nothing behind.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command};
+
+use packtrain_tests::{Ended, Lab, ended, interrupt, processes_with, until};
+use serde_json::Value;
+
+use crate::lab;
+
+/// The program in the lab, with the nats-server of the tests.
+fn command(lab: &Lab, arguments: &[&str]) -> Command {
+    let server = std::env::var_os("PACKTRAIN_TEST_NATS")
+        .expect("PACKTRAIN_TEST_NATS leads to a nats-server; `sh tests/run.sh` installs one");
+    let mut command = lab.command(arguments);
+    command.env("PACKTRAIN_FARM_NATS_SERVER", server);
+    command
+}
+
+fn run(lab: &Lab, arguments: &[&str]) -> Ended {
+    command(lab, arguments).output().unwrap().into()
+}
+
+/// A farm that is up.
+struct Farm<'a> {
+    lab: &'a Lab,
+    child: Child,
+    told: Value,
+}
+
+impl<'a> Farm<'a> {
+    fn up(lab: &'a Lab, more: &[&str]) -> Self {
+        use std::os::unix::process::CommandExt as _;
+        let arguments = ["farm", "up", "--no-devices", "--format", "json"];
+        let mut command = command(lab, &[&arguments[..], more].concat());
+        command.process_group(0);
+        command.stdout(std::process::Stdio::piped());
+        command.stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        child.stdout = Some(out.into_inner());
+        if line.is_empty() {
+            panic!("{}", ended(child).stderr);
+        }
+        let told = serde_json::from_str(&line).unwrap();
+        Self { lab, child, told }
+    }
+
+    /// What another computer reaches it by.
+    fn address(&self) -> String {
+        self.told["servers"][0].as_str().unwrap().to_owned()
+    }
+
+    fn token(&self, more: &[&str]) -> String {
+        let token = run(self.lab, &[&["farm", "token"], more].concat()).expect(0);
+        token.stdout.trim().to_owned()
+    }
+
+    fn end(self) {
+        interrupt(&self.child);
+        ended(self.child).expect(0);
+        let folder = self.lab.folder().to_str().unwrap();
+        assert_eq!(processes_with(folder), []);
+    }
+}
+
+/// Waits until everything is well: a broker sets the farm up once it is elected.
+fn well(lab: &Lab) -> Value {
+    let mut last = Value::Null;
+    until(|| {
+        let told = run(lab, &["farm", "doctor", "--format", "json"]);
+        last = serde_json::from_str(&told.stdout).unwrap_or_default();
+        last["well"] == true
+    });
+    last
+}
+
+#[test]
+fn a_farm_comes_up_is_well_and_leaves_nothing_behind() {
+    let lab = lab();
+    let farm = Farm::up(&lab, &[]);
+    let told = well(&lab);
+    assert_eq!(told["role"], "operator");
+    assert_eq!(told["lacking"], serde_json::json!([]));
+    assert!(told["streams"].as_array().unwrap().len() >= 6);
+    farm.end();
+    let after = run(&lab, &["farm", "doctor"]).expect(3);
+    assert!(
+        after.stderr.contains("this user knows no farm"),
+        "{}",
+        after.stderr
+    );
+}
+
+#[test]
+fn a_second_farm_in_the_same_folder_is_refused() {
+    let lab = lab();
+    let farm = Farm::up(&lab, &[]);
+    let second = run(&lab, &["farm", "up", "--no-devices"]).expect(2);
+    assert!(
+        second.stderr.contains("a farm is up already in"),
+        "{}",
+        second.stderr
+    );
+    well(&lab);
+    farm.end();
+}
+
+#[test]
+fn another_computer_joins_with_a_token_over_tls_and_sees_the_farm() {
+    let (here, there) = (lab(), lab());
+    let farm = Farm::up(&here, &["--listen", "0.0.0.0:0", "--name", "here"]);
+    let address = farm.address();
+    assert!(address.starts_with("tls://"), "{address}");
+    let token = farm.token(&["--role", "viewer"]);
+    let joined = run(&there, &["farm", "join", &address, &token, "--name", "eve"]).expect(0);
+    assert!(
+        joined.stderr.contains("joined the farm as viewer `eve`"),
+        "{}",
+        joined.stderr
+    );
+    assert_eq!(well(&there)["role"], "viewer");
+
+    let again = run(
+        &here,
+        &["farm", "join", &address, &token, "--name", "mallory"],
+    )
+    .expect(3);
+    assert!(
+        again.stderr.contains("the token was used by `eve` already"),
+        "{}",
+        again.stderr
+    );
+    farm.end();
+}
+
+#[test]
+fn a_token_that_is_cut_off_is_told_so() {
+    let lab = lab();
+    let words = run(&lab, &["farm", "join", "nats://127.0.0.1:1", "abc"])
+        .expect(3)
+        .stderr;
+    assert!(
+        words.contains("this is no token of a farm; was it copied whole?"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_server_that_is_too_old_is_told_with_what_to_do() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lab = lab();
+    lab.write(
+        "old/nats-server",
+        "#!/bin/sh\necho 'nats-server: v2.9.10'\n",
+    );
+    let old = lab.folder().join("old/nats-server");
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = lab.command(&["farm", "up", "--no-devices"]);
+    command.env("PACKTRAIN_FARM_NATS_SERVER", &old);
+    let words = Ended::from(command.output().unwrap()).expect(2).stderr;
+    assert!(
+        words.contains("is too old: a farm needs 2.12.0 or later"),
+        "{words}"
+    );
+    assert!(words.contains("packtrain doctor --fix"), "{words}");
+}
+
+#[test]
+fn doctor_needs_a_server_only_where_a_farm_is_wanted() {
+    let lab = lab();
+    let finding = |lab: &Lab| {
+        let told = run(lab, &["doctor", "--format", "json"]);
+        let told: Value = serde_json::from_str(&told.stdout).unwrap();
+        let findings = told["findings"].as_array().unwrap().clone();
+        let mut found = findings
+            .into_iter()
+            .filter(|it| it["what"] == "nats-server");
+        found.next().unwrap()
+    };
+    // The setting of these tests is one of a farm's.
+    assert_eq!(finding(&lab)["needed"], true);
+    assert!(finding(&lab)["found"].is_string());
+    lab.write(
+        "packtrain.yaml",
+        "farm: { servers: ['tls://farm.example:4222'] }\n",
+    );
+    assert_eq!(finding(&lab)["needed"], false);
+}
