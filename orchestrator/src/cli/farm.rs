@@ -7,7 +7,6 @@ mod config;
 mod doctor;
 pub(crate) mod join;
 mod rehearse;
-mod rehearse;
 mod token;
 mod up;
 
@@ -41,8 +40,6 @@ enum FarmCommand {
     Doctor(doctor::DoctorArgs),
     /// Play a whole farm on this computer, kill parts of it, and judge what is left
     Rehearse(Box<rehearse::RehearseArgs>),
-    /// Play a whole farm on this computer, kill parts of it, and judge what is left
-    Rehearse(Box<rehearse::RehearseArgs>),
 }
 
 /// `packtrain farm`.
@@ -54,7 +51,6 @@ pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
         FarmCommand::Join(args) => join::run(args),
         FarmCommand::Config(args) => config::run(&args),
         FarmCommand::Doctor(args) => doctor::run(&args, context),
-        FarmCommand::Rehearse(args) => rehearse::run(*args, context),
         FarmCommand::Rehearse(args) => rehearse::run(*args, context),
     }
 }
