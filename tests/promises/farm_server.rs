@@ -62,7 +62,7 @@ impl<'a> Farm<'a> {
         interrupt(&self.child);
         ended(self.child).expect(0);
         let folder = self.lab.folder().to_str().unwrap();
-        assert_eq!(processes_with(folder), []);
+        assert_eq!(processes_with(folder), Vec::<u32>::new());
     }
 }
 
