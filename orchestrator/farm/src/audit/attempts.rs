@@ -15,7 +15,7 @@ pub struct Attempt {
     pub device: DeviceId,
     /// When it began.
     pub started: DateTime<Utc>,
-    /// The last that was told of it but for its end.
+    /// The last that happened on the device, as far as that was told.
     pub last: DateTime<Utc>,
     /// When its end was told.
     pub ended: Option<DateTime<Utc>>,
@@ -98,6 +98,8 @@ impl Attempt {
                 self.outcome = Some(outcome.clone());
                 return;
             }
+            // Files are saved where the run is, when they have arrived there.
+            RunEvent::ArtifactSaved { .. } => return,
             RunEvent::StepStarted { step, .. } => self.steps.push(*step),
             RunEvent::StepFinished { step, outcome, .. } if outcome.is_passed() => {
                 self.passed.push(*step);

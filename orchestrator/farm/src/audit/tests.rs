@@ -3,8 +3,8 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use packtrain_drivers::{ActionReport, DeviceInfo, Size};
 use packtrain_model::{
-    AttemptNumber, Blame, Entry, Outcome, PlannedSession, RecordAs, RunEvent, RunId,
-    RunOptionsSummary, SessionIndex, StepKind, StepSummary, TrailSummary, Verdict,
+    Artifact, ArtifactKind, AttemptNumber, Blame, Entry, Outcome, PlannedSession, RecordAs,
+    RunEvent, RunId, RunOptionsSummary, SessionIndex, StepKind, StepSummary, TrailSummary, Verdict,
 };
 
 use super::*;
@@ -371,6 +371,26 @@ fn two_sessions_at_once_on_one_device_are_two_holders() {
     let found = devices(&attempts(&story.entries), &[]);
     assert_eq!(found[0].kind, FindingKind::Doubled);
     assert!(found[0].what.contains("s1 and s2"), "{found:?}");
+}
+
+#[test]
+fn a_file_that_arrives_when_the_next_session_has_begun_holds_no_device() {
+    let mut story = Story::of(2);
+    let (first, second) = (session(1, 1), session(2, 1));
+    story.start(&first, A);
+    story.now += 10;
+    story.start(&second, A);
+    story.now += 10;
+    story.tell(RunEvent::ArtifactSaved {
+        session: first,
+        step: StepIndex(1),
+        artifact: Artifact {
+            kind: ArtifactKind::DeviceLog,
+            path: "logs/a".to_owned(),
+            bytes: 1,
+        },
+    });
+    assert_eq!(devices(&attempts(&story.entries), &[]), []);
 }
 
 #[test]

@@ -11,16 +11,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use packtrain_config::HumanDuration;
+use packtrain_config::{Flags, HumanDuration};
+use packtrain_farm::server;
 use packtrain_model::Exit;
 
 use self::faults::Schedule;
 use self::judge::Verdict;
 use self::show::Show;
 use self::stage::{Stage, StageOptions};
+use super::server_error;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
 use crate::shutdown::Interrupts;
+use crate::wiring::health;
 use crate::{render, runtime};
 
 /// The most findings that are told one by one.
@@ -127,7 +130,10 @@ async fn rehearse(
         Some(folder) => context.working_directory.join(folder),
         None => std::env::temp_dir().join(format!("packtrain-rehearsal-{}", std::process::id())),
     };
-    let stage = Stage::set(StageOptions {
+    let config = context.config(Flags::default())?.config;
+    let found = server::find(&health::nats_places(&config)).await;
+    let found = found.map_err(|error| server_error(&error))?;
+    let options = StageOptions {
         folder: folder.clone(),
         devices: args.devices,
         hosts: args.hosts,
@@ -135,7 +141,8 @@ async fn rehearse(
         steps: args.steps,
         step_time: args.step_time.get(),
         ttl,
-    });
+    };
+    let stage = Stage::set(options, &found.program);
     let stage = interrupts.interruptible(stage).await?;
     let mut show = Show::new(stage, schedule, args.seed);
     let played = tokio::time::timeout(

@@ -44,7 +44,11 @@ struct Line {
 impl Verdict {
     /// Judges a rehearsal that was played to its end.
     pub(super) fn of(story: &Story, ttl: Duration) -> Result<Self, CliError> {
-        let mut findings = Vec::new();
+        let lost = |what: &String| Finding {
+            kind: FindingKind::Lost,
+            what: what.clone(),
+        };
+        let mut findings: Vec<Finding> = story.gave_up.iter().map(lost).collect();
         let mut journals: Vec<Vec<Entry>> = Vec::new();
         for run in &story.stage.runs {
             let name = &run.actor.name;

@@ -29,6 +29,7 @@ pub(super) struct Show {
     /// What is to come back, and when.
     away: Vec<(Instant, Actor)>,
     done: Vec<Done>,
+    gave_up: Vec<String>,
     progress: Progress,
 }
 
@@ -47,7 +48,7 @@ pub(super) struct Done {
 }
 
 /// Who is meant, by place.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Actor {
     Host(usize),
     Broker(usize),
@@ -60,6 +61,8 @@ pub(super) struct Story {
     pub(super) stage: Stage,
     pub(super) seed: u64,
     pub(super) done: Vec<Done>,
+    /// Hosts and brokers that ended although nobody had killed them.
+    pub(super) gave_up: Vec<String>,
     /// Faults whose moment never came.
     pub(super) undone: usize,
     pub(super) took: Duration,
@@ -84,6 +87,7 @@ impl Show {
             begun: Instant::now(),
             away: Vec::new(),
             done: Vec::new(),
+            gave_up: Vec::new(),
             progress: Progress::default(),
         }
     }
@@ -127,6 +131,7 @@ impl Show {
             stage: self.stage,
             seed: self.seed,
             done: self.done,
+            gave_up: self.gave_up,
             undone: self.schedule.len(),
             took,
         }
@@ -178,10 +183,7 @@ impl Show {
     }
 
     fn is_away(&self, who: Actor) -> bool {
-        let is_frozen = self
-            .away
-            .iter()
-            .any(|(_, away)| format!("{away:?}") == format!("{who:?}"));
+        let is_frozen = self.away.iter().any(|(_, away)| *away == who);
         is_frozen || !self.stage.actor_of(who).is_running()
     }
 
@@ -218,26 +220,27 @@ impl Show {
         Ok(())
     }
 
-    /// Notices runs that have ended, and what else ended and must not.
+    /// Notices runs that have ended, and starts again what else ended and must not.
     fn look_after(&mut self) -> Result<(), CliError> {
         for run in &mut self.stage.runs {
             if let Some(code) = run.actor.ended() {
                 run.code = Some(code);
             }
         }
-        let others = self
-            .stage
-            .hosts
-            .iter_mut()
-            .chain(&mut self.stage.brokers)
-            .chain([&mut self.stage.server]);
+        if let Some(code) = self.stage.server.ended() {
+            return Err(CliError::infrastructure(format!(
+                "the server ended by itself with {code}"
+            ))
+            .cause(self.stage.server.last_words()));
+        }
+        // A host or a broker that gives up has done wrong, and its work goes on without it.
+        let others = self.stage.hosts.iter_mut().chain(&mut self.stage.brokers);
         for actor in others {
             if let Some(code) = actor.ended() {
-                return Err(CliError::infrastructure(format!(
-                    "{} ended by itself with {code}",
-                    actor.name
-                ))
-                .cause(actor.last_words()));
+                let (name, words) = (&actor.name, actor.last_words());
+                self.gave_up
+                    .push(format!("{name} gave up with {code}: {words}"));
+                actor.start()?;
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //! are not their hosts', so that they outlive them and tell what has reached them.
 
 use std::fmt::Write as _;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,8 +65,8 @@ pub(super) struct Phones {
 }
 
 impl Stage {
-    /// Starts everything but the runs.
-    pub(super) async fn set(options: StageOptions) -> Result<Self, CliError> {
+    /// Starts everything but the runs, with this nats-server.
+    pub(super) async fn set(options: StageOptions, nats: &Path) -> Result<Self, CliError> {
         let folder = &options.folder;
         let failed = |error: std::io::Error| {
             CliError::infrastructure(format!("cannot write {}", folder.display())).because(&error)
@@ -84,10 +84,10 @@ impl Stage {
         let program = std::env::current_exe().map_err(|error| {
             CliError::infrastructure("cannot find this program").because(&error)
         })?;
-        let (server, url) = server(folder, options.ttl)?;
+        let (server, address) = server(nats, folder, options.ttl)?;
         let mut stage = Self {
             server,
-            url,
+            url: format!("nats://{address}"),
             program,
             brokers: Vec::new(),
             hosts: Vec::new(),
@@ -96,6 +96,7 @@ impl Stage {
             options,
         };
         stage.server.start()?;
+        wait_for(&mut stage.server, |_| TcpStream::connect(address).ok()).await?;
         for number in 1..=stage.options.brokers {
             let words = ["farm", "broker", "--farm", &stage.url];
             let mut broker = stage.actor(&format!("broker-{number}"), &words, ".");
@@ -270,11 +271,10 @@ async fn wait_for<T>(actor: &mut Actor, look: impl Fn(&Actor) -> Option<T>) -> R
 }
 
 /// A server on a free port of loopback that knows no users: nobody else is on this computer.
-fn server(folder: &Path, ttl: Duration) -> Result<(Actor, String), CliError> {
+fn server(program: &Path, folder: &Path, ttl: Duration) -> Result<(Actor, SocketAddr), CliError> {
     let failed = |error: std::io::Error| {
         CliError::infrastructure("cannot prepare the farm's server").because(&error)
     };
-    let program = find_server()?;
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|free| free.local_addr());
     let address = free.map_err(failed)?;
     let store = folder.join("store").display().to_string();
@@ -286,26 +286,13 @@ fn server(folder: &Path, ttl: Duration) -> Result<(Actor, String), CliError> {
     let words = vec!["-c".to_owned(), file.display().to_string()];
     let actor = Actor::new(
         "server",
-        &program,
+        program,
         words,
         folder.to_owned(),
         folder,
         ttl.as_secs(),
     );
-    Ok((actor, format!("nats://{address}")))
-}
-
-fn find_server() -> Result<PathBuf, CliError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&path);
-    let found = folders.find_map(|folder| {
-        let file = folder.join("nats-server");
-        file.is_file().then_some(file)
-    });
-    found.ok_or_else(|| {
-        CliError::infrastructure("there is no nats-server")
-            .hint("`packtrain doctor --fix` installs one")
-    })
+    Ok((actor, address))
 }
 
 /// A trail that marks what its steps do, so that the phones' logs tell whose turn it was.
