@@ -262,7 +262,7 @@ impl Farm {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn rivals_give_no_device_to_two_and_leave_no_session_behind(
