@@ -114,6 +114,20 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
                 .await?;
             Ok(Done::as_expected(Fact::Lost { run, session, host }))
         }
+        Deed::Check {
+            run,
+            session,
+            device,
+        } => {
+            let (revision, lease) = lease_at(&link, &device).await?;
+            Ok(Done::as_expected(Fact::Checked {
+                run,
+                session,
+                device,
+                revision,
+                lease,
+            }))
+        }
         Deed::TakeBack { device, expected } => {
             let key = names::device_key(&device);
             match link.take_key(names::LEASES, &key, expected).await? {

@@ -174,6 +174,19 @@ pub enum Fact {
         /// The host.
         host: HostName,
     },
+    /// Answers [`Deed::Check`]: what stands there, read after the grant was seen.
+    Checked {
+        /// The run.
+        run: RunId,
+        /// The session.
+        session: SessionId,
+        /// The device.
+        device: DeviceKey,
+        /// The revision.
+        revision: u64,
+        /// The lease that stands there; the session was lost when it is not its own.
+        lease: Option<Lease>,
+    },
     /// Answers [`Deed::TakeBack`]: what stands there now.
     TakenBack {
         /// The device.
@@ -228,6 +241,15 @@ pub enum Deed {
         host: HostName,
         /// Why, in one sentence.
         cause: String,
+    },
+    /// Read a device's lease: the grant of a session says that it was put, and it has not been seen.
+    Check {
+        /// The run.
+        run: RunId,
+        /// The session.
+        session: SessionId,
+        /// The device.
+        device: DeviceKey,
     },
     /// Purge a device's lease, expecting the revision.
     TakeBack {
@@ -317,7 +339,7 @@ impl State {
                 revision,
             } => {
                 self.answer_lease_put(&run, &session, &device, revision);
-                self.set_granted(run, session, &device);
+                self.answer_grant(run, session, &device);
             }
             Fact::LeaseRefused {
                 run,
@@ -334,9 +356,10 @@ impl State {
                 granted,
             } => {
                 self.answer_lease_put(&run, &session, &device, revision);
-                self.set_granted(run, session, &granted);
+                self.set_granted(run.clone(), session, &granted);
                 let at = self.device_at(&device);
                 self.review_device(at);
+                self.answer_deed(&run);
             }
             Fact::Confirmed {
                 run,
@@ -350,6 +373,13 @@ impl State {
                 self.answer_deed(&run);
                 self.set_end(run, session, host);
             }
+            Fact::Checked {
+                run,
+                session,
+                device,
+                revision,
+                lease,
+            } => self.answer_check(&run, &session, &device, revision, lease),
             Fact::TakenBack {
                 device,
                 revision,

@@ -74,6 +74,15 @@ impl State {
         self.runs[run].sessions[at].is_losing = true;
     }
 
+    pub(super) fn check(&mut self, run: RunAt, at: SessionAt, device: DeviceAt) {
+        self.deeds.push(Deed::Check {
+            run: self.runs[run].id.clone(),
+            session: self.runs[run].sessions[at].id.clone(),
+            device: self.devices[device].key.clone(),
+        });
+        self.runs[run].deeds += 1;
+    }
+
     pub(super) fn take_back(&mut self, at: DeviceAt) {
         let device = &mut self.devices[at];
         if device.has_deed || device.lease.is_none() {
@@ -161,7 +170,15 @@ impl State {
         self.settle_pending(run, session);
         self.refresh_device(at);
         self.review_device(at);
-        self.answer_deed(run);
+    }
+
+    /// Which device the session has whose lease was put.
+    pub(super) fn answer_grant(&mut self, run: RunId, session: SessionId, granted: &DeviceKey) {
+        self.set_granted(run.clone(), session.clone(), granted);
+        let at = self.device_at(granted);
+        self.review_device(at);
+        self.judge_lease(&run, &session);
+        self.answer_deed(&run);
     }
 
     /// The lease that was to be put was refused for another.
@@ -207,6 +224,31 @@ impl State {
             self.runs[run].sessions[at].is_confirming = false;
         }
         self.answer_deed(run);
+    }
+
+    pub(super) fn answer_check(
+        &mut self,
+        run: &RunId,
+        session: &SessionId,
+        device: &DeviceKey,
+        revision: u64,
+        lease: Option<Lease>,
+    ) {
+        let at = self.device_at(device);
+        self.set_lease(at, revision, lease);
+        self.judge_lease(run, session);
+        self.answer_deed(run);
+    }
+
+    /// A granted session whose lease was put, and is not there any more, lost it.
+    fn judge_lease(&mut self, run: &RunId, session: &SessionId) {
+        if let Some(run) = self.runs.place(run)
+            && let Some(at) = self.runs[run].session_place(session)
+        {
+            let row = &mut self.runs[run].sessions[at];
+            row.is_orphan = row.granted.is_some() && row.held != row.granted;
+            self.review_session(run, at);
+        }
     }
 
     pub(super) fn answer_take_back(

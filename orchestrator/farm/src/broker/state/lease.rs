@@ -65,10 +65,16 @@ impl State {
             row.last_turn = self.turns;
         }
         self.refresh_session(run, at);
-        let held = self.runs[run].sessions[at].held;
+        let session = &self.runs[run].sessions[at];
+        let (held, is_ours) = (session.held, session.pending.is_some());
+        let is_running = session.stage == Stage::Running;
         if let Some(held) = held {
             self.refresh_device(held);
             self.review_device(held);
+        }
+        if self.is_leading && is_running && !is_ours && held != Some(device) {
+            // Its lease has not been seen, or is gone already.
+            self.check(run, at, device);
         }
     }
 

@@ -2,5 +2,6 @@
 
 mod fair;
 mod loss;
+mod rivals;
 mod server;
 mod words;

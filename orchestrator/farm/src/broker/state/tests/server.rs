@@ -28,6 +28,10 @@ pub(super) struct Server {
     pub(super) ends: HashSet<(String, String, HostName)>,
     /// What the state took.
     pub(super) spent: std::time::Duration,
+    /// Which starts of hosts heed their leases; all when it is not said.
+    pub(super) incarnations: HashMap<HostName, String>,
+    /// Whether other brokers write as well.
+    pub(super) has_rivals: bool,
     sequence: u64,
 }
 
@@ -276,6 +280,20 @@ impl Server {
                     .retain(|_, names| *names != (of.clone(), id.clone()));
                 Fact::Lost { run, session, host }
             }
+            Deed::Check {
+                run,
+                session,
+                device,
+            } => {
+                let (revision, lease) = self.leases.get(&device).cloned().unwrap_or_default();
+                Fact::Checked {
+                    run,
+                    session,
+                    device,
+                    revision,
+                    lease,
+                }
+            }
             Deed::TakeBack { device, expected } => {
                 let entry = self.leases.entry(device.clone()).or_default();
                 if entry.0 == expected {
@@ -317,6 +335,7 @@ impl Server {
             };
         }
         let revision = expected + 1;
+        let is_heeded = (self.incarnations.get(&device.host)).is_none_or(|now| *now == incarnation);
         let lease = Lease {
             run: run.clone(),
             session: session.clone(),
@@ -324,8 +343,32 @@ impl Server {
         };
         *entry = (revision, Some(lease));
         let names = names(&run, &session);
+        // A host begins as soon as it has the lease.
+        if is_heeded {
+            let before = self.running.insert(device.clone(), names.clone());
+            // What ended is of no account: the host has been told, or hears of it by this very lease.
+            let is_over = |(run, session): &(String, String)| {
+                let end = (run.clone(), session.clone(), device.host.clone());
+                self.ends.contains(&end)
+            };
+            assert!(
+                before.as_ref().is_none_or(is_over),
+                "{device} has two sessions: {before:?} and {names:?}"
+            );
+        }
         if let Some(granted) = self.grants.get(&names).cloned() {
-            assert!(!self.granted.contains(&names), "{names:?} is granted twice");
+            if self.has_rivals && granted == device {
+                return Fact::Granted {
+                    run,
+                    session,
+                    device,
+                    revision,
+                };
+            }
+            assert!(
+                self.has_rivals || !self.granted.contains(&names),
+                "{names:?} is granted twice"
+            );
             return Fact::GrantRefused {
                 run,
                 session,
@@ -334,8 +377,6 @@ impl Server {
                 granted,
             };
         }
-        let before = self.running.insert(device.clone(), names.clone());
-        assert_eq!(before, None, "{device} has two sessions");
         self.grants.insert(names.clone(), device.clone());
         self.granted.push(names);
         Fact::Granted {

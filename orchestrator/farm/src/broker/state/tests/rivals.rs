@@ -1,0 +1,291 @@
+//! Two brokers that lead at once, each behind in its own way, while hosts and runs die.
+
+use packtrain_model::SessionId;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::server::{Server, advert, demand, host_advert, key, run_id};
+use crate::broker::state::{Deed, Fact, State};
+use crate::wire::{DeviceKey, HostName, RunAdvert};
+
+const HOSTS: [&str; 2] = ["h0", "h1"];
+const DEVICES: [&str; 3] = ["android/1@h0", "ios/2@h0", "android/3@h1"];
+const RUNS: [&str; 2] = ["r0", "r1"];
+const ON: [&str; 3] = ["android", "ios", "*"];
+
+/// Something that happens next, and to which of those it could happen to.
+#[derive(Debug, Clone)]
+enum Turn {
+    Ask { run: usize, on: usize },
+    End(Index),
+    CarryOut { broker: usize, deed: Index },
+    Answer { broker: usize, answer: Index },
+    Read { broker: usize, log: usize },
+    HostDies(usize),
+    HostComes(usize),
+    RunDies(usize),
+    RunComes(usize),
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    let index = any::<Index>;
+    prop_oneof![
+        4 => (0..2usize, 0..3usize).prop_map(|(run, on)| Turn::Ask { run, on }),
+        4 => index().prop_map(Turn::End),
+        8 => (0..2usize, index()).prop_map(|(broker, deed)| Turn::CarryOut { broker, deed }),
+        8 => (0..2usize, index()).prop_map(|(broker, answer)| Turn::Answer { broker, answer }),
+        16 => (0..2usize, 0..3usize).prop_map(|(broker, log)| Turn::Read { broker, log }),
+        1 => (0..2usize).prop_map(Turn::HostDies),
+        2 => (0..2usize).prop_map(Turn::HostComes),
+        1 => (0..2usize).prop_map(Turn::RunDies),
+        2 => (0..2usize).prop_map(Turn::RunComes),
+    ]
+}
+
+/// A broker with what it has not heard yet.
+#[derive(Default)]
+struct Rival {
+    state: State,
+    deeds: Vec<Deed>,
+    answers: Vec<Fact>,
+    /// How far it has read who is alive, what happens to runs, and leases.
+    read: [usize; 3],
+}
+
+impl Rival {
+    fn learn(&mut self, fact: Fact) {
+        self.deeds.extend(self.state.apply(fact));
+    }
+}
+
+#[derive(Default)]
+struct Farm {
+    server: Server,
+    logs: [Vec<Fact>; 3],
+    rivals: [Rival; 2],
+    asked: Vec<(String, String)>,
+    starts: usize,
+}
+
+impl Farm {
+    fn new() -> Self {
+        let mut farm = Self::default();
+        farm.server.has_rivals = true;
+        for host in 0..HOSTS.len() {
+            farm.host_comes(host);
+        }
+        for run in 0..RUNS.len() {
+            farm.run_comes(run);
+        }
+        for device in DEVICES.map(key) {
+            let advert = advert(&device.device);
+            farm.logs[0].push(Fact::Device { device, advert });
+        }
+        for rival in &mut farm.rivals {
+            rival.learn(Fact::DeathsAreCertain(true));
+            rival.learn(Fact::Leading);
+        }
+        farm
+    }
+
+    fn host_comes(&mut self, host: usize) {
+        // One that was not seen to die is started anew all the same.
+        self.starts += 1;
+        let incarnation = format!("i{}", self.starts);
+        self.stop_sessions(host, &incarnation);
+        let advert = host_advert(&incarnation, 2);
+        let host = HOSTS[host].parse().unwrap();
+        self.logs[0].push(Fact::Host { host, advert });
+    }
+
+    fn stop_sessions(&mut self, host: usize, incarnation: &str) {
+        let host: HostName = HOSTS[host].parse().unwrap();
+        (self.server.running).retain(|device, _| device.host != host);
+        (self.server.incarnations).insert(host, incarnation.to_owned());
+    }
+
+    fn run_comes(&mut self, run: usize) {
+        let advert = RunAdvert {
+            incarnation: String::new(),
+            owner: String::new(),
+            min_devices: 1,
+            done: false,
+        };
+        let run = run_id(RUNS[run]);
+        self.logs[0].push(Fact::Run { run, advert });
+    }
+
+    fn end(&mut self, device: &DeviceKey) {
+        let names = self.server.running[device].clone();
+        let host = device.host.clone();
+        // A host that was given a session twice has no use for the second.
+        (self.server.running).retain(|device, other| device.host != host || *other != names);
+        let (run, session) = names;
+        if (self.server.ends).insert((run.clone(), session.clone(), host.clone())) {
+            let (run, session) = (run_id(&run), SessionId(session));
+            self.logs[1].push(Fact::End { run, session, host });
+        }
+    }
+
+    /// What is written is in the logs for the other one.
+    fn carry_out(&mut self, broker: usize, deed: usize) {
+        let deed = self.rivals[broker].deeds.remove(deed);
+        let answer = self.server.carry_out(deed);
+        let written = match answer.clone() {
+            Fact::Granted {
+                run,
+                session,
+                device,
+                ..
+            } => {
+                let grant = Fact::Grant {
+                    run,
+                    session,
+                    device: device.clone(),
+                };
+                self.logs[1].push(grant);
+                Some(device)
+            }
+            Fact::GrantRefused { device, .. } | Fact::TakenBack { device, .. } => Some(device),
+            Fact::Confirmed {
+                run,
+                session,
+                granted: device,
+            } => {
+                self.logs[1].push(Fact::Grant {
+                    run,
+                    session,
+                    device,
+                });
+                None
+            }
+            Fact::Lost { run, session, host } => {
+                self.logs[1].push(Fact::End { run, session, host });
+                None
+            }
+            _ => None,
+        };
+        if let Some(device) = written {
+            let (revision, lease) = self.server.leases[&device].clone();
+            self.logs[2].push(Fact::Lease {
+                device,
+                revision,
+                lease,
+            });
+        }
+        self.rivals[broker].answers.push(answer);
+    }
+
+    fn read(&mut self, broker: usize, log: usize) -> bool {
+        let rival = &mut self.rivals[broker];
+        let fact = self.logs[log].get(rival.read[log]).cloned();
+        let is_there = fact.is_some();
+        if let Some(fact) = fact {
+            rival.read[log] += 1;
+            rival.learn(fact);
+        }
+        is_there
+    }
+
+    fn play(&mut self, turn: &Turn) {
+        match turn {
+            Turn::Ask { run, on } => {
+                let session = format!("s{}", self.asked.len());
+                self.asked.push((RUNS[*run].to_owned(), session.clone()));
+                self.logs[1].push(Fact::Demand {
+                    run: run_id(RUNS[*run]),
+                    session: SessionId(session),
+                    sequence: self.asked.len() as u64,
+                    demand: demand(ON[*on]),
+                });
+            }
+            Turn::End(which) if !self.server.running.is_empty() => {
+                let which = which.index(self.server.running.len());
+                let device = self.server.running.keys().nth(which).cloned();
+                self.end(&device.unwrap());
+            }
+            Turn::CarryOut { broker, deed } if !self.rivals[*broker].deeds.is_empty() => {
+                let deed = deed.index(self.rivals[*broker].deeds.len());
+                self.carry_out(*broker, deed);
+            }
+            Turn::Answer { broker, answer } if !self.rivals[*broker].answers.is_empty() => {
+                let rival = &mut self.rivals[*broker];
+                let answer = rival.answers.remove(answer.index(rival.answers.len()));
+                rival.learn(answer);
+            }
+            Turn::Read { broker, log } => {
+                self.read(*broker, *log);
+            }
+            Turn::HostDies(host) => {
+                self.stop_sessions(*host, "nobody");
+                let host = HOSTS[*host].parse().unwrap();
+                self.logs[0].push(Fact::HostGone { host });
+            }
+            Turn::HostComes(host) => self.host_comes(*host),
+            Turn::RunDies(run) => {
+                let run = run_id(RUNS[*run]);
+                self.logs[0].push(Fact::RunGone { run });
+            }
+            Turn::RunComes(run) => self.run_comes(*run),
+            Turn::End(_) | Turn::CarryOut { .. } | Turn::Answer { .. } => {}
+        }
+    }
+
+    /// Everything that is under way comes to its end.
+    fn settle(&mut self) {
+        loop {
+            let mut has_news = false;
+            for broker in 0..2 {
+                for log in 0..3 {
+                    while self.read(broker, log) {
+                        has_news = true;
+                    }
+                }
+                while !self.rivals[broker].deeds.is_empty() {
+                    self.carry_out(broker, 0);
+                    has_news = true;
+                }
+                for answer in std::mem::take(&mut self.rivals[broker].answers) {
+                    self.rivals[broker].learn(answer);
+                    has_news = true;
+                }
+            }
+            if has_news {
+                continue;
+            }
+            let Some(device) = self.server.running.keys().next().cloned() else {
+                return;
+            };
+            self.end(&device);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn rivals_give_no_device_to_two_and_leave_no_session_behind(
+        turns in prop::collection::vec(turn(), 0..300),
+    ) {
+        let mut farm = Farm::new();
+        for turn in &turns {
+            farm.play(turn);
+        }
+        for host in 0..HOSTS.len() {
+            farm.host_comes(host);
+        }
+        for run in 0..RUNS.len() {
+            farm.run_comes(run);
+        }
+        farm.settle();
+        for (run, session) in &farm.asked {
+            let names = (run.clone(), session.clone());
+            let device = farm.server.grants.get(&names);
+            prop_assert!(device.is_some(), "{:?} was not granted", names);
+            let host = device.unwrap().host.clone();
+            let end = (run.clone(), session.clone(), host);
+            prop_assert!(farm.server.ends.contains(&end), "{:?} has no end", names);
+        }
+    }
+}
