@@ -363,7 +363,8 @@ fn wanted(anywhere: &Anywhere, requested: &RequestedTrail, driver: Option<&str>)
     parts.extend(skipped.map(|name| format!("!classifier={name}")));
     // A trail of which each kind of device has a file of its own.
     parts.extend(requested.only.iter().map(|only| {
-        let devices = only.iter().map(|id| format!("device={id}"));
+        let quoted = |id: &DeviceId| id.to_string().replace('\\', "\\\\").replace('"', "\\\"");
+        let devices = only.iter().map(|id| format!("device=\"{}\"", quoted(id)));
         devices.collect::<Vec<_>>().join(" | ")
     }));
     parts.retain(|part| !matches!(part.trim(), "" | "*"));

@@ -1,6 +1,9 @@
 //! One session that was granted to this host, from the grant to its end.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+
+use futures::FutureExt as _;
 
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{DeviceRequirement, SessionOrder, SessionOutput, SessionStop};
@@ -33,7 +36,12 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
         host: granted.device.host.clone(),
     };
     let (sink, sending) = output::output(link, to.clone(), granted.device.clone());
-    let outcome = walk(link, runs, &granted, SessionOutput::elsewhere(sink)).await;
+    let walked = walk(link, runs, &granted, SessionOutput::elsewhere(sink));
+    // A bug of ours must not leave the device busy for ever.
+    let outcome = match AssertUnwindSafe(walked).catch_unwind().await {
+        Ok(outcome) => outcome,
+        Err(_) => host_failed("packtrain panicked on its host".to_owned()),
+    };
     let items = sending.finish().await;
     let end = End::Settled { outcome, items };
     let subject = names::end(&to.run, &to.session, &to.host);
