@@ -162,6 +162,15 @@ impl FarmHost {
         self.0.standing.clone()
     }
 
+    /// Who carries the run on in this process's place, if somebody does: then nothing of the run is this
+    /// process's any more.
+    pub fn taken(&self) -> Option<String> {
+        match &*self.0.alive.borrow() {
+            Alive::Taken(by) => Some(by.clone()),
+            Alive::Until(_) => None,
+        }
+    }
+
     /// Ends the run on the farm, once its journal is whole: what is stored of it may go.
     pub async fn done(&self) {
         let advert = RunAdvert {

@@ -61,6 +61,9 @@ impl Session<'_> {
         if stop.token().is_cancelled() {
             return cancelled(stop);
         }
+        if matches!(*self.inner.alive.borrow(), Alive::Taken(_)) {
+            return cancelled(stop);
+        }
         let asked = tokio::select! {
             asked = self.ask() => asked,
             () = stop.token().cancelled() => return cancelled(stop),
@@ -91,7 +94,11 @@ impl Session<'_> {
                     }
                     self.inner.cancel().await;
                 }
-                by = taken(&mut alive) => return self.lost(by).await,
+                by = taken(&mut alive) => {
+                    // It is the other process's session now, and not to be tried again by this one.
+                    tracing::warn!(by, "the run is carried on elsewhere");
+                    return cancelled(stop);
+                }
             }
         }
     }

@@ -238,6 +238,13 @@ async fn carry_out(
     let recorded = recording.run(plan, Arc::new(farm.clone())).await;
     drop(telling);
     // What is on the farm is kept for as long as the journal is not whole.
+    if let Some(by) = farm.taken() {
+        recorded.close().await?;
+        return Err(CliError::infrastructure(format!(
+            "run {run} is carried on by another process: {by}"
+        ))
+        .hint("its journal and its verdict are there"));
+    }
     if recorded.is_whole() {
         farm.done().await;
         if let Some(before) = before {
