@@ -13,6 +13,7 @@ mod host;
 mod inspect;
 mod matrix;
 mod report;
+mod resume;
 mod run;
 mod scaffold;
 mod schema;
@@ -73,6 +74,8 @@ enum Command {
     Matrix(matrix::MatrixArgs),
     /// Check trails and configuration without a device
     Check(check::CheckArgs),
+    /// Carry on a run of a farm whose process is gone
+    Resume(Box<resume::ResumeArgs>),
     /// List the devices that trails can run on
     Devices(devices::DevicesArgs),
     /// Read a device's screen
@@ -227,6 +230,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Demo(args) => demo::run(args, &context),
         Command::Matrix(args) => matrix::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
+        Command::Resume(args) => resume::run(*args, &context),
         Command::Devices(args) => devices::run(&args, &context),
         Command::Snapshot(args) => inspect::snapshot(&args, &context),
         Command::Tool(args) => inspect::tool(&args, &context),

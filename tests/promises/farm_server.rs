@@ -62,7 +62,8 @@ impl<'a> Farm<'a> {
         interrupt(&self.child);
         ended(self.child).expect(0);
         let folder = self.lab.folder().to_str().unwrap();
-        assert_eq!(processes_with(folder), Vec::<u32>::new());
+        let left = processes_with(folder);
+        assert!(left.is_empty(), "{left:?}");
     }
 }
 

@@ -7,4 +7,4 @@ mod serve;
 mod session;
 pub mod workplace;
 
-pub use self::serve::{HostOptions, HostStop, run};
+pub use self::serve::{Answer, Ask, HostOptions, HostStop, run};

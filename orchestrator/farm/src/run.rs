@@ -63,6 +63,7 @@ impl Files {
         match self {
             Self::Collected(files) => files.map(path),
             Self::Bundle(folder) => {
+                let (path, folder) = (path.canonicalize().ok()?, folder.canonicalize().ok()?);
                 let below = path.strip_prefix(folder).ok()?;
                 let parts = below.components();
                 let parts: Vec<_> = parts

@@ -1,11 +1,13 @@
 //! `packtrain farm`: the farm's server and who may use it.
 
+mod act;
 pub(crate) mod address;
 mod broker;
 mod computer;
 mod config;
 mod doctor;
 pub(crate) mod join;
+mod look;
 mod rehearse;
 mod token;
 mod up;
@@ -36,6 +38,18 @@ enum FarmCommand {
     Join(join::JoinArgs),
     /// Print or write the configuration of servers of your own
     Config(config::ConfigArgs),
+    /// List the devices of all hosts
+    Devices(look::LookArgs),
+    /// List the hosts
+    Hosts(look::LookArgs),
+    /// List the runs, with what runs, what waits and why
+    Queue(look::LookArgs),
+    /// Say which devices match an expression, and what the others lack
+    Why(look::WhyArgs),
+    /// Let a host take nothing new
+    Drain(act::DrainArgs),
+    /// Take a device out of service
+    Quarantine(act::QuarantineArgs),
     /// Say what is wrong with the farm
     Doctor(doctor::DoctorArgs),
     /// Play a whole farm on this computer, kill parts of it, and judge what is left
@@ -50,6 +64,12 @@ pub(crate) fn run(args: FarmArgs, context: &Context) -> Result<Exit, CliError> {
         FarmCommand::Token(args) => token::run(&args),
         FarmCommand::Join(args) => join::run(args),
         FarmCommand::Config(args) => config::run(&args),
+        FarmCommand::Devices(args) => look::run(look::What::Devices, &args, context),
+        FarmCommand::Hosts(args) => look::run(look::What::Hosts, &args, context),
+        FarmCommand::Queue(args) => look::run(look::What::Queue, &args, context),
+        FarmCommand::Why(args) => look::why(&args, context),
+        FarmCommand::Drain(args) => act::drain(&args, context),
+        FarmCommand::Quarantine(args) => act::quarantine(&args, context),
         FarmCommand::Doctor(args) => doctor::run(&args, context),
         FarmCommand::Rehearse(args) => rehearse::run(*args, context),
     }

@@ -313,7 +313,7 @@ fn host_name(computer: &str) -> Option<HostName> {
 }
 
 /// Where bundles and files of runs are kept, for all hosts of a user.
-fn cache_folder() -> Result<PathBuf, CliError> {
+pub(crate) fn cache_folder() -> Result<PathBuf, CliError> {
     let folder = |name: &str| {
         let path = std::env::var_os(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())

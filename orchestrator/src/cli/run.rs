@@ -22,7 +22,7 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::{AttemptNumber, Exit, RunId, SessionId, SessionIndex};
 use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
 
-pub(crate) use self::args::RunArgs;
+pub(crate) use self::args::{RunArgs, secret};
 pub(crate) use self::given::targets;
 use self::recording::{Recording, RunFolder};
 pub(crate) use self::shown::ShownArgs;

@@ -238,7 +238,7 @@ impl RunArgs {
     }
 
     /// What the flags say about the configuration.
-    pub(super) fn flags(&self) -> Flags {
+    pub(crate) fn flags(&self) -> Flags {
         let mut flags = Flags::default();
         if let Some(retries) = self.retries {
             flags = flags.set("--retries", "run.retries", retries);
@@ -310,7 +310,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn secret(text: &str) -> Result<(String, String), String> {
+pub(crate) fn secret(text: &str) -> Result<(String, String), String> {
     match pair(text) {
         Ok(given) => Ok(given),
         Err(_) if text.is_empty() => Err("expected NAME or NAME=VALUE".to_owned()),

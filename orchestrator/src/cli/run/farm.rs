@@ -120,7 +120,7 @@ pub(super) async fn execute(
         }
         return Ok(Exit::Passed);
     }
-    let files = files(&args, &config, &root, &planned, context)?;
+    let files = files(&config, &root, &planned, context)?;
     let secrets = args.secret.iter().map(|(name, _)| name.clone()).collect();
     let sources = !config.mcp_servers.is_empty();
     let mut manifest = files.manifest(planned.run.clone(), sources, secrets);
@@ -144,13 +144,12 @@ pub(super) async fn execute(
         files: Files::Collected(files),
         resumed: false,
     };
-    let folder = RunFolder::create(&config, &ready.plan.run, context.color)?;
-    carry_out(args, ready, folder, context, interrupts).await
+    carry_out(args, ready, &config, context, interrupts).await
 }
 
 /// Carries on a run that was begun elsewhere, or by a process that is gone.
 pub(crate) async fn resume(
-    mut args: RunArgs,
+    args: RunArgs,
     workspace: Workspace,
     found: trails::Loaded,
     resumed: Resumed,
@@ -165,7 +164,6 @@ pub(crate) async fn resume(
         bundle,
         output,
     } = resumed;
-    args.trails.clear();
     let mut config = workspace.config;
     config.run.output_dir = output;
     let registry = &workspace.registry;
@@ -178,7 +176,6 @@ pub(crate) async fn resume(
         ))
         .hint("use the same version of packtrain and the same secrets, or run it anew"));
     }
-    let folder = RunFolder::create(&config, &planned.run, context.color)?;
     let ready = Ready {
         link,
         plan: planned,
@@ -186,7 +183,7 @@ pub(crate) async fn resume(
         files: Files::Bundle(bundle),
         resumed: true,
     };
-    carry_out(args, ready, folder, context, interrupts).await
+    carry_out(args, ready, &config, context, interrupts).await
 }
 
 /// Everything it takes to carry a run out.
@@ -201,7 +198,7 @@ struct Ready {
 async fn carry_out(
     args: RunArgs,
     ready: Ready,
-    folder: RunFolder,
+    config: &Config,
     context: &Context,
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
@@ -229,6 +226,13 @@ async fn carry_out(
     render::say(&format!(
         "run {run}; should this process end early: packtrain resume {run}"
     ));
+    // From now on no other process carries the run on, so that what it wrote is as it stays.
+    let before = if resumed {
+        RunFolder::put_aside(config, &run)?
+    } else {
+        None
+    };
+    let folder = RunFolder::create(config, &run, context.color)?;
     let recording = Recording::begin(&args, folder, context, &interrupts).await?;
     let telling = AbortOnDropHandle::new(tokio::spawn(tell(farm.standing())));
     let recorded = recording.run(plan, Arc::new(farm.clone())).await;
@@ -236,6 +240,10 @@ async fn carry_out(
     // What is on the farm is kept for as long as the journal is not whole.
     if recorded.is_whole() {
         farm.done().await;
+        if let Some(before) = before {
+            // All of it is in the new journal.
+            let _ = std::fs::remove_dir_all(before);
+        }
     }
     recorded.close().await
 }
@@ -299,7 +307,6 @@ fn requirement(args: &RunArgs) -> Result<Requirement, CliError> {
 
 /// The files that hosts need.
 fn files(
-    args: &RunArgs,
     config: &Config,
     root: &Path,
     plan: &Plan,
@@ -323,7 +330,6 @@ fn files(
         ..CollectOptions::default()
     };
     let collected = collect(root, &trails, &apps, &options);
-    let _ = args;
     collected.map_err(|error| {
         CliError::misuse("the run's files cannot be sent to hosts").because(&error)
     })

@@ -51,6 +51,27 @@ impl RunFolder {
             writer,
         })
     }
+
+    /// Puts what an earlier process of the run wrote aside, and says where.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<Option<PathBuf>, CliError> {
+        let root = &config.run.output_dir;
+        let folder = root.join(&run.0);
+        if !folder.exists() {
+            return Ok(None);
+        }
+        let free = (1..).map(|number| root.join(format!(".{run}.{number}")));
+        let aside = free
+            .into_iter()
+            .find(|path| !path.exists())
+            .unwrap_or_default();
+        std::fs::rename(&folder, &aside).map_err(|error| {
+            CliError::infrastructure("cannot put the earlier journal aside").because(&error)
+        })?;
+        Ok(Some(aside))
+    }
 }
 
 /// A run that is recorded.

@@ -1,0 +1,117 @@
+//! `packtrain farm drain` and `quarantine`: what people ask of hosts.
+
+use std::time::Duration;
+
+use clap::Args;
+use packtrain_config::Flags;
+use packtrain_drivers::DeviceId;
+use packtrain_farm::host::{Answer, Ask};
+use packtrain_farm::link::Link;
+use packtrain_farm::names;
+use packtrain_farm::server::Role;
+use packtrain_farm::wire::HostName;
+use packtrain_model::Exit;
+
+use super::{address, farm_error};
+use crate::cli::Context;
+use crate::exit::CliError;
+use crate::{render, runtime};
+
+/// How long a host may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Args)]
+#[command(after_help = "A host that is drained takes nothing new; its sessions come to their end.")]
+pub(crate) struct DrainArgs {
+    /// The host
+    #[arg(value_name = "HOST")]
+    host: HostName,
+
+    /// Let it take sessions again
+    #[arg(long)]
+    undo: bool,
+
+    /// Addresses of the farm's servers [default: the farm of this user]
+    #[arg(long, value_name = "URL")]
+    farm: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QuarantineArgs {
+    /// The device, as `packtrain farm devices` shows it: android/emulator-5554@mac-1
+    #[arg(value_name = "DEVICE")]
+    device: DeviceId,
+
+    /// Why, for everybody who waits for it
+    #[arg(long, value_name = "TEXT", default_value = "somebody said so")]
+    cause: String,
+
+    /// Put it into service again
+    #[arg(long, conflicts_with = "cause")]
+    undo: bool,
+
+    /// Addresses of the farm's servers [default: the farm of this user]
+    #[arg(long, value_name = "URL")]
+    farm: Option<String>,
+}
+
+/// `packtrain farm drain`.
+pub(super) fn drain(args: &DrainArgs, context: &Context) -> Result<Exit, CliError> {
+    let ask = Ask::Drain { drain: !args.undo };
+    asked(&args.host, &ask, args.farm.as_deref(), context)?;
+    render::say(&match args.undo {
+        false => format!("{} takes nothing new", args.host),
+        true => format!("{} takes sessions again", args.host),
+    });
+    Ok(Exit::Passed)
+}
+
+/// `packtrain farm quarantine`.
+pub(super) fn quarantine(args: &QuarantineArgs, context: &Context) -> Result<Exit, CliError> {
+    let (name, host) = args.device.name().rsplit_once('@').ok_or_else(|| {
+        CliError::misuse(format!("`{}` names no host", args.device))
+            .hint("`packtrain farm devices` shows devices with their hosts: android/1@mac-1")
+    })?;
+    let host: HostName = host
+        .parse()
+        .map_err(|error: packtrain_farm::wire::HostNameError| {
+            CliError::misuse(error.to_string())
+        })?;
+    let ask = Ask::Quarantine {
+        device: DeviceId::new(args.device.platform(), name),
+        cause: (!args.undo).then(|| args.cause.clone()),
+    };
+    asked(&host, &ask, args.farm.as_deref(), context)?;
+    render::say(&match args.undo {
+        false => format!("{} is out of service", args.device),
+        true => format!("{} is in service again", args.device),
+    });
+    Ok(Exit::Passed)
+}
+
+fn asked(
+    host: &HostName,
+    ask: &Ask,
+    farm: Option<&str>,
+    context: &Context,
+) -> Result<(), CliError> {
+    let config = context.config(Flags::default())?.config;
+    runtime::block_on(async {
+        let found = address::find(farm, &config.farm, &[Role::Operator])?;
+        let link = Link::connect(&found.address, "packtrain farm").await;
+        let link = link.map_err(|error| farm_error(&error))?;
+        let message = serde_json::to_vec(ask)
+            .map_err(|error| CliError::misuse("that cannot be asked").because(&error))?;
+        let answer = link.ask(names::ctl_host(host), message, PATIENCE).await;
+        let answer = answer.map_err(|error| {
+            farm_error(&error).hint(format!("is {host} there? `packtrain farm hosts` says so"))
+        })?;
+        let answer: Answer = serde_json::from_slice(&answer).map_err(|error| {
+            CliError::infrastructure("the host's answer makes no sense").because(&error)
+        })?;
+        match answer.refused {
+            None => Ok(()),
+            Some(why) => Err(CliError::misuse(why)),
+        }
+    })
+}

@@ -1,0 +1,189 @@
+//! `packtrain resume`: carries on a run whose process is gone, from any computer of the farm.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+use packtrain_config::Flags;
+use packtrain_farm::bundle::{CacheLimits, materialise};
+use packtrain_farm::link::Link;
+use packtrain_farm::query;
+use packtrain_farm::wire::Manifest;
+use packtrain_model::memory::Redactor;
+use packtrain_model::{Exit, RunId};
+use packtrain_record::find_run;
+
+use super::farm::address;
+use super::run::farm::{Resumed, farm_error};
+use super::run::{RunArgs, ShownArgs, secret};
+use super::{Cli, Command, Context, Format};
+use crate::exit::CliError;
+use crate::shutdown::Interrupts;
+use crate::{runtime, trails};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A run on a farm outlives its process: its sessions that have ended are read \
+again, those that have not are asked for again. The journal is written anew, whole.
+
+Examples:
+  packtrain resume 20261122-203621-9x3p
+  packtrain resume latest --secret password"
+)]
+pub(crate) struct ResumeArgs {
+    /// The run: its id, or `latest`
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// Addresses of the farm's servers [default: the farm of this user]
+    #[arg(long, value_name = "URL")]
+    farm: Option<String>,
+
+    /// A secret of the run, once more: they are stored nowhere; repeatable
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = secret)]
+    secret: Vec<(String, String)>,
+
+    /// Folder for runs [default: .packtrain/runs]
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+
+    /// Write JUnit XML here too
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Write the HTML report here too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Events as lines of JSON on standard output (json), or progress for people (text)
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+
+    #[command(flatten)]
+    shown: ShownArgs,
+}
+
+/// `packtrain resume`.
+pub(crate) fn run(args: ResumeArgs, context: &Context) -> Result<Exit, CliError> {
+    let secrets = Redactor::of(&args.secret);
+    let resumed =
+        runtime::block_on_stoppable(async |interrupts| resume(args, context, interrupts).await);
+    resumed.map_err(|error| error.redacted(&secrets))
+}
+
+async fn resume(
+    args: ResumeArgs,
+    context: &Context,
+    interrupts: Interrupts,
+) -> Result<Exit, CliError> {
+    let mut flags = Flags::default();
+    if let Some(folder) = &args.output {
+        flags = flags.set("--output", "run.outputDir", folder.display().to_string());
+    }
+    let config = context.config(flags)?.config;
+    let output = std::path::absolute(&config.run.output_dir)
+        .map_err(|error| CliError::misuse("the folder for runs makes no sense").because(&error))?;
+    let run = match find_run(&output, &args.run) {
+        Ok(folder) => folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned()),
+        Err(_) => None,
+    };
+    let run = RunId(run.unwrap_or_else(|| args.run.clone()));
+    let address = address::of(args.farm.as_deref(), &config)?;
+    let finding = async {
+        let link = Link::connect(&address, "packtrain resume").await;
+        let link = link.map_err(farm_error)?;
+        let manifest = query::manifest(&link, &run).await.map_err(farm_error)?;
+        Ok((link, manifest))
+    };
+    let (link, manifest) = interrupts.interruptible(finding).await?;
+    let unknown = || {
+        CliError::misuse(format!(
+            "the farm has no run {run} that could be carried on"
+        ))
+        .hint("it has come to its end, or is older than a day; `packtrain farm queue` lists runs")
+    };
+    let manifest = manifest.ok_or_else(unknown)?;
+    let resume = manifest.resume.clone().ok_or_else(unknown)?;
+    check_secrets(&args, &manifest)?;
+    let bundling = async {
+        let cache = super::host::cache_folder()?;
+        let bundle = materialise(&manifest, &link, &cache, CacheLimits::default()).await;
+        bundle.map_err(|error| {
+            CliError::infrastructure("the run's files cannot be read").because(&error)
+        })
+    };
+    let bundle = interrupts.interruptible(bundling).await?;
+    let root = bundle.path().join(&manifest.root);
+    let run_args = run_args(&args, &resume.arguments, context)?;
+    // Trails are called as they were.
+    std::env::set_current_dir(&root).map_err(|error| {
+        CliError::infrastructure("cannot work in the run's files").because(&error)
+    })?;
+    let there = Context {
+        color: context.color,
+        working_directory: root.clone(),
+        config_file: manifest.config.as_ref().map(|file| root.join(file)),
+    };
+    let workspace = there.workspace(run_args.flags())?;
+    let paths: Vec<PathBuf> = resume
+        .trails
+        .iter()
+        .map(|path| bundle.path().join(path))
+        .map(|path| path.strip_prefix(&root).map(PathBuf::from).unwrap_or(path))
+        .collect();
+    let found = trails::load(&paths)?;
+    let resumed = Resumed {
+        link,
+        run,
+        manifest: manifest.clone(),
+        resume,
+        bundle: bundle.path().to_owned(),
+        output,
+    };
+    super::run::farm::resume(run_args, workspace, found, resumed, &there, interrupts).await
+}
+
+/// The run's own arguments, with what is said anew.
+fn run_args(
+    args: &ResumeArgs,
+    arguments: &[String],
+    context: &Context,
+) -> Result<RunArgs, CliError> {
+    let program = ["packtrain".to_owned()];
+    let parsed = Cli::try_parse_from(program.iter().chain(arguments));
+    let Ok(Command::Run(mut run)) = parsed.map(|cli| cli.command) else {
+        return Err(CliError::misuse(
+            "the run was started by another version of packtrain",
+        ));
+    };
+    let here = |path: &PathBuf| context.working_directory.join(path);
+    run.secret.clone_from(&args.secret);
+    run.output = None;
+    run.junit = args.junit.as_ref().or(run.junit.as_ref()).map(here);
+    run.html = args.html.as_ref().or(run.html.as_ref()).map(here);
+    run.args_file = run.args_file.as_ref().map(here);
+    run.format = args.format;
+    run.shown = args.shown.clone();
+    run.trails.clear();
+    Ok(*run)
+}
+
+/// Secrets are stored nowhere, so they are given again.
+fn check_secrets(args: &ResumeArgs, manifest: &Manifest) -> Result<(), CliError> {
+    let given = |name: &String| args.secret.iter().any(|(known, _)| known == name);
+    let missing: Vec<_> = manifest
+        .secrets
+        .iter()
+        .filter(|name| !given(name))
+        .collect();
+    let Some(first) = missing.first() else {
+        return Ok(());
+    };
+    let names: Vec<_> = missing.iter().map(|name| name.as_str()).collect();
+    Err(CliError::misuse(format!(
+        "the run has secrets that are stored nowhere: {}",
+        names.join(", ")
+    ))
+    .hint(format!("give them again: --secret {first}")))
+}
