@@ -44,9 +44,10 @@ pub fn devices(attempts: &[Attempt], arrivals: &[Arrival]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (device, (mut attempts, arrivals)) in held {
         attempts.sort_by_key(|attempt| attempt.started);
-        let (unheard, heard): (Vec<&Attempt>, Vec<&Attempt>) = attempts
+        let (mut unheard, heard): (Vec<&Attempt>, Vec<&Attempt>) = attempts
             .into_iter()
             .partition(|attempt| attempt.is_unheard());
+        unheard.sort_by_key(|attempt| attempt.ended);
         findings.extend(two_holders(device, &heard));
         findings.extend(out_of_turn(device, &heard, &unheard, &arrivals));
     }
@@ -110,7 +111,8 @@ fn out_of_turn(
 /// attempts are left that had one. Each attempt of which nothing was heard may have had any one turn that
 /// was over when it was declared lost.
 fn matched(heard: &[&Attempt], unheard: &[&Attempt], turns: &[&[&Arrival]]) -> usize {
-    // How many of the unheard are needed so that so many turns were seen before the attempt at hand.
+    // How many of the unheard are used up when so many turns were seen before the attempt at hand: those
+    // that were declared lost too early for a turn are so for all that follow.
     let mut needed: Vec<Option<usize>> = vec![None; turns.len() + 1];
     needed[0] = Some(0);
     let mut furthest = give_to_unheard(&mut needed, unheard, turns);
@@ -143,11 +145,10 @@ fn give_to_unheard(
     turns: &[&[&Arrival]],
 ) -> usize {
     for (seen, turn) in turns.iter().enumerate() {
-        let able = unheard.iter().filter(|attempt| explains(attempt, turn));
-        if let Some(used) = needed[seen]
-            && used < able.count()
-        {
-            needed[seen + 1] = least(needed[seen + 1], used + 1);
+        let Some(gone) = needed[seen] else { continue };
+        let mut left = unheard.iter().skip(gone);
+        if let Some(place) = left.position(|attempt| explains(attempt, turn)) {
+            needed[seen + 1] = least(needed[seen + 1], gone + place + 1);
         }
     }
     needed.iter().rposition(Option::is_some).unwrap_or(0)
