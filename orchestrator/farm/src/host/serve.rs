@@ -309,7 +309,7 @@ impl Host {
         if lease.incarnation != self.incarnation {
             return;
         }
-        let Some(advert) = self.devices.adverts().remove(&device) else {
+        let Some(info) = self.devices.info(&device) else {
             tracing::warn!(%device, "a device was granted that is not here");
             return;
         };
@@ -318,7 +318,7 @@ impl Host {
             run: lease.run.clone(),
             session: lease.session,
             device: self.key(&device),
-            info: advert.info,
+            info,
             stop: stop.clone(),
         };
         let (link, runs, run) = (self.link.clone(), Arc::clone(&self.runs), lease.run.clone());
