@@ -34,8 +34,11 @@ pub(super) struct Opener {
 /// The open runs.
 pub(super) struct Runs {
     opener: Opener,
-    open: Mutex<HashMap<RunId, Arc<OnceCell<Result<Arc<Place>, String>>>>>,
+    open: Mutex<HashMap<RunId, Arc<Opened>>>,
 }
+
+/// A run that is being opened, or was.
+type Opened = OnceCell<Result<Arc<Place>, String>>;
 
 /// A run, opened.
 pub(super) struct Place {

@@ -166,7 +166,9 @@ pub async fn run(
 impl Host {
     async fn serve(&mut self, ttl: Duration, stop: HostStop) -> Result<(), FarmError> {
         let own = format!("{}.>", self.name);
-        let mut leases = self.link.follow_keys(names::LEASES, &[own.clone()]);
+        let mut leases = self
+            .link
+            .follow_keys(names::LEASES, std::slice::from_ref(&own));
         let mut runs = self.link.follow_keys(names::LIVE, &["run.*".to_owned()]);
         let mut cancels = self.link.listen("cancel.*".to_owned()).await?;
         let mut asked = self.link.listen(names::ctl_host(&self.name)).await?;

@@ -17,7 +17,6 @@ const QUEUED: usize = 256;
 
 /// What the farm says of a session.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "each is taken out soon")]
 pub(super) enum Said {
     /// It was granted a device.
     Granted(Grant),

@@ -8,7 +8,6 @@ use clap::Args;
 use packtrain_config::{Config, Flags};
 use packtrain_farm::broker::{self, BrokerOptions};
 use packtrain_farm::link::{FarmAddress, Link};
-use packtrain_farm::live;
 use packtrain_farm::server::{
     self, Embedded, FarmFolder, JoinService, Listen, NatsServer, Role, ServerError,
 };
@@ -259,7 +258,7 @@ pub(super) async fn run_broker(
     let options = BrokerOptions {
         name: address::owner(),
         replicas,
-        ttl: live::ttl(replicas),
+        ttl: address::ttl_on(replicas),
     };
     let served = broker::run(link, options, stop).await;
     served.map_err(|error| farm_error(&error))
