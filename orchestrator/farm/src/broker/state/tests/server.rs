@@ -145,6 +145,7 @@ impl Server {
             owner: String::new(),
             min_devices: 1,
             done: true,
+            stopping: false,
         };
         self.tell(Fact::Run {
             run: run_id(run),
