@@ -1,6 +1,8 @@
 //! The farm: whatever dies, no verdict is lost and none is there twice.
 
 mod audit;
+mod cluster;
+mod proxy;
 
 use packtrain_farm::audit::{self as judge, Arrival, Finding, attempts, devices, journal, marked};
 use packtrain_model::Entry;
