@@ -9,7 +9,7 @@ use packtrain_tests::nats_proxy::{Counts, Links, NatsProxy};
 use packtrain_tests::process::Process;
 use packtrain_tests::until;
 
-use super::{farm, findings};
+use super::{farm, findings, tell};
 
 const TTL: Duration = Duration::from_secs(TTL_SECONDS);
 /// For how many lives of a key an idle farm is listened to.
@@ -132,6 +132,7 @@ fn idle(net: &Networked, over: Duration) -> Vec<String> {
     let mut wrong = Vec::new();
     for ((key, before), after) in keys.into_iter().zip(&before).zip(&after) {
         let counts = after.since(before);
+        tell(&format!("{key}: {counts:?}"));
         let others = besides(&counts, key);
         if !others.is_empty() {
             wrong.push(format!("{key} asks for {others:?}"));
@@ -201,6 +202,7 @@ fn where_one_in_five_answers_is_lost_nothing_is_done_twice() {
     thin(&way);
     run.expect(0);
     let dropped: u64 = net.counts().iter().map(|counts| counts.dropped).sum();
+    tell(&format!("{dropped} answers were lost"));
     assert!(dropped >= 5, "only {dropped} answers were lost");
     assert_eq!(run.told("session_finished"), 6);
     assert!(net.is_whole());
@@ -219,6 +221,7 @@ fn a_host_that_is_cut_off_without_knowing_stops_by_itself_and_its_sessions_run_e
     run.expect(0);
     let last = net.phones[0].arrived().pop().unwrap().at_us;
     let went_on = Duration::from_micros(u64::try_from(last - silent).expect("it was under way"));
+    tell(&format!("the last command came after {went_on:?}"));
     assert!(went_on <= TTL, "it went on for {went_on:?}");
     // What it was doing then nobody wants any more.
     net.ways[1].flow(Links::All);

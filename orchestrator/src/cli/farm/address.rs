@@ -35,6 +35,9 @@ pub(crate) fn of(given: Option<&str>, config: &Config) -> Result<FarmAddress, Cl
     Ok(find(given, &config.farm, &RUNNERS)?.address)
 }
 
+/// The smallest number of servers that elect a leader.
+const CLUSTER: usize = 3;
+
 /// Who runs something here, for people: `ada@laptop`.
 pub(crate) fn owner() -> String {
     let user = ["USER", "LOGNAME"]
@@ -47,9 +50,10 @@ pub(crate) fn owner() -> String {
     }
 }
 
-/// How long keys live on this farm.
+/// How long keys live on this farm. Where nobody says on how many servers it is, they live as long as an
+/// election needs: one may be under way.
 pub(crate) async fn ttl(link: &Link) -> Duration {
-    live::ttl(server::replicas(link).await)
+    live::ttl(server::replicas(link).await.unwrap_or(CLUSTER))
 }
 
 /// This user's folder of farms.
