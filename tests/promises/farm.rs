@@ -1,6 +1,11 @@
 //! The farm: whatever dies, no verdict is lost and none is there twice.
 
 mod audit;
+mod kills;
+mod scene;
+mod waiting;
+mod witness;
+mod zombies;
 
 use packtrain_farm::audit::{self as judge, Arrival, Finding, attempts, devices, journal, marked};
 use packtrain_model::Entry;

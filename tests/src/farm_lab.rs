@@ -238,7 +238,9 @@ impl FarmLab {
     /// The program, with the life of keys cut short.
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = self.lab.command(words);
-        command.env("PACKTRAIN_FARM_TTL", TTL_SECONDS.to_string());
+        command
+            .env("PACKTRAIN_FARM_TTL", TTL_SECONDS.to_string())
+            .env("XDG_CACHE_HOME", self.lab.folder().join(".cache"));
         command
     }
 

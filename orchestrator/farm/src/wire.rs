@@ -134,6 +134,9 @@ pub struct RunAdvert {
     pub min_devices: u32,
     /// It came to its end, and what is stored of it may go.
     pub done: bool,
+    /// It was stopped: nothing more is begun for it, and what is under way ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopping: bool,
 }
 
 /// A session that a run wants carried out.

@@ -1,7 +1,7 @@
 //! What a host does until it ends: it says that it is alive and what its devices are, carries out what
 //! is granted to them, and stops what was taken back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,6 +108,8 @@ struct Host {
     aborts: HashMap<DeviceId, tokio::task::AbortHandle>,
     /// Runs that are over, and whose last session here has not ended.
     over: Vec<RunId>,
+    /// Runs that were stopped and are not over: what is granted to them ends at once.
+    stopping: HashSet<RunId>,
     told: Adverts,
 }
 
@@ -154,6 +156,7 @@ pub async fn run(
         sessions: JoinSet::new(),
         aborts: HashMap::new(),
         over: Vec::new(),
+        stopping: HashSet::new(),
         told: BTreeMap::new(),
     };
     let served = host.serve(options.ttl, stop).await;
@@ -317,6 +320,9 @@ impl Host {
             return;
         };
         let stop = SessionStop::default();
+        if self.stopping.contains(&lease.run) {
+            stop.cancel(CancelCause::Interrupt);
+        }
         let granted = Granted {
             run: lease.run.clone(),
             session: lease.session,
@@ -373,11 +379,20 @@ impl Host {
         let Some(run) = name.map(RunId) else {
             return;
         };
-        let advert = message.read::<RunAdvert>();
-        let is_over = !advert.is_ok_and(|advert| !advert.done);
+        let advert = message.read::<RunAdvert>().ok();
         self.over.retain(|known| *known != run);
-        if is_over {
-            self.over.push(run);
+        match advert.filter(|advert| !advert.done) {
+            None => {
+                self.stopping.remove(&run);
+                self.over.push(run);
+            }
+            Some(advert) if advert.stopping => {
+                self.cancel_run(&run);
+                self.stopping.insert(run);
+            }
+            Some(_) => {
+                self.stopping.remove(&run);
+            }
         }
     }
 
@@ -396,11 +411,14 @@ impl Host {
 
     /// Somebody asks the sessions of a run to end.
     fn cancel(&self, message: &async_nats::Message) {
-        let Some(run) = run_to_cancel(message) else {
-            return;
-        };
+        if let Some(run) = run_to_cancel(message) {
+            self.cancel_run(&run);
+        }
+    }
+
+    fn cancel_run(&self, run: &RunId) {
         for running in self.running.values() {
-            if running.run == run {
+            if running.run == *run {
                 running.stop.cancel(CancelCause::Interrupt);
             }
         }
