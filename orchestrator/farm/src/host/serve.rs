@@ -240,7 +240,11 @@ impl Host {
                 }
                 Ok(()) = changes.changed() => {
                     changes.mark_unchanged();
-                    self.tell_devices().await?;
+                    match self.tell_devices().await {
+                        // Told once the server is back.
+                        Err(FarmError::Silent { .. }) => changes.mark_changed(),
+                        told => told?,
+                    }
                 }
                 Some(ended) = self.sessions.join_next_with_id() => self.ended(ended),
             }
@@ -274,7 +278,11 @@ impl Host {
             for (device, token) in held {
                 let key = names::device_key(&self.key(&device));
                 let subject = names::key_subject(names::LEASES, &key);
-                let last = self.link.last(&subject).await?;
+                let last = match self.link.last(&subject).await {
+                    // The fence stays closed; after the next sign of life it is tried again.
+                    Err(FarmError::Silent { .. }) => return Ok(()),
+                    last => last?,
+                };
                 if last.is_none_or(|last| last.sequence != token) {
                     self.abort(&device);
                 }
