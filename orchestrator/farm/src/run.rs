@@ -24,11 +24,11 @@ use self::router::Router;
 use self::turns::Turns;
 use crate::bundle::{self, Collected, Secrets};
 use crate::follow::Followed;
-use crate::link::{FarmError, Link};
+use crate::link::{FarmError, Link, in_one_line};
 use crate::live::{Alive, Liveness, Take};
 use crate::names;
 use crate::store::new_id;
-use crate::wire::{Blob, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert, Standing};
+use crate::wire::{Blob, Cancel, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert, Standing};
 
 /// How many demands are written at a time.
 const DEMANDS_IN_FLIGHT: usize = 64;
@@ -245,7 +245,11 @@ impl Inner {
             };
             self.say(&advert);
             // Quicker, and not certain to arrive.
-            self.link.tell(names::cancel(&self.run), Vec::new()).await;
+            let cancel = Cancel {
+                run: self.run.clone(),
+            };
+            let cancel = serde_json::to_vec(&cancel).unwrap_or_default();
+            self.link.tell(names::cancel(&self.run), cancel).await;
         }
     }
 
@@ -274,7 +278,7 @@ impl Inner {
         }
         let document = serde_json::to_vec(trail.as_ref()).map_err(|error| error.to_string())?;
         let put = bundle::put(&self.link, Bytes::from(document)).await;
-        let (blob, _) = put.map_err(|error| error.to_string())?;
+        let (blob, _) = put.map_err(|error| in_one_line(&error))?;
         let mut trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
         trails.insert(name, (Arc::clone(trail), blob.clone()));
         Ok((blob, path))
@@ -287,10 +291,10 @@ fn placeholder() -> Trail {
     parsed.map_or_else(|_| Trail::empty(""), |parsed| parsed.trail)
 }
 
-fn stored(run: &RunId, error: &dyn std::fmt::Display) -> FarmError {
+fn stored(run: &RunId, error: &dyn std::error::Error) -> FarmError {
     FarmError::Server {
         doing: format!("store what run {run} needs"),
-        cause: error.to_string(),
+        cause: in_one_line(error),
     }
 }
 

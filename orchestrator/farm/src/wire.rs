@@ -305,6 +305,15 @@ pub struct Resume {
     pub plan: String,
 }
 
+/// Asks the hosts of a run to let its sessions end. There is nothing else in it, so that nothing that is
+/// meant for something else is taken for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cancel {
+    /// The run.
+    pub run: RunId,
+}
+
 /// Where a run stands; sent when that changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {

@@ -13,6 +13,7 @@ use super::Inner;
 use super::router::Said;
 use super::turns::Turn;
 use crate::bundle;
+use crate::link::in_one_line;
 use crate::live::Alive;
 use crate::names;
 use crate::wire::{Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
@@ -165,7 +166,7 @@ impl Session<'_> {
             }
         };
         drop(permit);
-        put.map(|_| ()).map_err(|error| error.to_string())
+        put.map(|_| ()).map_err(|error| in_one_line(&error))
     }
 
     /// The outcome, when it is the end.
@@ -180,7 +181,7 @@ impl Session<'_> {
                 }
                 None
             }
-            Said::Happened(..) | Said::Ended(..) if self.grant.is_none() => {
+            Said::Happened(..) | Said::Ended(..) | Said::Unreadable(..) if self.grant.is_none() => {
                 self.early.push(said);
                 None
             }
@@ -207,6 +208,11 @@ impl Session<'_> {
                 let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
                 let cause =
                     format!("{missing} of {items} events of {host} are missing after {taken}");
+                Some(self.lost(cause).await)
+            }
+            Said::Unreadable(host, _) if !self.is_ours(&host) => None,
+            Said::Unreadable(host, why) => {
+                let cause = format!("what {host} said of the session cannot be read: {why}");
                 Some(self.lost(cause).await)
             }
             Said::Broken(why) => Some(self.lost(why).await),
