@@ -131,7 +131,7 @@ fn unknown(roles: &[Role]) -> CliError {
     }
     let (others, wanted) = (words(&others), words(roles));
     CliError::misuse(format!(
-        "this user is a {others} on the farm, and this is for a {wanted}"
+        "this needs the role {wanted} on the farm, and this user has {others}"
     ))
     .hint("join once more, with a token of `packtrain farm token --role`")
 }
