@@ -260,8 +260,9 @@ pub(crate) enum Format {
 }
 
 /// Errors of ours. When Playwright's driver ends, its client logs what the session's outcome says
-/// better. What breaks between us and a tool source, the outcome of the call says.
-const QUIET: &str = "error,playwright_rs=off,rmcp=off";
+/// better. What breaks between us and a tool source, the outcome of the call says; what breaks between
+/// us and a farm's servers, our own error.
+const QUIET: &str = "error,playwright_rs=off,rmcp=off,async_nats=off";
 
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;

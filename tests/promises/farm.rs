@@ -1,6 +1,14 @@
 //! The farm: whatever dies, no verdict is lost and none is there twice.
 
 mod audit;
+mod cluster;
+mod kills;
+mod proxy;
+mod scene;
+mod unreachable;
+mod waiting;
+mod witness;
+mod zombies;
 
 use packtrain_farm::audit::{self as judge, Arrival, Finding, attempts, devices, journal, marked};
 use packtrain_model::Entry;
@@ -10,6 +18,12 @@ use serde_json::Value;
 /// A farm with one server.
 fn farm() -> FarmLab {
     FarmLab::new(env!("CARGO_BIN_EXE_packtrain-under-test"))
+}
+
+/// Tells a figure, which `--nocapture` shows.
+#[expect(clippy::print_stdout, reason = "a test tells what it measured")]
+fn tell(figure: &str) {
+    println!("{figure}");
 }
 
 /// A journal's lines as the program knows them.

@@ -23,7 +23,29 @@ pub struct FarmLab {
     servers: RefCell<Vec<NatsServer>>,
     url: RefCell<String>,
     token: RefCell<Option<String>>,
+    settings: FarmSettings,
     started: Cell<usize>,
+}
+
+/// How a farm is set up.
+#[derive(Debug, Clone)]
+pub struct FarmSettings {
+    /// How long keys live, when that is not what the program takes by itself.
+    pub ttl_seconds: Option<u64>,
+    /// On how many servers brokers keep everything.
+    pub replicas: usize,
+    /// The folder with a file for each user, such as `host-h1.json`, where servers know users.
+    pub credentials: Option<PathBuf>,
+}
+
+impl Default for FarmSettings {
+    fn default() -> Self {
+        Self {
+            ttl_seconds: Some(TTL_SECONDS),
+            replicas: 1,
+            credentials: None,
+        }
+    }
 }
 
 /// Virtual phones of one host.
@@ -75,11 +97,22 @@ impl FarmLab {
 
     fn with(lab: Lab, servers: Vec<NatsServer>) -> Self {
         let urls: Vec<String> = servers.iter().map(NatsServer::url).collect();
+        Self::on(lab, servers, &urls.join(","), FarmSettings::default())
+    }
+
+    /// A farm on servers that are there already.
+    pub(crate) fn on(
+        lab: Lab,
+        servers: Vec<NatsServer>,
+        url: &str,
+        settings: FarmSettings,
+    ) -> Self {
         Self {
             lab,
-            url: RefCell::new(urls.join(",")),
+            url: RefCell::new(url.to_owned()),
             servers: RefCell::new(servers),
             token: RefCell::default(),
+            settings,
             started: Cell::new(0),
         }
     }
@@ -112,8 +145,9 @@ impl FarmLab {
     /// A broker, leader or standby.
     pub fn broker(&self) -> Process {
         let name = self.next("broker");
-        let words = ["farm", "broker", "--farm", &self.url()];
-        self.start(&name, &mut self.command(&words))
+        let (url, replicas) = (self.url(), self.settings.replicas.to_string());
+        let words = ["farm", "broker", "--farm", &url, "--replicas", &replicas];
+        self.start(&name, &mut self.command_of("broker-broker", &words))
     }
 
     /// That many Android phones, as fast as this computer, with what goes wrong on them.
@@ -162,7 +196,7 @@ impl FarmLab {
             words.extend(["--token", token]);
         }
         words.extend(more);
-        let mut command = self.command(&words);
+        let mut command = self.command_of(&format!("host-{name}"), &words);
         command.current_dir(folder);
         self.start(&self.next(name), &mut command)
     }
@@ -237,8 +271,20 @@ impl FarmLab {
 
     /// The program, with the life of keys cut short.
     pub fn command(&self, words: &[&str]) -> Command {
+        self.command_of("operator-me", words)
+    }
+
+    /// The program as one of the farm's users, where it knows any.
+    fn command_of(&self, user: &str, words: &[&str]) -> Command {
         let mut command = self.lab.command(words);
-        command.env("PACKTRAIN_FARM_TTL", TTL_SECONDS.to_string());
+        command.env("XDG_CACHE_HOME", self.lab.folder().join(".cache"));
+        if let Some(seconds) = self.settings.ttl_seconds {
+            command.env("PACKTRAIN_FARM_TTL", seconds.to_string());
+        }
+        if let Some(folder) = &self.settings.credentials {
+            let file = folder.join(format!("{user}.json"));
+            command.env("PACKTRAIN_FARM_CREDENTIALS", file);
+        }
         command
     }
 

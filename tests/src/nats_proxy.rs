@@ -87,6 +87,12 @@ impl NatsProxy {
         self.shared.lock().rules.drop_acks(pattern, count);
     }
 
+    /// Keeps the answer to every so many of the publications from their clients whose subject the
+    /// pattern covers, until [`keep_acks`](Self::keep_acks).
+    pub fn thin_acks(&self, pattern: &str, every: u64) {
+        self.shared.lock().rules.thin_acks(pattern, every);
+    }
+
     /// Lets all answers pass from now on.
     pub fn keep_acks(&self) {
         self.shared.lock().rules.keep_acks();

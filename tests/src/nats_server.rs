@@ -65,19 +65,10 @@ impl NatsServer {
         servers
     }
 
-    fn new(folder: &Path, name: &str, more: &str) -> Self {
+    /// A server with a configuration of its own, in which it listens at `address`. It does not run.
+    pub fn configured(folder: &Path, name: &str, address: SocketAddr, config: &str) -> Self {
         let folder = folder.join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        let address = free_addresses(1)[0];
-        let mut config = String::from(more);
-        writeln!(config, "listen: \"{address}\"\nserver_name: {name}").unwrap();
-        let store = folder.join("store");
-        writeln!(
-            config,
-            "jetstream {{ store_dir: {:?} }}",
-            store.display().to_string()
-        )
-        .unwrap();
         std::fs::write(folder.join("server.conf"), config).unwrap();
         Self {
             address,
@@ -85,6 +76,20 @@ impl NatsServer {
             name: name.to_owned(),
             process: None,
         }
+    }
+
+    fn new(folder: &Path, name: &str, more: &str) -> Self {
+        let address = free_addresses(1)[0];
+        let mut config = String::from(more);
+        writeln!(config, "listen: \"{address}\"\nserver_name: {name}").unwrap();
+        let store = folder.join(name).join("store");
+        writeln!(
+            config,
+            "jetstream {{ store_dir: {:?} }}",
+            store.display().to_string()
+        )
+        .unwrap();
+        Self::configured(folder, name, address, &config)
     }
 
     /// Its name in its cluster.
@@ -143,7 +148,7 @@ impl NatsServer {
 }
 
 /// Addresses on loopback that nobody listens on.
-fn free_addresses(count: usize) -> Vec<SocketAddr> {
+pub(crate) fn free_addresses(count: usize) -> Vec<SocketAddr> {
     // All are held before any is let go, so that no two are the same.
     let held: Vec<TcpListener> = (0..count)
         .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())

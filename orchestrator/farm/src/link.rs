@@ -407,8 +407,13 @@ pub fn is_new_enough(version: &str) -> bool {
 pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
     let mut told: Vec<String> = causes.map(ToString::to_string).collect();
-    // Some say in their own text what is behind them.
-    told.dedup_by(|next, before| before.contains(next.as_str()));
+    // Some say in their own text what is behind them, and some are only said again with more.
+    told.dedup_by(|next, before| {
+        if next.contains(before.as_str()) {
+            std::mem::swap(next, before);
+        }
+        before.contains(next.as_str())
+    });
     told.join(": ")
 }
 

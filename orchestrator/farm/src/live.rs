@@ -93,6 +93,7 @@ impl Liveness {
             link: link.clone(),
             subject,
             ttl,
+            due: sent + ttl / 3,
             revision,
             value: new_value,
             changed: Arc::clone(&changed),
@@ -148,6 +149,9 @@ struct Renewing {
     link: Link,
     subject: String,
     ttl: Duration,
+    /// When the key is written next. Counted from when it was sent last, not from the answer, which may
+    /// have taken most of the time there is.
+    due: Instant,
     revision: u64,
     value: watch::Receiver<Bytes>,
     changed: Arc<Notify>,
@@ -158,7 +162,7 @@ impl Renewing {
     async fn renew(mut self) {
         loop {
             tokio::select! {
-                () = tokio::time::sleep(self.ttl / 3) => {}
+                () = tokio::time::sleep_until(self.due) => {}
                 () = self.changed.notified() => {}
             }
             let value = self.value.borrow_and_update().clone();
@@ -170,6 +174,7 @@ impl Renewing {
             match put.await {
                 Ok(Put::Done(revision)) => {
                     self.revision = revision;
+                    self.due = sent + self.ttl / 3;
                     self.told.send_replace(Alive::Until(until(sent, self.ttl)));
                 }
                 Ok(Put::Refused) => {

@@ -39,4 +39,4 @@ pub use users::{User, Users};
 pub use version::{OLDEST, Version};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

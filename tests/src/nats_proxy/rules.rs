@@ -99,6 +99,9 @@ pub(super) struct Rules {
     pub(super) counts: Counts,
     /// Acknowledgements to be dropped: of publications to what subjects, and how many more.
     drops: Vec<(String, u64)>,
+    /// Acknowledgements of which every so many is dropped: of publications to what subjects, every how
+    /// many, and how many publications there were.
+    thinned: Vec<(String, u64, u64)>,
     /// Answers to be dropped, by the subject they are awaited on.
     awaited: BTreeSet<String>,
     stalled: BTreeSet<(Option<Link>, Direction)>,
@@ -109,8 +112,13 @@ impl Rules {
         self.drops.push((pattern.to_owned(), count));
     }
 
+    pub(super) fn thin_acks(&mut self, pattern: &str, every: u64) {
+        self.thinned.push((pattern.to_owned(), every, 0));
+    }
+
     pub(super) fn keep_acks(&mut self) {
         self.drops.clear();
+        self.thinned.clear();
         self.awaited.clear();
     }
 
@@ -164,6 +172,17 @@ impl Rules {
         {
             *left -= 1;
             self.awaited.insert(reply.to_owned());
+            return;
+        }
+        let rule = self
+            .thinned
+            .iter_mut()
+            .find(|(pattern, ..)| covers(pattern, subject));
+        if let Some((_, every, seen)) = rule {
+            *seen += 1;
+            if seen.is_multiple_of(*every) && self.awaited.len() < MOST_AWAITED {
+                self.awaited.insert(reply.to_owned());
+            }
         }
     }
 }

@@ -87,7 +87,7 @@ pub(super) async fn lead(
     let mut alive = liveness.alive();
     let mut connected = link.connected();
     connected.mark_unchanged();
-    let mut certain_at = Some(Instant::now() + ttl);
+    let mut certain_at = first_certainty(&connected, ttl);
     loop {
         let until = match alive.borrow_and_update().clone() {
             Alive::Until(until) => until,
@@ -235,6 +235,13 @@ fn next_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -
     connected
         .borrow()
         .map(|_| Instant::now() + ttl.max(READING_GRACE))
+}
+
+/// When deaths are certain to who was elected just now. It may have been because the server was away,
+/// and then others are still on their way back.
+fn first_certainty(connected: &watch::Receiver<Option<Instant>>, ttl: Duration) -> Option<Instant> {
+    let connected = *connected.borrow();
+    connected.map(|since| (Instant::now() + ttl).max(since + READING_GRACE))
 }
 
 async fn at(moment: Option<Instant>) {

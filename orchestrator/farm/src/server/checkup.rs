@@ -91,14 +91,15 @@ pub async fn check_up(link: &Link, identity: Option<&Identity>) -> Result<CheckU
     })
 }
 
-/// On how many servers the farm keeps everything; 1 when that is not known.
-pub async fn replicas(link: &Link) -> usize {
+/// On how many servers the farm keeps everything; `None` when that is not known, as while servers elect
+/// a leader.
+pub async fn replicas(link: &Link) -> Option<usize> {
     let subject = format!("$JS.API.STREAM.INFO.{}", bucket(LIVE));
     match ask::<Answer>(link, &subject).await {
-        Ok(answer) => answer.found().map_or(1, |found| found.replicas),
+        Ok(answer) => answer.found().map(|found| found.replicas),
         Err(error) => {
             tracing::debug!(%error, "it is not known on how many servers the farm is");
-            1
+            None
         }
     }
 }

@@ -35,6 +35,9 @@ pub(crate) fn of(given: Option<&str>, config: &Config) -> Result<FarmAddress, Cl
     Ok(find(given, &config.farm, &RUNNERS)?.address)
 }
 
+/// The smallest number of servers that elect a leader.
+const CLUSTER: usize = 3;
+
 /// Who runs something here, for people: `ada@laptop`.
 pub(crate) fn owner() -> String {
     let user = ["USER", "LOGNAME"]
@@ -47,9 +50,10 @@ pub(crate) fn owner() -> String {
     }
 }
 
-/// How long keys live on this farm.
+/// How long keys live on this farm. Where nobody says on how many servers it is, they live as long as an
+/// election needs: one may be under way.
 pub(crate) async fn ttl(link: &Link) -> Duration {
-    ttl_on(server::replicas(link).await)
+    ttl_on(server::replicas(link).await.unwrap_or(CLUSTER))
 }
 
 /// How long keys live on so many servers. The hidden `PACKTRAIN_FARM_TTL`, whole seconds, is for tests.

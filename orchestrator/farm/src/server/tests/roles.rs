@@ -156,6 +156,7 @@ async fn a_host_cannot_change_the_streams_or_follow_what_is_not_for_it() {
         "$JS.API.CONSUMER.CREATE.RUNS.x.r.>",
         "$JS.API.CONSUMER.CREATE.BLOBS.x.blob.*",
         "$JS.API.CONSUMER.CREATE.KV_live.x.$KV.live.host.mac-1",
+        "$JS.API.CONSUMER.CREATE.KV_device.x.$KV.device.mac-1.>",
         "$JS.API.CONSUMER.CREATE.KV_device.x.$KV.device.mac-2.>",
         "$JS.API.CONSUMER.CREATE.KV_lease.x.$KV.lease.mac-2.>",
         "$JS.API.CONSUMER.DURABLE.CREATE.RUNS.x",
@@ -243,6 +244,51 @@ async fn an_operator_is_a_run_that_may_drain_hosts() {
     operator
         .may_not_publish(&["r.run.grant.s1", "$KV.lease.mac-1.android=2fa"])
         .await;
+}
+
+#[tokio::test]
+async fn a_broker_reads_nobodys_answers_and_is_no_administrator_of_the_server() {
+    let farm = farm().await;
+    let mut broker = User::of(&farm, Role::Broker, "farm").await;
+    broker
+        .may_publish(&["r.run.grant.s1", "$KV.lease.mac-1.android=2fa"])
+        .await;
+    broker
+        .may_not_publish(&[
+            "_INBOX_run_ci.x",
+            "_INBOX_operator_ada.x",
+            "$SYS.REQ.SERVER.PING",
+        ])
+        .await;
+    broker
+        .may_not_subscribe(&[">", "_INBOX_run_ci.>", "_INBOX_host_mac-1.>", "$SYS.>"])
+        .await;
+}
+
+#[tokio::test]
+async fn what_is_refused_is_told_as_a_refusal_and_not_as_silence() {
+    use crate::link::FarmError;
+    let farm = farm().await;
+    let broker = farm.connect(Role::Broker, "farm").await;
+    let options = crate::store::StoreOptions { replicas: 1 };
+    broker.set_up(options).await.unwrap();
+    // What each would like to have done, most of all.
+    for (role, name, subject) in [
+        (Role::Host, "mac-1", "r.run.end.s1.mac-2"),
+        (Role::Run, "ci", "r.run.grant.s1"),
+        (Role::Viewer, "eve", "r.run.demand.s1"),
+        (Role::Operator, "ada", "$KV.lease.mac-1.android=2fa"),
+        (Role::Broker, "farm", "$SYS.REQ.SERVER.PING"),
+    ] {
+        let link = farm.connect(role, name).await;
+        let begun = std::time::Instant::now();
+        let refused = link.put_if(subject, 0, "{}".into(), None).await;
+        let Err(FarmError::Forbidden(told)) = refused else {
+            panic!("{role}: {refused:?}");
+        };
+        assert!(told.contains(subject), "{role}: {told}");
+        assert!(begun.elapsed() < REFUSAL_TIMEOUT, "{role}");
+    }
 }
 
 #[tokio::test]

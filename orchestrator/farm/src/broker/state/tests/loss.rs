@@ -274,6 +274,7 @@ fn nothing_is_done_before_it_leads() {
                 owner: String::new(),
                 min_devices: 1,
                 done: false,
+                stopping: false,
             },
         },
         Fact::Demand {

@@ -132,6 +132,7 @@ impl Server {
             owner: format!("{run}@laptop"),
             min_devices,
             done: false,
+            stopping: false,
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -145,6 +146,7 @@ impl Server {
             owner: String::new(),
             min_devices: 1,
             done: true,
+            stopping: false,
         };
         self.tell(Fact::Run {
             run: run_id(run),
