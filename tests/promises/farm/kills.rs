@@ -26,6 +26,7 @@ fn judge(scene: &Scene, runs: &[FarmRun], dice: &Dice) {
 #[test]
 fn a_host_that_is_killed_costs_attempts_and_no_verdict() {
     let (mut scene, trail, mut dice) = scene(3, 250);
+    scene.until_deaths_are_certain();
     let mut runs = Vec::new();
     for round in 1..=rounds() {
         let run = scene.run(&trail, 8);
@@ -56,6 +57,7 @@ fn a_host_that_is_killed_costs_attempts_and_no_verdict() {
 #[test]
 fn a_run_that_is_killed_lets_its_devices_go_and_is_resumed_without_gap_or_duplicate() {
     let (scene, trail, mut dice) = scene(2, 300);
+    scene.until_deaths_are_certain();
     let mut runs = Vec::new();
     for round in 1..=rounds() {
         let run = scene.run(&trail, 20);
