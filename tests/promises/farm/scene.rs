@@ -168,6 +168,12 @@ pub(super) fn reported(run: &FarmRun, sessions: usize) {
     }
 }
 
+/// Says something that is shown when the test fails.
+#[expect(clippy::print_stdout, reason = "it is what the test harness shows")]
+pub(super) fn note(what: &str) {
+    println!("{what}");
+}
+
 /// How often something is done at random; `PACKTRAIN_TEST_ROUNDS` says otherwise.
 pub(super) fn rounds() -> usize {
     let given = std::env::var("PACKTRAIN_TEST_ROUNDS").ok();
@@ -193,7 +199,7 @@ impl Dice {
             |given| given.parse().unwrap(),
         );
         // Shown when the test fails, whatever it fails by.
-        println!("PACKTRAIN_TEST_SEED={seed}");
+        note(&format!("PACKTRAIN_TEST_SEED={seed}"));
         Self {
             seed,
             state: seed,
