@@ -57,6 +57,8 @@ pub(crate) struct Purpose<'a> {
     pub(crate) root: &'a Path,
     /// Who is told what sources write.
     pub(crate) log_listener: Option<LogListener>,
+    /// Environment variables of ours that they do not get.
+    pub(crate) without: Vec<String>,
     /// Where their actors live; on a thread of their own when `None`, which takes the thread of the
     /// running actix system.
     pub(crate) arbiter: Option<ArbiterHandle>,
@@ -82,7 +84,13 @@ impl RunningSources {
             sources: config
                 .mcp_servers
                 .iter()
-                .map(|source| settings(source, purpose.root))
+                .map(|source| {
+                    let mut settings = settings(source, purpose.root);
+                    if let Some(launch) = &mut settings.launch {
+                        launch.without.clone_from(&purpose.without);
+                    }
+                    settings
+                })
                 .collect(),
             base,
             devices: purpose.devices,
@@ -159,6 +167,7 @@ impl RunningSources {
             secrets: &[],
             root: &workspace.root,
             log_listener,
+            without: Vec::new(),
             arbiter: None,
         };
         Self::start(&workspace.config, workspace.registry.clone(), purpose).await
@@ -306,6 +315,7 @@ pub(crate) fn settings(source: &McpServer, root: &Path) -> SourceSettings {
             program,
             args,
             env: source.env.clone(),
+            without: Vec::new(),
             folder: given.or(usual).map(|folder| folder.display().to_string()),
         }
     });

@@ -2,8 +2,13 @@
 
 mod audit;
 mod cluster;
+mod kills;
 mod proxy;
+mod scene;
 mod unreachable;
+mod waiting;
+mod witness;
+mod zombies;
 
 use packtrain_farm::audit::{self as judge, Arrival, Finding, attempts, devices, journal, marked};
 use packtrain_model::Entry;

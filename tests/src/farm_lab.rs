@@ -277,6 +277,7 @@ impl FarmLab {
     /// The program as one of the farm's users, where it knows any.
     fn command_of(&self, user: &str, words: &[&str]) -> Command {
         let mut command = self.lab.command(words);
+        command.env("XDG_CACHE_HOME", self.lab.folder().join(".cache"));
         if let Some(seconds) = self.settings.ttl_seconds {
             command.env("PACKTRAIN_FARM_TTL", seconds.to_string());
         }

@@ -105,17 +105,24 @@ impl Run {
                 delay.saturating_mul(doubled).min(LONGEST_RETRY_DELAY)
             }
         };
-        let task = async move {
-            tokio::select! {
-                () = tokio::time::sleep(delay) => {}
-                () = stop.token().cancelled() => {}
-            }
-            match order {
-                Ok(order) => host.run(order, output, stop).await,
-                Err(message) => Outcome::failed(message),
-            }
+        let stopped = stop.clone();
+        let session = move || match order {
+            Ok(order) => host.run(order, output, stop),
+            Err(message) => Box::pin(std::future::ready(Outcome::failed(message))),
         };
-        let id = sessions.tasks.spawn(task).id();
+        let task = if delay.is_zero() {
+            // Asked for here, so that the host knows the order.
+            sessions.tasks.spawn(session())
+        } else {
+            sessions.tasks.spawn(async move {
+                tokio::select! {
+                    () = tokio::time::sleep(delay) => {}
+                    () = stopped.token().cancelled() => {}
+                }
+                session().await
+            })
+        };
+        let id = task.id();
         sessions
             .assignments
             .insert(id, (assignment, Instant::now()));

@@ -23,14 +23,9 @@ pub const TTL_CLUSTER: Duration = Duration::from_secs(20);
 /// A renewal is certain to hold for this much less than the time to live.
 const MARGIN: Duration = Duration::from_millis(250);
 
-/// How long keys live on these servers. The hidden `PACKTRAIN_FARM_TTL`, whole seconds, is for tests.
-pub fn ttl(replicas: usize) -> Duration {
-    let given = std::env::var("PACKTRAIN_FARM_TTL").ok();
-    match given.and_then(|seconds| seconds.parse().ok()) {
-        Some(seconds) if seconds >= 1 => Duration::from_secs(seconds),
-        _ if replicas > 1 => TTL_CLUSTER,
-        _ => TTL_ALONE,
-    }
+/// How long keys live on so many servers.
+pub const fn ttl(replicas: usize) -> Duration {
+    if replicas > 1 { TTL_CLUSTER } else { TTL_ALONE }
 }
 
 /// What is known of one's own key.

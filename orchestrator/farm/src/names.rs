@@ -45,7 +45,8 @@ pub fn end(run: &RunId, session: &SessionId, host: &HostName) -> String {
     format!("r.{}.end.{}.{}", encode(&run.0), encode(&session.0), host)
 }
 
-/// Asks the hosts of a run to let its sessions end: `cancel.<run>`. Not stored.
+/// Asks the hosts of a run to let its sessions end: `cancel.<run>`, with a
+/// [`Cancel`](crate::wire::Cancel). Not stored.
 pub fn cancel(run: &RunId) -> String {
     format!("cancel.{}", encode(&run.0))
 }

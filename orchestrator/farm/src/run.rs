@@ -3,6 +3,7 @@
 
 mod router;
 mod session;
+mod turns;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -20,13 +21,14 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use self::router::Router;
+use self::turns::Turns;
 use crate::bundle::{self, Collected, Secrets};
 use crate::follow::Followed;
-use crate::link::{FarmError, Link};
+use crate::link::{FarmError, Link, in_one_line};
 use crate::live::{Alive, Liveness, Take};
 use crate::names;
 use crate::store::new_id;
-use crate::wire::{Blob, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert, Standing};
+use crate::wire::{Blob, Cancel, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert, Standing};
 
 /// How many demands are written at a time.
 const DEMANDS_IN_FLIGHT: usize = 64;
@@ -87,6 +89,7 @@ struct Inner {
     /// What stands in orders for trails, which travel by themselves.
     placeholder: Arc<Trail>,
     demands: Semaphore,
+    turns: Turns,
     /// Trails that are stored, by the name of their files.
     trails: Mutex<HashMap<String, (Arc<Trail>, Blob)>>,
     /// Devices that lost a session, by the session's place in the plan.
@@ -116,6 +119,7 @@ impl FarmHost {
             owner: options.owner.clone(),
             min_devices: options.min_devices.max(1),
             done: false,
+            stopping: false,
         };
         if let Files::Collected(files) = &files {
             let uploaded = files.upload(&link).await;
@@ -145,6 +149,7 @@ impl FarmHost {
             router,
             placeholder,
             demands: Semaphore::new(DEMANDS_IN_FLIGHT),
+            turns: Turns::default(),
             trails: Mutex::default(),
             avoid: Mutex::default(),
             cancelled: AtomicBool::new(false),
@@ -219,7 +224,9 @@ impl SessionHost for FarmHost {
         stop: SessionStop,
     ) -> BoxFuture<'static, Outcome> {
         let inner = Arc::clone(&self.0);
-        Box::pin(async move { session::carry_out(&inner, order, output, stop).await })
+        // Sessions are asked for in the order in which they were ordered.
+        let turn = inner.turns.take();
+        Box::pin(async move { session::carry_out(&inner, order, output, stop, turn).await })
     }
 
     fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
@@ -229,10 +236,28 @@ impl SessionHost for FarmHost {
 }
 
 impl Inner {
-    /// Asks the hosts, once, to let the run's sessions end.
+    /// Says, once, that nothing more is to be begun and that what is under way is to end.
     async fn cancel(&self) {
         if !self.cancelled.swap(true, Ordering::Relaxed) {
-            self.link.tell(names::cancel(&self.run), Vec::new()).await;
+            let advert = RunAdvert {
+                stopping: true,
+                ..self.advert.clone()
+            };
+            self.say(&advert);
+            // Quicker, and not certain to arrive.
+            let cancel = Cancel {
+                run: self.run.clone(),
+            };
+            let cancel = serde_json::to_vec(&cancel).unwrap_or_default();
+            self.link.tell(names::cancel(&self.run), cancel).await;
+        }
+    }
+
+    /// Writes what is said of the run while it is alive.
+    fn say(&self, advert: &RunAdvert) {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(live) = &*live {
+            live.set(serde_json::to_vec(advert).unwrap_or_default());
         }
     }
 
@@ -253,7 +278,7 @@ impl Inner {
         }
         let document = serde_json::to_vec(trail.as_ref()).map_err(|error| error.to_string())?;
         let put = bundle::put(&self.link, Bytes::from(document)).await;
-        let (blob, _) = put.map_err(|error| error.to_string())?;
+        let (blob, _) = put.map_err(|error| in_one_line(&error))?;
         let mut trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
         trails.insert(name, (Arc::clone(trail), blob.clone()));
         Ok((blob, path))
@@ -266,10 +291,10 @@ fn placeholder() -> Trail {
     parsed.map_or_else(|_| Trail::empty(""), |parsed| parsed.trail)
 }
 
-fn stored(run: &RunId, error: &dyn std::fmt::Display) -> FarmError {
+fn stored(run: &RunId, error: &dyn std::error::Error) -> FarmError {
     FarmError::Server {
         doing: format!("store what run {run} needs"),
-        cause: error.to_string(),
+        cause: in_one_line(error),
     }
 }
 

@@ -6,10 +6,11 @@ use async_nats::jetstream::context::{PublishErrorKind, traits::Publisher as _};
 use async_nats::jetstream::kv;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{
-    Config, DiscardPolicy, RawMessageErrorKind, RetentionPolicy, StorageType, Stream,
+    Config, DiscardPolicy, InfoError, RawMessageErrorKind, RetentionPolicy, StorageType, Stream,
 };
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
+use futures::TryStreamExt as _;
 
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
@@ -25,6 +26,8 @@ const MARKERS: Duration = Duration::from_secs(60);
 const COPIED: &str = "Nats-Stream";
 /// How long something is tried again while the server does not answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long streams and buckets that are not there are waited for.
+const SET_UP_PATIENCE: Duration = Duration::from_secs(3);
 /// The pause between two attempts.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 /// Tells a message of ours that was stored from another's, when its acknowledgement was lost.
@@ -93,6 +96,15 @@ impl Stored {
             nonce: header(NONCE).map(|nonce| nonce.as_str().to_owned()),
         }
     }
+}
+
+/// Whether a message that is not stored was sent by the server for somebody: copied from a stream where
+/// a request wanted its answer, or delivered by a consumer. Who may have that done may not write there.
+pub(crate) fn is_relayed(message: &async_nats::Message) -> bool {
+    let is_copied = |headers: &async_nats::HeaderMap| headers.get(COPIED).is_some();
+    let is_delivered = |reply: &async_nats::Subject| reply.starts_with("$JS.");
+    message.headers.as_ref().is_some_and(is_copied)
+        || message.reply.as_ref().is_some_and(is_delivered)
 }
 
 /// How the streams and buckets are made.
@@ -341,6 +353,46 @@ impl Link {
             if begun.elapsed() >= PATIENCE {
                 return Err(self.silent(subject, &format!("read {subject}"), PATIENCE));
             }
+            tokio::time::sleep(RETRY_DELAY).await;
+        }
+    }
+
+    /// The subjects of a bucket's keys that match, also of those that were deleted.
+    ///
+    /// # Errors
+    /// When this user may not, the bucket is not made in time, or the server does not answer.
+    pub(crate) async fn subjects(
+        &self,
+        bucket: &str,
+        keys: &str,
+    ) -> Result<Vec<String>, FarmError> {
+        let name = format!("KV_{bucket}");
+        let stream = self.stream(&name).await?;
+        let filter = names::key_subject(bucket, keys);
+        let begun = tokio::time::Instant::now();
+        loop {
+            let listed = async {
+                let listed = stream.info_with_subjects(&filter).await?;
+                listed.map_ok(|(subject, _)| subject).try_collect().await
+            };
+            let error = match listed.await {
+                Ok(subjects) => return Ok(subjects),
+                Err::<_, InfoError>(error) => error,
+            };
+            let asked = format!("$JS.API.STREAM.INFO.{name}");
+            if let Some(refusal) = self.refusal(&asked) {
+                return Err(FarmError::Forbidden(refusal));
+            }
+            // Whoever makes it may just have been started.
+            let error = in_one_line(&error);
+            let is_missing = error.contains("stream not found");
+            if is_missing && begun.elapsed() >= SET_UP_PATIENCE {
+                return Err(FarmError::NotSetUp(name));
+            }
+            if begun.elapsed() >= PATIENCE {
+                return Err(self.silent(&asked, &format!("list {filter}"), PATIENCE));
+            }
+            tracing::debug!(error, filter, "not listed yet");
             tokio::time::sleep(RETRY_DELAY).await;
         }
     }

@@ -134,6 +134,9 @@ pub struct RunAdvert {
     pub min_devices: u32,
     /// It came to its end, and what is stored of it may go.
     pub done: bool,
+    /// It was stopped: nothing more is begun for it, and what is under way ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopping: bool,
 }
 
 /// A session that a run wants carried out.
@@ -300,6 +303,15 @@ pub struct Resume {
     pub devices: Vec<DeviceInfo>,
     /// What tells the plan from another.
     pub plan: String,
+}
+
+/// Asks the hosts of a run to let its sessions end. There is nothing else in it, so that nothing that is
+/// meant for something else is taken for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cancel {
+    /// The run.
+    pub run: RunId,
 }
 
 /// Where a run stands; sent when that changes.

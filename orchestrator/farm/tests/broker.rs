@@ -135,6 +135,7 @@ impl Farm {
             owner: "ada@laptop".to_owned(),
             min_devices: 1,
             done,
+            stopping: false,
         };
         self.keep_alive(names::run_key(&run_id(run)), json(&advert))
             .await;

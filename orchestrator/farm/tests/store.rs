@@ -48,11 +48,8 @@ async fn a_follower_reads_what_is_there_then_what_comes_also_over_a_restart() {
     }
     let mut follower = farm.follow_runs(vec!["r.a.ev.>".into(), "r.a.end.>".into()]);
     let mut read = Vec::new();
-    loop {
-        match follower.next().await.unwrap() {
-            Followed::Message(message) => read.push(message.value.unwrap()),
-            Followed::CaughtUp => break,
-        }
+    while let Followed::Message(message) = follower.next().await.unwrap() {
+        read.push(message.value.unwrap());
     }
     nats.kill();
     nats.restart().await;

@@ -202,6 +202,7 @@ fn from_sources(
             secrets: &[],
             root,
             log_listener: None,
+            without: Vec::new(),
             arbiter: None,
         };
         let running = RunningSources::start(config, registry, purpose).await?;

@@ -137,6 +137,7 @@ pub(crate) async fn execute(
             secrets: &args.secret,
             root: &project,
             log_listener: None,
+            without: Vec::new(),
             arbiter: None,
         };
         let starting = RunningSources::start(&config, registry.clone(), purpose);

@@ -86,6 +86,7 @@ pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliErro
             secrets: &[],
             root: &root,
             log_listener: None,
+            without: Vec::new(),
             arbiter: None,
         };
         let starting = RunningSources::start(&config, workspace.registry, purpose);

@@ -51,6 +51,7 @@ for line in sys.stdin:
     elif asked.get("method") == "tools/call":
         text = asked["params"]["arguments"]["text"].upper()
         said = text + " in " + os.getcwd() + " with " + open("words.txt").read()
+        said += " knowing " + " ".join(sorted(os.environ))
         result = {"content": [{"type": "text", "text": said}]}
     else:
         continue
@@ -258,6 +259,14 @@ fn a_project_with_a_python_source_runs_on_the_phone_of_another_computer() {
             told.contains("/project with words of the project"),
             "{told}"
         );
+        // Of the tests' own there is at least where nats-server is.
+        let own = |name: &str| name.starts_with("PACKTRAIN_TEST");
+        let names = || std::env::vars().map(|(name, _)| name);
+        assert!(names().any(|name| own(&name)), "run by tests/run.sh");
+        for name in names().filter(|name| own(name)) {
+            assert!(!told.contains(&name), "{name} is in {told}");
+        }
+        assert!(told.contains(" PATH "), "{told}");
         lab.end().await;
     });
 }

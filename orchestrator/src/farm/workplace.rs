@@ -24,6 +24,9 @@ use crate::exit::CliError;
 use crate::sources::{Purpose, RunningSources};
 use crate::{tool_files, trails};
 
+/// What the names of this program's variables begin with.
+const OWN_VARIABLES: &str = "PACKTRAIN_";
+
 /// Makes places to work in on this computer. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct HostWorkplace {
@@ -81,6 +84,7 @@ impl HostWorkplace {
                 secrets: &secrets.0,
                 root: &workspace.root,
                 log_listener: None,
+                without: own_variables(),
                 arbiter: Some(self.arbiter.clone()),
             };
             let registry = workspace.registry.clone();
@@ -193,6 +197,15 @@ impl SessionHost for Watched {
     fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
         self.here.device_changes()
     }
+}
+
+/// Variables for this program that its owner has set, among them what lets this computer into a farm.
+/// Sources of other people's runs do not get them.
+fn own_variables() -> Vec<String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names
+        .filter(|name| name.starts_with(OWN_VARIABLES))
+        .collect()
 }
 
 /// What is in a bundle. Nothing that the owner of this computer has configured is in it: neither their

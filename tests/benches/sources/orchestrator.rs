@@ -77,6 +77,7 @@ impl Bench {
                     program: LaunchProgram::Command((*program).to_owned()),
                     args: vec![source.to_owned()],
                     env: Default::default(),
+                    without: Vec::new(),
                     folder: None,
                 });
                 settings.transport = Some(Transport::Http);

@@ -52,6 +52,11 @@ impl Attempt {
         )
     }
 
+    /// Whether it was lost before anything was heard of it: when it began is not known then, nor whether.
+    pub fn is_unheard(&self) -> bool {
+        self.is_lost() && self.steps.is_empty()
+    }
+
     /// The name of the host that its device is connected to; empty here, without a farm.
     pub fn host(&self) -> &str {
         let name = self.device.name();

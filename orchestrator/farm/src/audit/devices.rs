@@ -44,8 +44,12 @@ pub fn devices(attempts: &[Attempt], arrivals: &[Arrival]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (device, (mut attempts, arrivals)) in held {
         attempts.sort_by_key(|attempt| attempt.started);
-        findings.extend(two_holders(device, &attempts));
-        findings.extend(out_of_turn(device, &attempts, &arrivals));
+        let (mut unheard, heard): (Vec<&Attempt>, Vec<&Attempt>) = attempts
+            .into_iter()
+            .partition(|attempt| attempt.is_unheard());
+        unheard.sort_by_key(|attempt| attempt.ended);
+        findings.extend(two_holders(device, &heard));
+        findings.extend(out_of_turn(device, &heard, &unheard, &arrivals));
     }
     findings
 }
@@ -63,7 +67,12 @@ fn two_holders(device: &DeviceId, attempts: &[&Attempt]) -> Vec<Finding> {
 }
 
 /// Commands that belong to no session that held the device when they came.
-fn out_of_turn(device: &DeviceId, attempts: &[&Attempt], arrivals: &[&Arrival]) -> Vec<Finding> {
+fn out_of_turn(
+    device: &DeviceId,
+    heard: &[&Attempt],
+    unheard: &[&Attempt],
+    arrivals: &[&Arrival],
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut turns: Vec<&[&Arrival]> = Vec::new();
     for turn in arrivals.chunk_by(|before, next| next.step.0 == before.step.0 + 1) {
@@ -83,7 +92,7 @@ fn out_of_turn(device: &DeviceId, attempts: &[&Attempt], arrivals: &[&Arrival]) 
         // Turns that were broken into belong to nobody any more.
         return findings;
     }
-    let reached = matched(attempts, &turns);
+    let reached = matched(heard, unheard, &turns);
     if let Some(turn) = turns.get(reached) {
         let what = format!(
             "{device} was given {} steps from {} on, which no session that held it explains",
@@ -99,29 +108,54 @@ fn out_of_turn(device: &DeviceId, attempts: &[&Attempt], arrivals: &[&Arrival]) 
 }
 
 /// How many turns can be explained by attempts in their order; one more than there are when all can, but
-/// attempts are left that had one.
-fn matched(attempts: &[&Attempt], turns: &[&[&Arrival]]) -> usize {
-    // Which numbers of turns may have been seen before the attempt at hand.
-    let mut possible = vec![false; turns.len() + 1];
-    possible[0] = true;
-    let mut furthest = 0;
-    for attempt in attempts {
-        let mut next = vec![false; turns.len() + 1];
-        for seen in (0..=turns.len()).filter(|seen| possible[*seen]) {
-            next[seen] |= attempt.passed.is_empty();
+/// attempts are left that had one. Each attempt of which nothing was heard may have had any one turn that
+/// was over when it was declared lost.
+fn matched(heard: &[&Attempt], unheard: &[&Attempt], turns: &[&[&Arrival]]) -> usize {
+    // How many of the unheard are used up when so many turns were seen before the attempt at hand: those
+    // that were declared lost too early for a turn are so for all that follow.
+    let mut needed: Vec<Option<usize>> = vec![None; turns.len() + 1];
+    needed[0] = Some(0);
+    let mut furthest = give_to_unheard(&mut needed, unheard, turns);
+    for attempt in heard {
+        let mut next = vec![None; turns.len() + 1];
+        for seen in 0..=turns.len() {
+            let Some(used) = needed[seen] else { continue };
+            if attempt.passed.is_empty() {
+                next[seen] = least(next[seen], used);
+            }
             if turns.get(seen).is_some_and(|turn| explains(attempt, turn)) {
-                next[seen + 1] = true;
-                furthest = furthest.max(seen + 1);
+                next[seen + 1] = least(next[seen + 1], used);
             }
         }
-        possible = next;
+        needed = next;
+        furthest = furthest.max(give_to_unheard(&mut needed, unheard, turns));
     }
-    let is_whole = possible[turns.len()];
+    let is_whole = needed[turns.len()].is_some();
     if furthest == turns.len() && !is_whole {
         furthest + 1
     } else {
         furthest
     }
+}
+
+/// Lets attempts of which nothing was heard explain turns too; how many turns are explained at most.
+fn give_to_unheard(
+    needed: &mut [Option<usize>],
+    unheard: &[&Attempt],
+    turns: &[&[&Arrival]],
+) -> usize {
+    for (seen, turn) in turns.iter().enumerate() {
+        let Some(gone) = needed[seen] else { continue };
+        let mut left = unheard.iter().skip(gone);
+        if let Some(place) = left.position(|attempt| explains(attempt, turn)) {
+            needed[seen + 1] = least(needed[seen + 1], gone + place + 1);
+        }
+    }
+    needed.iter().rposition(Option::is_some).unwrap_or(0)
+}
+
+fn least(one: Option<usize>, other: usize) -> Option<usize> {
+    Some(one.map_or(other, |one| one.min(other)))
 }
 
 /// Whether these commands, and no others, can be what an attempt did.

@@ -373,6 +373,62 @@ fn two_sessions_at_once_on_one_device_are_two_holders() {
     assert!(found[0].what.contains("s1 and s2"), "{found:?}");
 }
 
+/// The first session on a phone was lost before a word of it arrived, and its run was told late: when the
+/// next one had begun. Its command is that of nobody else.
+#[test]
+fn an_attempt_of_which_nothing_was_heard_explains_one_turn_and_holds_nothing() {
+    let unheard = |turns: usize| {
+        let mut story = Story::of(2);
+        let (first, second) = (session(1, 1), session(2, 1));
+        for _ in 0..turns {
+            story.arrive(A, 1);
+        }
+        story.now += 10;
+        story.start(&second, A);
+        story.step(&second, A, 1);
+        story.start(&first, A);
+        story.retry(&first);
+        story.now += 10;
+        story.step(&second, A, 2);
+        story.step(&second, A, 3);
+        story.finish(&second, Outcome::Passed);
+        story.pass(&session(1, 2), A);
+        story.end(2);
+        story
+    };
+    assert_eq!(unheard(0).findings(), []);
+    assert_eq!(unheard(1).findings(), []);
+    assert_eq!(kinds(&unheard(2).findings()), [FindingKind::Stale]);
+    let mut late = unheard(0);
+    late.now += 10;
+    late.arrive(A, 1);
+    assert_eq!(kinds(&late.findings()), [FindingKind::Stale]);
+}
+
+#[test]
+fn each_of_several_attempts_of_which_nothing_was_heard_explains_a_turn_of_its_own() {
+    let lost_twice = |turns: [usize; 2]| {
+        let mut story = Story::of(2);
+        for (number, turns) in [1, 2].into_iter().zip(turns) {
+            for _ in 0..turns {
+                story.arrive(A, 1);
+            }
+            story.now += 10;
+            story.start(&session(number, 1), A);
+            story.retry(&session(number, 1));
+            story.pass(&session(number, 2), A);
+        }
+        story.end(2);
+        kinds(&story.findings())
+    };
+    for turns in [[0, 0], [1, 0], [0, 1], [1, 1], [2, 0]] {
+        assert_eq!(lost_twice(turns), [], "{turns:?}");
+    }
+    for turns in [[0, 2], [1, 2], [2, 1], [3, 0]] {
+        assert_eq!(lost_twice(turns), [FindingKind::Stale], "{turns:?}");
+    }
+}
+
 #[test]
 fn a_file_that_arrives_when_the_next_session_has_begun_holds_no_device() {
     let mut story = Story::of(2);

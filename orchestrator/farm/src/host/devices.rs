@@ -56,6 +56,12 @@ impl Device {
 }
 
 impl HostDevices {
+    /// What a device is, if it is here.
+    pub fn info(&self, id: &DeviceId) -> Option<DeviceInfo> {
+        let roster = self.0.borrow();
+        roster.0.get(id).map(|device| device.advert.info.clone())
+    }
+
     /// What the farm is told now.
     pub fn adverts(&self) -> Adverts {
         self.0.borrow().adverts()

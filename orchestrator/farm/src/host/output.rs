@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::bundle;
-use crate::link::{FarmError, Link};
+use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 use crate::wire::{DeviceKey, HostName, Item, Pack};
 
@@ -92,7 +92,7 @@ impl Output {
             Ok(None) => return None,
             Ok(Some(content)) => {
                 let put = bundle::put(&self.link, Bytes::from(content)).await;
-                put.map_err(|error| error.to_string())
+                put.map_err(|error| in_one_line(&error))
             }
             Err(error) => Err(error),
         };

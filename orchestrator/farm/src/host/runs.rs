@@ -13,7 +13,7 @@ use tokio::sync::OnceCell;
 use super::workplace::{OpenRun, Opening, Workplace};
 use crate::bundle::{self, CacheLimits, SealKey, Secrets};
 use crate::follow::Followed;
-use crate::link::Link;
+use crate::link::{Link, in_one_line};
 use crate::names;
 use crate::wire::{Blob, HostName, Manifest};
 
@@ -34,8 +34,11 @@ pub(super) struct Opener {
 /// The open runs.
 pub(super) struct Runs {
     opener: Opener,
-    open: Mutex<HashMap<RunId, Arc<OnceCell<Result<Arc<Place>, String>>>>>,
+    open: Mutex<HashMap<RunId, Arc<Opened>>>,
 }
+
+/// A run that is being opened, or was.
+type Opened = OnceCell<Result<Arc<Place>, String>>;
 
 /// A run, opened.
 pub(super) struct Place {
@@ -53,16 +56,26 @@ impl Runs {
         }
     }
 
-    /// The place of a run; opened by whoever asks first.
+    /// The place of a run; opened by whoever asks first. Those who wait for it meanwhile share what goes
+    /// wrong; whoever comes later tries again, for most of that passes.
     pub(super) async fn place(&self, run: &RunId) -> Result<Arc<Place>, String> {
         let cell = {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(open.entry(run.clone()).or_default())
         };
-        cell.get_or_init(|| self.opener.open(run)).await.clone()
+        let opened = cell.get_or_init(|| self.opener.open(run)).await.clone();
+        if opened.is_err() {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.get(run).is_some_and(|known| Arc::ptr_eq(known, &cell)) {
+                open.remove(run);
+            }
+        }
+        opened
     }
 
-    /// Closes a run whose sessions have all ended.
+    /// Closes a run whose sessions have all ended. A session that is just being left holds its place for
+    /// a moment longer, and one may be opening it: then it is closed as the last of them lets it go, see
+    /// [`OpenRun`].
     pub(super) async fn close(&self, run: &RunId) {
         let cell = {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +103,7 @@ impl Runs {
 
 impl Opener {
     async fn open(&self, run: &RunId) -> Result<Arc<Place>, String> {
-        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let text = |error: &dyn std::error::Error| in_one_line(error);
         let subject = names::key_subject(names::MANIFESTS, &names::encode(&run.0));
         let blob = self.link.last(&subject).await.map_err(|e| text(&e))?;
         let blob = blob.ok_or("the farm has no manifest of this run, or no longer")?;
@@ -128,7 +141,7 @@ impl Opener {
         let key = names::secrets_key(run, &self.host);
         let mut coming = self.link.follow_keys(names::MANIFESTS, &[key]);
         loop {
-            let next = coming.next().await.map_err(|error| error.to_string())?;
+            let next = coming.next().await.map_err(|error| in_one_line(&error))?;
             let Followed::Message(message) = next else {
                 continue;
             };
@@ -164,9 +177,9 @@ impl Place {
         if let Some(trail) = known(&self.trails) {
             return Ok(trail);
         }
-        let place = bundle::inside(&self.folder, path).map_err(|error| error.to_string())?;
+        let place = bundle::inside(&self.folder, path).map_err(|error| in_one_line(&error))?;
         let document = bundle::get(link, blob, DOCUMENT_BYTES).await;
-        let document = document.map_err(|error| error.to_string())?;
+        let document = document.map_err(|error| in_one_line(&error))?;
         let mut document: serde_json::Value =
             serde_json::from_slice(&document).map_err(|error| format!("the trail: {error}"))?;
         if let Some(document) = document.as_object_mut() {
@@ -178,5 +191,112 @@ impl Place {
         let mut trails = self.trails.lock().unwrap_or_else(PoisonError::into_inner);
         trails.insert(blob.digest.clone(), Arc::clone(&trail));
         Ok(trail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use packtrain_drivers::BoxFuture;
+    use packtrain_engine::{DeviceChange, SessionOrder, SessionOutput, SessionStop};
+    use packtrain_model::Outcome;
+    use tokio::sync::mpsc;
+
+    use super::*;
+    use crate::server::Role;
+    use crate::server::tests::Farm;
+    use crate::store::StoreOptions;
+
+    /// Counts what is open.
+    #[derive(Clone, Default)]
+    struct Places(Arc<AtomicUsize>);
+
+    struct Open(Arc<AtomicUsize>);
+
+    impl Workplace for Places {
+        fn open(&self, _: Opening) -> BoxFuture<'static, Result<Box<dyn OpenRun>, String>> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let open: Box<dyn OpenRun> = Box::new(Open(Arc::clone(&self.0)));
+            Box::pin(async move { Ok(open) })
+        }
+    }
+
+    impl OpenRun for Open {
+        fn host(&self) -> Arc<dyn SessionHost> {
+            Arc::new(Nothing)
+        }
+
+        fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+            Box::pin(async move { drop(self) })
+        }
+    }
+
+    impl Drop for Open {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    struct Nothing;
+
+    impl SessionHost for Nothing {
+        fn run(
+            &self,
+            _: SessionOrder,
+            _: SessionOutput,
+            _: SessionStop,
+        ) -> BoxFuture<'static, Outcome> {
+            Box::pin(async { Outcome::Passed })
+        }
+
+        fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
+            mpsc::channel(1).1
+        }
+    }
+
+    #[tokio::test]
+    async fn a_run_that_could_not_be_opened_is_opened_for_its_next_session_and_closed_with_its_last()
+     {
+        let farm = Farm::up().await;
+        let link = farm.connect(Role::Broker, "farm").await;
+        link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+        let cache = tempfile::tempdir().unwrap();
+        let places = Places::default();
+        let runs = Runs::new(Opener {
+            link: link.clone(),
+            host: "mac-1".parse().unwrap(),
+            seal: SealKey::generate(),
+            cache: cache.path().to_owned(),
+            workplace: Arc::new(places.clone()),
+        });
+        let open = || places.0.load(Ordering::Relaxed);
+        let run = RunId("r1".to_owned());
+        let refused = runs.place(&run).await.err().unwrap();
+        assert!(refused.contains("no manifest"), "{refused}");
+
+        let manifest = Manifest {
+            run: run.clone(),
+            files: std::collections::BTreeMap::new(),
+            root: String::new(),
+            config: None,
+            sources: false,
+            secrets: Vec::new(),
+            resume: None,
+        };
+        let manifest = serde_json::to_vec(&manifest).unwrap();
+        let (blob, _) = bundle::put(&link, manifest.into()).await.unwrap();
+        let blob = serde_json::to_vec(&blob).unwrap();
+        let put = link.put_key(names::MANIFESTS, "r1", blob.into()).await;
+        put.unwrap();
+        let place = runs.place(&run).await.unwrap();
+        assert!(Arc::ptr_eq(&place, &runs.place(&run).await.unwrap()));
+        assert_eq!(open(), 1);
+
+        // A session that is just ending has it still.
+        runs.close(&run).await;
+        assert_eq!(open(), 1);
+        drop(place);
+        assert_eq!(open(), 0);
     }
 }

@@ -1,7 +1,7 @@
 //! What a host does until it ends: it says that it is alive and what its devices are, carries out what
 //! is granted to them, and stops what was taken back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +25,8 @@ use crate::follow::Followed;
 use crate::link::{FarmError, Link};
 use crate::live::{Alive, Liveness, Take};
 use crate::names;
-use crate::store::{Stored, new_id};
-use crate::wire::{Capacity, DeviceKey, HostAdvert, HostName, Lease, RunAdvert};
+use crate::store::{Stored, is_relayed, new_id};
+use crate::wire::{Cancel, Capacity, DeviceKey, HostAdvert, HostName, Lease, RunAdvert};
 
 /// How long sessions may take to end when the host is asked to.
 const DRAIN: Duration = Duration::from_secs(30);
@@ -108,6 +108,8 @@ struct Host {
     aborts: HashMap<DeviceId, tokio::task::AbortHandle>,
     /// Runs that are over, and whose last session here has not ended.
     over: Vec<RunId>,
+    /// Runs that were stopped and are not over: what is granted to them ends at once.
+    stopping: HashSet<RunId>,
     told: Adverts,
 }
 
@@ -154,6 +156,7 @@ pub async fn run(
         sessions: JoinSet::new(),
         aborts: HashMap::new(),
         over: Vec::new(),
+        stopping: HashSet::new(),
         told: BTreeMap::new(),
     };
     let served = host.serve(options.ttl, stop).await;
@@ -166,11 +169,13 @@ pub async fn run(
 impl Host {
     async fn serve(&mut self, ttl: Duration, stop: HostStop) -> Result<(), FarmError> {
         let own = format!("{}.>", self.name);
-        let mut leases = self.link.follow_keys(names::LEASES, &[own.clone()]);
+        let mut leases = self
+            .link
+            .follow_keys(names::LEASES, std::slice::from_ref(&own));
         let mut runs = self.link.follow_keys(names::LIVE, &["run.*".to_owned()]);
         let mut cancels = self.link.listen("cancel.*".to_owned()).await?;
         let mut asked = self.link.listen(names::ctl_host(&self.name)).await?;
-        self.forget_devices(&own).await?;
+        self.forget_devices().await?;
         let mut changes = self.devices.watch();
         self.tell_devices().await?;
         let key = names::host_key(&self.name);
@@ -222,8 +227,11 @@ impl Host {
                         self.run_changed(&run);
                     }
                 }
-                Some(cancel) = cancels.next() => self.cancel(cancel.subject.as_str()),
+                Some(message) = cancels.next() => self.cancel(&message),
                 Some(message) = asked.next() => {
+                    if is_relayed(&message) {
+                        continue;
+                    }
                     let answer = self.answer(&message.payload, &live);
                     if let Some(reply) = message.reply {
                         let answer = serde_json::to_vec(&answer).unwrap_or_default();
@@ -315,16 +323,19 @@ impl Host {
         if lease.incarnation != self.incarnation {
             return;
         }
-        let Some(advert) = self.devices.adverts().remove(&device) else {
+        let Some(info) = self.devices.info(&device) else {
             tracing::warn!(%device, "a device was granted that is not here");
             return;
         };
         let stop = SessionStop::default();
+        if self.stopping.contains(&lease.run) {
+            stop.cancel(CancelCause::Interrupt);
+        }
         let granted = Granted {
             run: lease.run.clone(),
             session: lease.session,
             device: self.key(&device),
-            info: advert.info,
+            info,
             stop: stop.clone(),
         };
         let (link, runs, run) = (self.link.clone(), Arc::clone(&self.runs), lease.run.clone());
@@ -376,11 +387,20 @@ impl Host {
         let Some(run) = name.map(RunId) else {
             return;
         };
-        let advert = message.read::<RunAdvert>();
-        let is_over = !advert.is_ok_and(|advert| !advert.done);
+        let advert = message.read::<RunAdvert>().ok();
         self.over.retain(|known| *known != run);
-        if is_over {
-            self.over.push(run);
+        match advert.filter(|advert| !advert.done) {
+            None => {
+                self.stopping.remove(&run);
+                self.over.push(run);
+            }
+            Some(advert) if advert.stopping => {
+                self.cancel_run(&run);
+                self.stopping.insert(run);
+            }
+            Some(_) => {
+                self.stopping.remove(&run);
+            }
         }
     }
 
@@ -398,13 +418,15 @@ impl Host {
     }
 
     /// Somebody asks the sessions of a run to end.
-    fn cancel(&self, subject: &str) {
-        let name = subject.rsplit('.').next().and_then(names::decode);
-        let Some(run) = name.map(RunId) else {
-            return;
-        };
+    fn cancel(&self, message: &async_nats::Message) {
+        if let Some(run) = run_to_cancel(message) {
+            self.cancel_run(&run);
+        }
+    }
+
+    fn cancel_run(&self, run: &RunId) {
         for running in self.running.values() {
-            if running.run == run {
+            if running.run == *run {
                 running.stop.cancel(CancelCause::Interrupt);
             }
         }
@@ -461,28 +483,38 @@ impl Host {
     }
 
     /// Takes back what an earlier process of this host said of devices that are not here any more.
-    async fn forget_devices(&self, own: &str) -> Result<(), FarmError> {
+    ///
+    /// They are listed, not followed: a consumer of what a host writes itself could deliver that to
+    /// subjects where the host may not write.
+    async fn forget_devices(&self) -> Result<(), FarmError> {
         let here = self.devices.adverts();
-        let mut known = self.link.follow_keys(names::DEVICES, &[own.to_owned()]);
-        while let Followed::Message(message) = known.next().await? {
-            let token = message.tokens().last().map(ToString::to_string);
-            let device = token.as_deref().and_then(names::decode);
-            let device = device.and_then(|name| name.parse::<DeviceId>().ok());
-            let is_here = device.is_some_and(|device| here.contains_key(&device));
-            if message.value.is_some() && !is_here {
-                let key = format!("{}.{}", self.name, token.unwrap_or_default());
-                self.link
-                    .take_key(names::DEVICES, &key, message.sequence)
-                    .await?;
+        let own = format!("{}.>", self.name);
+        for subject in self.link.subjects(names::DEVICES, &own).await? {
+            let token = subject.rsplit('.').next().unwrap_or_default();
+            let device = names::decode(token).and_then(|name| name.parse::<DeviceId>().ok());
+            if device.is_none_or(|device| !here.contains_key(&device)) {
+                forget(&self.link, &format!("{}.{token}", self.name)).await?;
             }
         }
         Ok(())
     }
 }
 
+/// The run whose sessions somebody asks to end; `None` when nobody does.
+fn run_to_cancel(message: &async_nats::Message) -> Option<RunId> {
+    if is_relayed(message) {
+        return None;
+    }
+    let run = names::decode(message.subject.strip_prefix("cancel.")?)?;
+    let asked: Cancel = serde_json::from_slice(&message.payload).ok()?;
+    (asked.run.0 == run).then_some(asked.run)
+}
+
 async fn forget(link: &Link, key: &str) -> Result<(), FarmError> {
     let subject = names::key_subject(names::DEVICES, key);
-    if let Some(last) = link.last(&subject).await? {
+    // What was deleted has a marker.
+    let last = link.last(&subject).await?;
+    if let Some(last) = last.filter(|last| last.value.is_some()) {
         link.take_key(names::DEVICES, key, last.sequence).await?;
     }
     Ok(())
@@ -493,5 +525,47 @@ async fn at(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_nats::{HeaderMap, Message};
+
+    use super::*;
+
+    fn message(payload: &str) -> Message {
+        Message {
+            subject: names::cancel(&RunId("r1".to_owned())).into(),
+            reply: None,
+            payload: payload.to_owned().into(),
+            headers: None,
+            status: None,
+            description: None,
+            length: 0,
+        }
+    }
+
+    #[test]
+    fn only_who_names_the_run_cancels_it() {
+        let asked = message("{\"run\":\"r1\"}");
+        assert_eq!(run_to_cancel(&asked), Some(RunId("r1".to_owned())));
+        let lease = "{\"run\":\"r1\",\"session\":\"s1\",\"incarnation\":\"x\"}";
+        let answer = "{\"type\":\"io.nats.jetstream.api.v1.stream_info_response\"}";
+        for other in ["", "{}", "{\"run\":\"r2\"}", lease, answer] {
+            assert_eq!(run_to_cancel(&message(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_was_made_to_send_cancels_nothing() {
+        let mut copied = message("{\"run\":\"r1\"}");
+        let mut headers = HeaderMap::new();
+        headers.insert("Nats-Stream", "BLOBS");
+        copied.headers = Some(headers);
+        assert_eq!(run_to_cancel(&copied), None);
+        let mut delivered = message("{\"run\":\"r1\"}");
+        delivered.reply = Some("$JS.ACK.KV_live.c.1.1.1.1.0".into());
+        assert_eq!(run_to_cancel(&delivered), None);
     }
 }

@@ -12,7 +12,7 @@ use packtrain_model::{Blame, Outcome, RunId, SessionId};
 use super::output::{self, Address};
 use super::runs::Runs;
 use crate::bundle;
-use crate::link::{FarmError, Link};
+use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 use crate::store::Put;
 use crate::wire::{DeviceKey, End, OrderedDemand};
@@ -82,7 +82,10 @@ async fn order(
     granted: &Granted,
 ) -> Result<SessionOrder, String> {
     let subject = names::demand(&granted.run, &granted.session);
-    let demand = link.last(&subject).await.map_err(|e| e.to_string())?;
+    let demand = link
+        .last(&subject)
+        .await
+        .map_err(|error| in_one_line(&error))?;
     let demand = demand.ok_or("the farm has no order for this session")?;
     let OrderedDemand {
         mut order,
@@ -93,7 +96,7 @@ async fn order(
     order.trail = place.trail(link, &trail, &path).await?;
     order.requires = DeviceRequirement::Exactly(granted.info.clone());
     order.values.secrets.clone_from(&place.secrets.0);
-    bundle::localise(&mut order, &place.folder).map_err(|error| error.to_string())?;
+    bundle::localise(&mut order, &place.folder).map_err(|error| in_one_line(&error))?;
     Ok(order)
 }
 

@@ -32,7 +32,7 @@ pub trait Workplace: Send + Sync {
     fn open(&self, opening: Opening) -> BoxFuture<'static, Result<Box<dyn OpenRun>, String>>;
 }
 
-/// An open run.
+/// An open run. Dropped, it is closed all the same; nobody waits for it then.
 pub trait OpenRun: Send + Sync {
     /// What carries out its sessions, on the devices as this host names them.
     fn host(&self) -> Arc<dyn SessionHost>;

@@ -8,8 +8,9 @@ use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::follow::Followed;
-use crate::link::Link;
+use crate::link::{Link, in_one_line};
 use crate::names;
+use crate::store::Stored;
 use crate::wire::{End, Grant, HostName, Pack};
 
 /// What may wait for a session; the reading waits when it is full, for one journal takes it all.
@@ -17,7 +18,6 @@ const QUEUED: usize = 256;
 
 /// What the farm says of a session.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "each is taken out soon")]
 pub(super) enum Said {
     /// It was granted a device.
     Granted(Grant),
@@ -25,6 +25,8 @@ pub(super) enum Said {
     Happened(HostName, Pack),
     /// How it ended, on a host.
     Ended(HostName, End),
+    /// A host's word that nobody can read.
+    Unreadable(HostName, String),
     /// Nothing more will be said.
     Broken(String),
 }
@@ -70,7 +72,7 @@ impl Router {
                             told.say(session, said).await;
                         }
                     }
-                    Err(error) => return told.break_off(&error.to_string()),
+                    Err(error) => return told.break_off(&in_one_line(&error)),
                 }
             }
         });
@@ -140,35 +142,85 @@ impl Sessions {
     }
 }
 
-/// What a message says, and of which session.
-fn parse(message: &crate::store::Stored) -> Option<(SessionId, Said)> {
+/// What a message says, and of which session. What cannot be read is never the end of anything.
+fn parse(message: &Stored) -> Option<(SessionId, Said)> {
     let tokens = message.tokens();
     let session = SessionId(names::decode(tokens.get(3)?)?);
-    let host = || tokens.get(4)?.parse::<HostName>().ok();
-    let said = match *tokens.get(2)? {
-        "grant" => message.read().map(Said::Granted),
-        "ev" => message
-            .read()
-            .map(|pack| (host(), pack))
-            .and_then(named_pack),
-        "end" => message.read().map(|end| (host(), end)).and_then(named_end),
+    let host = tokens.get(4).and_then(|host| host.parse::<HostName>().ok());
+    let said = match (*tokens.get(2)?, host) {
+        ("grant", None) => message.read().map_or_else(Said::Broken, Said::Granted),
+        // The server copied that here for somebody: it is no word of the host's, and takes no other's
+        // place.
+        ("ev", Some(_)) if message.value.is_none() => return None,
+        ("ev", Some(host)) => match message.read() {
+            Ok(pack) => Said::Happened(host, pack),
+            Err(error) => Said::Unreadable(host, error),
+        },
+        // That which was copied has taken the place of the real one.
+        ("end", Some(host)) => match message.read() {
+            Ok(end) => Said::Ended(host, end),
+            Err(error) => Said::Unreadable(host, error),
+        },
         _ => return None,
     };
-    match said {
-        Ok(said) => Some((session, said)),
-        Err(error) => {
-            tracing::warn!(%error, "the farm says what nobody understands");
-            Some((session, Said::Broken(error)))
+    if let Said::Unreadable(_, error) | Said::Broken(error) = &said {
+        tracing::warn!(error, "the farm says what nobody understands");
+    }
+    Some((session, said))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::Utc;
+    use packtrain_model::Outcome;
+
+    use super::*;
+
+    fn stored(subject: &str, value: Option<&str>) -> Stored {
+        Stored {
+            subject: subject.to_owned(),
+            sequence: 1,
+            value: value.map(|value| value.to_owned().into()),
+            at: Utc::now(),
+            nonce: None,
         }
     }
-}
 
-fn named_pack((host, pack): (Option<HostName>, Pack)) -> Result<Said, String> {
-    let host = host.ok_or("events of no host")?;
-    Ok(Said::Happened(host, pack))
-}
+    #[test]
+    fn an_end_that_cannot_be_read_is_told_as_that() {
+        let end = End::Settled {
+            outcome: Outcome::Passed,
+            items: 3,
+        };
+        let end = serde_json::to_string(&end).unwrap();
+        let subject = "r.run.end.s1.mac-1";
+        let (session, said) = parse(&stored(subject, Some(&end))).unwrap();
+        assert_eq!(session.0, "s1");
+        assert!(matches!(said, Said::Ended(..)), "{said:?}");
+        let acknowledgement = "{\"stream\":\"RUNS\",\"seq\":7}";
+        for other in [None, Some(""), Some("{}"), Some(acknowledgement)] {
+            let (_, said) = parse(&stored(subject, other)).unwrap();
+            assert!(matches!(said, Said::Unreadable(..)), "{other:?}: {said:?}");
+        }
+    }
 
-fn named_end((host, end): (Option<HostName>, End)) -> Result<Said, String> {
-    let host = host.ok_or("an end of no host")?;
-    Ok(Said::Ended(host, end))
+    #[test]
+    fn what_was_copied_among_a_sessions_events_is_nothing() {
+        let subject = "r.run.ev.s1.mac-1";
+        assert!(parse(&stored(subject, None)).is_none());
+        let (_, said) = parse(&stored(subject, Some("{}"))).unwrap();
+        assert!(matches!(said, Said::Unreadable(..)), "{said:?}");
+    }
+
+    #[test]
+    fn what_no_host_says_is_no_host_s_word() {
+        for subject in [
+            "r.run.end.s1",
+            "r.run.end.s1.Mac_1",
+            "r.run.ev.s1",
+            "r.run.grant.s1.mac-1",
+        ] {
+            assert!(parse(&stored(subject, Some("{}"))).is_none(), "{subject}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! One session on the farm, from asking for it to its end.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use packtrain_engine::{
     ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
@@ -10,7 +11,9 @@ use tokio::sync::{mpsc, watch};
 
 use super::Inner;
 use super::router::Said;
+use super::turns::Turn;
 use crate::bundle;
+use crate::link::in_one_line;
 use crate::live::Alive;
 use crate::names;
 use crate::wire::{Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
@@ -24,6 +27,7 @@ pub(super) async fn carry_out(
     order: SessionOrder,
     output: SessionOutput,
     stop: SessionStop,
+    turn: Turn,
 ) -> Outcome {
     let mut said = inner.router.listen(&order.session);
     let mut session = Session {
@@ -35,7 +39,7 @@ pub(super) async fn carry_out(
         taken: 0,
         started: false,
     };
-    let outcome = session.live(&mut said, &stop).await;
+    let outcome = session.live(&mut said, &stop, turn).await;
     inner.router.leave(&session.order.session);
     if let (Outcome::Infrastructure { .. }, Some(grant)) = (&outcome, &session.grant) {
         inner.avoid(&session.order.session, grant.device.clone());
@@ -57,7 +61,12 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    async fn live(&mut self, said: &mut mpsc::Receiver<Said>, stop: &SessionStop) -> Outcome {
+    async fn live(
+        &mut self,
+        said: &mut mpsc::Receiver<Said>,
+        stop: &SessionStop,
+        turn: Turn,
+    ) -> Outcome {
         if stop.token().is_cancelled() {
             return cancelled(stop);
         }
@@ -65,8 +74,12 @@ impl Session<'_> {
             return cancelled(stop);
         }
         let asked = tokio::select! {
-            asked = self.ask() => asked,
-            () = stop.token().cancelled() => return cancelled(stop),
+            asked = self.ask(turn) => asked,
+            () = stop.token().cancelled() => {
+                // It may have been asked for already.
+                self.inner.cancel().await;
+                return cancelled(stop);
+            }
         };
         if let Err(cause) = asked {
             return host_failed(cause);
@@ -89,10 +102,10 @@ impl Session<'_> {
                 }
                 () = stop.token().cancelled(), if !is_stopping => {
                     is_stopping = true;
+                    self.inner.cancel().await;
                     if self.grant.is_none() {
                         return cancelled(stop);
                     }
-                    self.inner.cancel().await;
                 }
                 by = taken(&mut alive) => {
                     // It is the other process's session now, and not to be tried again by this one.
@@ -104,11 +117,12 @@ impl Session<'_> {
     }
 
     /// Puts the demand where the broker finds it, once: an earlier process of the run may have.
-    async fn ask(&self) -> Result<(), String> {
+    async fn ask(&self, mut turn: Turn) -> Result<(), String> {
         let order = &self.order;
         let DeviceRequirement::Matching(on) = &order.requires else {
             return Err("a session of the farm says what its device has to be".to_owned());
         };
+        turn.come().await;
         let (trail, path) = self.inner.trail(&order.trail).await?;
         let mut bare = order.clone();
         // The trail travels by itself, once; secrets are sealed.
@@ -141,13 +155,18 @@ impl Session<'_> {
         let subject = names::demand(&order.run, &order.session);
         let value = serde_json::to_vec(&demand).map_err(|error| error.to_string())?;
         let permit = self.inner.demands.acquire().await;
-        let put = self
-            .inner
-            .link
-            .put_if(&subject, 0, value.into(), None)
-            .await;
+        let put = self.inner.link.put_if(&subject, 0, value.into(), None);
+        let mut put = std::pin::pin!(put);
+        // It is on its way once it was polled: others follow, and nobody waits for an answer.
+        let put = match futures::poll!(put.as_mut()) {
+            Poll::Ready(put) => put,
+            Poll::Pending => {
+                drop(turn);
+                put.await
+            }
+        };
         drop(permit);
-        put.map(|_| ()).map_err(|error| error.to_string())
+        put.map(|_| ()).map_err(|error| in_one_line(&error))
     }
 
     /// The outcome, when it is the end.
@@ -162,7 +181,7 @@ impl Session<'_> {
                 }
                 None
             }
-            Said::Happened(..) | Said::Ended(..) if self.grant.is_none() => {
+            Said::Happened(..) | Said::Ended(..) | Said::Unreadable(..) if self.grant.is_none() => {
                 self.early.push(said);
                 None
             }
@@ -189,6 +208,11 @@ impl Session<'_> {
                 let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
                 let cause =
                     format!("{missing} of {items} events of {host} are missing after {taken}");
+                Some(self.lost(cause).await)
+            }
+            Said::Unreadable(host, _) if !self.is_ours(&host) => None,
+            Said::Unreadable(host, why) => {
+                let cause = format!("what {host} said of the session cannot be read: {why}");
                 Some(self.lost(cause).await)
             }
             Said::Broken(why) => Some(self.lost(why).await),

@@ -173,8 +173,8 @@ fn broker() -> Permissions {
     .subscribing(&[crate::names::JOIN])
 }
 
-/// A host follows only what is its own or for it: a consumer may have the server deliver to any subject
-/// of the account, whoever may write there.
+/// A host follows only what is for it and nothing that it writes itself: a consumer may have the server
+/// deliver to any subject of the account, whoever may write there.
 fn host(name: &HostName) -> Permissions {
     Permissions {
         answers: true,
@@ -201,7 +201,6 @@ fn host(name: &HostName) -> Permissions {
     .following(&bucket(LIVE), &keys(LIVE, "broker"))
     .following(RUNS, "r.*.demand.*")
     .following(&bucket(MANIFESTS), &keys(MANIFESTS, &format!("*.{name}")))
-    .following(&bucket(DEVICES), &keys(DEVICES, &format!("{name}.>")))
 }
 
 fn viewer() -> Permissions {

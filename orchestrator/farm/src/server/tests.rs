@@ -13,7 +13,7 @@ use crate::link::{FarmError, Link, Trust};
 use crate::wire::HostName;
 
 /// The nats-server that tests run on.
-pub(super) async fn nats_server() -> NatsServer {
+pub(crate) async fn nats_server() -> NatsServer {
     let program = std::env::var_os("PACKTRAIN_TEST_NATS").expect(
         "PACKTRAIN_TEST_NATS is not set: it must name a nats-server of 2.12 or later; \
          tests/run.sh installs one",
@@ -25,24 +25,24 @@ pub(super) async fn nats_server() -> NatsServer {
     find(&places).await.unwrap()
 }
 
-pub(super) fn name(text: &str) -> HostName {
+pub(crate) fn name(text: &str) -> HostName {
     text.parse().unwrap()
 }
 
 /// A farm's server that is up, in a folder of its own.
-pub(super) struct Farm {
-    pub(super) folder: FarmFolder,
-    pub(super) server: Embedded,
+pub(crate) struct Farm {
+    pub(crate) folder: FarmFolder,
+    pub(crate) server: Embedded,
     _place: TempDir,
 }
 
 impl Farm {
-    pub(super) async fn up() -> Self {
+    pub(crate) async fn up() -> Self {
         Self::with(Listen::default(), &[]).await
     }
 
     /// With these users, and a broker.
-    pub(super) async fn with(listen: Listen, users: &[(Role, &str)]) -> Self {
+    pub(crate) async fn with(listen: Listen, users: &[(Role, &str)]) -> Self {
         let place = tempfile::tempdir().unwrap();
         let folder = FarmFolder::open(&place.path().join("farm")).unwrap();
         folder.identity(Role::Broker, &name("farm")).unwrap();
@@ -57,16 +57,16 @@ impl Farm {
         }
     }
 
-    pub(super) fn access(&self, role: Role, user: &str) -> Access {
+    pub(crate) fn access(&self, role: Role, user: &str) -> Access {
         let identity = self.folder.identity(role, &name(user)).unwrap();
         self.server.access(identity)
     }
 
-    pub(super) async fn connect(&self, role: Role, user: &str) -> Link {
+    pub(crate) async fn connect(&self, role: Role, user: &str) -> Link {
         connect(&self.access(role, user)).await.unwrap()
     }
 }
 
-pub(super) async fn connect(access: &Access) -> Result<Link, FarmError> {
+pub(crate) async fn connect(access: &Access) -> Result<Link, FarmError> {
     Link::connect(&access.address(), &access.identity.user()).await
 }

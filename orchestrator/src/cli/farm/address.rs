@@ -53,7 +53,16 @@ pub(crate) fn owner() -> String {
 /// How long keys live on this farm. Where nobody says on how many servers it is, they live as long as an
 /// election needs: one may be under way.
 pub(crate) async fn ttl(link: &Link) -> Duration {
-    live::ttl(server::replicas(link).await.unwrap_or(CLUSTER))
+    ttl_on(server::replicas(link).await.unwrap_or(CLUSTER))
+}
+
+/// How long keys live on so many servers. The hidden `PACKTRAIN_FARM_TTL`, whole seconds, is for tests.
+pub(crate) fn ttl_on(replicas: usize) -> Duration {
+    let given = std::env::var("PACKTRAIN_FARM_TTL").ok();
+    match given.and_then(|seconds| seconds.parse().ok()) {
+        Some(seconds) if seconds >= 1 => Duration::from_secs(seconds),
+        Some(_) | None => live::ttl(replicas),
+    }
 }
 
 /// This user's folder of farms.
@@ -111,10 +120,24 @@ pub(crate) fn find(
             },
             identity: None,
         }),
-        None => Err(CliError::misuse("this user knows no farm").hint(
-            "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
-        )),
+        None => Err(unknown(roles)),
     }
+}
+
+/// Why there is no farm for a command of these roles.
+fn unknown(roles: &[Role]) -> CliError {
+    let is_there = |role: &Role| access_file(*role).is_ok_and(|file| file.is_file());
+    let others: Vec<_> = Role::ALL.into_iter().filter(is_there).collect();
+    if others.is_empty() {
+        return CliError::misuse("this user knows no farm").hint(
+            "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
+        );
+    }
+    let (others, wanted) = (words(&others), words(roles));
+    CliError::misuse(format!(
+        "this needs the role {wanted} on the farm, and this user has {others}"
+    ))
+    .hint("join once more, with a token of `packtrain farm token --role`")
 }
 
 /// The first of these roles that this user has.

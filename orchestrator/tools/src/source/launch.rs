@@ -23,6 +23,8 @@ pub(super) struct CommandLine {
     pub(super) program: OsString,
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
+    /// What it does not get of our own environment.
+    pub(super) without: Vec<String>,
     pub(super) folder: Option<PathBuf>,
     /// The file that the author wrote, as far as it is known.
     pub(super) file: Option<PathBuf>,
@@ -103,6 +105,7 @@ pub(super) fn command_line(
         env: env
             .map(|(name, value)| (name.clone(), places.fill(value)))
             .collect(),
+        without: launch.without.clone(),
         folder,
         file,
     })

@@ -38,6 +38,9 @@ impl Process {
         log: SourceLog,
     ) -> Result<(Self, ChildStdout), String> {
         let mut command = Command::new(&line.program);
+        for name in &line.without {
+            command.env_remove(name);
+        }
         command
             .args(&line.args)
             .envs(env.iter().map(|(name, value)| (name, value)))

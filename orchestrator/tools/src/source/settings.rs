@@ -88,6 +88,8 @@ pub struct Launch {
     pub args: Vec<String>,
     /// Environment variables for it besides our own, with templates.
     pub env: BTreeMap<String, String>,
+    /// Environment variables of our own that it does not get, by name.
+    pub without: Vec<String>,
     /// The folder it runs in, with templates.
     pub folder: Option<String>,
 }

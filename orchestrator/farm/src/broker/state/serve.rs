@@ -108,7 +108,7 @@ impl State {
             let has_enough = run.has_begun
                 || advert.min_devices <= 1
                 || self.in_service_for(run) >= advert.min_devices as usize;
-            !advert.done && !run.is_closing && has_enough
+            !advert.done && !advert.stopping && !run.is_closing && has_enough
         })
     }
 

@@ -89,6 +89,9 @@ impl State {
         let (Some(advert), Some(wish)) = (&run.advert, wish) else {
             return "its process is gone; its sessions wait until it is resumed".to_owned();
         };
+        if advert.stopping {
+            return "it was stopped".to_owned();
+        }
         let expression = &self.expressions[wish.lane.expression];
         if let Err(error) = &expression.requirement {
             return error.clone();

@@ -156,6 +156,7 @@ async fn a_host_cannot_change_the_streams_or_follow_what_is_not_for_it() {
         "$JS.API.CONSUMER.CREATE.RUNS.x.r.>",
         "$JS.API.CONSUMER.CREATE.BLOBS.x.blob.*",
         "$JS.API.CONSUMER.CREATE.KV_live.x.$KV.live.host.mac-1",
+        "$JS.API.CONSUMER.CREATE.KV_device.x.$KV.device.mac-1.>",
         "$JS.API.CONSUMER.CREATE.KV_device.x.$KV.device.mac-2.>",
         "$JS.API.CONSUMER.CREATE.KV_lease.x.$KV.lease.mac-2.>",
         "$JS.API.CONSUMER.DURABLE.CREATE.RUNS.x",

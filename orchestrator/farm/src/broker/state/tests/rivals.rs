@@ -110,6 +110,7 @@ impl Farm {
             owner: String::new(),
             min_devices: 1,
             done: false,
+            stopping: false,
         };
         let run = run_id(RUNS[run]);
         self.logs[0].push(Fact::Run { run, advert });

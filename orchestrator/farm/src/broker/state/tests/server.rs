@@ -132,6 +132,21 @@ impl Server {
             owner: format!("{run}@laptop"),
             min_devices,
             done: false,
+            stopping: false,
+        };
+        self.tell(Fact::Run {
+            run: run_id(run),
+            advert,
+        });
+    }
+
+    pub(super) fn stop(&mut self, run: &str) {
+        let advert = RunAdvert {
+            incarnation: "r1".to_owned(),
+            owner: String::new(),
+            min_devices: 1,
+            done: false,
+            stopping: true,
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -145,6 +160,7 @@ impl Server {
             owner: String::new(),
             min_devices: 1,
             done: true,
+            stopping: false,
         };
         self.tell(Fact::Run {
             run: run_id(run),

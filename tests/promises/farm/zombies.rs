@@ -1,0 +1,170 @@
+//! SIGSTOP for longer than keys live, and SIGCONT: whoever comes back to what is others' by now does
+//! nothing to it.
+
+use chrono::Utc;
+use packtrain_model::Outcome;
+use packtrain_tests::farm_lab::FarmRun;
+use packtrain_tests::process::Process;
+use packtrain_tests::until;
+
+use super::scene::{Scene, attempts_of, in_time, lost, reported};
+
+/// A session that lasts longer than keys live: three seconds and more.
+const LONG: (usize, u64) = (6, 500);
+
+fn scene() -> (Scene, String) {
+    let scene = Scene::of(&[("h1", 2), ("h2", 2)]);
+    let trail = scene.farm.trail("marked", LONG.0, LONG.1);
+    (scene, trail)
+}
+
+/// A run with a session under way on each of the four phones.
+fn busy(scene: &Scene, trail: &str, sessions: usize) -> FarmRun {
+    let run = scene.run(trail, sessions);
+    run.until_told("session_started", 4);
+    run
+}
+
+/// What was lost, and why.
+fn causes(run: &FarmRun) -> Vec<String> {
+    let causes = lost(run).into_iter().map(|attempt| match attempt.outcome {
+        Some(Outcome::Infrastructure { cause, .. }) => cause,
+        other => panic!("{other:?} is no loss"),
+    });
+    causes.collect()
+}
+
+/// The commands that have reached the phones of a host since then.
+fn arrived_since(scene: &Scene, host: &str, since: chrono::DateTime<Utc>) -> Vec<String> {
+    let arrived = scene.host(host).phones.arrived().into_iter();
+    arrived
+        .filter(|arrived| arrived.at_us > since.timestamp_micros() && arrived.kind == "command")
+        .filter(|arrived| arrived.what.contains("packtrain-step"))
+        .map(|arrived| arrived.what)
+        .collect()
+}
+
+#[test]
+fn a_host_that_was_asleep_gives_no_command_to_what_is_not_its_own_any_more() {
+    let (scene, trail) = scene();
+    let run = busy(&scene, &trail, 4);
+    let host = &scene.host("h1").process;
+    host.freeze();
+    let asleep = Utc::now();
+    let took = (scene.witness).free_after(asleep, |held| held.host.to_string() == "h1");
+    in_time(took, &"asleep");
+    let id = run.id();
+    until(|| scene.witness.grants(&id).len() == 6);
+    let awake = Utc::now();
+    host.thaw();
+    run.expect(0);
+    reported(&run, 4);
+    assert_eq!(causes(&run), ["its host h1 is gone"; 2]);
+    // It is back, and well.
+    scene.until_all_serve();
+    assert_eq!(arrived_since(&scene, "h1", awake), [""; 0]);
+    let next = scene.run(&trail, 4);
+    next.expect(0);
+    assert_eq!(attempts_of(&next).len(), 4);
+    assert_eq!(scene.findings(&[&run, &next]), []);
+}
+
+#[test]
+fn a_host_that_was_asleep_while_another_took_its_name_ends_and_touches_no_phone() {
+    let (scene, trail) = scene();
+    let run = busy(&scene, &trail, 4);
+    let host = &scene.host("h1").process;
+    host.freeze();
+    let (url, folder) = (scene.farm.url(), scene.farm.lab().folder().to_owned());
+    let words = ["host", "--farm", &url, "--name", "h1", "-d", "android"];
+    let mut command = scene.farm.command(&words);
+    command
+        .current_dir(folder.join("hosts/h1"))
+        .env("XDG_CACHE_HOME", folder.join(".another-cache"));
+    let another = Process::start("another", &mut command, &folder.join("logs/another.log"));
+    let id = run.id();
+    until(|| scene.witness.grants(&id).len() == 6);
+    host.thaw();
+    assert_eq!(host.ended(), 2);
+    let said = host.stderr();
+    assert!(said.contains("another one of the same name"), "{said}");
+    run.expect(0);
+    reported(&run, 4);
+    assert_eq!(causes(&run).len(), 2);
+    assert!(another.is_running());
+    assert_eq!(scene.findings(&[&run]), []);
+}
+
+#[test]
+fn a_host_that_is_started_anew_knows_nothing_of_what_it_had() {
+    let (mut scene, trail) = scene();
+    let run = busy(&scene, &trail, 4);
+    scene.host("h1").process.kill();
+    scene.restart("h1");
+    run.expect(0);
+    reported(&run, 4);
+    let known = ["its host h1 is gone", "its host h1 was started anew"];
+    let causes = causes(&run);
+    assert_eq!(causes.len(), 2);
+    assert!(
+        causes.iter().all(|cause| known.contains(&&**cause)),
+        "{causes:?}"
+    );
+    assert_eq!(scene.findings(&[&run]), []);
+}
+
+#[test]
+fn a_run_that_was_asleep_has_lost_its_devices_and_asks_again() {
+    let (scene, trail) = scene();
+    let run = busy(&scene, &trail, 4);
+    run.process.freeze();
+    let (asleep, id) = (Utc::now(), run.id());
+    let took = scene.witness.free_after(asleep, |held| held.run.0 == id);
+    in_time(took, &"asleep");
+    let other = scene.run(&trail, 4);
+    other.expect(0);
+    assert_eq!(attempts_of(&other).len(), 4);
+    run.process.thaw();
+    run.expect(0);
+    reported(&run, 4);
+    assert_eq!(causes(&run), ["its run is gone"; 4]);
+    assert_eq!(scene.findings(&[&run, &other]), []);
+}
+
+#[test]
+fn a_run_that_was_asleep_leaves_its_journal_to_who_carried_it_on() {
+    let (scene, trail) = scene();
+    let run = busy(&scene, &trail, 6);
+    run.process.freeze();
+    let resumed = scene.farm.resume(&run, &[]);
+    resumed.expect(0);
+    run.process.thaw();
+    run.expect(2);
+    let said = run.process.stderr();
+    assert!(said.contains("carried on by another process"), "{said}");
+    reported(&resumed, 6);
+    assert_eq!(scene.findings(&[&resumed]), []);
+}
+
+#[test]
+fn a_broker_that_was_asleep_stands_by() {
+    let mut scene = Scene::of(&[("h1", 2), ("h2", 2)]);
+    let trail = scene.farm.trail("marked", 2, 200);
+    let standby = scene.farm.broker();
+    scene.brokers.push(standby);
+    let run = busy(&scene, &trail, 24);
+    scene.brokers[0].freeze();
+    let took = scene.witness.led_after(Utc::now());
+    in_time(took, &"asleep");
+    scene.brokers[0].thaw();
+    run.expect(0);
+    reported(&run, 24);
+    assert_eq!(lost(&run), []);
+    // And when it has to lead again, it does.
+    let next = busy(&scene, &trail, 12);
+    let killed = Utc::now();
+    scene.brokers.remove(1).kill();
+    in_time(scene.witness.led_after(killed), &"killed");
+    next.expect(0);
+    assert_eq!(scene.findings(&[&run, &next]), []);
+}
