@@ -89,7 +89,13 @@ fn until_there(farm: &FarmLab, name: &str) {
 fn sessions(farm: &FarmLab, trail: &str, count: usize) -> FarmRun {
     let count = count.to_string();
     farm.run(&[
-        trail, "--on", "android", "--count", &count, "--observe", "none",
+        trail,
+        "--on",
+        "android",
+        "--count",
+        &count,
+        "--observe",
+        "none",
     ])
 }
 
