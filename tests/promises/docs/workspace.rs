@@ -38,12 +38,13 @@ pub fn try_page(page: &Path) -> Vec<String> {
         return Vec::new();
     }
     let workspace = Workspace::new();
-    blocks
-        .iter()
-        .enumerate()
-        .flat_map(|(number, block)| workspace.try_block(block, number))
+    let tried = blocks.iter().enumerate();
+    let tried = tried.flat_map(|(number, block)| workspace.try_block(block, number));
+    let mut wrong: Vec<_> = tried
         .map(|wrong| format!("{}:{wrong}", shown(page)))
-        .collect()
+        .collect();
+    wrong.extend(workspace.left().map(|left| format!("{}: {left}", shown(page))));
+    wrong
 }
 
 struct Workspace {
@@ -62,11 +63,30 @@ impl Workspace {
         std::fs::create_dir(&bin).unwrap();
         let program = env!("CARGO_BIN_EXE_packtrain-under-test");
         std::os::unix::fs::symlink(program, bin.join("packtrain")).unwrap();
+        if let Some(server) = std::env::var_os("PACKTRAIN_TEST_NATS") {
+            std::os::unix::fs::symlink(server, bin.join("nats-server")).unwrap();
+        }
         for (name, script) in [("cargo", CARGO), ("npm", NPM), ("python3", PYTHON)] {
             std::fs::write(bin.join(name), script).unwrap();
             std::fs::set_permissions(bin.join(name), Permissions::from_mode(0o755)).unwrap();
         }
         Self { lab }
+    }
+
+    /// Ends what a page started in the background and did not end, and says so.
+    fn left(&self) -> Option<String> {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let left: Vec<_> = processes
+            .filter(|process| {
+                let place = std::fs::read_link(process.path().join("cwd"));
+                place.is_ok_and(|place| place.starts_with(self.lab.folder()))
+            })
+            .map(|process| process.file_name())
+            .collect();
+        for process in &left {
+            let _ = Command::new("kill").arg("-9").arg(process).status();
+        }
+        (!left.is_empty()).then(|| format!("{} processes are left", left.len()))
     }
 
     fn try_block(&self, block: &Block, number: usize) -> Vec<String> {
@@ -102,6 +122,8 @@ impl Workspace {
             .current_dir(self.lab.folder())
             .env("PATH", format!("{}:{path}", bin.display()))
             .env("XDG_CONFIG_HOME", self.lab.folder().join(".config"))
+            .env("XDG_STATE_HOME", self.lab.folder().join(".state"))
+            .env("XDG_CACHE_HOME", self.lab.folder().join(".cache"))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
             .output()

@@ -59,7 +59,7 @@ fn a_run_that_is_killed_lets_its_devices_go_and_is_resumed_without_gap_or_duplic
     let mut runs = Vec::new();
     for round in 1..=rounds() {
         let run = scene.run(&trail, 20);
-        let killed = dice.moment(&run, Duration::from_millis(1_200));
+        let killed = dice.moment(&run, Duration::from_millis(2_500));
         run.process.kill();
         let id = run.id();
         let before = run.told("session_finished");

@@ -182,6 +182,26 @@ pub async fn join(
     Ok(access)
 }
 
+/// Requests to join that wait to be answered.
+#[derive(Debug)]
+pub struct JoinRequests(async_nats::Subscriber);
+
+impl JoinRequests {
+    /// Takes requests from now on; who asks before that is told that nobody is there.
+    ///
+    /// # Errors
+    /// When it cannot listen for them.
+    pub async fn listen(link: &Link) -> Result<Self, FarmError> {
+        let requests = link.listen(names::JOIN.to_owned()).await?;
+        let flushed = link.client.flush().await;
+        flushed.map_err(|error| FarmError::Server {
+            doing: "listen for requests to join".to_owned(),
+            cause: error.to_string(),
+        })?;
+        Ok(Self(requests))
+    }
+}
+
 /// Lets computers join, for as long as it is polled.
 #[derive(Debug)]
 pub struct JoinService<'a> {
@@ -205,12 +225,8 @@ impl<'a> JoinService<'a> {
     }
 
     /// Answers requests until the connection, a broker's, is closed.
-    ///
-    /// # Errors
-    /// When it cannot listen for them.
-    pub async fn serve(&self, link: &Link) -> Result<(), FarmError> {
-        let mut requests = link.listen(names::JOIN.to_owned()).await?;
-        while let Some(message) = requests.next().await {
+    pub async fn serve(&self, link: &Link, mut requests: JoinRequests) {
+        while let Some(message) = requests.0.next().await {
             let Some(reply) = message.reply else { continue };
             let answer = match serde_json::from_slice(&message.payload) {
                 Ok(request) => self.answer(&request).await,
@@ -219,7 +235,6 @@ impl<'a> JoinService<'a> {
             let words = serde_json::to_vec(&answer).unwrap_or_default();
             link.tell(reply.to_string(), words).await;
         }
-        Ok(())
     }
 
     async fn answer(&self, request: &Request) -> Answer {

@@ -120,10 +120,24 @@ pub(crate) fn find(
             },
             identity: None,
         }),
-        None => Err(CliError::misuse("this user knows no farm").hint(
-            "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
-        )),
+        None => Err(unknown(roles)),
     }
+}
+
+/// Why there is no farm for a command of these roles.
+fn unknown(roles: &[Role]) -> CliError {
+    let is_there = |role: &Role| access_file(*role).is_ok_and(|file| file.is_file());
+    let others: Vec<_> = Role::ALL.into_iter().filter(is_there).collect();
+    if others.is_empty() {
+        return CliError::misuse("this user knows no farm").hint(
+            "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
+        );
+    }
+    let (others, wanted) = (words(&others), words(roles));
+    CliError::misuse(format!(
+        "this needs the role {wanted} on the farm, and this user has {others}"
+    ))
+    .hint("join once more, with a token of `packtrain farm token --role`")
 }
 
 /// The first of these roles that this user has.

@@ -165,7 +165,10 @@ impl Changes {
 async fn show(what: What, link: &Link, format: Format) -> Result<(), CliError> {
     if what == What::Queue {
         let queue = broker::queue(link, PATIENCE).await;
-        show_queue(&queue.map_err(|error| farm_error(&error))?, format);
+        let queue = queue.map_err(|error| {
+            farm_error(&error).hint("is a broker at work? `packtrain farm hosts` says so")
+        })?;
+        show_queue(&queue, format);
         return Ok(());
     }
     let all = query::overview(link).await;

@@ -9,7 +9,7 @@ use packtrain_config::{Config, Flags};
 use packtrain_farm::broker::{self, BrokerOptions};
 use packtrain_farm::link::{FarmAddress, Link};
 use packtrain_farm::server::{
-    self, Embedded, FarmFolder, JoinService, Listen, NatsServer, Role, ServerError,
+    self, Embedded, FarmFolder, JoinRequests, JoinService, Listen, NatsServer, Role, ServerError,
 };
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
@@ -89,13 +89,14 @@ async fn up(
         Farm::start(&found, folder, listen, name).await
     };
     let farm = interrupts.interruptible(starting).await?;
-    let served = match farm.announce(args.format) {
-        Ok(()) => {
-            let devices = (!args.no_devices).then_some(args.device);
-            farm.serve(config, devices, &interrupts).await
-        }
-        Err(error) => Err(error),
+    let served = async {
+        // Whoever reads the line may join at once.
+        let joining = farm.joining().await?;
+        farm.announce(args.format)?;
+        let devices = (!args.no_devices).then_some(args.device);
+        farm.serve(config, devices, joining, &interrupts).await
     };
+    let served = served.await;
     farm.end().await;
     served.map(|()| Exit::Passed)
 }
@@ -192,6 +193,7 @@ impl<'a> Farm<'a> {
         &self,
         config: &Config,
         devices: Option<Vec<String>>,
+        joining: (Link, JoinRequests),
         interrupts: &Interrupts,
     ) -> Result<(), CliError> {
         let stop = CancellationToken::new();
@@ -211,7 +213,7 @@ impl<'a> Farm<'a> {
             stop.cancel();
             ended
         };
-        let joining = self.let_computers_join(&stop);
+        let joining = self.let_computers_join(joining, &stop);
         let overdue = async {
             interrupts.first().cancelled().await;
             tokio::time::sleep(END_TIMEOUT).await;
@@ -225,13 +227,23 @@ impl<'a> Farm<'a> {
         }
     }
 
-    async fn let_computers_join(&self, stop: &CancellationToken) -> Result<(), CliError> {
+    async fn joining(&self) -> Result<(Link, JoinRequests), CliError> {
         let link = Link::connect(&self.broker, "join").await;
         let link = link.map_err(|error| farm_error(&error))?;
+        let requests = JoinRequests::listen(&link).await;
+        let requests = requests.map_err(|error| farm_error(&error))?;
+        Ok((link, requests))
+    }
+
+    async fn let_computers_join(
+        &self,
+        (link, requests): (Link, JoinRequests),
+        stop: &CancellationToken,
+    ) -> Result<(), CliError> {
         let service = JoinService::new(self.folder, &self.server);
         let service = service.map_err(|error| server_error(&error))?;
         tokio::select! {
-            served = service.serve(&link) => served.map_err(|error| farm_error(&error)),
+            () = service.serve(&link, requests) => Ok(()),
             () = stop.cancelled() => Ok(()),
         }
     }

@@ -24,19 +24,10 @@ async fn joins(farm: &Farm, token: &str, identity: &Identity) -> Result<Access, 
     let broker = farm.connect(Role::Broker, "farm").await;
     let service = JoinService::new(&farm.folder, &farm.server).unwrap();
     let servers = [farm.server.url()];
-    let joining = async {
-        // The service listens before anybody asks.
-        broker.client.flush().await.unwrap();
-        loop {
-            match join(&servers, token, identity.clone()).await {
-                Err(JoinError::Nobody(_)) => tokio::task::yield_now().await,
-                answer => break answer,
-            }
-        }
-    };
+    let requests = JoinRequests::listen(&broker).await.unwrap();
     tokio::select! {
-        answer = joining => answer,
-        served = service.serve(&broker) => panic!("{served:?}"),
+        answer = join(&servers, token, identity.clone()) => answer,
+        () = service.serve(&broker, requests) => panic!("the broker's connection was closed"),
     }
 }
 

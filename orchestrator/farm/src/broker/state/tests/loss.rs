@@ -92,6 +92,19 @@ fn a_dead_runs_devices_are_free_and_its_demands_wait_until_it_is_resumed() {
 }
 
 #[test]
+fn a_run_that_was_stopped_keeps_what_it_has_until_that_ends_and_gets_nothing_more() {
+    let mut farm = Server::with(&["android/1@mac-1"]);
+    farm.run_of("a", 3, "android");
+    farm.stop("a");
+    assert!(farm.lost.is_empty());
+    farm.run_of("b", 1, "android");
+    farm.play();
+    assert_eq!(farm.order("a"), ["s1"]);
+    assert_eq!(farm.order("b"), ["s1"]);
+    assert_eq!(farm.reason("a"), "it was stopped");
+}
+
+#[test]
 fn a_run_that_is_done_is_forgotten_and_gives_its_devices_back() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 3, "android");

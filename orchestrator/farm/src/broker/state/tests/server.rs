@@ -140,6 +140,20 @@ impl Server {
         });
     }
 
+    pub(super) fn stop(&mut self, run: &str) {
+        let advert = RunAdvert {
+            incarnation: "r1".to_owned(),
+            owner: String::new(),
+            min_devices: 1,
+            done: false,
+            stopping: true,
+        };
+        self.tell(Fact::Run {
+            run: run_id(run),
+            advert,
+        });
+    }
+
     pub(super) fn done(&mut self, run: &str) {
         let advert = RunAdvert {
             incarnation: "r1".to_owned(),
