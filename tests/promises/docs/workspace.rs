@@ -43,7 +43,11 @@ pub fn try_page(page: &Path) -> Vec<String> {
     let mut wrong: Vec<_> = tried
         .map(|wrong| format!("{}:{wrong}", shown(page)))
         .collect();
-    wrong.extend(workspace.left().map(|left| format!("{}: {left}", shown(page))));
+    wrong.extend(
+        workspace
+            .left()
+            .map(|left| format!("{}: {left}", shown(page))),
+    );
     wrong
 }
 
