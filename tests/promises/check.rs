@@ -240,7 +240,7 @@ fn what_devices_of_a_farm_have_to_be_is_checked_where_it_stands() {
     let said = lab.run(&["check", "a.trail.yaml"]).expect(3).stderr;
     has(
         &said,
-        &["packtrain.yaml:2:7", "column", "^", "hint:", "farm why"],
+        &["packtrain.yaml:2:3", "column", "^", "hint:", "farm why"],
     );
     lab.write("packtrain.yaml", "farm:\n  on: android & api>=33\n");
     lab.run(&["check", "a.trail.yaml"]).expect(0);
