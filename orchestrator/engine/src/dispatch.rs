@@ -31,6 +31,8 @@ pub(crate) struct Assignment {
     pub(crate) device: Option<DeviceId>,
     /// How many attempts before this one say something about the app.
     pub(crate) tried: u32,
+    /// How many were lost with a device or a host of the farm.
+    pub(crate) lost: u32,
 }
 
 impl Assignment {
@@ -281,6 +283,7 @@ impl Dispatcher {
                     attempt,
                     device,
                     tried: 0,
+                    lost: self.lost.get(&index).copied().unwrap_or_default(),
                 };
                 assignment.tried = self.tried(&assignment);
                 actions.0.push_back(Action::Start(assignment));

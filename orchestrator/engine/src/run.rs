@@ -17,6 +17,9 @@ use crate::stop::{SessionStop, Stop, StopReason};
 /// How long sessions may take to stop after they were asked to.
 const SESSION_STOP_GRACE: Duration = Duration::from_secs(30);
 
+/// How long a session waits that was lost twice; twice as long each time.
+const LOST_AGAIN: Duration = Duration::from_secs(1);
+
 /// The longest that a retry is put off.
 const LONGEST_RETRY_DELAY: Duration = Duration::from_secs(300);
 
@@ -98,9 +101,11 @@ impl Run {
         let told = output.clone();
         let (host, stop) = (Arc::clone(&self.host), sessions.stop.clone());
         let order = self.plan.order(&assignment);
-        let delay = match assignment.tried {
-            0 => Duration::ZERO,
-            tried => {
+        let delay = match (assignment.tried, assignment.lost) {
+            // One that is lost again and again waits: what breaks it may pass.
+            (0, lost @ 2..) => LOST_AGAIN.saturating_mul(2_u32.saturating_pow(lost - 2)),
+            (0, _) => Duration::ZERO,
+            (tried, _) => {
                 let doubled = 2_u32.saturating_pow(tried - 1);
                 let delay = self.plan.options.retry_delay;
                 delay.saturating_mul(doubled).min(LONGEST_RETRY_DELAY)

@@ -92,8 +92,8 @@ struct Inner {
     turns: Turns,
     /// Trails that are stored, by the name of their files.
     trails: Mutex<HashMap<String, (Arc<Trail>, Blob)>>,
-    /// Devices that lost a session, by the session's place in the plan.
-    avoid: Mutex<HashMap<String, Vec<DeviceKey>>>,
+    /// Devices that lost a session, and hosts that did, by the session's place in the plan.
+    avoid: Mutex<HashMap<String, (Vec<DeviceKey>, Vec<HostName>)>>,
     cancelled: AtomicBool,
     alive: watch::Receiver<Alive>,
     live: Mutex<Option<Liveness>>,

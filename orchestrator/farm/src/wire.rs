@@ -149,8 +149,11 @@ pub struct Demand {
     pub spread: String,
     /// Whether an earlier attempt was lost; such sessions go first.
     pub requeued: bool,
-    /// Devices that lost earlier attempts; others go first.
+    /// Devices that lost earlier attempts; it waits for others while there are any in service.
     pub avoid: Vec<DeviceKey>,
+    /// Hosts that lost earlier attempts; the same.
+    #[serde(default)]
+    pub avoid_hosts: Vec<HostName>,
     /// When the run asked.
     pub at: DateTime<Utc>,
 }

@@ -148,6 +148,7 @@ impl Farm {
             spread: String::new(),
             requeued: false,
             avoid: Vec::new(),
+            avoid_hosts: Vec::new(),
             at: DateTime::UNIX_EPOCH,
         };
         let subject = names::demand(&run_id("a"), &session_id(session));

@@ -300,8 +300,15 @@ fn platforms(spec: &ToolSpec) -> String {
     }
 }
 
+/// The most of a cell, in characters.
+const MOST_OF_A_CELL: usize = 300;
+
 /// Rows below a heading, each column as wide as it must be.
 pub(crate) fn columns<const N: usize>(heading: &[&str; N], rows: &[[String; N]]) -> String {
+    let rows: Vec<[String; N]> = rows
+        .iter()
+        .map(|row| std::array::from_fn(|column| cell(&row[column])))
+        .collect();
     let width = |column: usize| {
         rows.iter()
             .map(|row| row[column].chars().count())
@@ -319,9 +326,15 @@ pub(crate) fn columns<const N: usize>(heading: &[&str; N], rows: &[[String; N]])
         padded.join("  ").trim_end().to_owned() + "\n"
     };
     let mut text = line(heading);
-    for row in rows {
+    for row in &rows {
         let cells: Vec<_> = row.iter().map(String::as_str).collect();
         text.push_str(&line(&cells));
     }
     text
+}
+
+/// What fits into a cell: others may have written it.
+fn cell(text: &str) -> String {
+    let shown = text.chars().filter(|letter| !letter.is_control());
+    shown.take(MOST_OF_A_CELL).collect()
 }

@@ -55,8 +55,9 @@ pub(super) async fn carry_out(
     } else {
         session.output.took(Duration::ZERO);
     }
-    if let (Outcome::Infrastructure { .. }, Some(grant)) = (&outcome, &session.grant) {
-        inner.avoid(&session.order.session, grant.device.clone());
+    if let (Outcome::Infrastructure { blame, .. }, Some(grant)) = (&outcome, &session.grant) {
+        let is_host = *blame == Blame::Host;
+        inner.avoid(&session.order.session, grant.device.clone(), is_host);
     }
     outcome
 }
@@ -159,7 +160,7 @@ impl Session<'_> {
                 .into();
         }
         let base = base(&order.session);
-        let avoid = {
+        let (avoid, avoid_hosts) = {
             let avoid = self.inner.avoid.lock();
             let avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
             avoid.get(base).cloned().unwrap_or_default()
@@ -170,6 +171,7 @@ impl Session<'_> {
                 spread: format!("{}", order.planned.trail),
                 requeued: order.attempt.0 > 1,
                 avoid,
+                avoid_hosts,
                 at: Utc::now(),
             },
             order: bare,
@@ -369,13 +371,14 @@ impl Session<'_> {
 }
 
 impl Inner {
-    fn avoid(&self, session: &SessionId, device: DeviceKey) {
+    fn avoid(&self, session: &SessionId, device: DeviceKey, is_host: bool) {
         let avoid = self.avoid.lock();
         let mut avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
-        avoid
-            .entry(base(session).to_owned())
-            .or_default()
-            .push(device);
+        let (devices, hosts) = avoid.entry(base(session).to_owned()).or_default();
+        if is_host {
+            hosts.push(device.host.clone());
+        }
+        devices.push(device);
     }
 }
 

@@ -100,6 +100,7 @@ pub(super) struct Wish {
     pub(super) lane: Lane,
     pub(super) turn: Turn,
     pub(super) avoid: Vec<DeviceAt>,
+    pub(super) avoid_hosts: Vec<HostAt>,
 }
 
 /// Sessions that are alike: what one may have, the others may have too.
@@ -314,13 +315,16 @@ impl State {
         let avoid: Vec<DeviceAt> = (demand.avoid.iter())
             .map(|device: &DeviceKey| self.device_at(device))
             .collect();
+        let avoid_hosts: Vec<HostAt> = (demand.avoid_hosts.iter())
+            .map(|host| self.host_at(host))
+            .collect();
         let row = &mut self.runs[run];
         row.expressions.insert(expression);
         row.first = row.first.min(sequence);
         let lane = Lane {
             expression,
             word: row.word(&demand.spread),
-            alone: (!avoid.is_empty()).then_some(at),
+            alone: (!avoid.is_empty() || !avoid_hosts.is_empty()).then_some(at),
         };
         row.sessions[at].wish = Some(Wish {
             lane,
@@ -330,6 +334,7 @@ impl State {
                 session: at,
             },
             avoid,
+            avoid_hosts,
         });
         // What it had before its word was known counts now.
         let visit = row.sessions[at].visit.take();

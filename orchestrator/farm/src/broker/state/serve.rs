@@ -178,9 +178,15 @@ impl State {
         pools: &[Pool],
         within: Within,
     ) -> Option<Choice> {
-        let free = &self.expressions[wish.lane.expression].free;
+        let expression = &self.expressions[wish.lane.expression];
+        let free = &expression.free;
         let mut avoided = None;
         let mut needs_new = None;
+        // Whoever breaks what it gets is always free: nobody goes back to it while there is another.
+        let has_better = || {
+            let mut in_service = expression.in_service.iter();
+            in_service.any(|device| !self.is_avoided(wish, *device))
+        };
         for pool in pools {
             for device in free.get(pool).into_iter().flatten().copied() {
                 if matches!(within, Within::Device(only) if only != device) {
@@ -191,7 +197,7 @@ impl State {
                     continue;
                 }
                 let choice = Choice {
-                    is_avoided: wish.avoid.contains(&device),
+                    is_avoided: self.is_avoided(wish, device),
                     turn: wish.turn,
                     device,
                 };
@@ -201,7 +207,11 @@ impl State {
                 avoided = avoided.or(Some(choice));
             }
         }
-        avoided
+        avoided.filter(|_| !has_better())
+    }
+
+    fn is_avoided(&self, wish: &Wish, device: DeviceAt) -> bool {
+        wish.avoid.contains(&device) || wish.avoid_hosts.contains(&self.devices[device].host)
     }
 
     fn is_visited(&self, run: &Run, wish: &Wish, device: DeviceAt) -> bool {

@@ -83,6 +83,7 @@ pub(super) fn demand(on: &str) -> Demand {
         spread: String::new(),
         requeued: false,
         avoid: Vec::new(),
+        avoid_hosts: Vec::new(),
         at: chrono::DateTime::UNIX_EPOCH,
     }
 }
