@@ -1,9 +1,11 @@
 //! A workspace in which the examples of one page are tried, in the order in which they are read.
 
+use std::ffi::OsString;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use packtrain_tests::{Ended, Lab, repository};
 
@@ -30,6 +32,11 @@ const PYTHON: &str = r#"#!/bin/sh
 if [ "$1 $2" = "-m venv" ]; then exec ln -s "$PACKTRAIN_TEST_SOURCES/../test-venv-fastmcp3" "$3"; fi
 PATH=${PATH#*:} exec python3 "$@"
 "#;
+
+/// How long processes of a page may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often it is looked.
+const END_POLL: Duration = Duration::from_millis(50);
 
 /// Tries every block of a page; what is wrong, one text each.
 pub fn try_page(page: &Path) -> Vec<String> {
@@ -77,20 +84,31 @@ impl Workspace {
         Self { lab }
     }
 
-    /// Ends what a page started in the background and did not end, and says so.
+    /// Ends what a page started in the background and did not end, and says so. What belongs to a process
+    /// that was killed, such as its browser, has a while to notice.
     fn left(&self) -> Option<String> {
+        let begun = Instant::now();
+        let mut left = self.processes();
+        while !left.is_empty() && begun.elapsed() < END_TIMEOUT {
+            std::thread::sleep(END_POLL);
+            left = self.processes();
+        }
+        for process in &left {
+            let _ = Command::new("kill").arg("-9").arg(process).status();
+        }
+        (!left.is_empty()).then(|| format!("{} processes are left", left.len()))
+    }
+
+    /// The processes that work in this workspace.
+    fn processes(&self) -> Vec<OsString> {
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let left: Vec<_> = processes
+        processes
             .filter(|process| {
                 let place = std::fs::read_link(process.path().join("cwd"));
                 place.is_ok_and(|place| place.starts_with(self.lab.folder()))
             })
             .map(|process| process.file_name())
-            .collect();
-        for process in &left {
-            let _ = Command::new("kill").arg("-9").arg(process).status();
-        }
-        (!left.is_empty()).then(|| format!("{} processes are left", left.len()))
+            .collect()
     }
 
     fn try_block(&self, block: &Block, number: usize) -> Vec<String> {

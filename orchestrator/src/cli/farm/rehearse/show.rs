@@ -207,7 +207,12 @@ impl Show {
 
     fn bring_back(&mut self) -> Result<(), CliError> {
         let now = Instant::now();
-        let (back, away): (Vec<_>, Vec<_>) = self.away.drain(..).partition(|(due, _)| *due <= now);
+        // Who is started without a server gives up at once, which is no fault of the farm.
+        let has_server = !self.is_away(Actor::Server) && self.stage.has_server();
+        let (back, away): (Vec<_>, Vec<_>) = self.away.iter().copied().partition(|(due, who)| {
+            let can_start = *who == Actor::Server || self.stage.actor_of(*who).is_running();
+            *due <= now && (can_start || has_server)
+        });
         self.away = away;
         for (_, who) in back {
             let actor = self.stage.actor_of(who);

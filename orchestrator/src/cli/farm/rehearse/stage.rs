@@ -196,6 +196,11 @@ impl Stage {
         Ok(())
     }
 
+    /// Whether the server takes connections.
+    pub(super) fn has_server(&self) -> bool {
+        TcpStream::connect(self.url.trim_start_matches("nats://")).is_ok()
+    }
+
     /// Carries a killed run on.
     pub(super) fn resume(&mut self, number: usize) -> Result<(), CliError> {
         let run = &mut self.runs[number];
