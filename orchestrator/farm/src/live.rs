@@ -70,6 +70,22 @@ impl Liveness {
         ttl: Duration,
         how: Take,
     ) -> Result<Option<Self>, FarmError> {
+        Self::take_while(link, key, value, ttl, how, None).await
+    }
+
+    /// The same; once the key had expired it is written anew only while there is something under the
+    /// subject `needs`.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn take_while(
+        link: &Link,
+        key: String,
+        value: Vec<u8>,
+        ttl: Duration,
+        how: Take,
+        needs: Option<String>,
+    ) -> Result<Option<Self>, FarmError> {
         let subject = names::key_subject(names::LIVE, &key);
         let value = Bytes::from(value);
         let (sent, revision) = loop {
@@ -94,6 +110,7 @@ impl Liveness {
             subject,
             ttl,
             due: sent + ttl / 3,
+            needs,
             revision,
             value: new_value,
             changed: Arc::clone(&changed),
@@ -152,6 +169,8 @@ struct Renewing {
     /// When the key is written next. Counted from when it was sent last, not from the answer, which may
     /// have taken most of the time there is.
     due: Instant,
+    /// What has to be there for a key that had expired to be written anew.
+    needs: Option<String>,
     revision: u64,
     value: watch::Receiver<Bytes>,
     changed: Arc<Notify>,
@@ -198,12 +217,33 @@ impl Renewing {
     /// Who has the key, if it is somebody else; otherwise the revision to go on from is known.
     async fn was_taken(&mut self, own: &Bytes) -> Option<String> {
         match self.link.last(&self.subject).await {
-            Ok(None) => self.revision = 0,
-            Ok(Some(last)) if is_ours(&last, own) => self.revision = last.sequence,
+            Ok(None) => {
+                self.revision = 0;
+                return self.is_over().await;
+            }
+            Ok(Some(last)) if is_ours(&last, own) => {
+                self.revision = last.sequence;
+                if last.value.is_none() {
+                    return self.is_over().await;
+                }
+            }
             Ok(Some(_)) => return Some("another one of the same name is alive".to_owned()),
             Err(error) => tracing::debug!(%error, "not read back"),
         }
         None
+    }
+}
+
+impl Renewing {
+    /// That there is nothing any more that the key is for, if so.
+    async fn is_over(&self) -> Option<String> {
+        let last = self.link.last(self.needs.as_deref()?).await;
+        match last {
+            Ok(last) if last.as_ref().is_none_or(|last| last.value.is_none()) => {
+                Some("it has come to its end elsewhere".to_owned())
+            }
+            Ok(_) | Err(_) => None,
+        }
     }
 }
 

@@ -311,7 +311,9 @@ async fn take(
     let begun = tokio::time::Instant::now();
     let mut changes = link.follow_keys(names::LIVE, std::slice::from_ref(&key));
     loop {
-        let live = Liveness::take(link, key.clone(), value.clone(), options.ttl, Take::Free);
+        let manifest = names::key_subject(names::MANIFESTS, &names::encode(&run.0));
+        let (value, ttl) = (value.clone(), options.ttl);
+        let live = Liveness::take_while(link, key.clone(), value, ttl, Take::Free, Some(manifest));
         if let Some(live) = live.await? {
             return Ok(live);
         }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{DeviceId, DeviceInfo};
-use packtrain_engine::SessionOrder;
+use packtrain_engine::{SessionOptions, SessionOrder};
 use packtrain_model::{ArtifactKind, Outcome, RunEvent, RunId, SessionId, StepIndex};
 use serde::{Deserialize, Serialize};
 
@@ -310,6 +311,16 @@ pub struct Resume {
     pub devices: Vec<DeviceInfo>,
     /// What tells the plan from another.
     pub plan: String,
+    /// How the run goes about it, wherever that was said.
+    pub retries: u32,
+    /// How long to wait before a retry.
+    pub retry_delay: Duration,
+    /// Whether it stops after the first failure.
+    pub fail_fast: bool,
+    /// How long each of its processes may take.
+    pub time_limit: Option<Duration>,
+    /// How each session goes about it.
+    pub session: SessionOptions,
 }
 
 /// Asks the hosts of a run to let its sessions end. There is nothing else in it, so that nothing that is

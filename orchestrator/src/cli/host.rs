@@ -14,11 +14,11 @@ use packtrain_farm::link::{FarmAddress, Link};
 use packtrain_farm::server::Role;
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::Context;
 use super::farm::address;
-use super::run::farm::farm_error;
+use super::run::farm::{farm_error, tell_of_outages};
 use super::select::{known, select};
 use crate::exit::CliError;
 use crate::farm::capacity::{Resources, capacity};
@@ -228,6 +228,7 @@ async fn serve(
     ));
     let devices = advertise(&wiring, offered, &labels);
     let keeping = keep_connected(&fleet, &devices);
+    let outages = AbortOnDropHandle::new(tokio::spawn(tell_of_outages(link.clone())));
     let closing = TaskTracker::new();
     let workplace = HostWorkplace {
         fleet: fleet.clone(),
@@ -240,6 +241,7 @@ async fn serve(
     let workplace = Arc::new(workplace);
     let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop).await;
     drop(keeping);
+    drop(outages);
     fleet.shutdown(DEVICES_TIMEOUT).await;
     closing.close();
     let _ = tokio::time::timeout(RUNS_TIMEOUT, closing.wait()).await;

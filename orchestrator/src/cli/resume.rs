@@ -165,6 +165,7 @@ fn run_args(
     run.args_file = run.args_file.as_ref().map(here);
     run.format = args.format;
     run.shown = args.shown.clone();
+    run.shown.summary = run.shown.summary.as_ref().map(here);
     run.trails.clear();
     Ok(*run)
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 use packtrain_drivers::DeviceId;
 use packtrain_engine::SessionStop;
-use packtrain_model::{CancelCause, RunId};
+use packtrain_model::{Blame, CancelCause, Outcome, RunId};
 use serde::{Deserialize, Serialize};
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ use crate::link::{FarmError, Link};
 use crate::live::{Alive, Liveness, Take};
 use crate::names;
 use crate::store::{Stored, is_relayed, new_id};
-use crate::wire::{Cancel, Capacity, DeviceKey, HostAdvert, HostName, Lease, RunAdvert};
+use crate::wire::{Cancel, Capacity, DeviceKey, End, HostAdvert, HostName, Lease, RunAdvert};
 
 /// How long sessions may take to end when the host is asked to.
 const DRAIN: Duration = Duration::from_secs(30);
@@ -325,6 +325,8 @@ impl Host {
         }
         let Some(info) = self.devices.info(&device) else {
             tracing::warn!(%device, "a device was granted that is not here");
+            let refusing = refuse(self.link.clone(), self.key(&device), lease);
+            self.sessions.spawn(refusing);
             return;
         };
         let stop = SessionStop::default();
@@ -508,6 +510,23 @@ fn run_to_cancel(message: &async_nats::Message) -> Option<RunId> {
     let run = names::decode(message.subject.strip_prefix("cancel.")?)?;
     let asked: Cancel = serde_json::from_slice(&message.payload).ok()?;
     (asked.run.0 == run).then_some(asked.run)
+}
+
+/// Says that a session cannot be carried out here, so that another place is found for it.
+async fn refuse(link: Link, device: DeviceKey, lease: Lease) {
+    let end = End::Settled {
+        outcome: Outcome::Infrastructure {
+            blame: Blame::Device,
+            cause: format!("{} is not there any more", device.device),
+            hint: None,
+        },
+        items: 0,
+    };
+    let subject = names::end(&lease.run, &lease.session, &device.host);
+    let end = serde_json::to_vec(&end).unwrap_or_default();
+    if let Err(error) = link.put_if(&subject, 0, end.into(), None).await {
+        tracing::warn!(%error, "a session that cannot be carried out here waits");
+    }
 }
 
 async fn forget(link: &Link, key: &str) -> Result<(), FarmError> {

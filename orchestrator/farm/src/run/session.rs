@@ -301,7 +301,16 @@ impl Session<'_> {
             };
             match item {
                 Item::Event { at, event } => {
-                    if event.session() == Some(&self.order.session) {
+                    // How a session ended the run alone says.
+                    let is_hosts = !matches!(
+                        event,
+                        RunEvent::SessionFinished { .. } | RunEvent::SessionWillRetry { .. }
+                    );
+                    let starts = matches!(event, RunEvent::SessionStarted { .. });
+                    if is_hosts
+                        && starts != self.started
+                        && event.session() == Some(&self.order.session)
+                    {
                         self.started |= matches!(event, RunEvent::SessionStarted { .. });
                         self.first.get_or_insert(at);
                         self.last = Some(at);

@@ -1,6 +1,7 @@
 //! `packtrain farm join`: becomes one of a farm's computers.
 
 use clap::Args;
+use packtrain_farm::link::Link;
 use packtrain_farm::link::Trust;
 use packtrain_farm::server::{self, Access, Identity, Invitation, JoinError, Refusal, Role};
 use packtrain_farm::wire::HostName;
@@ -62,6 +63,14 @@ pub(crate) async fn joined(
         None => own_name()?,
     };
     let file = address::access_file(invitation.role)?;
+    // This computer has joined already: a service that is started again has the same token.
+    if let Ok(known) = Access::load(&file)
+        && known.servers == servers
+        && known.identity.name == name
+        && Link::connect(&known.address(), "packtrain").await.is_ok()
+    {
+        return Ok(known);
+    }
     // Kept before it is shown to anybody, so that a second attempt shows the same key.
     let pending = file.with_extension("joining");
     let identity = match Access::load(&pending) {

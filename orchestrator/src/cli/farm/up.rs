@@ -85,7 +85,8 @@ async fn up(
             Some(name) => name,
             None => host::own_name()?,
         };
-        let listen = args.listen.map_or_else(Listen::default, Listen);
+        let listen = args.listen.or_else(|| earlier(folder));
+        let listen = listen.map_or_else(Listen::default, Listen);
         Farm::start(&found, folder, listen, name).await
     };
     let farm = interrupts.interruptible(starting).await?;
@@ -99,6 +100,15 @@ async fn up(
     let served = served.await;
     farm.end().await;
     served.map(|()| Exit::Passed)
+}
+
+/// Where the farm was reached the last time, if nobody else is there now: hosts and runs look for it
+/// there.
+fn earlier(folder: &FarmFolder) -> Option<SocketAddr> {
+    let url = std::fs::read_to_string(token::url_file(folder)).ok()?;
+    let address: SocketAddr = url.trim().split_once("://")?.1.parse().ok()?;
+    let is_free = address.ip().is_loopback() && std::net::TcpListener::bind(address).is_ok();
+    is_free.then_some(address)
 }
 
 /// A farm's server that is up, and this user's ways to it.

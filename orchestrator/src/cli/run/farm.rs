@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use packtrain_config::Config;
@@ -24,6 +25,9 @@ use crate::cli::{Context, Workspace};
 use crate::exit::CliError;
 use crate::shutdown::Interrupts;
 use crate::{render, trails};
+
+/// How long the farm may be away without a word about it.
+const OUTAGE: Duration = Duration::from_secs(10);
 
 /// How a run asks a farm for devices.
 #[derive(Debug, Clone, Default, Args)]
@@ -146,6 +150,11 @@ pub(super) async fn execute(
         trails: named.collect(),
         devices,
         plan: planned.fingerprint(),
+        retries: planned.options.retries,
+        retry_delay: planned.options.retry_delay,
+        fail_fast: planned.options.fail_fast,
+        time_limit: planned.options.time_limit,
+        session: planned.options.session.clone(),
     });
     let ready = Ready {
         link,
@@ -178,7 +187,7 @@ pub(crate) async fn resume(
     config.run.output_dir = output;
     let registry = &workspace.registry;
     let known = resume.devices.clone();
-    let planned = planned(&args, &config, registry, &found, known, Some(run), context)?;
+    let mut planned = planned(&args, &config, registry, &found, known, Some(run), context)?;
     if planned.fingerprint() != resume.plan {
         return Err(CliError::misuse(format!(
             "run {} cannot be carried on: its plan is another one now",
@@ -186,6 +195,12 @@ pub(crate) async fn resume(
         ))
         .hint("use the same version of packtrain and the same secrets, or run it anew"));
     }
+    // As it was said then, by whichever file or variable.
+    planned.options.retries = resume.retries;
+    planned.options.retry_delay = resume.retry_delay;
+    planned.options.fail_fast = resume.fail_fast;
+    planned.options.time_limit = resume.time_limit;
+    planned.options.session = resume.session;
     let ready = Ready {
         link,
         plan: planned,
@@ -228,6 +243,7 @@ async fn carry_out(
         resumed,
     };
     let run = plan.run.clone();
+    let connection = link.clone();
     let begun = async {
         let begun = FarmHost::begin(link, options, manifest, files).await;
         begun.map_err(farm_error)
@@ -237,16 +253,16 @@ async fn carry_out(
         "run {run}; should this process end early: packtrain resume {run}"
     ));
     // From now on no other process carries the run on, so that what it wrote is as it stays.
-    let before = if resumed {
-        RunFolder::put_aside(config, &run)?
-    } else {
-        None
-    };
+    if resumed {
+        RunFolder::put_aside(config, &run)?;
+    }
     let folder = RunFolder::create(config, &run, context.color)?;
     let recording = Recording::begin(&args, folder, context, &interrupts).await?;
     let telling = AbortOnDropHandle::new(tokio::spawn(tell(farm.standing())));
+    let outages = AbortOnDropHandle::new(tokio::spawn(tell_of_outages(connection)));
     let recorded = recording.run(plan, Arc::new(farm.clone())).await;
     drop(telling);
+    drop(outages);
     // What is on the farm is kept for as long as the journal is not whole.
     if let Some(by) = farm.taken() {
         recorded.close().await?;
@@ -257,9 +273,9 @@ async fn carry_out(
     }
     if recorded.is_whole() {
         farm.done().await;
-        if let Some(before) = before {
+        if resumed {
             // All of it is in the new journal.
-            let _ = std::fs::remove_dir_all(before);
+            RunFolder::remove_aside(config, &run);
         }
     }
     recorded.close().await
@@ -289,6 +305,28 @@ async fn tell(mut standing: watch::Receiver<Option<Standing>>) {
         if standing.changed().await.is_err() {
             return;
         }
+    }
+}
+
+/// Says when the farm does not answer for a while, and when it does again.
+pub(crate) async fn tell_of_outages(link: Link) {
+    let mut connected = link.connected();
+    loop {
+        if connected.wait_for(Option::is_none).await.is_err() {
+            return;
+        }
+        let back = connected.wait_for(Option::is_some);
+        if tokio::time::timeout(OUTAGE, back).await.is_ok() {
+            continue;
+        }
+        render::say(&format!(
+            "farm: no answer from {}; still trying",
+            link.servers()
+        ));
+        if connected.wait_for(Option::is_some).await.is_err() {
+            return;
+        }
+        render::say("farm: connected again");
     }
 }
 

@@ -52,15 +52,15 @@ impl RunFolder {
         })
     }
 
-    /// Puts what an earlier process of the run wrote aside, and says where.
+    /// Puts what an earlier process of the run wrote aside.
     ///
     /// # Errors
     /// When the disk refuses.
-    pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<Option<PathBuf>, CliError> {
+    pub(super) fn put_aside(config: &Config, run: &RunId) -> Result<(), CliError> {
         let root = &config.run.output_dir;
         let folder = root.join(&run.0);
         if !folder.exists() {
-            return Ok(None);
+            return Ok(());
         }
         let free = (1..).map(|number| root.join(format!(".{run}.{number}")));
         let aside = free
@@ -70,7 +70,23 @@ impl RunFolder {
         std::fs::rename(&folder, &aside).map_err(|error| {
             CliError::infrastructure("cannot put the earlier journal aside").because(&error)
         })?;
-        Ok(Some(aside))
+        Ok(())
+    }
+}
+
+impl RunFolder {
+    /// Removes what was put aside of a run.
+    pub(super) fn remove_aside(config: &Config, run: &RunId) {
+        let Ok(entries) = std::fs::read_dir(&config.run.output_dir) else {
+            return;
+        };
+        let prefix = format!(".{run}.");
+        for entry in entries.filter_map(Result::ok) {
+            if entry.file_name().to_string_lossy().starts_with(&prefix) {
+                // What stays is in nobody's way.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
     }
 }
 
