@@ -15,8 +15,8 @@ use super::scene::{Scene, attempts_of, lost, reported};
 fn standing(scene: &Scene, run: &FarmRun) -> Option<Value> {
     let (id, queue) = (run.id(), scene.farm.ask(&["farm", "queue"]));
     let mut runs = queue["runs"].as_array().unwrap().iter();
-    runs.find(|standing| standing["run"] == id.as_str())
-        .cloned()
+    let of_run = runs.find(|standing| standing["run"] == id.as_str());
+    of_run.cloned()
 }
 
 /// Waits until the queue says why a run waits, and the run says so itself.
