@@ -189,7 +189,6 @@ pub(super) struct Dice {
 }
 
 impl Dice {
-    #[expect(clippy::print_stdout, reason = "shown when a test fails")]
     pub(super) fn new() -> Self {
         let given = std::env::var("PACKTRAIN_TEST_SEED").ok();
         let seed = given.map_or_else(
