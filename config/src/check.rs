@@ -18,10 +18,10 @@ use crate::value::HumanDuration;
 const MAX_SIMULATED: u32 = 1_000;
 
 /// A setting that breaks a rule.
-struct Violation {
-    key: KeyPath,
-    message: String,
-    hint: Option<String>,
+pub(crate) struct Violation {
+    pub(crate) key: KeyPath,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
 }
 
 impl Violation {
@@ -48,7 +48,12 @@ pub(crate) fn check(
     rules(config).map_err(|violation| locate(violation, origins, documents))
 }
 
-fn locate(violation: Violation, origins: &Origins, documents: &[Document]) -> ConfigError {
+/// A broken rule with the place that breaks it.
+pub(crate) fn locate(
+    violation: Violation,
+    origins: &Origins,
+    documents: &[Document],
+) -> ConfigError {
     let Violation { key, message, hint } = violation;
     let origin = origins.get(&key);
     if let Origin::File { path, position, .. } = &origin

@@ -57,6 +57,7 @@ pub struct Loaded {
     /// What was ignored but may not have been meant to be.
     pub warnings: Vec<Warning>,
     origins: Origins,
+    documents: Vec<Document>,
 }
 
 /// A setting, its value and where that comes from.
@@ -74,6 +75,12 @@ impl Loaded {
     /// Where a value comes from.
     pub fn origin(&self, key: &KeyPath) -> Origin {
         self.origins.get(key)
+    }
+
+    /// What is wrong with a setting that only others can judge, with the place where it is set.
+    pub fn mistake(&self, key: KeyPath, message: String, hint: Option<String>) -> ConfigError {
+        let violation = check::Violation { key, message, hint };
+        check::locate(violation, &self.origins, &self.documents)
     }
 
     /// Every setting that has a value, sorted by name; lists are one entry.
@@ -143,11 +150,12 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         config,
         root: found.root,
         files: documents
-            .into_iter()
-            .map(|document| document.path)
+            .iter()
+            .map(|document| document.path.clone())
             .collect(),
         warnings,
         origins,
+        documents,
     })
 }
 

@@ -26,7 +26,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use packtrain_config::{Config, ConfigError, Flags, Loaded, Sources};
+use packtrain_config::{Config, ConfigError, Flags, KeyPath, Loaded, Sources};
+use packtrain_farm::requirement::Requirement;
 use packtrain_model::Exit;
 use packtrain_tools::Registry;
 
@@ -129,6 +130,7 @@ impl Context {
             flags,
         });
         let loaded = loaded.map_err(|error| refused(&error))?;
+        let loaded = checked(loaded).map_err(|error| refused(&error))?;
         for warning in &loaded.warnings {
             let place = warning.path.as_ref().map_or_else(String::new, |path| {
                 format!("{}:{}: ", path.display(), warning.position.line)
@@ -136,6 +138,19 @@ impl Context {
             render::warning(&format!("{place}{}", warning.message), self.color);
         }
         Ok(loaded)
+    }
+}
+
+/// What the configuration itself cannot judge: the language in which a farm's devices are chosen.
+fn checked(loaded: Loaded) -> Result<Loaded, ConfigError> {
+    let on = loaded.config.farm.on.as_deref().unwrap_or_default();
+    match Requirement::parse(on) {
+        Ok(_) => Ok(loaded),
+        Err(error) => {
+            let hint = "`packtrain farm why --help` shows how it is written";
+            let key = KeyPath::new(["farm", "on"]);
+            Err(loaded.mistake(key, error.to_string(), Some(hint.to_owned())))
+        }
     }
 }
 

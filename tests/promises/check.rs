@@ -233,6 +233,26 @@ fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
 }
 
 #[test]
+fn what_devices_of_a_farm_have_to_be_is_checked_where_it_stands() {
+    let lab = lab();
+    lab.write("packtrain.yaml", "farm:\n  on: android & (api>=\n");
+    lab.write("a.trail.yaml", "trail:\n  - step: x\n");
+    let said = lab.run(&["check", "a.trail.yaml"]).expect(3).stderr;
+    has(
+        &said,
+        &["packtrain.yaml:2:3", "column", "^", "hint:", "farm why"],
+    );
+    lab.write("packtrain.yaml", "farm:\n  on: android & api>=33\n");
+    lab.run(&["check", "a.trail.yaml"]).expect(0);
+    let on = [("PACKTRAIN_FARM_ON", "!")];
+    let refused = lab.command(&["check", "a.trail.yaml"]).envs(on).output();
+    let said = packtrain_tests::Ended::from(refused.unwrap())
+        .expect(3)
+        .stderr;
+    has(&said, &["PACKTRAIN_FARM_ON"]);
+}
+
+#[test]
 fn a_broken_pattern_is_shown_where_it_stands() {
     let said = checked("web_waitForUrl: { pattern: \"product(\" }", 3);
     has(

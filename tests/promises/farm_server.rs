@@ -141,6 +141,44 @@ fn another_computer_joins_with_a_token_over_tls_and_sees_the_farm() {
 }
 
 #[test]
+fn where_there_is_no_farm_each_command_says_so_in_one_line() {
+    let lab = lab();
+    lab.write("a.trail.yaml", "trail:\n  - step: x\n");
+    let commands: [&[&str]; 8] = [
+        &["farm", "devices"],
+        &["farm", "hosts"],
+        &["farm", "queue"],
+        &["farm", "why", "android"],
+        &["farm", "drain", "mac-1"],
+        &["farm", "quarantine", "android/1@mac-1"],
+        &["farm", "doctor"],
+        &["resume", "20261122-093015-k3f9"],
+    ];
+    let nobody = "nats://127.0.0.1:9";
+    for command in commands {
+        let said = run(&lab, command).expect(3).stderr;
+        let hint = "hint: `packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's\n";
+        assert_eq!(said, format!("error: this user knows no farm\n{hint}"));
+        let elsewhere = [command, &["--farm", nobody]].concat();
+        let said = run(&lab, &elsewhere).expect(2).stderr;
+        assert!(
+            said.starts_with(&format!("error: no farm answers at {nobody}: "))
+                && said.contains("hint: is the farm up?"),
+            "{command:?}: {said}"
+        );
+        assert_eq!(said.lines().count(), 2, "{command:?}: {said}");
+    }
+    // An address without its scheme is no trail.
+    let said = run(&lab, &["run", "a.trail.yaml", "--farm", "farm:4222"])
+        .expect(3)
+        .stderr;
+    assert!(
+        said.contains("is no server's address") && said.contains("nats://host:4222"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_token_that_is_cut_off_is_told_so() {
     let lab = lab();
     let words = run(&lab, &["farm", "join", "nats://127.0.0.1:1", "abc"])

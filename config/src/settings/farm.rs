@@ -18,6 +18,9 @@ pub struct FarmSettings {
     /// Addresses of the farm's servers; those in the credentials by default.
     #[schemars(extend("examples" = [["tls://nats-1:4222", "tls://nats-2:4222"]]))]
     pub servers: Vec<String>,
+    /// What devices have to be when `run --farm` does not say so with `--on`.
+    #[schemars(extend("examples" = ["android & api>=33"]))]
+    pub on: Option<String>,
     /// The file that says who one is on the farm; the one that joining left by default.
     pub credentials: Option<PathBuf>,
     /// The nats-server that `packtrain farm up` starts; looked for in the usual places without it.

@@ -198,7 +198,7 @@ matrices:
     limit: 60
     expect: [{ when: { locale: de-DE }, step: 3, kind: missing, role: text, name: 'Hint' }]
 playwright: { node: /opt/node/bin/node, cli: node_modules/playwright-core/cli.js }
-farm: { include: ['builds/*.apk'], labels: { lab: berlin }, servers: ['tls://nats-1:4222'], credentials: ci.json, natsServer: /opt/nats-server }
+farm: { include: ['builds/*.apk'], labels: { lab: berlin }, servers: ['tls://nats-1:4222'], on: android & phone, credentials: ci.json, natsServer: /opt/nats-server }
 "#;
 
 #[test]

@@ -1,6 +1,7 @@
 //! Where sessions are carried out. A run does not care where that is, and a host knows no run.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{BoxFuture, DeviceId};
@@ -51,7 +52,10 @@ pub enum DeviceChangeKind {
 /// Where a session's events and files go, in order. It is bounded: a session waits when whoever
 /// keeps them is slow.
 #[derive(Clone)]
-pub struct SessionOutput(To);
+pub struct SessionOutput {
+    to: To,
+    took: Arc<OnceLock<Duration>>,
+}
 
 #[derive(Clone)]
 enum To {
@@ -73,18 +77,36 @@ pub trait SessionSink: Send + Sync {
 
 impl SessionOutput {
     /// An output into a run's journal.
-    pub const fn new(journal: Journal) -> Self {
-        Self(To::Journal(journal))
+    pub fn new(journal: Journal) -> Self {
+        Self {
+            to: To::Journal(journal),
+            took: Arc::default(),
+        }
     }
 
     /// An output to a run that is elsewhere.
     pub fn elsewhere(sink: Arc<dyn SessionSink>) -> Self {
-        Self(To::Elsewhere(sink))
+        Self {
+            to: To::Elsewhere(sink),
+            took: Arc::default(),
+        }
+    }
+
+    /// Says how long the session took, when that is not the time from its order to its outcome: it may
+    /// have waited in a queue.
+    pub fn took(&self, duration: Duration) {
+        // The first word counts.
+        let _ = self.took.set(duration);
+    }
+
+    /// How long the session took, if that was said.
+    pub(crate) fn duration(&self) -> Option<Duration> {
+        self.took.get().copied()
     }
 
     /// Journals an event.
     pub async fn record(&self, event: RunEvent) {
-        match &self.0 {
+        match &self.to {
             To::Journal(journal) => journal.record(event).await,
             To::Elsewhere(sink) => sink.record(event).await,
         }
@@ -92,14 +114,14 @@ impl SessionOutput {
 
     /// Journals an event of another computer, which happened at that moment by its clock.
     pub async fn record_at(&self, event: RunEvent, at: DateTime<Utc>) {
-        match &self.0 {
+        match &self.to {
             To::Journal(journal) => journal.record_at(event, at).await,
             To::Elsewhere(sink) => sink.record(event).await,
         }
     }
 
     pub(crate) fn record_now(&self, event: RunEvent) {
-        match &self.0 {
+        match &self.to {
             To::Journal(journal) => journal.record_now(event),
             To::Elsewhere(sink) => sink.record_now(event),
         }
@@ -107,7 +129,7 @@ impl SessionOutput {
 
     /// Saves a file and journals that it was.
     pub async fn save(&self, artifact: NewArtifact) {
-        match &self.0 {
+        match &self.to {
             To::Journal(journal) => journal.save(artifact).await,
             To::Elsewhere(sink) => sink.save(artifact).await,
         }

@@ -36,7 +36,7 @@ pub struct Run {
 #[derive(Default)]
 struct Sessions {
     tasks: JoinSet<Outcome>,
-    assignments: HashMap<Id, (Assignment, Instant)>,
+    assignments: HashMap<Id, (Assignment, Instant, SessionOutput)>,
     stop: SessionStop,
 }
 
@@ -95,6 +95,7 @@ impl Run {
 
     fn start(&self, assignment: Assignment, sessions: &mut Sessions) {
         let output = SessionOutput::new(self.journal.clone());
+        let told = output.clone();
         let (host, stop) = (Arc::clone(&self.host), sessions.stop.clone());
         let order = self.plan.order(&assignment);
         let delay = match assignment.tried {
@@ -125,7 +126,7 @@ impl Run {
         let id = task.id();
         sessions
             .assignments
-            .insert(id, (assignment, Instant::now()));
+            .insert(id, (assignment, Instant::now(), told));
     }
 
     async fn finish(self, mut verdict: Verdict, begun: Instant) -> Verdict {
@@ -163,14 +164,14 @@ impl Sessions {
             }
             Err(error) => (error.id(), panicked(error)),
         };
-        let (assignment, begun) = self
+        let (assignment, begun, output) = self
             .assignments
             .remove(&id)
             .expect("every task is entered when it is spawned and ends once");
         Event::SessionEnded {
             assignment,
             outcome,
-            duration: begun.elapsed(),
+            duration: output.duration().unwrap_or_else(|| begun.elapsed()),
         }
     }
 }

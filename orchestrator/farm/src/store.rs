@@ -229,6 +229,9 @@ impl Link {
                         Err(error) => tracing::debug!(%error, "not read back yet"),
                     }
                 }
+                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                    return Err(too_large(subject));
+                }
                 Err(error) => {
                     is_first = false;
                     if let Some(refusal) = self.refusal(subject) {
@@ -257,6 +260,9 @@ impl Link {
             let published = async { self.jetstream.publish_message(outbound).await?.await };
             match published.await {
                 Ok(_) => return Ok(()),
+                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                    return Err(too_large(subject));
+                }
                 Err(error) => {
                     if let Some(refusal) = self.refusal(subject) {
                         return Err(FarmError::Forbidden(refusal));
@@ -425,6 +431,14 @@ pub(crate) fn stream_of(subject: &str) -> String {
         (Some("$KV"), Some(bucket)) => format!("KV_{bucket}"),
         (Some("blob"), _) => names::BLOBS.to_owned(),
         _ => names::RUNS.to_owned(),
+    }
+}
+
+/// Trying again would not make it smaller.
+fn too_large(subject: &str) -> FarmError {
+    FarmError::Server {
+        doing: format!("write {subject}"),
+        cause: "it is larger than the server takes in one message".to_owned(),
     }
 }
 

@@ -228,6 +228,8 @@ pub enum Item {
     },
     /// Something that could not be kept, in one sentence.
     Lost(String),
+    /// One that is too large for a message: the blob's content is JSON of it.
+    Large(Blob),
 }
 
 /// Content that is stored under its digest.
@@ -258,6 +260,8 @@ pub enum End {
         /// Why, in one sentence.
         cause: String,
     },
+    /// One that is too large for a message: the blob's content is JSON of it.
+    Large(Blob),
 }
 
 /// A file of a bundle.

@@ -9,7 +9,7 @@ use packtrain_model::Outcome;
 use packtrain_tests::farm_lab::FarmRun;
 
 use super::entries;
-use super::scene::{Dice, Scene, attempts_of, in_time, lost, reported, rounds};
+use super::scene::{Dice, Scene, attempts_of, in_time, lost, note, reported, rounds};
 
 /// A farm of two hosts with two phones each, a trail for it, and chance.
 fn scene(steps: usize, step_ms: u64) -> (Scene, String, Dice) {
@@ -26,6 +26,7 @@ fn judge(scene: &Scene, runs: &[FarmRun], dice: &Dice) {
 #[test]
 fn a_host_that_is_killed_costs_attempts_and_no_verdict() {
     let (mut scene, trail, mut dice) = scene(3, 250);
+    scene.until_deaths_are_certain();
     let mut runs = Vec::new();
     for round in 1..=rounds() {
         let run = scene.run(&trail, 8);
@@ -45,7 +46,9 @@ fn a_host_that_is_killed_costs_attempts_and_no_verdict() {
         }
         reported(&run, 8);
         let (lost, took) = (lost.len(), took.num_milliseconds());
-        println!("round {round}: {name} lost {lost} sessions, free after {took} ms");
+        note(&format!(
+            "round {round}: {name} lost {lost} sessions, free after {took} ms"
+        ));
         runs.push(run);
         scene.restart(name);
         scene.until_all_serve();
@@ -56,6 +59,7 @@ fn a_host_that_is_killed_costs_attempts_and_no_verdict() {
 #[test]
 fn a_run_that_is_killed_lets_its_devices_go_and_is_resumed_without_gap_or_duplicate() {
     let (scene, trail, mut dice) = scene(2, 300);
+    scene.until_deaths_are_certain();
     let mut runs = Vec::new();
     for round in 1..=rounds() {
         let run = scene.run(&trail, 20);
@@ -79,7 +83,9 @@ fn a_run_that_is_killed_lets_its_devices_go_and_is_resumed_without_gap_or_duplic
             || "resumed at once".to_owned(),
             |took| format!("free after {} ms", took.num_milliseconds()),
         );
-        println!("round {round}: {before} of 20 were told, {lost} attempts lost, {took}");
+        note(&format!(
+            "round {round}: {before} of 20 were told, {lost} attempts lost, {took}"
+        ));
         runs.push(resumed);
     }
     judge(&scene, &runs, &dice);
@@ -101,7 +107,7 @@ fn a_broker_that_is_killed_is_followed_by_the_one_that_stands_by() {
         assert_eq!(lost(&run), [], "{dice}");
         reported(&run, 16);
         let took = took.num_milliseconds();
-        println!("round {round}: the standby led after {took} ms");
+        note(&format!("round {round}: the standby led after {took} ms"));
         runs.push(run);
         let standby = scene.farm.broker();
         scene.brokers.push(standby);
@@ -125,7 +131,7 @@ fn a_broker_that_is_killed_and_started_again_goes_on_where_it_was() {
         assert_eq!(lost(&run), [], "{dice}");
         reported(&run, 16);
         let took = took.num_milliseconds();
-        println!("round {round}: it led again after {took} ms");
+        note(&format!("round {round}: it led again after {took} ms"));
         runs.push(run);
     }
     judge(&scene, &runs, &dice);
@@ -147,7 +153,9 @@ fn a_server_that_is_killed_and_started_again_costs_nobody_anything() {
         let attempts = attempts_of(&run).len();
         assert_eq!(lost(&run), [], "{dice}");
         reported(&run, 16);
-        println!("round {round}: the server was away for {away} ms, {attempts} attempts");
+        note(&format!(
+            "round {round}: the server was away for {away} ms, {attempts} attempts"
+        ));
         runs.push(run);
     }
     judge(&scene, &runs, &dice);

@@ -16,12 +16,17 @@ use super::{entries, farm, findings};
 /// How much later than its life a key may be found to have expired.
 const FREE_GRACE: TimeDelta = TimeDelta::milliseconds(500);
 
+/// How long a broker that has just come believes nobody to be dead: they may be on their way back.
+const NEW_BROKER_GRACE: Duration = Duration::from_secs(4);
+
 /// A farm at work.
 pub(super) struct Scene {
     /// The first of them leads.
     pub(super) brokers: Vec<Process>,
     pub(super) hosts: Vec<Host>,
     pub(super) witness: Witness,
+    /// When the first broker led at the latest.
+    led: Instant,
     // Last, so that everything else is gone when its folder goes.
     pub(super) farm: FarmLab,
 }
@@ -45,6 +50,7 @@ impl Scene {
         let mut scene = Self {
             brokers: vec![broker],
             hosts: Vec::new(),
+            led: Instant::now(),
             witness: Witness::of(&farm),
             farm,
         };
@@ -71,6 +77,12 @@ impl Scene {
     pub(super) fn until_all_serve(&self) {
         let all = self.hosts.iter().map(|host| host.phones.addresses.len());
         self.farm.until_devices(all.sum());
+    }
+
+    /// Waits until the broker has been there for long enough to know who is dead.
+    #[track_caller]
+    pub(super) fn until_deaths_are_certain(&self) {
+        until(|| self.led.elapsed() > NEW_BROKER_GRACE);
     }
 
     pub(super) fn host(&self, name: &str) -> &Host {
@@ -156,6 +168,12 @@ pub(super) fn reported(run: &FarmRun, sessions: usize) {
     }
 }
 
+/// Says something that is shown when the test fails.
+#[expect(clippy::print_stdout, reason = "it is what the test harness shows")]
+pub(super) fn note(what: &str) {
+    println!("{what}");
+}
+
 /// How often something is done at random; `PACKTRAIN_TEST_ROUNDS` says otherwise.
 pub(super) fn rounds() -> usize {
     let given = std::env::var("PACKTRAIN_TEST_ROUNDS").ok();
@@ -181,7 +199,7 @@ impl Dice {
             |given| given.parse().unwrap(),
         );
         // Shown when the test fails, whatever it fails by.
-        println!("PACKTRAIN_TEST_SEED={seed}");
+        note(&format!("PACKTRAIN_TEST_SEED={seed}"));
         Self {
             seed,
             state: seed,

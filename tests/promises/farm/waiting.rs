@@ -14,9 +14,9 @@ use super::scene::{Scene, attempts_of, lost, reported};
 /// What the queue says of a run.
 fn standing(scene: &Scene, run: &FarmRun) -> Option<Value> {
     let (id, queue) = (run.id(), scene.farm.ask(&["farm", "queue"]));
-    let runs = queue["runs"].as_array().unwrap().iter();
-    runs.cloned()
-        .find(|standing| standing["run"] == id.as_str())
+    let mut runs = queue["runs"].as_array().unwrap().iter();
+    let of_run = runs.find(|standing| standing["run"] == id.as_str());
+    of_run.cloned()
 }
 
 /// Waits until the queue says why a run waits, and the run says so itself.

@@ -47,6 +47,7 @@ fn arrived_since(scene: &Scene, host: &str, since: chrono::DateTime<Utc>) -> Vec
 #[test]
 fn a_host_that_was_asleep_gives_no_command_to_what_is_not_its_own_any_more() {
     let (scene, trail) = scene();
+    scene.until_deaths_are_certain();
     let run = busy(&scene, &trail, 4);
     let host = &scene.host("h1").process;
     host.freeze();
@@ -116,6 +117,7 @@ fn a_host_that_is_started_anew_knows_nothing_of_what_it_had() {
 #[test]
 fn a_run_that_was_asleep_has_lost_its_devices_and_asks_again() {
     let (scene, trail) = scene();
+    scene.until_deaths_are_certain();
     let run = busy(&scene, &trail, 4);
     run.process.freeze();
     let (asleep, id) = (Utc::now(), run.id());

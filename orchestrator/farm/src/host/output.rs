@@ -175,6 +175,7 @@ async fn send(link: Link, to: Address, mut queued: mpsc::Receiver<Item>) -> u64 
         }) else {
             return first;
         };
+        let item = fit(&link, item).await;
         let mut bytes = size(&item);
         let mut items = vec![item];
         let linger = Instant::now() + LINGER;
@@ -205,6 +206,21 @@ async fn send(link: Link, to: Address, mut queued: mpsc::Receiver<Item>) -> u64 
             }
         }
         first += count;
+    }
+}
+
+/// An item as it fits into a message. Waits while the server is away.
+async fn fit(link: &Link, item: Item) -> Item {
+    if size(&item) <= PACK_BYTES {
+        return item;
+    }
+    let content = Bytes::from(serde_json::to_vec(&item).unwrap_or_default());
+    loop {
+        match bundle::put(link, content.clone()).await {
+            Ok((blob, _)) => return Item::Large(blob),
+            Err(error) => tracing::warn!(%error, "a large event does not reach its run"),
+        }
+        tokio::time::sleep(LINGER).await;
     }
 }
 

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures::FutureExt as _;
 
 use packtrain_drivers::DeviceInfo;
@@ -16,6 +17,9 @@ use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 use crate::store::Put;
 use crate::wire::{DeviceKey, End, OrderedDemand};
+
+/// The most of an end in one message.
+const END_BYTES: usize = 256 * 1024;
 
 /// A session to be carried out.
 pub(super) struct Granted {
@@ -45,7 +49,7 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
     let items = sending.finish().await;
     let end = End::Settled { outcome, items };
     let subject = names::end(&to.run, &to.session, &to.host);
-    let end = bytes::Bytes::from(serde_json::to_vec(&end).unwrap_or_default());
+    let end = written(link, &end).await;
     loop {
         match link.put_if(&subject, 0, end.clone(), None).await {
             Ok(Put::Done(_)) => break,
@@ -60,6 +64,21 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
             }
         }
     }
+}
+
+/// An end as it fits into a message.
+async fn written(link: &Link, end: &End) -> Bytes {
+    let whole = Bytes::from(serde_json::to_vec(end).unwrap_or_default());
+    if whole.len() <= END_BYTES {
+        return whole;
+    }
+    let stored = match bundle::put(link, whole).await {
+        Ok((blob, _)) => End::Large(blob),
+        Err(error) => End::Lost {
+            cause: format!("its outcome is large and could not be stored: {error}"),
+        },
+    };
+    serde_json::to_vec(&stored).unwrap_or_default().into()
 }
 
 async fn walk(link: &Link, runs: &Runs, granted: &Granted, output: SessionOutput) -> Outcome {

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use packtrain_engine::{
     ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
 };
 use packtrain_model::{Blame, Outcome, RunEvent, SessionId};
+use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, watch};
 
 use super::Inner;
@@ -16,7 +19,7 @@ use crate::bundle;
 use crate::link::in_one_line;
 use crate::live::Alive;
 use crate::names;
-use crate::wire::{Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
+use crate::wire::{Blob, Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
 
 /// A file larger than this is not taken from a host.
 const FILE_BYTES: u64 = 128 * 1024 * 1024;
@@ -37,10 +40,21 @@ pub(super) async fn carry_out(
         grant: None,
         early: Vec::new(),
         taken: 0,
+        damaged: None,
+        first: None,
+        last: None,
         started: false,
     };
     let outcome = session.live(&mut said, &stop, turn).await;
     inner.router.leave(&session.order.session);
+    // Neither the queue nor reading again counts.
+    if let (Some(first), Some(last)) = (session.first, session.last) {
+        session
+            .output
+            .took((last - first).to_std().unwrap_or_default());
+    } else {
+        session.output.took(Duration::ZERO);
+    }
     if let (Outcome::Infrastructure { .. }, Some(grant)) = (&outcome, &session.grant) {
         inner.avoid(&session.order.session, grant.device.clone());
     }
@@ -56,6 +70,11 @@ struct Session<'a> {
     early: Vec<Said>,
     /// How many items of its packs were taken in.
     taken: u64,
+    /// Why not all of what happened is known, if so.
+    damaged: Option<String>,
+    /// When its first and its last event happened, by its host's clock.
+    first: Option<DateTime<Utc>>,
+    last: Option<DateTime<Utc>>,
     /// Whether the journal has its start.
     started: bool,
 }
@@ -95,7 +114,12 @@ impl Session<'_> {
                     };
                     match self.take_in(next).await {
                         // The host knows that it was cancelled, and not why.
-                        Some(Outcome::Cancelled { .. }) => return cancelled(stop),
+                        Some(Outcome::Cancelled { .. }) if stop.token().is_cancelled() => {
+                            return cancelled(stop);
+                        }
+                        Some(Outcome::Cancelled { .. }) => {
+                            return self.lost("its host stopped it".to_owned()).await;
+                        }
                         Some(outcome) => return outcome,
                         None => {}
                     }
@@ -146,7 +170,7 @@ impl Session<'_> {
                 spread: format!("{}", order.planned.trail),
                 requeued: order.attempt.0 > 1,
                 avoid,
-                at: chrono::Utc::now(),
+                at: Utc::now(),
             },
             order: bare,
             trail,
@@ -199,17 +223,7 @@ impl Session<'_> {
                 None
             }
             Said::Ended(host, _) if !self.is_ours(&host) => None,
-            Said::Ended(_, End::Lost { cause }) => Some(self.lost(cause).await),
-            Said::Ended(host, End::Settled { outcome, items }) => {
-                if self.taken == items {
-                    self.start_if_not().await;
-                    return Some(outcome);
-                }
-                let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
-                let cause =
-                    format!("{missing} of {items} events of {host} are missing after {taken}");
-                Some(self.lost(cause).await)
-            }
+            Said::Ended(host, end) => Some(self.ended(&host, end).await),
             Said::Unreadable(host, _) if !self.is_ours(&host) => None,
             Said::Unreadable(host, why) => {
                 let cause = format!("what {host} said of the session cannot be read: {why}");
@@ -217,6 +231,41 @@ impl Session<'_> {
             }
             Said::Broken(why) => Some(self.lost(why).await),
         }
+    }
+
+    /// How a session went that its host has ended.
+    async fn ended(&mut self, host: &HostName, end: End) -> Outcome {
+        let end = match end {
+            End::Large(blob) => match self.large(&blob).await {
+                Ok(end) => end,
+                Err(why) => return self.lost(format!("its end cannot be read: {why}")).await,
+            },
+            end => end,
+        };
+        match end {
+            End::Large(_) => self.lost("its end is none".to_owned()).await,
+            End::Lost { cause } => self.lost(cause).await,
+            End::Settled { outcome, items } => {
+                if let Some(damage) = self.damaged.take() {
+                    return self.lost(damage).await;
+                }
+                if self.taken == items {
+                    self.start_if_not().await;
+                    return outcome;
+                }
+                let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
+                let cause =
+                    format!("{missing} of {items} events of {host} are missing after {taken}");
+                self.lost(cause).await
+            }
+        }
+    }
+
+    /// What a blob has in it.
+    async fn large<T: DeserializeOwned>(&self, blob: &Blob) -> Result<T, String> {
+        let content = bundle::get(&self.inner.link, blob, FILE_BYTES).await;
+        let content = content.map_err(|error| in_one_line(&error))?;
+        serde_json::from_slice(&content).map_err(|error| error.to_string())
     }
 
     /// Whether that is the host that the session was granted to: the grant comes first.
@@ -238,10 +287,22 @@ impl Session<'_> {
             .skip(usize::try_from(known).unwrap_or(usize::MAX))
         {
             self.taken += 1;
+            let item = match item {
+                Item::Large(blob) => match self.large(&blob).await {
+                    Ok(item) => item,
+                    Err(why) => {
+                        self.damaged = Some(format!("an event of it cannot be read: {why}"));
+                        continue;
+                    }
+                },
+                item => item,
+            };
             match item {
                 Item::Event { at, event } => {
                     if event.session() == Some(&self.order.session) {
                         self.started |= matches!(event, RunEvent::SessionStarted { .. });
+                        self.first.get_or_insert(at);
+                        self.last = Some(at);
                         self.output.record_at(event, at).await;
                     }
                 }
@@ -270,6 +331,7 @@ impl Session<'_> {
                     Err(error) => self.not_kept(&name, &error),
                 },
                 Item::Lost(what) => self.not_kept("a file", &what),
+                Item::Large(_) => self.damaged = Some("an event of it is none".to_owned()),
             }
         }
     }

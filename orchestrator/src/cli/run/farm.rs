@@ -33,7 +33,8 @@ pub(crate) struct FarmArgs {
     #[arg(long, value_name = "URL", num_args = 0..=1)]
     farm: Option<Option<String>>,
 
-    /// What devices have to be: 'android & api>=33' [default: any that the trails are for]
+    /// What devices have to be: 'android & api>=33' [default: any that the trails are for, or what the
+    /// configuration says]
     #[arg(long, value_name = "EXPR", requires = "farm")]
     on: Option<String>,
 
@@ -55,7 +56,8 @@ impl FarmArgs {
     pub(super) fn trail(&mut self) -> Option<PathBuf> {
         let given = self.farm.as_mut()?;
         given
-            .take_if(|text| !text.contains("://"))
+            // Who forgot the scheme is told so.
+            .take_if(|text| !text.contains(':') || Path::new(text).exists())
             .map(PathBuf::from)
     }
 }
@@ -74,7 +76,7 @@ pub(crate) struct Resumed {
 
 /// Runs trails that are loaded on the devices of a farm.
 pub(super) async fn execute(
-    args: RunArgs,
+    mut args: RunArgs,
     workspace: Workspace,
     found: trails::Loaded,
     context: &Context,
@@ -89,6 +91,14 @@ pub(super) async fn execute(
             link.map_err(farm_error)
         })
         .await?;
+    let mut arguments = arguments();
+    if args.farm.on.is_none()
+        && let Some(on) = &workspace.config.farm.on
+    {
+        // Whoever carries the run on may have another configuration.
+        arguments.push(format!("--on={on}"));
+        args.farm.on = Some(on.clone());
+    }
     let on = requirement(&args)?;
     let all = query::overview(&link).await.map_err(farm_error)?;
     let matching = all.devices.iter().filter(|(key, advert)| {
@@ -132,7 +142,7 @@ pub(super) async fn execute(
         .iter()
         .filter_map(|path| files.map(&context.working_directory.join(path)));
     manifest.resume = Some(Resume {
-        arguments: arguments(),
+        arguments,
         trails: named.collect(),
         devices,
         plan: planned.fingerprint(),
