@@ -184,6 +184,8 @@ impl FarmError {
 pub struct Link {
     pub(crate) client: Client,
     pub(crate) jetstream: Context,
+    /// The same, of which acknowledgements are not waited for as long.
+    pub(crate) publishing: Context,
     state: Arc<State>,
 }
 
@@ -274,13 +276,15 @@ impl Link {
             return Err(FarmError::NoJetStream);
         }
         state.connected.send_replace(Some(Instant::now()));
-        let jetstream = jetstream::ContextBuilder::new()
-            .timeout(CONNECT_TIMEOUT)
-            .ack_timeout(ACK_TIMEOUT)
-            .build(client.clone());
+        let context = |timeout| {
+            let builder = jetstream::ContextBuilder::new().timeout(timeout);
+            builder.build(client.clone())
+        };
+        let (jetstream, publishing) = (context(CONNECT_TIMEOUT), context(ACK_TIMEOUT));
         Ok(Self {
             client,
             jetstream,
+            publishing,
             state,
         })
     }

@@ -212,7 +212,7 @@ impl Link {
         let mut is_first = true;
         loop {
             let outbound = message.clone().outbound_message(subject.to_owned());
-            let published = async { self.jetstream.publish_message(outbound).await?.await };
+            let published = async { self.publishing.publish_message(outbound).await?.await };
             match published.await {
                 Ok(ack) => return Ok(Put::Done(ack.sequence)),
                 Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
@@ -257,7 +257,7 @@ impl Link {
         let begun = tokio::time::Instant::now();
         loop {
             let outbound = message.clone().outbound_message(subject.to_owned());
-            let published = async { self.jetstream.publish_message(outbound).await?.await };
+            let published = async { self.publishing.publish_message(outbound).await?.await };
             match published.await {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
@@ -303,7 +303,7 @@ impl Link {
         let begun = tokio::time::Instant::now();
         loop {
             let outbound = message.clone().outbound_message(subject.clone());
-            let published = async { self.jetstream.publish_message(outbound).await?.await };
+            let published = async { self.publishing.publish_message(outbound).await?.await };
             match published.await {
                 Ok(ack) => return Ok(Put::Done(ack.sequence)),
                 Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
