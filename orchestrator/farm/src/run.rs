@@ -50,6 +50,13 @@ pub struct FarmRunOptions {
     pub resumed: bool,
 }
 
+/// Where a session was lost before.
+#[derive(Debug, Clone, Default)]
+struct Avoid {
+    devices: Vec<DeviceKey>,
+    hosts: Vec<HostName>,
+}
+
 /// The files of a run, as its own process has them.
 #[derive(Debug, Clone)]
 pub enum Files {
@@ -93,7 +100,7 @@ struct Inner {
     /// Trails that are stored, by the name of their files.
     trails: Mutex<HashMap<String, (Arc<Trail>, Blob)>>,
     /// Devices that lost a session, and hosts that did, by the session's place in the plan.
-    avoid: Mutex<HashMap<String, (Vec<DeviceKey>, Vec<HostName>)>>,
+    avoid: Mutex<HashMap<String, Avoid>>,
     cancelled: AtomicBool,
     alive: watch::Receiver<Alive>,
     live: Mutex<Option<Liveness>>,

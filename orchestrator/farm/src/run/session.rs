@@ -160,7 +160,7 @@ impl Session<'_> {
                 .into();
         }
         let base = base(&order.session);
-        let (avoid, avoid_hosts) = {
+        let avoid = {
             let avoid = self.inner.avoid.lock();
             let avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
             avoid.get(base).cloned().unwrap_or_default()
@@ -170,8 +170,8 @@ impl Session<'_> {
                 on: on.clone(),
                 spread: format!("{}", order.planned.trail),
                 requeued: order.attempt.0 > 1,
-                avoid,
-                avoid_hosts,
+                avoid: avoid.devices,
+                avoid_hosts: avoid.hosts,
                 at: Utc::now(),
             },
             order: bare,
@@ -383,11 +383,11 @@ impl Inner {
     fn avoid(&self, session: &SessionId, device: DeviceKey, is_host: bool) {
         let avoid = self.avoid.lock();
         let mut avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (devices, hosts) = avoid.entry(base(session).to_owned()).or_default();
+        let avoid = avoid.entry(base(session).to_owned()).or_default();
         if is_host {
-            hosts.push(device.host.clone());
+            avoid.hosts.push(device.host.clone());
         }
-        devices.push(device);
+        avoid.devices.push(device);
     }
 }
 
