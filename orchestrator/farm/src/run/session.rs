@@ -1,5 +1,6 @@
 //! One session on the farm, from asking for it to its end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -8,9 +9,10 @@ use chrono::{DateTime, Utc};
 use packtrain_engine::{
     ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
 };
-use packtrain_model::{Blame, Outcome, RunEvent, SessionId};
+use packtrain_model::{Blame, Outcome, RunEvent, SessionId, StepIndex};
 use serde::de::DeserializeOwned;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use super::Inner;
 use super::router::Said;
@@ -21,6 +23,8 @@ use crate::live::Alive;
 use crate::names;
 use crate::wire::{Blob, Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
 
+/// How much longer than it may take a session may be under way.
+const SILENT: Duration = Duration::from_secs(300);
 /// A file larger than this is not taken from a host.
 const FILE_BYTES: u64 = 128 * 1024 * 1024;
 
@@ -41,6 +45,7 @@ pub(super) async fn carry_out(
         early: Vec::new(),
         taken: 0,
         damaged: None,
+        passed: BTreeSet::new(),
         first: None,
         last: None,
         started: false,
@@ -73,6 +78,8 @@ struct Session<'a> {
     taken: u64,
     /// Why not all of what happened is known, if so.
     damaged: Option<String>,
+    /// The steps that were told to have passed.
+    passed: BTreeSet<StepIndex>,
     /// When its first and its last event happened, by its host's clock.
     first: Option<DateTime<Utc>>,
     last: Option<DateTime<Utc>>,
@@ -106,7 +113,13 @@ impl Session<'_> {
         }
         let mut alive = self.inner.alive.clone();
         let mut is_stopping = false;
+        let options = &self.order.options;
+        let longest = options.connect_timeout + options.timeout + SILENT;
+        let mut given_up = None;
         loop {
+            if self.grant.is_some() && given_up.is_none() {
+                given_up = Instant::now().checked_add(longest);
+            }
             tokio::select! {
                 biased;
                 next = said.recv() => {
@@ -131,6 +144,10 @@ impl Session<'_> {
                     if self.grant.is_none() {
                         return cancelled(stop);
                     }
+                }
+                () = at(given_up) => {
+                    let cause = "its host did not say how it ended";
+                    return self.lost(cause.to_owned()).await;
                 }
                 by = taken(&mut alive) => {
                     // It is the other process's session now, and not to be tried again by this one.
@@ -251,6 +268,16 @@ impl Session<'_> {
                 if let Some(damage) = self.damaged.take() {
                     return self.lost(damage).await;
                 }
+                // A pass is one of every step, each told.
+                let steps = self.order.trail.all_steps();
+                let untold = steps
+                    .filter(|step| !self.passed.contains(&step.index))
+                    .count();
+                if outcome.is_passed() && untold > 0 {
+                    let cause =
+                        format!("{host} calls it passed and told nothing of {untold} steps");
+                    return self.lost(cause).await;
+                }
                 if self.taken == items {
                     self.start_if_not().await;
                     return outcome;
@@ -312,6 +339,11 @@ impl Session<'_> {
                         && event.session() == Some(&self.order.session)
                     {
                         self.started |= matches!(event, RunEvent::SessionStarted { .. });
+                        if let RunEvent::StepFinished { step, outcome, .. } = &event
+                            && outcome.is_passed()
+                        {
+                            self.passed.insert(*step);
+                        }
                         self.first.get_or_insert(at);
                         self.last = Some(at);
                         self.output.record_at(event, at).await;
@@ -400,6 +432,14 @@ async fn taken(alive: &mut watch::Receiver<Alive>) -> String {
     {
         Ok(Alive::Taken(by)) => by.clone(),
         Ok(Alive::Until(_)) | Err(_) => "the run has ended".to_owned(),
+    }
+}
+
+/// Ends at a moment; never without one.
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 
