@@ -30,6 +30,13 @@ impl Host {
         })
     }
 
+    /// Whether it ever takes one.
+    pub(super) fn takes(&self, is_browser: bool) -> bool {
+        self.advert.as_ref().is_some_and(|advert| {
+            advert.capacity.sessions > 0 && (!is_browser || advert.capacity.browsers > 0)
+        })
+    }
+
     /// How full it is, in thousandths.
     pub(super) fn load(&self) -> u32 {
         self.advert.as_ref().map_or(u32::MAX, |advert| {

@@ -183,10 +183,7 @@ impl State {
         let mut avoided = None;
         let mut needs_new = None;
         // Whoever breaks what it gets is always free: nobody goes back to it while there is another.
-        let has_better = || {
-            let mut in_service = expression.in_service.iter();
-            in_service.any(|device| !self.is_avoided(wish, *device))
-        };
+        let has_better = || self.worth_waiting_for(wish).next().is_some();
         for pool in pools {
             for device in free.get(pool).into_iter().flatten().copied() {
                 if matches!(within, Within::Device(only) if only != device) {
@@ -218,10 +215,20 @@ impl State {
         (wish.lane.word).is_some_and(|word| run.visits[word.index()].contains_key(&device))
     }
 
-    /// Whether a device in service has not had a session of the word yet.
+    /// Whether a device that is worth waiting for has not had a session of the word yet.
     fn has_new(&self, run: &Run, wish: &Wish) -> bool {
+        let mut others = self.worth_waiting_for(wish);
+        others.any(|device| !self.is_visited(run, wish, device))
+    }
+
+    /// The devices, free or busy, that a session may have to wait for. Not one that it avoids: it would
+    /// wait for what it does not take.
+    fn worth_waiting_for(&self, wish: &Wish) -> impl Iterator<Item = DeviceAt> {
         let in_service = &self.expressions[wish.lane.expression].in_service;
-        (in_service.iter()).any(|device| !self.is_visited(run, wish, *device))
+        in_service.iter().copied().filter(|at| {
+            let device = &self.devices[*at];
+            !self.is_avoided(wish, *at) && self.hosts[device.host].takes(device.is_browser())
+        })
     }
 
     /// Whoever waited for a device of its own may have any once there is none left.

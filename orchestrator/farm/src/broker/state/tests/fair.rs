@@ -97,6 +97,45 @@ fn sessions_of_one_trail_go_to_different_devices_as_long_as_there_are_any() {
 }
 
 #[test]
+fn a_session_that_its_host_lost_is_not_kept_waiting_for_a_device_of_that_host() {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-1", "android/3@mac-2"]);
+    farm.run("a", 1);
+    let mut spread = demand("device=android/1 | device=android/3");
+    spread.spread = "trail".to_owned();
+    farm.ask("a", "s1", spread.clone());
+    farm.ask("a", "s2", spread.clone());
+    assert_eq!(farm.in_flight("a"), 2);
+    farm.end(&key("android/1@mac-1"));
+    farm.end(&key("android/3@mac-2"));
+    // A device of its own would be one of the host that lost it; the other host's had one already.
+    spread.on = "android".to_owned();
+    spread.requeued = true;
+    spread.avoid = vec![key("android/1@mac-1")];
+    spread.avoid_hosts = vec!["mac-1".parse().unwrap()];
+    farm.ask("a", "s1.2", spread);
+    assert_eq!(
+        farm.grants[&("a".to_owned(), "s1.2".to_owned())],
+        key("android/3@mac-2")
+    );
+}
+
+#[test]
+fn a_session_goes_back_to_what_lost_it_rather_than_wait_for_a_host_that_takes_nothing() {
+    let mut farm = Server::with(&["android/1@mac-1"]);
+    farm.host("mac-2", 0);
+    farm.device("android/2@mac-2");
+    farm.run("a", 1);
+    let mut again = demand("android");
+    again.spread = "trail".to_owned();
+    again.avoid = vec![key("android/1@mac-1")];
+    farm.ask("a", "s1.2", again);
+    assert_eq!(
+        farm.grants[&("a".to_owned(), "s1.2".to_owned())],
+        key("android/1@mac-1")
+    );
+}
+
+#[test]
 fn an_impossible_requirement_waits_alone() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 1, "ios & api>=33");
