@@ -37,12 +37,22 @@ struct VirtualPhones {
 
 /// The folder in which what outlives a process is kept, for all projects of a user.
 pub(crate) fn state_folder() -> Option<PathBuf> {
+    user_folder("XDG_STATE_HOME", ".local/state")
+}
+
+/// The folder for what can be had again, for all projects of a user.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    user_folder("XDG_CACHE_HOME", ".cache")
+}
+
+/// Where a variable says, if it does; otherwise there below the user's home.
+fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     let folder = |name: &str| {
         let path = std::env::var_os(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
     };
-    let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")))?;
-    Some(state.join("packtrain"))
+    let base = folder(variable).or_else(|| Some(folder("HOME")?.join(below_home)))?;
+    Some(base.join("packtrain"))
 }
 
 /// Everything devices are made of, ready to be connected.

@@ -27,7 +27,7 @@ use crate::farm::scratch::HostFolder;
 use crate::farm::workplace::HostWorkplace;
 use crate::shutdown::Interrupts;
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::{render, runtime};
+use crate::{render, runtime, wiring};
 
 /// How long a host may take to end after the first Ctrl-C; its sessions have less.
 const END_TIMEOUT: Duration = Duration::from_secs(90);
@@ -317,16 +317,10 @@ fn host_name(computer: &str) -> Option<HostName> {
 
 /// Where bundles and files of runs are kept, for all hosts of a user.
 pub(crate) fn cache_folder() -> Result<PathBuf, CliError> {
-    let folder = |name: &str| {
-        let path = std::env::var_os(name).map(PathBuf::from);
-        path.filter(|path| path.is_absolute())
-    };
-    let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")));
-    let cache = cache.ok_or_else(|| {
+    wiring::cache_folder().ok_or_else(|| {
         CliError::infrastructure("there is no folder for what runs bring")
             .hint("set XDG_CACHE_HOME or HOME")
-    })?;
-    Ok(cache.join("packtrain"))
+    })
 }
 
 #[cfg(test)]

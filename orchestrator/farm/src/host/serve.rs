@@ -1,6 +1,8 @@
 //! What a host does until it ends: it says that it is alive and what its devices are, carries out what
 //! is granted to them, and stops what was taken back.
 
+mod adverts;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -451,55 +453,6 @@ impl Host {
         };
         Answer { refused }
     }
-
-    /// Tells the farm what has changed about the devices.
-    async fn tell_devices(&mut self) -> Result<(), FarmError> {
-        let now = self.devices.adverts();
-        let mut work = Vec::new();
-        for (device, advert) in &now {
-            if self.told.get(device) != Some(advert) {
-                let value = serde_json::to_vec(advert).unwrap_or_default();
-                work.push((names::device_key(&self.key(device)), Some(value)));
-            }
-        }
-        for device in self.told.keys() {
-            if !now.contains_key(device) {
-                work.push((names::device_key(&self.key(device)), None));
-            }
-        }
-        let link = &self.link;
-        let mut told = futures::stream::iter(work)
-            .map(|(key, value)| async move {
-                match value {
-                    Some(value) => link.put_key(names::DEVICES, &key, value.into()).await,
-                    None => forget(link, &key).await,
-                }
-            })
-            .buffer_unordered(32);
-        while let Some(told) = told.next().await {
-            told?;
-        }
-        drop(told);
-        self.told = now;
-        Ok(())
-    }
-
-    /// Takes back what an earlier process of this host said of devices that are not here any more.
-    ///
-    /// They are listed, not followed: a consumer of what a host writes itself could deliver that to
-    /// subjects where the host may not write.
-    async fn forget_devices(&self) -> Result<(), FarmError> {
-        let here = self.devices.adverts();
-        let own = format!("{}.>", self.name);
-        for subject in self.link.subjects(names::DEVICES, &own).await? {
-            let token = subject.rsplit('.').next().unwrap_or_default();
-            let device = names::decode(token).and_then(|name| name.parse::<DeviceId>().ok());
-            if device.is_none_or(|device| !here.contains_key(&device)) {
-                forget(&self.link, &format!("{}.{token}", self.name)).await?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The run whose sessions somebody asks to end; `None` when nobody does.
@@ -527,16 +480,6 @@ async fn refuse(link: Link, device: DeviceKey, lease: Lease) {
     if let Err(error) = link.put_if(&subject, 0, end.into(), None).await {
         tracing::warn!(%error, "a session that cannot be carried out here waits");
     }
-}
-
-async fn forget(link: &Link, key: &str) -> Result<(), FarmError> {
-    let subject = names::key_subject(names::DEVICES, key);
-    // What was deleted has a marker.
-    let last = link.last(&subject).await?;
-    if let Some(last) = last.filter(|last| last.value.is_some()) {
-        link.take_key(names::DEVICES, key, last.sequence).await?;
-    }
-    Ok(())
 }
 
 /// Ends at a moment; never without one.

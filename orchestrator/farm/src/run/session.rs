@@ -25,6 +25,8 @@ use crate::wire::{Blob, Demand, DeviceKey, End, Grant, HostName, Item, OrderedDe
 
 /// How much longer than it may take a session may be under way.
 const SILENT: Duration = Duration::from_secs(300);
+/// The most of an order, of the server's 1 MB for a message with its headers.
+const DEMAND_BYTES: usize = 1_000_000;
 /// A file larger than this is not taken from a host.
 const FILE_BYTES: u64 = 128 * 1024 * 1024;
 
@@ -108,8 +110,8 @@ impl Session<'_> {
                 return cancelled(stop);
             }
         };
-        if let Err(cause) = asked {
-            return host_failed(cause);
+        if let Err(outcome) = asked {
+            return outcome;
         }
         let mut alive = self.inner.alive.clone();
         let mut is_stopping = false;
@@ -159,13 +161,38 @@ impl Session<'_> {
     }
 
     /// Puts the demand where the broker finds it, once: an earlier process of the run may have.
-    async fn ask(&self, mut turn: Turn) -> Result<(), String> {
+    async fn ask(&self, mut turn: Turn) -> Result<(), Outcome> {
+        turn.come().await;
+        let order = &self.order;
+        let stored = self.inner.trail(&order.trail).await;
+        let (trail, path) = stored.map_err(host_failed)?;
+        let value = self.demand(trail, path).map_err(unfit)?;
+        let subject = names::demand(&order.run, &order.session);
+        let permit = self.inner.demands.acquire().await;
+        let put = self.inner.link.put_if(&subject, 0, value.into(), None);
+        let mut put = std::pin::pin!(put);
+        // It is on its way once it was polled: others follow, and nobody waits for an answer.
+        let put = match futures::poll!(put.as_mut()) {
+            Poll::Ready(put) => put,
+            Poll::Pending => {
+                drop(turn);
+                put.await
+            }
+        };
+        drop(permit);
+        put.map(|_| ())
+            .map_err(|error| host_failed(in_one_line(&error)))
+    }
+
+    /// The demand as it is written.
+    ///
+    /// # Errors
+    /// A sentence when the order is none for a farm: asking again would not change that.
+    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, String> {
         let order = &self.order;
         let DeviceRequirement::Matching(on) = &order.requires else {
             return Err("a session of the farm says what its device has to be".to_owned());
         };
-        turn.come().await;
-        let (trail, path) = self.inner.trail(&order.trail).await?;
         let mut bare = order.clone();
         // The trail travels by itself, once; secrets are sealed.
         bare.trail = Arc::clone(&self.inner.placeholder);
@@ -195,21 +222,14 @@ impl Session<'_> {
             trail,
             path,
         };
-        let subject = names::demand(&order.run, &order.session);
         let value = serde_json::to_vec(&demand).map_err(|error| error.to_string())?;
-        let permit = self.inner.demands.acquire().await;
-        let put = self.inner.link.put_if(&subject, 0, value.into(), None);
-        let mut put = std::pin::pin!(put);
-        // It is on its way once it was polled: others follow, and nobody waits for an answer.
-        let put = match futures::poll!(put.as_mut()) {
-            Poll::Ready(put) => put,
-            Poll::Pending => {
-                drop(turn);
-                put.await
-            }
-        };
-        drop(permit);
-        put.map(|_| ()).map_err(|error| in_one_line(&error))
+        if value.len() > DEMAND_BYTES {
+            let bytes = value.len();
+            return Err(format!(
+                "its order is {bytes} bytes, and the farm takes {DEMAND_BYTES}: give its trail less memory or fewer arguments"
+            ));
+        }
+        Ok(value)
     }
 
     /// The outcome, when it is the end.
@@ -450,6 +470,15 @@ fn base(session: &SessionId) -> &str {
 
 fn cancelled(stop: &SessionStop) -> Outcome {
     Outcome::Cancelled { by: stop.cause() }
+}
+
+/// What no host could carry out.
+const fn unfit(cause: String) -> Outcome {
+    Outcome::Infrastructure {
+        blame: Blame::Configuration,
+        cause,
+        hint: None,
+    }
 }
 
 fn host_failed(cause: String) -> Outcome {
