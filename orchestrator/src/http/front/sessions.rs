@@ -1,0 +1,251 @@
+//! Sessions of the protocol's revisions before 2026-07-28: whose each one is, how many there may be, and
+//! when one has ended. What is said in one is nobody's business here.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use rmcp::transport::streamable_http_server::SessionId;
+use rmcp::transport::streamable_http_server::session::SessionManager;
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError,
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::visit::Holder;
+
+/// How often is looked for sessions that have ended.
+const REAP_POLL: Duration = Duration::from_millis(500);
+/// How long what ends a session may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How many sessions there may be and for how long.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    /// Of everybody.
+    pub total: usize,
+    /// Of one principal.
+    pub of_one: usize,
+    /// How long one may be silent with nothing under way.
+    pub idle: Duration,
+    /// How long one may be silent that has asked for nothing yet.
+    pub unused: Duration,
+    /// How long one may be silent that listened and has stopped, as when its program was killed.
+    pub lost: Duration,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        Self {
+            total: 512,
+            of_one: 384,
+            idle: Duration::from_secs(4 * 60 * 60),
+            unused: Duration::from_secs(60),
+            lost: Duration::from_secs(4),
+        }
+    }
+}
+
+/// What is told of a session that has ended, by its id.
+pub type OnClosed = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// All sessions of a front.
+#[derive(Clone)]
+pub struct Sessions(Arc<Inner>);
+
+struct Inner {
+    limits: SessionLimits,
+    on_closed: OnClosed,
+    local: LocalSessionManager,
+    open: Mutex<HashMap<SessionId, Session>>,
+    _reaping: AbortOnDropHandle<()>,
+}
+
+struct Session {
+    holder: Holder,
+    /// When it was last heard of.
+    heard: Instant,
+    /// Answers and listeners under way.
+    streams: usize,
+    is_used: bool,
+    /// Whether it listened, stopped, and was not heard of since.
+    is_lost: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stream {
+    Answer,
+    Listener,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SessionError {
+    #[error("there are too many sessions")]
+    Full,
+    #[error(transparent)]
+    Local(#[from] LocalSessionManagerError),
+}
+
+pub(super) type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+impl Sessions {
+    /// None yet. Needs a tokio runtime, where it looks after them as long as it lives.
+    pub fn new(limits: SessionLimits, on_closed: OnClosed) -> Self {
+        let mut local = LocalSessionManager::default();
+        // Its own timer counts a call that is long and says nothing as silence.
+        local.session_config.keep_alive = None;
+        local.session_config.sse_retry = Some(super::SSE_RETRY);
+        Self(Arc::new_cyclic(|weak| Inner {
+            limits,
+            on_closed,
+            local,
+            open: Mutex::default(),
+            _reaping: AbortOnDropHandle::new(tokio::spawn(reap(weak.clone()))),
+        }))
+    }
+
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.open().len()
+    }
+
+    /// Ends one; `false` when there is none.
+    pub async fn close(&self, id: &str) -> bool {
+        let Some((id, _)) = self.open().remove_entry(id) else {
+            return false;
+        };
+        (self.0.on_closed)(&id);
+        let closing = self.0.local.close_session(&id);
+        match tokio::time::timeout(CLOSE_TIMEOUT, closing).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(session = %id, %error, "a session ended badly"),
+            Err(_) => tracing::debug!(session = %id, "a session ends by itself"),
+        }
+        true
+    }
+
+    pub(super) fn local(&self) -> &LocalSessionManager {
+        &self.0.local
+    }
+
+    pub(super) async fn create(
+        &self,
+        holder: &Holder,
+    ) -> Result<(SessionId, Transport), SessionError> {
+        if !self.has_room(holder, &self.open()) {
+            return Err(SessionError::Full);
+        }
+        let (id, transport) = self.0.local.create_session().await?;
+        if self.enter(holder, &id) {
+            return Ok((id, transport));
+        }
+        self.0.local.close_session(&id).await?;
+        Err(SessionError::Full)
+    }
+
+    fn enter(&self, holder: &Holder, id: &SessionId) -> bool {
+        let mut open = self.open();
+        let has_room = self.has_room(holder, &open);
+        if has_room {
+            let session = Session {
+                holder: holder.clone(),
+                heard: Instant::now(),
+                streams: 0,
+                is_used: false,
+                is_lost: false,
+            };
+            open.insert(Arc::clone(id), session);
+        }
+        has_room
+    }
+
+    fn has_room(&self, holder: &Holder, open: &HashMap<SessionId, Session>) -> bool {
+        let own = open
+            .values()
+            .filter(|session| session.holder.principal == holder.principal);
+        open.len() < self.0.limits.total && own.count() < self.0.limits.of_one
+    }
+
+    /// Whether there is one of this id and this holder.
+    pub(super) fn has(&self, holder: &Holder, id: &str) -> bool {
+        let open = self.open();
+        open.get(id)
+            .is_some_and(|session| session.holder == *holder)
+    }
+
+    /// It was heard of.
+    pub(super) fn heard(&self, id: &SessionId) {
+        if let Some(session) = self.open().get_mut(id) {
+            session.heard = Instant::now();
+            session.is_lost = false;
+        }
+    }
+
+    /// It asks, or listens, as long as what is returned lives.
+    pub(super) fn streaming(&self, id: &SessionId, kind: Stream) -> Streaming {
+        if let Some(session) = self.open().get_mut(id) {
+            session.heard = Instant::now();
+            session.streams += 1;
+            session.is_used |= kind == Stream::Answer;
+            session.is_lost = false;
+        }
+        Streaming {
+            sessions: Arc::downgrade(&self.0),
+            id: Arc::clone(id),
+            kind,
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ended(&self, now: Instant) -> Vec<SessionId> {
+        let limits = &self.0.limits;
+        let open = self.open();
+        let ended = open.iter().filter(|(_, session)| {
+            let may_be_silent = match session {
+                Session { is_lost: true, .. } => limits.lost,
+                Session { is_used: false, .. } => limits.unused,
+                Session { .. } => limits.idle,
+            };
+            let silent = now.saturating_duration_since(session.heard);
+            session.streams == 0 && silent >= may_be_silent
+        });
+        ended.map(|(id, _)| Arc::clone(id)).collect()
+    }
+}
+
+/// A stream of a session.
+pub(super) struct Streaming {
+    sessions: Weak<Inner>,
+    id: SessionId,
+    kind: Stream,
+}
+
+impl Drop for Streaming {
+    fn drop(&mut self) {
+        let Some(inner) = self.sessions.upgrade() else {
+            return;
+        };
+        let sessions = Sessions(inner);
+        if let Some(session) = sessions.open().get_mut(&self.id) {
+            session.heard = Instant::now();
+            session.streams -= 1;
+            session.is_lost |= self.kind == Stream::Listener;
+        }
+    }
+}
+
+async fn reap(sessions: Weak<Inner>) {
+    let mut looking = tokio::time::interval(REAP_POLL);
+    loop {
+        looking.tick().await;
+        let Some(sessions) = sessions.upgrade().map(Sessions) else {
+            return;
+        };
+        for id in sessions.ended(Instant::now()) {
+            sessions.close(&id).await;
+        }
+    }
+}

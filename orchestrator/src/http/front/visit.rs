@@ -1,0 +1,182 @@
+//! One request to the front: whose it is, where it goes, and which sessions it may see.
+
+use std::sync::{Arc, OnceLock};
+
+use futures::{Stream as Messages, StreamExt as _};
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::common::server_side_http::ServerSseMessage;
+use rmcp::transport::streamable_http_server::SessionId;
+use rmcp::transport::streamable_http_server::session::SessionManager;
+
+use super::sessions::{SessionError, Sessions, Stream, Transport};
+use crate::http::door::Principal;
+
+/// Whom a handler is made for.
+#[derive(Debug, Clone)]
+pub struct Visitor(Arc<Visiting>);
+
+#[derive(Debug)]
+struct Visiting {
+    holder: Holder,
+    session: OnceLock<SessionId>,
+}
+
+/// Who has a session, and where it was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Holder {
+    pub(super) principal: Principal,
+    /// Of the endpoint: none at `/mcp`.
+    pub(super) toolset: Option<Arc<str>>,
+}
+
+impl Visitor {
+    pub(super) fn new(holder: Holder) -> Self {
+        Self(Arc::new(Visiting {
+            holder,
+            session: OnceLock::new(),
+        }))
+    }
+
+    /// Whose token it came with.
+    pub fn principal(&self) -> &Principal {
+        &self.0.holder.principal
+    }
+
+    /// The toolset whose endpoint it came to.
+    pub fn toolset(&self) -> Option<&str> {
+        self.0.holder.toolset.as_deref()
+    }
+
+    /// The id of the session that was opened for it, from before its first request is handled; none in
+    /// the revision 2026-07-28.
+    pub fn session(&self) -> Option<&str> {
+        self.0.session.get().map(|id| &**id)
+    }
+}
+
+/// Why a request was refused here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refused {
+    TooManySessions,
+    NoSession,
+    NoToolset,
+}
+
+/// The sessions as one request may see them.
+pub(super) struct Visit {
+    sessions: Sessions,
+    visitor: Visitor,
+    refused: OnceLock<Refused>,
+}
+
+impl Visit {
+    pub(super) fn new(sessions: Sessions, holder: Holder) -> Self {
+        Self {
+            sessions,
+            visitor: Visitor::new(holder),
+            refused: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn visitor(&self) -> Visitor {
+        self.visitor.clone()
+    }
+
+    pub(super) fn refuse(&self, why: Refused) {
+        // The first reason is the reason.
+        let _ = self.refused.set(why);
+    }
+
+    pub(super) fn refused(&self) -> Option<Refused> {
+        self.refused.get().copied()
+    }
+
+    fn holder(&self) -> &Holder {
+        &self.visitor.0.holder
+    }
+}
+
+type Streamed<S> = Result<S, SessionError>;
+
+impl SessionManager for Visit {
+    type Error = SessionError;
+    type Transport = Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Transport), SessionError> {
+        let created = self.sessions.create(self.holder()).await;
+        match &created {
+            Ok((id, _)) => {
+                // A request opens one session.
+                let _ = self.visitor.0.session.set(Arc::clone(id));
+            }
+            Err(SessionError::Full) => self.refuse(Refused::TooManySessions),
+            Err(SessionError::Local(_)) => {}
+        }
+        created
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, SessionError> {
+        Ok(self
+            .sessions
+            .local()
+            .initialize_session(id, message)
+            .await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, SessionError> {
+        Ok(self.sessions.has(self.holder(), id))
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
+        let is_own = self.sessions.has(self.holder(), id);
+        if !is_own || !self.sessions.close(id).await {
+            self.refuse(Refused::NoSession);
+        }
+        Ok(())
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
+        let streaming = self.sessions.streaming(id, Stream::Answer);
+        let stream = self.sessions.local().create_stream(id, message).await?;
+        Ok(stream.inspect(move |_| drop_with(&streaming)))
+    }
+
+    async fn accept_message(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<(), SessionError> {
+        self.sessions.heard(id);
+        Ok(self.sessions.local().accept_message(id, message).await?)
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
+        let streaming = self.sessions.streaming(id, Stream::Listener);
+        let stream = self.sessions.local().create_standalone_stream(id).await?;
+        Ok(stream.inspect(move |_| drop_with(&streaming)))
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
+        let streaming = self.sessions.streaming(id, Stream::Listener);
+        let stream = self.sessions.local().resume(id, last_event_id).await?;
+        Ok(stream.inspect(move |_| drop_with(&streaming)))
+    }
+}
+
+/// What a closure names lives as long as the closure.
+fn drop_with<T>(_: &T) {}
