@@ -7,14 +7,13 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use packtrain_tests::Ended;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
+use packtrain_orchestrator::http::door::{Door, Policy, Serving, Tokens};
+use packtrain_orchestrator::http::front::{self, SessionLimits, Sessions};
+use packtrain_tests::{Ended, repository};
 use tokio::runtime::Runtime;
 
 use crate::lab;
-use crate::sources::installed;
+use crate::sources::{installed, link_modules};
 use fixtures::Fixtures;
 
 /// Threads that serve; the suite makes a few calls at once.
@@ -22,10 +21,13 @@ const THREADS: usize = 2;
 
 /// A server that is gone when this is dropped.
 struct Served {
-    _runtime: Runtime,
     url: String,
+    token: String,
+    _serving: Serving,
+    _runtime: Runtime,
 }
 
+/// Mounts fixtures where the daemon mounts what it serves.
 fn serve(fixtures: Fixtures) -> Served {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime
@@ -33,19 +35,22 @@ fn serve(fixtures: Fixtures) -> Served {
         .enable_all()
         .build()
         .unwrap();
-    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = None;
-    let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
-    let config = StreamableHttpServerConfig::default().with_allowed_origins(origins);
-    let factory = move || Ok(fixtures.clone());
-    let service = StreamableHttpService::new(factory, Arc::new(sessions), config);
-    let router = axum::Router::new().route_service("/mcp", service);
-    runtime.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let tokens = Tokens::generate().unwrap();
+    let token = tokens.owner().to_owned();
+    let entered = runtime.enter();
+    let door = runtime
+        .block_on(Door::bind(Policy::agents(tokens)))
+        .unwrap();
+    let url = format!("{}/mcp", door.base_url());
+    let sessions = Sessions::new(SessionLimits::default(), Arc::new(|_| {}));
+    let closing = door.closing();
+    let serving = door.serve(front::mcp(move |_| Ok(fixtures.clone()), sessions, closing));
+    drop(entered);
     Served {
-        _runtime: runtime,
         url,
+        token,
+        _serving: serving,
+        _runtime: runtime,
     }
 }
 
@@ -54,14 +59,19 @@ fn modules() -> PathBuf {
 }
 
 /// Runs the suite with these words against a server.
-fn suite(url: &str, words: &[&str]) -> Ended {
+fn suite(url: &str, token: &str, words: &[&str]) -> Ended {
     let lab = lab();
+    link_modules(&lab);
+    let bearer = std::fs::read_to_string(repository().join("tests/sources/bearer.mjs")).unwrap();
+    lab.write("bearer.mjs", &bearer);
     let output = Command::new(modules().join(".bin/node"))
+        .args(["--import", "./bearer.mjs"])
         .arg(modules().join(".bin/conformance"))
         .args(["server", "--url", url])
         .args(words)
         .current_dir(lab.folder())
         .env("TMPDIR", lab.folder())
+        .env("PACKTRAIN_TEST_TOKEN", token)
         .output();
     output.unwrap().into()
 }
@@ -93,7 +103,7 @@ fn checks(said: &str, scenario: &str) -> Option<(u32, u32)> {
 #[track_caller]
 fn conforms_to(revision: &str, at_least: usize) {
     let served = serve(Fixtures::new(None));
-    let said = suite(&served.url, &["--requirements", revision]).expect(0);
+    let said = suite(&served.url, &served.token, &["--requirements", revision]).expect(0);
     let said = said.stdout;
     let required = required(revision);
     assert!(required.len() >= at_least, "{required:?}");
@@ -125,11 +135,21 @@ fn a_server_that_breaks_one_thing_does_not_conform() {
     ] {
         let served = serve(Fixtures::new(Some(broken)));
         let words = ["--requirements", "2026-07-28"];
-        let said = suite(&served.url, &words).expect(1).stdout;
+        let said = suite(&served.url, &served.token, &words).expect(1).stdout;
         let failing: Vec<_> = said.lines().filter(|line| line.starts_with('✗')).collect();
         let [line] = failing[..] else {
             panic!("{said}");
         };
         assert!(line.starts_with(&format!("✗ {scenario}: ")), "{line}");
+    }
+}
+
+#[test]
+fn whoever_has_no_token_is_shown_nothing() {
+    let served = serve(Fixtures::new(None));
+    for scenario in ["server-initialize", "tools-list", "resources-list"] {
+        let said = suite(&served.url, "of nobody", &["--scenario", scenario]);
+        let said = said.expect(1).stdout;
+        assert!(said.contains("a bearer token is needed"), "{said}");
     }
 }
