@@ -177,9 +177,14 @@ impl Wiring {
 
     /// Ends what the connectors share and what was started for them.
     pub async fn shutdown(self) {
+        self.close().await;
+    }
+
+    /// As [`Wiring::shutdown`], for those who share it.
+    pub(crate) async fn close(&self) {
         self.web.shutdown().await;
         self.wda.shutdown().await;
-        if let Some(phones) = self.phones {
+        if let Some(phones) = &self.phones {
             phones.wda.shutdown().await;
             phones.fleet.shutdown().await;
             // There is one only if something was changed and not put back.
