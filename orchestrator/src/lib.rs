@@ -8,6 +8,7 @@ mod farm;
 pub mod http;
 mod live;
 mod matrix;
+mod mcp;
 mod opener;
 pub mod render;
 mod reports;
@@ -17,6 +18,7 @@ pub mod sinks;
 mod site;
 mod sources;
 mod tool_files;
+mod toolsets;
 mod trails;
 mod wiring;
 
