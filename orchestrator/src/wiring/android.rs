@@ -43,12 +43,16 @@ pub(crate) fn options(
         options.server = Some(address(&settings.adb)?);
     }
     for device in &settings.connect {
-        let name = format!("{}:{}", device.host(), device.port());
         options
             .direct
-            .push((name, DirectAddress::Tcp(address(device)?)));
+            .push((name(device), DirectAddress::Tcp(address(device)?)));
     }
     Ok(options)
+}
+
+/// The name of a device that is connected to without a server.
+pub(super) fn name(endpoint: &config::Endpoint) -> String {
+    format!("{}:{}", endpoint.host(), endpoint.port())
 }
 
 /// Everything adb has. What is not there is an error only when it was asked for.
@@ -97,7 +101,7 @@ fn direct(address: &Address) -> DirectAddress {
 }
 
 fn address(endpoint: &config::Endpoint) -> Result<SocketAddr, CliError> {
-    let text = format!("{}:{}", endpoint.host(), endpoint.port());
+    let text = name(endpoint);
     let mut found = (endpoint.host(), endpoint.port())
         .to_socket_addrs()
         .map_err(|error| CliError::infrastructure(format!("cannot find {text}")).because(&error))?;
