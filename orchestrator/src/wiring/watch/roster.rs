@@ -8,6 +8,7 @@ use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use tokio::time::Instant;
 
 use super::Change;
+use crate::wiring::android::id;
 
 /// What was told, and what was found last.
 pub(super) struct Roster {
@@ -141,8 +142,4 @@ impl Roster {
             }
         }
     }
-}
-
-fn id(device: &AdbDevice) -> DeviceId {
-    DeviceId::new(Platform::Android, device.serial.clone())
 }
