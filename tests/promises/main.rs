@@ -11,6 +11,7 @@ mod demo;
 mod deploy;
 mod disk;
 mod docs;
+mod door;
 mod downloads;
 mod farm;
 mod farm_server;
