@@ -43,6 +43,7 @@ mod targets;
 mod templates;
 mod tidy;
 mod tool_files;
+mod toolsets;
 
 use packtrain_tests::Lab;
 
