@@ -19,6 +19,7 @@ pub mod sinks;
 mod site;
 mod sources;
 mod tool_files;
+mod toolsets;
 mod trails;
 mod wiring;
 

@@ -1,8 +1,8 @@
 //! The report of a run that goes on, served on loopback to whoever knows its address.
 
-mod door;
 pub(crate) mod files;
 mod follow;
+mod page;
 
 use std::io;
 use std::path::Path;
@@ -10,14 +10,15 @@ use std::sync::Arc;
 
 use packtrain_engine::Sink;
 
-use self::door::Door;
 pub(crate) use self::follow::Followed;
+use crate::http::door::{Door, Policy, Serving};
 use crate::sinks::follow::Follow;
 
 /// The report, up as long as this lives.
 pub(crate) struct LiveReport {
     run: Arc<Followed>,
-    door: Door,
+    url: String,
+    serving: Serving,
 }
 
 impl LiveReport {
@@ -27,13 +28,22 @@ impl LiveReport {
     /// When the system has none.
     pub(crate) async fn start(folder: &Path) -> io::Result<Self> {
         let run = Arc::new(Followed::new(folder));
-        let door = Door::open(Arc::clone(&run)).await?;
-        Ok(Self { run, door })
+        let token = uuid::Uuid::new_v4().simple().to_string();
+        let policy = Policy {
+            refusal: page::refused,
+            ..Policy::page(&token)
+        };
+        let door = Door::bind(policy).await?;
+        Ok(Self {
+            url: format!("{}/{token}/", door.base_url()),
+            serving: door.serve(page::router(Arc::clone(&run))),
+            run,
+        })
     }
 
     /// Where it is. Whoever knows this may look.
     pub(crate) fn url(&self) -> &str {
-        self.door.url()
+        &self.url
     }
 
     /// What the journal tells of each event.
@@ -49,6 +59,6 @@ impl LiveReport {
     /// Ends it. Who is being answered is answered, and who does not read is not waited for.
     pub(crate) async fn shutdown(self) {
         self.run.end(None);
-        self.door.close().await;
+        self.serving.close().await;
     }
 }

@@ -1,11 +1,13 @@
 //! Packtrain as a server of the Model Context Protocol, for outer agents: devices, looks, every tool of
-//! the registry under a lease, runs of trails.
+//! the registry under a lease, runs of trails, toolsets.
 
 mod answers;
-mod catalog;
+pub(crate) mod catalog;
 mod devices;
 mod look;
 mod ours;
+mod runs;
 mod server;
+pub(crate) mod toolset_tools;
 
 pub(crate) use self::server::AgentServer;

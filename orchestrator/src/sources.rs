@@ -22,6 +22,7 @@ use crate::cli::Workspace;
 use crate::cli::sources::{RunStatus, STATUS_FILE};
 use crate::exit::CliError;
 use crate::http::callbacks::CallbackServer;
+use crate::http::door::Serving;
 use crate::render;
 
 /// What calls outside of runs have as their run.
@@ -34,7 +35,7 @@ const SOURCES_TIMEOUT: Duration = Duration::from_secs(20);
 /// The tool sources of a run or of a call.
 pub(crate) struct RunningSources {
     pub(crate) sources: ToolSources,
-    _callbacks: AbortOnDropHandle<()>,
+    _callbacks: Serving,
     /// How many sources have no tools.
     pub(crate) failures: usize,
     /// Keeps a file of the run up to date.

@@ -7,9 +7,10 @@ pub(crate) mod ios;
 pub(crate) mod network;
 pub(crate) mod phones;
 mod selection;
+pub(crate) mod watch;
 pub(crate) mod web;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -55,14 +56,27 @@ fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     Some(base.join("packtrain"))
 }
 
+/// Where phones were looked for.
+#[derive(Debug, Clone, Copy)]
+struct Searched {
+    android: Search,
+    ios: Search,
+}
+
 /// Everything devices are made of, ready to be connected.
 pub struct Wiring {
     web: Arc<WebPool>,
+    adb: Arc<AdbPool>,
     wda: Arc<WdaPool>,
+    searched: Searched,
     phones: Option<VirtualPhones>,
     search: install::SearchPaths,
     found: install::Found,
     connectors: Vec<Arc<dyn Connector>>,
+    /// Those of them that are phones and were found.
+    found_phones: Vec<Arc<dyn Connector>>,
+    /// The phones that have a name in the configuration, there or not.
+    configured: BTreeSet<DeviceId>,
     /// Android devices that are there and cannot be used.
     unusable: Vec<AdbDevice>,
     /// Android API levels, as far as they are known.
@@ -85,15 +99,19 @@ impl Wiring {
     ) -> Result<Self, CliError> {
         let places = web::search_paths(config);
         let found = install::find(&places);
-        let search = wanted.search(Platform::Android);
+        let searched = Searched {
+            android: wanted.search(Platform::Android),
+            ios: wanted.search(Platform::Ios),
+        };
         let restore = state_folder().map(|folder| folder.join("restore"));
         let options = AdbOptions {
             restore: restore.clone(),
-            ..android::options(&config.devices.android, search)?
+            ..android::options(&config.devices.android, searched.android)?
         };
-        let adb = AdbPool::new(options);
         let mut wiring = Self {
             web: WebPool::new(&found),
+            adb: AdbPool::new(options),
+            searched,
             wda: WdaPool::new(WdaOptions {
                 restore,
                 ..ios::options(&config.devices.ios)?
@@ -103,17 +121,21 @@ impl Wiring {
             search: places,
             found,
             connectors: Vec::new(),
+            found_phones: Vec::new(),
+            configured: configured(config),
             unusable: Vec::new(),
             levels: BTreeMap::new(),
             headed,
         };
         wiring.add_virtual(config, wanted).await?;
-        let survey = android::survey(&adb, search).await?;
-        wiring.connectors.extend(survey.connectors);
+        let survey = android::survey(&wiring.adb, searched.android).await?;
+        wiring.found_phones.extend(survey.connectors);
         wiring.unusable = survey.unusable;
         wiring.levels.extend(survey.levels);
-        let iphones = ios::discover(&wiring.wda, wanted.search(Platform::Ios)).await?;
-        wiring.connectors.extend(iphones);
+        let iphones = ios::discover(&wiring.wda, searched.ios).await?;
+        wiring.found_phones.extend(iphones);
+        let phones = wiring.found_phones.iter().cloned();
+        wiring.connectors.extend(phones);
         for (name, slot) in &config.devices.web {
             wiring.add_slot(web::web_slot(name, slot));
         }
@@ -244,4 +266,12 @@ impl Wiring {
         slot.headed |= self.headed;
         self.connectors.push(self.web.connector(slot));
     }
+}
+
+fn configured(config: &Config) -> BTreeSet<DeviceId> {
+    let android = config.devices.android.connect.iter();
+    let android = android.map(|device| DeviceId::new(Platform::Android, android::name(device)));
+    let ios = config.devices.ios.keys();
+    let ios = ios.map(|name| DeviceId::new(Platform::Ios, name));
+    android.chain(ios).collect()
 }

@@ -3,12 +3,11 @@
 //!
 //! Wire: <https://connectrpc.com/docs/protocol>, unary requests, codec `json`, no compression.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::extract::{ConnectInfo, Path, State};
+use axum::body::Bytes;
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -16,7 +15,8 @@ use packtrain_tools::Callbacks;
 use packtrain_tools::commands::{Code, CommandCall, CommandError, SCREENS, SERVICE};
 use serde_json::json;
 
-use super::callbacks::{NotReceived, admitted, received};
+use super::door::guard::bearer;
+use super::door::{Refusal, size};
 
 /// The media type of both directions.
 const JSON: &str = "application/json";
@@ -43,39 +43,13 @@ pub(super) fn router<S: Clone + Send + Sync + 'static>(
 
 async fn command(
     State(service): State<Service>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Body,
+    body: Bytes,
 ) -> Response {
-    if let Err(refusal) = admitted(from, &headers) {
-        return refused(&CommandError::new(Code::PermissionDenied, refusal));
-    }
-    let kind = text(&headers, "content-type").unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case(JSON) {
-        // By the protocol, with no body.
-        let accepted = [(header::HeaderName::from_static("accept-post"), JSON)];
-        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, accepted).into_response();
-    }
     let timeout = match timeout(&headers) {
         Ok(timeout) => timeout,
         Err(error) => return refused(&error),
-    };
-    let body = match received(&headers, body).await {
-        Ok(body) => body,
-        Err(NotReceived::TooLarge(length)) => {
-            return refused(&CommandError::new(
-                Code::ResourceExhausted,
-                format!("{name}: a request of {length} bytes is too large"),
-            ));
-        }
-        Err(NotReceived::Unreadable(why)) => {
-            return refused(&CommandError::new(
-                Code::InvalidArgument,
-                format!("{name}: the body could not be read: {why}"),
-            ));
-        }
     };
     let call = CommandCall {
         name: &name,
@@ -91,13 +65,9 @@ async fn command(
 
 async fn screen(
     State(service): State<Service>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
     Path(file): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refusal) = admitted(from, &headers) {
-        return refused(&CommandError::new(Code::PermissionDenied, refusal));
-    }
     match service.callbacks.screen(&file, bearer(&headers)) {
         Ok(file) => ([(header::CONTENT_TYPE, file.media_type)], file.bytes).into_response(),
         Err(error) => refused(&error),
@@ -111,13 +81,27 @@ fn refused(error: &CommandError) -> Response {
     (status, [(header::CONTENT_TYPE, JSON)], body.to_string()).into_response()
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = text(headers, "authorization")?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+/// What is said to whom the door's guard does not let in.
+pub(super) fn refused_by(refusal: &Refusal, path: &str) -> Response {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let (code, message) = match refusal {
+        Refusal::Host | Refusal::Origin => (Code::PermissionDenied, refusal.to_string()),
+        Refusal::TooLarge { declared, most } => {
+            let size = size(*declared, *most);
+            let message = format!("{name}: a request of {size} bytes is too large");
+            (Code::ResourceExhausted, message)
+        }
+        Refusal::TooMany => (Code::ResourceExhausted, refusal.to_string()),
+        Refusal::TooSlow(_) | Refusal::Unreadable(_) => {
+            let message = format!("{name}: the body could not be read: {refusal}");
+            (Code::InvalidArgument, message)
+        }
+        // By the protocol, with no body.
+        Refusal::Method(_) | Refusal::Unauthorized | Refusal::NotFound | Refusal::MediaType => {
+            return refusal.status().into_response();
+        }
+    };
+    refused(&CommandError::new(code, message))
 }
 
 /// How long the caller waits: up to ten digits of milliseconds.

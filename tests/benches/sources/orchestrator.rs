@@ -55,7 +55,7 @@ struct Bench {
     sources: ToolSources,
     /// Its devices live as long as it does.
     _here: Here,
-    _server: tokio_util::task::AbortOnDropHandle<()>,
+    _server: packtrain_orchestrator::http::door::Serving,
     _folder: tempfile::TempDir,
 }
 
