@@ -1,6 +1,7 @@
 //! The Model Context Protocol's own conformance suite, which Packtrain's front takes as a server: behind
 //! it stand fixtures that have all that the suite calls.
 
+mod agents;
 mod fixtures;
 
 use std::path::PathBuf;
