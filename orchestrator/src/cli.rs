@@ -120,8 +120,9 @@ enum Command {
     Config(config::ConfigArgs),
 }
 
-/// What variables that configure begin with.
-const CONFIGURES: &str = "PACKTRAIN_";
+/// What our variables begin with, and those that configure nothing.
+const OURS: &str = "PACKTRAIN_";
+const NOT_CONFIGURING: [&str; 3] = ["PACKTRAIN_LOG", "PACKTRAIN_RUN_TICKET", "PACKTRAIN_TEST_"];
 
 /// What every command starts from.
 pub(crate) struct Context {
@@ -171,12 +172,23 @@ pub(crate) fn checked(loaded: Loaded) -> Result<Loaded, ConfigError> {
 impl Context {
     /// The project as the daemon tells it from others.
     pub(crate) fn project_key(&self) -> ProjectKey {
-        let variables = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let environment = variables.filter(|(name, _)| {
+            let is_ours = name.starts_with(OURS);
+            is_ours && !NOT_CONFIGURING.iter().any(|start| name.starts_with(start))
+        });
+        let here = &self.working_directory;
+        let config = self.config_file.as_ref().map(|file| here.join(file));
+        let root = match &config {
+            Some(_) => None,
+            None => packtrain_config::find(here).map(|found| found.root),
+        };
         ProjectKey {
-            folder: self.working_directory.clone(),
-            config: self.config_file.as_ref().map(|file| self.working_directory.join(file)),
-            environment: variables.filter(|(name, _)| name.starts_with(CONFIGURES)).collect(),
+            folder: root.unwrap_or_else(|| here.clone()),
+            config,
+            environment: environment.collect(),
         }
     }
 

@@ -3,9 +3,12 @@
 
 mod answers;
 pub(crate) mod catalog;
+mod desk;
 mod devices;
 mod look;
 mod ours;
+mod reporter;
+mod resources;
 mod runs;
 mod server;
 pub(crate) mod toolset_tools;

@@ -2,6 +2,7 @@
 //! drivers.
 
 pub(crate) mod android;
+mod elsewhere;
 pub(crate) mod health;
 pub(crate) mod ios;
 pub(crate) mod network;
@@ -97,18 +98,59 @@ impl Wiring {
         wanted: DeviceSelection<'_>,
         headed: bool,
     ) -> Result<Self, CliError> {
-        let places = web::search_paths(config);
-        let found = install::find(&places);
         let searched = Searched {
             android: wanted.search(Platform::Android),
             ios: wanted.search(Platform::Ios),
         };
+        let mut wiring = Self::without_devices(config, searched, headed)?;
+        wiring.add_virtual(config, wanted).await?;
+        let survey = android::survey(&wiring.adb, searched.android).await?;
+        wiring.found_phones.extend(survey.connectors);
+        wiring.unusable = survey.unusable;
+        wiring.levels.extend(survey.levels);
+        let iphones = ios::discover(&wiring.wda, searched.ios).await?;
+        wiring.found_phones.extend(iphones);
+        let phones = wiring.found_phones.iter().cloned();
+        wiring.connectors.extend(phones);
+        for (name, slot) in &config.devices.web {
+            wiring.add_slot(web::web_slot(name, slot));
+        }
+        if wiring.free_slots && wiring.found.browser.is_some() {
+            wiring.add_slot(web::named(DEFAULT_SLOT));
+        }
+        Ok(wiring)
+    }
+
+    /// The daemon's devices: they are connected there, and only known here.
+    ///
+    /// # Errors
+    /// When the configuration makes no sense.
+    pub(crate) fn in_daemon(config: &Config, devices: Vec<DeviceInfo>) -> Result<Self, CliError> {
+        let searched = Searched {
+            android: Search::Not,
+            ios: Search::Not,
+        };
+        let known = devices.into_iter().map(elsewhere::known);
+        Ok(Self {
+            connectors: known.collect(),
+            free_slots: false,
+            ..Self::without_devices(config, searched, false)?
+        })
+    }
+
+    fn without_devices(
+        config: &Config,
+        searched: Searched,
+        headed: bool,
+    ) -> Result<Self, CliError> {
+        let places = web::search_paths(config);
+        let found = install::find(&places);
         let restore = state_folder().map(|folder| folder.join("restore"));
         let options = AdbOptions {
             restore: restore.clone(),
             ..android::options(&config.devices.android, searched.android)?
         };
-        let mut wiring = Self {
+        Ok(Self {
             web: WebPool::new(&found),
             adb: AdbPool::new(options),
             searched,
@@ -126,23 +168,7 @@ impl Wiring {
             unusable: Vec::new(),
             levels: BTreeMap::new(),
             headed,
-        };
-        wiring.add_virtual(config, wanted).await?;
-        let survey = android::survey(&wiring.adb, searched.android).await?;
-        wiring.found_phones.extend(survey.connectors);
-        wiring.unusable = survey.unusable;
-        wiring.levels.extend(survey.levels);
-        let iphones = ios::discover(&wiring.wda, searched.ios).await?;
-        wiring.found_phones.extend(iphones);
-        let phones = wiring.found_phones.iter().cloned();
-        wiring.connectors.extend(phones);
-        for (name, slot) in &config.devices.web {
-            wiring.add_slot(web::web_slot(name, slot));
-        }
-        if wiring.free_slots && wiring.found.browser.is_some() {
-            wiring.add_slot(web::named(DEFAULT_SLOT));
-        }
-        Ok(wiring)
+        })
     }
 
     /// All connectors: virtual phones, Android, iOS, web.

@@ -390,7 +390,10 @@ impl SessionContext {
     ) -> Result<Observation, CommandError> {
         self.scope.lease.renew();
         let deadline = Instant::now() + limit;
-        let answer = self.scope.lease.execute(command, deadline.min(self.deadline));
+        let answer = self
+            .scope
+            .lease
+            .execute(command, deadline.min(self.deadline));
         answer.await
     }
 

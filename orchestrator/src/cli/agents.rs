@@ -17,7 +17,13 @@ pub(crate) struct AgentsArgs {
     command: Option<AgentsCommand>,
 
     /// How to print them
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT"
+    )]
     format: Format,
 }
 
@@ -36,8 +42,12 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError
     let state = client::running()?;
     let (Some(state), key) = (state, context.project_key()) else {
         match (args.format, &args.command) {
-            (_, Some(AgentsCommand::End { .. })) => return Err(CliError::misuse("there is no daemon, so no agent")),
-            (Format::Json, None) => render::out(&json!({ "schema_version": 1, "agents": [] }).to_string()),
+            (_, Some(AgentsCommand::End { .. })) => {
+                return Err(CliError::misuse("there is no daemon, so no agent"));
+            }
+            (Format::Json, None) => {
+                render::out(&json!({ "schema_version": 1, "agents": [] }).to_string())
+            }
             (Format::Text, None) => render::say("nobody: there is no daemon"),
         }
         return Ok(Exit::Passed);
@@ -70,7 +80,10 @@ fn row(agent: &AgentNews) -> [String; 7] {
         agent.id.clone(),
         agent.name.clone(),
         agent.transport.clone(),
-        agent.toolset.clone().unwrap_or_else(|| "all tools".to_owned()),
+        agent
+            .toolset
+            .clone()
+            .unwrap_or_else(|| "all tools".to_owned()),
         agent.devices.join(" "),
         agent.runs.join(" "),
         format!("{} s", agent.idle_s),

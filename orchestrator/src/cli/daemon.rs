@@ -2,6 +2,7 @@
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -13,6 +14,7 @@ use super::{Context, Format};
 use crate::daemon::wire::{ProjectKey, Wants};
 use crate::daemon::{Place, ServeOptions, client, serve};
 use crate::exit::CliError;
+use crate::toolsets::ToolsetStore;
 use crate::{render, runtime};
 
 /// After how long without anybody it ends, in minutes.
@@ -73,12 +75,15 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
     match &args.command {
         None => {
             // What is wrong with the project is said before anything is opened.
-            context.config(Flags::default())?;
+            let loaded = context.config(Flags::default())?;
+            let tools = context.tools(&loaded)?;
+            let toolsets = Arc::new(ToolsetStore::of(&loaded, &tools.toolsets));
             let minutes = args.serving.idle;
             let usual = args.serving.background.then_some(IDLE_MINUTES);
             let idle = minutes.or(usual).filter(|minutes| *minutes > 0);
             let options = ServeOptions {
                 project: context.project_key(),
+                toolsets,
                 idle: idle.map(|minutes| Duration::from_secs(minutes * 60)),
                 is_watched: !args.serving.background,
             };
@@ -97,9 +102,8 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
 
 /// Starts one that outlives whoever asked: this process ends at once, and the daemon is nobody's child.
 fn start(idle: Option<u64>) -> Result<(), CliError> {
-    let failed = |error: &std::io::Error| {
-        CliError::infrastructure("cannot start the daemon").because(error)
-    };
+    let failed =
+        |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let place = Place::of_user()?;
     place.prepare()?;
     let log = std::fs::File::create(place.log()).map_err(|error| failed(&error))?;
@@ -109,7 +113,9 @@ fn start(idle: Option<u64>) -> Result<(), CliError> {
     let given: Vec<_> = std::env::args_os().skip(1).collect();
     let before = given.iter().position(|word| word == "daemon").unwrap_or(0);
     let mut command = Command::new(program);
-    command.args(&given[..before]).args(["daemon", "--background"]);
+    command
+        .args(&given[..before])
+        .args(["daemon", "--background"]);
     if let Some(minutes) = idle {
         command.args(["--idle", &minutes.to_string()]);
     }
@@ -125,7 +131,9 @@ fn start(idle: Option<u64>) -> Result<(), CliError> {
 fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
         match format {
-            Format::Json => render::out(&json!({ "schema_version": 1, "running": false }).to_string()),
+            Format::Json => {
+                render::out(&json!({ "schema_version": 1, "running": false }).to_string())
+            }
             Format::Text => render::say("there is no daemon; `packtrain mcp` starts one"),
         }
         return Ok(Exit::Passed);

@@ -27,11 +27,7 @@ pub(crate) fn run(args: McpArgs, context: &Context) -> Result<Exit, CliError> {
     runtime::block_on_stoppable(async |interrupts| pipe(args, context, interrupts).await)
 }
 
-async fn pipe(
-    args: McpArgs,
-    context: &Context,
-    interrupts: Interrupts,
-) -> Result<Exit, CliError> {
+async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Result<Exit, CliError> {
     let project = context.project_key();
     let connecting = async {
         let state = client::started(&project).await?;

@@ -5,14 +5,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use super::held::Held;
 use super::project::Project;
+use super::runs::AgentRun;
 use super::wire::AgentNews;
+use crate::mcp::toolset_tools::Equipped;
 
+/// The most runs that are remembered of an agent.
+const RUNS: usize = 64;
 /// The most of a client's name.
 const NAME_LETTERS: usize = 80;
+
+/// Changes that may wait for whoever tells them.
+const UPDATES: usize = 64;
+
+/// Something that an agent may want to hear of.
+#[derive(Debug, Clone)]
+pub(crate) enum Update {
+    /// The list of tools is another one.
+    Tools,
+    /// A resource is another one.
+    Resource(String),
+}
 
 /// How an agent is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,17 +60,21 @@ pub(crate) struct Agent {
     pub(crate) project: Arc<Project>,
     /// Cancelled when it is gone.
     pub(crate) gone: CancellationToken,
+    /// Its session over HTTP.
+    pub(crate) session: Option<String>,
+    _using: Arc<()>,
     since: Instant,
+    updates: broadcast::Sender<Update>,
     state: Mutex<State>,
 }
 
 struct State {
     name: String,
     protocol: Option<String>,
-    toolset: Option<String>,
+    equipped: Equipped,
     active: Instant,
     held: BTreeMap<String, Arc<Held>>,
-    runs: Vec<String>,
+    runs: Vec<Arc<AgentRun>>,
 }
 
 impl Agent {
@@ -79,9 +100,25 @@ impl Agent {
         }
     }
 
-    /// Takes down what it has equipped, for those who look.
-    pub(crate) fn equipped(&self, toolset: Option<String>) {
-        self.state().toolset = toolset;
+    /// What it has equipped.
+    pub(crate) fn equipped(&self) -> Equipped {
+        self.state().equipped.clone()
+    }
+
+    /// Equips a toolset, or none.
+    pub(crate) fn equip(&self, equipped: Equipped) {
+        self.state().equipped = equipped;
+    }
+
+    /// Tells those who listen for it of a change.
+    pub(crate) fn tell(&self, update: Update) {
+        // Nobody listens: nobody minds.
+        let _ = self.updates.send(update);
+    }
+
+    /// Every change from now on.
+    pub(crate) fn updates(&self) -> broadcast::Receiver<Update> {
+        self.updates.subscribe()
     }
 
     /// It has asked for something.
@@ -120,8 +157,26 @@ impl Agent {
     }
 
     /// Remembers a run that it has started.
-    pub(crate) fn started(&self, run: String) {
-        self.state().runs.push(run);
+    pub(crate) fn started(&self, run: Arc<AgentRun>) {
+        let mut state = self.state();
+        if state.runs.len() >= RUNS {
+            // The oldest that is over makes room.
+            if let Some(over) = state.runs.iter().position(|run| run.is_over()) {
+                state.runs.remove(over);
+            }
+        }
+        state.runs.push(run);
+    }
+
+    /// Its runs, oldest first.
+    pub(crate) fn runs(&self) -> Vec<Arc<AgentRun>> {
+        self.state().runs.clone()
+    }
+
+    /// A run of its own.
+    pub(crate) fn run(&self, handle: &str) -> Option<Arc<AgentRun>> {
+        let state = self.state();
+        state.runs.iter().find(|run| run.handle == handle).cloned()
     }
 
     fn news(&self) -> AgentNews {
@@ -132,9 +187,13 @@ impl Agent {
             transport: self.transport.word().to_owned(),
             protocol: state.protocol.clone(),
             project: self.project.root.clone(),
-            toolset: state.toolset.clone(),
-            devices: state.held.values().map(|held| held.device.id.to_string()).collect(),
-            runs: state.runs.clone(),
+            toolset: state.equipped.name().map(str::to_owned),
+            devices: state
+                .held
+                .values()
+                .map(|held| held.device.id.to_string())
+                .collect(),
+            runs: state.runs.iter().map(|run| run.handle.clone()).collect(),
             connected_s: self.since.elapsed().as_secs(),
             idle_s: state.active.elapsed().as_secs(),
         }
@@ -166,18 +225,26 @@ impl Agents {
     }
 
     /// Takes somebody in; they leave when what is answered is dropped.
-    pub(crate) fn join(&self, transport: Transport, project: Arc<Project>) -> Present {
+    pub(crate) fn join(
+        &self,
+        transport: Transport,
+        project: Arc<Project>,
+        session: Option<String>,
+    ) -> Present {
         let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
         let agent = Arc::new(Agent {
             id: format!("a{number}"),
             transport,
+            _using: Arc::clone(&project.in_use),
             project,
             gone: CancellationToken::new(),
+            session,
+            updates: broadcast::Sender::new(UPDATES),
             since: Instant::now(),
             state: Mutex::new(State {
                 name: "an agent".to_owned(),
                 protocol: None,
-                toolset: None,
+                equipped: Equipped::default(),
                 active: Instant::now(),
                 held: BTreeMap::new(),
                 runs: Vec::new(),
@@ -196,13 +263,30 @@ impl Agents {
         self.all().values().map(|agent| agent.news()).collect()
     }
 
-    /// Ends one; whether it was there.
-    pub(crate) fn end(&self, id: &str) -> bool {
-        let found = self.all().values().find(|agent| agent.id == id).cloned();
-        if let Some(agent) = &found {
-            agent.leave();
+    /// The agent of that id.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Agent>> {
+        self.all().values().find(|agent| agent.id == id).cloned()
+    }
+
+    /// Tells everybody of a project of a change.
+    pub(crate) fn tell(&self, project: &Arc<Project>, update: &Update) {
+        for agent in self.all().values() {
+            if Arc::ptr_eq(&agent.project, project) {
+                agent.tell(update.clone());
+            }
         }
-        found.is_some()
+    }
+
+    /// Lets go of devices that nobody has used for long.
+    pub(crate) fn reap(&self, longest: Duration) {
+        let all: Vec<_> = self.all().values().cloned().collect();
+        for agent in all {
+            for held in agent.all_held() {
+                if (held.idle() > longest || held.is_over()) && agent.take(&held.handle).is_some() {
+                    held.let_go();
+                }
+            }
+        }
     }
 
     /// Ends everybody.

@@ -62,7 +62,14 @@ pub(crate) async fn started(project: &ProjectKey) -> Result<DaemonState, CliErro
         "the daemon did not come up within {} s",
         START_TIMEOUT.as_secs()
     ));
-    for line in log.lines().rev().take(5).collect::<Vec<_>>().into_iter().rev() {
+    for line in log
+        .lines()
+        .rev()
+        .take(5)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+    {
         error = error.cause(line);
     }
     Err(error.hint("`packtrain daemon` in another terminal shows what is wrong"))
@@ -82,9 +89,8 @@ fn compatible(state: DaemonState) -> Result<DaemonState, CliError> {
 /// Starts a daemon that outlives this process: `packtrain daemon start` starts it and ends, so that
 /// it is nobody's child.
 fn start(project: &ProjectKey, place: &Place) -> Result<(), CliError> {
-    let failed = |error: &std::io::Error| {
-        CliError::infrastructure("cannot start the daemon").because(error)
-    };
+    let failed =
+        |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let program = std::env::current_exe().map_err(|error| failed(&error))?;
     let mut command = Command::new(program);
     if let Some(config) = &project.config {
@@ -124,6 +130,7 @@ pub(crate) async fn ask(
     let mut reader = BufReader::new(reader);
     let hello = Hello {
         version: VERSION.to_owned(),
+        state: project.state(),
         project,
         wants,
     };

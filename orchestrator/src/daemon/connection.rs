@@ -9,13 +9,13 @@ use serde_json::json;
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
-use super::agents::Transport;
 use super::hub::Hub;
 use super::place::DaemonState;
 use super::sessions;
 use super::wire::{self, Answer, DevicesNews, Hello, Problem, VERSION, Wants};
 use crate::exit::CliError;
 use crate::mcp::AgentServer;
+use crate::mcp::toolset_tools::ToolsetTools;
 
 /// How long whoever connects may take to say what is wanted.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,17 +33,14 @@ pub(super) async fn serve(stream: UnixStream, hub: Arc<Hub>, state: Arc<DaemonSt
     }
 }
 
-async fn converse(
-    stream: UnixStream,
-    hub: Arc<Hub>,
-    state: &DaemonState,
-) -> std::io::Result<()> {
+async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std::io::Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
     let hello = tokio::time::timeout(HELLO_TIMEOUT, wire::read::<Hello>(&mut reader)).await;
     let Ok(Some(Hello {
         version,
         project,
+        state: files,
         wants,
     })) = hello.unwrap_or(Ok(None))
     else {
@@ -59,7 +56,7 @@ async fn converse(
         Wants::Status => grant(&mut writer, state).await,
         Wants::Agents => grant(&mut writer, &hub.agents.news()).await,
         Wants::EndAgent(id) => {
-            let ended = hub.agents.end(&id);
+            let ended = hub.end(&id).await;
             grant(&mut writer, &json!({ "ended": ended })).await
         }
         Wants::Stop => {
@@ -67,21 +64,32 @@ async fn converse(
             hub.ending.cancel();
             Ok(())
         }
-        Wants::Devices => match hub.project(project).await {
+        Wants::Devices => match hub.project(project, files).await {
             Ok(project) => {
                 let devices = project.devices().await;
                 grant(&mut writer, &DevicesNews { devices }).await
             }
             Err(error) => refuse(&mut writer, error).await,
         },
-        Wants::Session(request) => match hub.project(project).await {
-            Ok(project) => sessions::carry_out(*request, &hub, &project, reader, writer).await,
+        Wants::Session(request) => match hub.project(project, files).await {
+            Ok(project) => {
+                let _using = Arc::clone(&project.in_use);
+                sessions::carry_out(*request, &hub, &project, reader, writer).await
+            }
             Err(error) => refuse(&mut writer, error).await,
         },
         Wants::Mcp { toolset } => {
             let opened = async {
-                let project = hub.project(project).await?;
-                AgentServer::open(&hub, project, Transport::Stdio, toolset).await
+                let project = hub.project(project, files).await?;
+                // An agent's first list has them all.
+                project.tools().await?;
+                let (server, present) = AgentServer::take_in(&hub, &project);
+                if let Some(name) = toolset {
+                    let equipped = ToolsetTools::new(Arc::clone(&project.toolsets)).equip(&name);
+                    let equipped = equipped.map_err(|error| CliError::misuse(error.to_string()))?;
+                    present.agent().equip(equipped);
+                }
+                Ok((server, present))
             };
             let (server, present) = match opened.await {
                 Ok(opened) => opened,

@@ -2,7 +2,7 @@
 //! that its journal and its report are like any others.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,6 @@ pub(crate) struct Held {
     pub(crate) device: DeviceInfo,
     /// The run whose report tells what was done.
     pub(crate) run: RunId,
-    pub(crate) folder: PathBuf,
     session: Arc<RwLock<Option<SessionContext>>>,
     /// How it ends; the first word counts.
     done: watch::Sender<Option<Outcome>>,
@@ -58,6 +57,7 @@ pub(crate) struct Held {
     closing: CancellationToken,
     closed: CancellationToken,
     seen: Mutex<Seen>,
+    used: Mutex<Instant>,
 }
 
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl Held {
             .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let folder = writer.folder().to_owned();
         let here = project
-            .here(caller, project.key.folder.clone(), Some(folder.clone()))
+            .here(caller, project.key.folder.clone(), Some(folder))
             .await?;
         let mut options = RunOptions {
             session: SessionOptions {
@@ -186,12 +186,12 @@ impl Held {
             handle: format!("lease-{}", uuid::Uuid::new_v4().simple()),
             device,
             run,
-            folder,
             session,
             done,
             closing,
             closed,
             seen: Mutex::default(),
+            used: Mutex::new(Instant::now()),
         }))
     }
 
@@ -201,6 +201,7 @@ impl Held {
         call: &ToolCall,
         limit: Duration,
     ) -> Option<Result<Answer, Outcome>> {
+        self.touch();
         let calling = async {
             let session = self.session.read().await;
             let answer = session.as_ref()?.call_by_hand(call, limit).await;
@@ -212,10 +213,24 @@ impl Held {
             }
             Some(answer)
         };
-        tokio::select! {
+        let answer = tokio::select! {
             answer = calling => answer,
             () = self.closing.cancelled() => None,
-        }
+        };
+        self.touch();
+        answer
+    }
+
+    fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// How long nothing was done with it.
+    pub(crate) fn idle(&self) -> Duration {
+        self.used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .elapsed()
     }
 
     /// Gives the device back; what is under way is cancelled.
@@ -408,6 +423,8 @@ fn driven_by(holder: &str) -> Result<Trail, CliError> {
 /// An error in one line.
 fn sentence(error: &CliError) -> String {
     let told = &error.explanation;
-    let causes = [told.message.clone()].into_iter().chain(told.causes.clone());
+    let causes = [told.message.clone()]
+        .into_iter()
+        .chain(told.causes.clone());
     causes.collect::<Vec<_>>().join(": ")
 }

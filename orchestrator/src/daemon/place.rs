@@ -81,10 +81,12 @@ impl Place {
             return Ok(());
         }
         let path = self.folder.display();
-        Err(CliError::infrastructure(format!(
-            "{path} is not a folder that only you may enter"
-        ))
-        .hint(format!("it holds what lets programs drive your devices: chmod 700 {path}")))
+        Err(
+            CliError::infrastructure(format!("{path} is not a folder that only you may enter"))
+                .hint(format!(
+                    "it holds what lets programs drive your devices: chmod 700 {path}"
+                )),
+        )
     }
 
     fn refused(&self, error: &io::Error) -> CliError {

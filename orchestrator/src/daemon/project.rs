@@ -7,21 +7,27 @@ use std::time::Duration;
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Flags, Loaded, Sources};
 use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet};
-use packtrain_drivers::DeviceInfo;
 use packtrain_engine::Here;
 use packtrain_model::RunId;
 use packtrain_tools::{Caller, Registry, SharedRegistry, Targets};
 use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
 
 use super::wire::{DeviceNews, ProjectKey};
 use crate::cli::{checked, refused, targets};
 use crate::exit::CliError;
+use crate::mcp::catalog::Catalog;
 use crate::sources::{Purpose, RunningSources};
+use crate::toolsets::ToolsetStore;
+use crate::wiring::watch::{AWAY_GRACE, Change, Watch};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{tool_files, trails};
 
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How often it is looked whether sources have other tools.
+const TOOLS_POLL: Duration = Duration::from_millis(250);
 
 /// A project, as long as the daemon lives.
 pub(crate) struct Project {
@@ -30,6 +36,8 @@ pub(crate) struct Project {
     /// The folder of the configuration.
     pub(crate) root: PathBuf,
     pub(crate) targets: Targets,
+    pub(crate) toolsets: Arc<ToolsetStore>,
+    pub(crate) catalog: Catalog,
     fleet: Fleet,
     wiring: Wiring,
     /// The tools that need no source.
@@ -37,9 +45,18 @@ pub(crate) struct Project {
     /// What has them all, once somebody needed them.
     sources: OnceCell<Option<RunningSources>>,
     arbiter: ArbiterHandle,
+    /// Cancelled when it is closed.
+    pub(crate) closing: CancellationToken,
+    /// Those who use it have a clone.
+    pub(crate) in_use: Arc<()>,
 }
 
 impl Project {
+    /// Whether somebody uses it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.in_use) > 1
+    }
+
     /// Reads the configuration and looks for devices; nothing is connected.
     ///
     /// # Errors
@@ -54,10 +71,11 @@ impl Project {
             environment: key.environment.clone().into_iter().collect(),
             flags: Flags::default(),
         });
-        let Loaded { config, root, .. } = loaded
-            .and_then(checked)
-            .map_err(|error| refused(&error))?;
-        let registry = tool_files::registry(&config, &key.folder)?.registry;
+        let loaded = loaded.and_then(checked).map_err(|error| refused(&error))?;
+        let tools = tool_files::registry(&loaded.config, &key.folder)?;
+        let toolsets = Arc::new(ToolsetStore::of(&loaded, &tools.toolsets));
+        let registry = tools.registry;
+        let Loaded { config, root, .. } = loaded;
         let wanted = DeviceSelection {
             words: &[],
             all: true,
@@ -68,6 +86,8 @@ impl Project {
         Ok(Self {
             key,
             targets: targets(&config),
+            toolsets,
+            catalog: Catalog::default(),
             config,
             root,
             fleet,
@@ -75,6 +95,8 @@ impl Project {
             registry,
             sources: OnceCell::new(),
             arbiter: arbiters[0].clone(),
+            closing: CancellationToken::new(),
+            in_use: Arc::default(),
         })
     }
 
@@ -144,14 +166,43 @@ impl Project {
         statuses.into_iter().map(news).collect()
     }
 
-    /// The devices as they are known.
-    pub(crate) async fn known(&self) -> Vec<DeviceInfo> {
-        let statuses = self.fleet.status().await;
-        statuses.into_iter().map(|status| status.info).collect()
+    /// Takes devices that appear, and lets go of those that vanish, until it is dropped.
+    pub(crate) async fn follow_devices(&self) {
+        let mut watch = Watch::start(&self.wiring, AWAY_GRACE);
+        while let Some(change) = watch.next().await {
+            match change {
+                Change::Appeared { connector, .. } => {
+                    let id = connector.id().clone();
+                    if let Err(error) = self.fleet.add(connector) {
+                        tracing::debug!(%id, %error, "a device that appeared is not taken");
+                    }
+                }
+                Change::Vanished(id) => {
+                    // One that is unknown is gone.
+                    let _ = self.fleet.remove(&id, DEVICES_TIMEOUT).await;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits until the list of tools is another one than `known`.
+    pub(crate) async fn tools_changed(&self, known: &Arc<Registry>) -> Arc<Registry> {
+        let mut every = tokio::time::interval(TOOLS_POLL);
+        loop {
+            every.tick().await;
+            if let Some(Some(sources)) = self.sources.get() {
+                let now = sources.registry().snapshot();
+                if !Arc::ptr_eq(&now, known) {
+                    return now;
+                }
+            }
+        }
     }
 
     /// Ends its devices and sources.
     pub(crate) async fn close(&self) {
+        self.closing.cancel();
         self.fleet.shutdown(DEVICES_TIMEOUT).await;
         if let Some(Some(sources)) = self.sources.get() {
             sources.shutdown().await;

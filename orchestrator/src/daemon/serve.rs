@@ -11,9 +11,12 @@ use super::hub::Hub;
 use super::place::{DaemonState, Place};
 use super::wire::{ProjectKey, VERSION};
 use crate::exit::CliError;
-use crate::render;
-use crate::runtime;
+use crate::http::door::{Door, Policy, Tokens};
+use crate::http::front::{self, OnClosed, SessionLimits, Sessions, Visitor};
+use crate::mcp::AgentServer;
 use crate::shutdown::Interrupts;
+use crate::toolsets::ToolsetStore;
+use crate::{render, runtime};
 
 /// How often it looks whether it is still wanted.
 const LOOK: Duration = Duration::from_secs(2);
@@ -26,6 +29,8 @@ const DEVICES: usize = 400;
 pub(crate) struct ServeOptions {
     /// Where it was started: agents over HTTP work there.
     pub(crate) project: ProjectKey,
+    /// The toolsets of that project.
+    pub(crate) toolsets: Arc<ToolsetStore>,
     /// After how long without anybody it ends; never when `None`.
     pub(crate) idle: Option<Duration>,
     /// Whether somebody watches it.
@@ -36,10 +41,7 @@ pub(crate) struct ServeOptions {
 ///
 /// # Errors
 /// When there is one already, or the system refuses.
-pub(crate) async fn serve(
-    options: ServeOptions,
-    interrupts: Interrupts,
-) -> Result<Exit, CliError> {
+pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Result<Exit, CliError> {
     let place = Place::of_user()?;
     place.prepare()?;
     let Some(_lock) = place.lock()? else {
@@ -52,11 +54,25 @@ pub(crate) async fn serve(
     place.clear();
     let listener = UnixListener::bind(place.socket()).map_err(|error| failed(&error))?;
     let hub = Hub::new(runtime::arbiters(DEVICES), interrupts.first().child_token());
+    let (door, token) = open_door().await.map_err(|error| {
+        CliError::infrastructure("cannot open a port for agents").because(&error)
+    })?;
+    let url = format!("{}/mcp", door.base_url());
+    let left = Arc::downgrade(&hub);
+    let on_closed: OnClosed = Arc::new(move |session| {
+        if let Some(hub) = left.upgrade() {
+            hub.left(session);
+        }
+    });
+    let sessions = Sessions::new(SessionLimits::default(), on_closed);
+    hub.serves_http(url.clone(), sessions.clone());
+    let router = front::mcp(visitors(&hub, &options), sessions, hub.ending.clone());
+    let serving = door.serve(router);
     let state = Arc::new(DaemonState {
         version: VERSION.to_owned(),
         pid: std::process::id(),
-        url: String::new(),
-        token: String::new(),
+        url,
+        token,
         socket: place.socket(),
     });
     place.announce(&state).map_err(|error| failed(&error))?;
@@ -77,6 +93,7 @@ pub(crate) async fn serve(
                 }
             }
             _ = looking.tick() => {
+                hub.reap();
                 if !hub.is_idle() {
                     used = Instant::now();
                 }
@@ -91,9 +108,39 @@ pub(crate) async fn serve(
     hub.ending.cancel();
     place.clear();
     hub.agents.end_all();
+    serving.close().await;
     hub.work.close();
     // What does not end in time ends with the devices.
     let _ = tokio::time::timeout(END_TIMEOUT, hub.work.wait()).await;
     hub.close().await;
     Ok(Exit::Passed)
+}
+
+/// A port of loopback, and the token that opens it.
+async fn open_door() -> std::io::Result<(Door, String)> {
+    let tokens = Tokens::generate()?;
+    let token = tokens.owner().to_owned();
+    Ok((Door::bind(Policy::agents(tokens)).await?, token))
+}
+
+/// What serves those who come over HTTP.
+fn visitors(
+    hub: &Arc<Hub>,
+    options: &ServeOptions,
+) -> impl Fn(&Visitor) -> std::io::Result<AgentServer> + Send + Sync + 'static {
+    // The hub ends with the door, not the other way round.
+    let hub = Arc::downgrade(hub);
+    let (project, toolsets) = (options.project.clone(), Arc::clone(&options.toolsets));
+    move |visitor| {
+        let hub = hub
+            .upgrade()
+            .ok_or_else(|| std::io::Error::other("it ends"))?;
+        if let Some(name) = visitor.toolset()
+            && let Err(error) = toolsets.load(name)
+        {
+            let missing = std::io::ErrorKind::NotFound;
+            return Err(std::io::Error::new(missing, error.to_string()));
+        }
+        Ok(AgentServer::visited(&hub, visitor, project.clone()))
+    }
 }

@@ -49,9 +49,13 @@ pub(super) async fn carry_out(
     } = request;
     let caller = match ticket {
         None => Caller::Person,
-        Some(_) => Caller::Remote {
+        Some(ticket) if hub.tickets.is_good(&ticket) => Caller::Remote {
             host_commands: false,
         },
+        Some(_) => {
+            let error = CliError::infrastructure("the agent that started this run is gone");
+            return refuse(&mut writer, error).await;
+        }
     };
     let here = match project.here(caller, working_directory, scratch).await {
         Ok(here) => here,
@@ -107,7 +111,10 @@ impl SessionSink for Back {
     fn record(&self, event: RunEvent) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             // Whoever hung up does not want it.
-            let _ = self.0.send((SessionNews::Event(Box::new(event)), None)).await;
+            let _ = self
+                .0
+                .send((SessionNews::Event(Box::new(event)), None))
+                .await;
         })
     }
 
@@ -210,9 +217,8 @@ async fn follow(
     stop: &SessionStop,
 ) -> Result<Outcome, CliError> {
     let mut connection = client::ask(socket, project, wants).await?;
-    let broken = |error: &std::io::Error| {
-        CliError::infrastructure("the daemon hung up").because(error)
-    };
+    let broken =
+        |error: &std::io::Error| CliError::infrastructure("the daemon hung up").because(error);
     let mut is_stopped = false;
     loop {
         let news = {

@@ -2,6 +2,7 @@
 //! wanted, one with the answer; then, for some, more lines.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,18 +28,37 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) struct Hello {
     pub(crate) version: String,
     pub(crate) project: ProjectKey,
+    /// What the configuration's files hold, as far as that tells one state from another.
+    pub(crate) state: u64,
     pub(crate) wants: Wants,
 }
 
 /// Which project: where its configuration comes from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct ProjectKey {
-    /// The working directory.
+    /// Its folder; the working directory when there is no project.
     pub(crate) folder: PathBuf,
     /// The configuration file, when one was named.
     pub(crate) config: Option<PathBuf>,
     /// Variables that configure.
     pub(crate) environment: BTreeMap<String, String>,
+}
+
+impl ProjectKey {
+    /// What its files hold now, in a number that another process of this program gets too.
+    pub(crate) fn state(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        let found = packtrain_config::find(&self.folder);
+        let found = found.map_or([None, None], |found| [found.project, found.trailblaze]);
+        let variables: Vec<_> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        let others = [self.config.clone(), packtrain_config::user_file(&variables)];
+        for file in found.into_iter().chain(others).flatten() {
+            std::fs::read(file).unwrap_or_default().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
 }
 
 /// What is wanted.

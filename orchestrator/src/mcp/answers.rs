@@ -19,11 +19,21 @@ pub(super) fn failed(text: impl Into<String>) -> CallToolResult {
 
 /// What a tool of the registry has answered.
 pub(super) fn answered(answer: Answer) -> CallToolResult {
-    let mut lines: Vec<String> = answer.text.into_iter().filter(|text| !text.is_empty()).collect();
+    let mut lines: Vec<String> = answer
+        .text
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect();
     if lines.is_empty() {
         lines.push("done".to_owned());
     }
-    lines.extend(answer.report.notes.iter().map(|note| format!("note: {note}")));
+    lines.extend(
+        answer
+            .report
+            .notes
+            .iter()
+            .map(|note| format!("note: {note}")),
+    );
     let mut result = CallToolResult::success(vec![ContentBlock::text(lines.join("\n"))]);
     // Clients want an object.
     result.structured_content = answer.data.filter(Value::is_object);

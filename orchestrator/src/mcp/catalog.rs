@@ -1,76 +1,79 @@
 //! The tools of the registry as agents see them: flat, each with the lease that it is for.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use packtrain_drivers::Platform;
-use packtrain_tools::{Access, Kind, Origin, Registry, ToolSpec};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
-use serde_json::{Value, json};
+use packtrain_tools::toolsets::ListedTool;
+use packtrain_tools::{Access, Registry, ToolSpec};
+use rmcp::model::{JsonObject, Tool};
+use serde_json::json;
 
-use super::ours::LEASE;
+use super::ours::{self, LEASE};
 
-/// A tool of the registry.
-#[derive(Debug, Clone)]
-pub(crate) struct CatalogTool {
-    pub(crate) tool: Tool,
-    /// Who contributes it: `packtrain`, a source's name, or a file's.
-    pub(crate) source: String,
-    /// Why agents do not get it.
-    pub(crate) hidden: Option<String>,
+/// The tools of one state of a registry; made anew when that changes.
+#[derive(Default)]
+pub(crate) struct Catalog(Mutex<Option<Made>>);
+
+struct Made {
+    of: Arc<Registry>,
+    tools: Arc<Vec<ListedTool>>,
 }
 
-/// All tools of a registry, by name.
-pub(crate) fn of(
-    registry: &Registry,
-    is_own: impl Fn(&str) -> bool,
-    platforms: &[Platform],
-) -> Vec<CatalogTool> {
-    let specs = registry.all().map(|tool| tool.spec());
-    specs
-        .filter(|spec| spec.shown)
-        .filter(|spec| platforms.is_empty() || platforms.iter().any(|on| spec.works_on(*on)))
-        .map(|spec| offered(spec, &is_own))
-        .collect()
-}
-
-fn offered(spec: &ToolSpec, is_own: &impl Fn(&str) -> bool) -> CatalogTool {
-    let source = match &spec.origin {
-        Origin::BuiltIn => "packtrain".to_owned(),
-        Origin::File(_) => "files".to_owned(),
-        Origin::Source(name) => name.clone(),
-    };
-    let properties = spec.arguments["properties"].as_object();
-    let hidden = if is_own(&spec.name) {
-        Some(format!("`{}` is one of Packtrain's own names; rename it in its source", spec.name))
-    } else if properties.is_some_and(|all| all.contains_key(LEASE)) {
-        Some(format!("it has an argument `{LEASE}` of its own; rename that in its source"))
-    } else if spec.access == Access::HostCommands {
-        Some("it runs commands of this computer, which agents may not".to_owned())
-    } else {
-        None
-    };
-    let about = match spec.platforms.as_slice() {
-        [] => spec.description.clone(),
-        on => {
-            let on: Vec<_> = on.iter().map(|platform| platform.as_str()).collect();
-            format!("{} ({} only)", spec.description, on.join(", "))
+impl Catalog {
+    /// All tools, those that agents do not get with the reason.
+    pub(crate) fn of(&self, registry: &Arc<Registry>) -> Arc<Vec<ListedTool>> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = made.as_ref().filter(|made| Arc::ptr_eq(&made.of, registry)) {
+            return Arc::clone(&made.tools);
         }
-    };
-    let reads = matches!(spec.kind, Kind::Query | Kind::Assertion);
-    let annotations = ToolAnnotations::new().read_only(reads).open_world(false);
-    let tool = Tool::new(spec.name.clone(), about, Arc::new(with_lease(&spec.arguments)));
-    CatalogTool {
-        tool: tool.with_annotations(annotations),
-        source,
-        hidden,
+        let specs = registry.all().map(|tool| tool.spec());
+        let tools = Arc::new(specs.map(listed).collect());
+        *made = Some(Made {
+            of: Arc::clone(registry),
+            tools: Arc::clone(&tools),
+        });
+        tools
     }
 }
 
+fn listed(spec: &ToolSpec) -> ListedTool {
+    let mut listed = ListedTool::of(spec);
+    let properties = spec.arguments["properties"].as_object();
+    if ours::is_own(&spec.name) {
+        listed.hidden =
+            Some("the name is one of Packtrain's own; rename it in its source".to_owned());
+    } else if properties.is_some_and(|all| all.contains_key(LEASE)) {
+        let why = format!("it has an argument `{LEASE}` of its own; rename that in its source");
+        listed.hidden = Some(why);
+    } else if spec.access == Access::HostCommands {
+        let why = "it runs commands of this computer, which agents may not";
+        listed.hidden = Some(why.to_owned());
+    }
+    if !spec.platforms.is_empty() {
+        let on: Vec<_> = spec
+            .platforms
+            .iter()
+            .map(|platform| platform.as_str())
+            .collect();
+        listed
+            .description
+            .push_str(&format!(" ({} only)", on.join(", ")));
+    }
+    listed
+}
+
+/// A tool as it stands in the list.
+pub(super) fn shown(listed: ListedTool) -> Tool {
+    let schema = with_lease(&listed.input_schema);
+    let mut tool = Tool::new(listed.name, listed.description, Arc::new(schema));
+    tool.annotations = listed.annotations;
+    tool
+}
+
 /// A schema of arguments with the lease besides.
-fn with_lease(schema: &Value) -> JsonObject {
-    let mut schema = schema.as_object().cloned().unwrap_or_default();
+fn with_lease(schema: &JsonObject) -> JsonObject {
+    let mut schema = schema.clone();
     schema.insert("type".to_owned(), json!("object"));
-    // What a reader of a trail sees in an editor costs an agent tokens.
+    // What an editor shows costs an agent tokens.
     schema.remove("$schema");
     schema.remove("title");
     let properties = schema.entry("properties").or_insert_with(|| json!({}));

@@ -9,8 +9,9 @@ use rmcp::model::CallToolResult;
 use serde_json::json;
 
 use super::answers::{failed, told};
+use super::desk::Desk;
 use super::ours::{AcquireArgs, ListArgs, ReleaseArgs};
-use super::server::{AgentServer, Reporter};
+use super::reporter::Reporter;
 use crate::daemon::wire::DeviceNews;
 use crate::daemon::{Held, NotHeld};
 
@@ -18,7 +19,7 @@ use crate::daemon::{Held, NotHeld};
 const WAIT: Duration = Duration::from_secs(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
-impl AgentServer {
+impl Desk {
     pub(super) async fn device_list(&self, args: ListArgs) -> CallToolResult {
         let on = match requirement(args.on.as_deref()) {
             Ok(on) => on,
@@ -26,7 +27,7 @@ impl AgentServer {
         };
         let mut lines = Vec::new();
         let mut data = Vec::new();
-        for device in self.agent().project.devices().await {
+        for device in self.project().devices().await {
             let mismatch = self.mismatch(&on, &device);
             let mut line = format!(
                 "{}  {} {}  {}",
@@ -52,10 +53,13 @@ impl AgentServer {
                 "why_not": mismatch,
             }));
         }
-        for unusable in self.agent().project.wiring().unusable() {
+        for unusable in self.project().wiring().unusable() {
             let why = unusable.problem.clone();
             let why = why.unwrap_or_else(|| unusable.state.to_string());
-            lines.push(format!("android/{}  cannot be used: {why}", unusable.serial));
+            lines.push(format!(
+                "android/{}  cannot be used: {why}",
+                unusable.serial
+            ));
         }
         if lines.is_empty() {
             lines.push("there are no devices; `packtrain doctor` says what is missing".to_owned());
@@ -67,7 +71,7 @@ impl AgentServer {
     fn mismatch(&self, on: &Requirement, device: &DeviceNews) -> Option<String> {
         let advert = DeviceAdvert {
             info: device.info.clone(),
-            api: self.agent().project.wiring().api_level(&device.info.id),
+            api: self.project().wiring().api_level(&device.info.id),
             labels: std::collections::BTreeMap::new(),
             tools: Vec::new(),
             out_of_service: None,
@@ -96,10 +100,10 @@ impl AgentServer {
         };
         let wait = args.wait_ms.map_or(WAIT, Duration::from_millis);
         let waiting = |reason: &packtrain_device_actors::WaitReason| {
-            reporter.say(format!("waiting for {device}: {reason}"));
+            reporter.say(&format!("waiting for {device}: {reason}"));
         };
-        let work = &self.hub().work;
-        let agent = self.agent();
+        let work = &self.hub.work;
+        let agent = &self.agent;
         let held = Held::acquire(agent, &device, wait.min(LONGEST_WAIT), work, waiting).await;
         match held {
             Ok(held) => {
@@ -139,7 +143,7 @@ impl AgentServer {
     async fn wanted(&self, args: &AcquireArgs) -> Result<DeviceId, String> {
         let on = requirement(args.on.as_deref())?;
         let word = args.device.as_deref().unwrap_or_default().trim();
-        let devices = self.agent().project.devices().await;
+        let devices = self.project().devices().await;
         let is_meant = |device: &DeviceNews, exactly: bool| {
             let id = device.info.id.to_string();
             let platform = device.info.id.platform().as_str();
@@ -154,7 +158,9 @@ impl AgentServer {
             false => meant,
         };
         if meant.is_empty() {
-            return Err(format!("there is no device `{word}`; device_list shows all"));
+            return Err(format!(
+                "there is no device `{word}`; device_list shows all"
+            ));
         }
         let mut why = Vec::new();
         let mut fitting = Vec::new();
@@ -173,13 +179,16 @@ impl AgentServer {
     }
 
     pub(super) async fn device_release(&self, args: ReleaseArgs) -> CallToolResult {
-        let Some(held) = self.agent().take(&args.lease) else {
+        let Some(held) = self.agent.take(&args.lease) else {
             return failed(unknown_lease(&args.lease));
         };
         held.let_go();
         held.is_closed().await;
         told(
-            format!("{} is free; packtrain report {} shows what was done", held.device.id, held.run),
+            format!(
+                "{} is free; packtrain report {} shows what was done",
+                held.device.id, held.run
+            ),
             json!({ "device": held.device.id, "run": held.run }),
         )
     }

@@ -1,6 +1,5 @@
 //! `snapshot` and `screenshot`.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -13,17 +12,17 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 use super::answers::{failed, not_passed, told};
+use super::desk::Desk;
 use super::devices::unknown_lease;
 use super::ours::{ScreenshotArgs, SnapshotArgs};
-use super::server::AgentServer;
 use crate::daemon::Held;
 
 /// How long a look may take.
 const LOOK: Duration = Duration::from_secs(20);
 
-impl AgentServer {
+impl Desk {
     pub(super) async fn snapshot(&self, args: SnapshotArgs) -> CallToolResult {
-        let Some(held) = self.agent().held(&args.lease) else {
+        let Some(held) = self.agent.held(&args.lease) else {
             return failed(unknown_lease(&args.lease));
         };
         let arguments = json!({ "bounds": args.bounds, "offscreen": args.offscreen });
@@ -41,7 +40,11 @@ impl AgentServer {
         let before = match args.since {
             Some(mark) => match held.reading(mark) {
                 Some(before) => Some(before),
-                None => return failed(format!("mark {mark} is too old; take a snapshot without `since`")),
+                None => {
+                    return failed(format!(
+                        "mark {mark} is too old; take a snapshot without `since`"
+                    ));
+                }
             },
             None => None,
         };
@@ -62,7 +65,7 @@ impl AgentServer {
     }
 
     pub(super) async fn screenshot(&self, args: ScreenshotArgs) -> CallToolResult {
-        let Some(held) = self.agent().held(&args.lease) else {
+        let Some(held) = self.agent.held(&args.lease) else {
             return failed(unknown_lease(&args.lease));
         };
         let call = ToolCall::new("captureScreen", Value::from(&json!({})));
@@ -75,13 +78,11 @@ impl AgentServer {
             return failed("the device answered no picture");
         };
         let png = screen.screenshot.png.clone();
+        let bytes = png.len();
         let inline = args.inline.then(|| BASE64_STANDARD.encode(&png));
         let number = held.keep_picture(png);
-        let mut result = CallToolResult::success(vec![ContentBlock::ResourceLink(picture(
-            &held,
-            number,
-            &Arc::new(screen.screenshot.png.clone()),
-        ))]);
+        let link = picture(&held, number, bytes);
+        let mut result = CallToolResult::success(vec![ContentBlock::ResourceLink(link)]);
         if let Some(data) = inline {
             result.content.push(ContentBlock::image(data, "image/png"));
         }
@@ -95,10 +96,13 @@ pub(super) fn picture_uri(held: &Held, number: u64) -> String {
 }
 
 /// A picture as a resource.
-pub(super) fn picture(held: &Held, number: u64, png: &Arc<Vec<u8>>) -> Resource {
-    let mut resource = Resource::new(picture_uri(held, number), format!("{}-{number}.png", held.device.id));
+pub(super) fn picture(held: &Held, number: u64, bytes: usize) -> Resource {
+    let mut resource = Resource::new(
+        picture_uri(held, number),
+        format!("{}-{number}.png", held.device.id),
+    );
     resource.mime_type = Some("image/png".to_owned());
-    resource.size = Some(png.len() as u64);
+    resource.size = Some(bytes as u64);
     resource
 }
 

@@ -1,44 +1,49 @@
-//! One agent's view of the server.
+//! The protocol's requests, for one session, or for one request of those who have none.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use packtrain_model::trail::ToolCall;
-use packtrain_model::yaml::Value;
-use packtrain_tools::SharedRegistry;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, InitializeRequestParams,
-    InitializeResult, JsonObject, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
-use serde::de::DeserializeOwned;
+use tokio::sync::{OnceCell, broadcast};
+use tokio_util::task::AbortOnDropHandle;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use super::answers::failed;
+use super::desk::Desk;
+use super::reporter::Reporter;
+use crate::daemon::wire::ProjectKey;
+use crate::daemon::{Agent, Hub, Present, Transport, Update};
+use crate::http::front::Visitor;
 
-use super::answers::{answered, failed, not_passed};
-use super::catalog::{self, CatalogTool};
-use super::devices::unknown_lease;
-use super::{look, ours};
-use crate::daemon::{Agent, Hub, Project, Transport};
-use crate::exit::CliError;
-
-/// How long a call of a tool may take.
-const CALL: Duration = Duration::from_secs(300);
-/// How often an agent is told that a call goes on.
-const PROGRESS: Duration = Duration::from_secs(10);
-/// The most of a message of progress, in characters.
-const PROGRESS_LETTERS: usize = 200;
+/// The most resources that one session may follow.
+const FOLLOWED: usize = 256;
 
 const INSTRUCTIONS: &str = "Packtrain drives browsers, Android phones and iPhones. Take a device with \
 device_acquire; every call that is for it names the lease you get. Look with snapshot, act with the \
 tools, give the device back with device_release. Trails are recorded flows: run_start runs them on \
-many devices at once.";
+many devices at once. Keep only the tools that you need: build-toolset, equip-toolset.";
 
-/// One agent's view of the server. Cheap to clone.
+/// Who asks.
+enum Who {
+    /// Whoever is at the other end of a connection.
+    Connected(Arc<Agent>),
+    /// Whoever came over HTTP.
+    Visitor {
+        visitor: Visitor,
+        project: ProjectKey,
+        /// The agent of its session, from its first request on.
+        session: OnceCell<Present>,
+    },
+}
+
+/// One session's view of the server, or one request's. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct AgentServer {
     inner: Arc<Inner>,
@@ -46,164 +51,120 @@ pub(crate) struct AgentServer {
 
 struct Inner {
     hub: Arc<Hub>,
-    agent: Arc<Agent>,
-    registry: SharedRegistry,
-    catalog: Mutex<Option<Catalog>>,
-}
-
-/// The tools of one state of the registry.
-struct Catalog {
-    of: Arc<packtrain_tools::Registry>,
-    tools: Arc<Vec<CatalogTool>>,
+    who: Who,
+    /// The resources that a session wants to hear of.
+    followed: Arc<Mutex<BTreeSet<String>>>,
+    /// Tells a session of what changes.
+    telling: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
 impl AgentServer {
-    /// Takes in an agent.
-    ///
-    /// # Errors
-    /// When the project's tools cannot be had.
-    pub(crate) async fn open(
-        hub: &Arc<Hub>,
-        project: Arc<Project>,
-        transport: Transport,
-        _toolset: Option<String>,
-    ) -> Result<(Self, crate::daemon::Present), CliError> {
-        let registry = project.tools().await?;
-        let present = hub.join(transport, project);
-        let server = Self {
+    /// For whoever is at the other end of a connection.
+    pub(crate) fn connected(hub: &Arc<Hub>, agent: &Arc<Agent>) -> Self {
+        Self::new(hub, Who::Connected(Arc::clone(agent)))
+    }
+
+    /// For whoever came over HTTP. Cheap, and changes nothing.
+    pub(crate) fn visited(hub: &Arc<Hub>, visitor: &Visitor, project: ProjectKey) -> Self {
+        let who = Who::Visitor {
+            visitor: visitor.clone(),
+            project,
+            session: OnceCell::new(),
+        };
+        Self::new(hub, who)
+    }
+
+    fn new(hub: &Arc<Hub>, who: Who) -> Self {
+        Self {
             inner: Arc::new(Inner {
                 hub: Arc::clone(hub),
-                agent: Arc::clone(present.agent()),
-                registry,
-                catalog: Mutex::default(),
+                who,
+                followed: Arc::default(),
+                telling: Mutex::default(),
             }),
-        };
-        Ok((server, present))
-    }
-
-    pub(super) fn agent(&self) -> &Arc<Agent> {
-        &self.inner.agent
-    }
-
-    pub(super) fn hub(&self) -> &Arc<Hub> {
-        &self.inner.hub
-    }
-
-    /// The tools of the registry as it is now.
-    fn catalog(&self) -> Arc<Vec<CatalogTool>> {
-        let now = self.inner.registry.snapshot();
-        let catalog = self.inner.catalog.lock();
-        let mut catalog = catalog.unwrap_or_else(PoisonError::into_inner);
-        match &*catalog {
-            Some(known) if Arc::ptr_eq(&known.of, &now) => Arc::clone(&known.tools),
-            _ => {
-                let own = ours::names();
-                let tools = Arc::new(catalog::of(&now, |name| own.contains_key(name), &[]));
-                *catalog = Some(Catalog {
-                    of: now,
-                    tools: Arc::clone(&tools),
-                });
-                tools
-            }
         }
     }
 
-    async fn called(
-        &self,
-        name: &str,
-        arguments: JsonObject,
-        reporter: &Reporter,
-    ) -> Result<CallToolResult, ErrorData> {
-        Ok(match name {
-            "device_list" => self.device_list(arguments_of(arguments)?).await,
-            "device_acquire" => self.device_acquire(arguments_of(arguments)?, reporter).await,
-            "device_release" => self.device_release(arguments_of(arguments)?).await,
-            "snapshot" => self.snapshot(arguments_of(arguments)?).await,
-            "screenshot" => self.screenshot(arguments_of(arguments)?).await,
-            _ => self.registry_tool(name, arguments).await?,
+    /// The agent that asks, and what is done for it.
+    async fn desk(&self, context: &RequestContext<RoleServer>) -> Result<Desk, ErrorData> {
+        let client = context.client_info();
+        let name = client.map_or_else(String::new, |client| client.name);
+        let version = context.protocol_version();
+        let agent = self.agent(&name).await?;
+        agent.touch();
+        agent.introduce(&name, version.as_ref().map(ToString::to_string));
+        let is_modern =
+            version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+        Ok(Desk {
+            hub: Arc::clone(&self.inner.hub),
+            agent,
+            is_modern,
         })
     }
 
-    /// Calls a tool of the registry on the device of its lease.
-    async fn registry_tool(
-        &self,
-        name: &str,
-        mut arguments: JsonObject,
-    ) -> Result<CallToolResult, ErrorData> {
-        let catalog = self.catalog();
-        let Some(known) = catalog.iter().find(|known| known.tool.name == name) else {
-            return Err(ErrorData::invalid_params(format!("unknown tool `{name}`"), None));
+    async fn agent(&self, name: &str) -> Result<Arc<Agent>, ErrorData> {
+        let hub = &self.inner.hub;
+        let (visitor, key, session) = match &self.inner.who {
+            Who::Connected(agent) => return Ok(Arc::clone(agent)),
+            Who::Visitor {
+                visitor,
+                project,
+                session,
+            } => (visitor, project, session),
         };
-        if let Some(why) = &known.hidden {
-            return Ok(failed(format!("`{name}` cannot be called: {why}")));
+        let refused = |error: crate::exit::CliError| {
+            ErrorData::internal_error(error.explanation.message, None)
+        };
+        let project = hub
+            .project(key.clone(), key.state())
+            .await
+            .map_err(refused)?;
+        if visitor.session().is_none() {
+            return hub.requester(visitor, name, project).map_err(refused);
         }
-        let lease = arguments.remove(ours::LEASE);
-        let Some(lease) = lease.as_ref().and_then(serde_json::Value::as_str) else {
-            return Ok(failed(format!(
-                "`{name}` needs the argument `{}`: which device it is for; device_acquire gives one",
-                ours::LEASE
-            )));
-        };
-        let Some(held) = self.agent().held(lease) else {
-            return Ok(failed(unknown_lease(lease)));
-        };
-        let call = ToolCall::new(name, Value::from(&serde_json::Value::Object(arguments)));
-        Ok(match held.call(&call, CALL).await {
-            Some(Ok(answer)) => answered(answer),
-            Some(Err(outcome)) => not_passed(&outcome),
-            None => failed(unknown_lease(lease)),
-        })
+        let present = session.get_or_try_init(async || hub.visit(visitor, project));
+        Ok(Arc::clone(present.await.map_err(refused)?.agent()))
+    }
+
+    /// Tells a session of what changes, as long as it lives.
+    fn keep_told(&self, agent: &Agent, peer: Peer<RoleServer>) {
+        let (updates, followed) = (agent.updates(), Arc::clone(&self.inner.followed));
+        let telling = AbortOnDropHandle::new(tokio::spawn(tell(peer, updates, followed)));
+        let mut told = self
+            .inner
+            .telling
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *told = Some(telling);
     }
 }
 
-/// The arguments of a tool of ours.
-fn arguments_of<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ErrorData> {
-    serde_json::from_value(serde_json::Value::Object(arguments))
-        .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
-}
-
-/// Tells whoever called how it goes on.
-pub(super) struct Reporter {
+async fn tell(
     peer: Peer<RoleServer>,
-    token: Option<ProgressToken>,
-    said: tokio::sync::watch::Sender<String>,
-}
-
-impl Reporter {
-    fn new(context: &RequestContext<RoleServer>) -> Self {
-        Self {
-            peer: context.peer.clone(),
-            token: context.meta.get_progress_token(),
-            said: tokio::sync::watch::Sender::new("still at it".to_owned()),
-        }
-    }
-
-    /// What it waits for, or how far it is; told at once.
-    pub(super) fn say(&self, what: String) {
-        let what = what.chars().take(PROGRESS_LETTERS).collect();
-        self.said.send_replace(what);
-    }
-
-    /// Tells of it until `work` is done, each 10 s and when there is something new.
-    async fn during<T>(&self, work: impl Future<Output = T>) -> T {
-        let Some(token) = self.token.clone() else {
-            return work.await;
-        };
-        tokio::pin!(work);
-        let mut said = self.said.subscribe();
-        let mut number = 0.0;
-        let mut every = tokio::time::interval_at(tokio::time::Instant::now() + PROGRESS, PROGRESS);
-        loop {
-            tokio::select! {
-                done = &mut work => return done,
-                _ = every.tick() => {}
-                changed = said.changed() => if changed.is_err() { continue },
+    mut updates: broadcast::Receiver<Update>,
+    followed: Arc<Mutex<BTreeSet<String>>>,
+) {
+    loop {
+        let told = match updates.recv().await {
+            // What was missed may have been that.
+            Ok(Update::Tools) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                peer.notify_tool_list_changed().await
             }
-            number += 1.0;
-            let mut progress = ProgressNotificationParam::new(token.clone(), number);
-            progress.message = Some(said.borrow_and_update().clone());
-            // Whoever is gone is not told.
-            let _ = self.peer.notify_progress(progress).await;
+            Ok(Update::Resource(uri)) => {
+                let is_followed = {
+                    let followed = followed.lock().unwrap_or_else(PoisonError::into_inner);
+                    followed.contains(&uri)
+                };
+                if !is_followed {
+                    continue;
+                }
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri))
+                    .await
+            }
+            Err(broadcast::error::RecvError::Closed) => return,
+        };
+        if told.is_err() {
+            return;
         }
     }
 }
@@ -214,6 +175,7 @@ impl ServerHandler for AgentServer {
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
+            .enable_resources_subscribe()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("packtrain", env!("CARGO_PKG_VERSION")))
@@ -227,8 +189,10 @@ impl ServerHandler for AgentServer {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let negotiated = self.negotiate_initialize(&request)?;
+        let agent = self.agent(&request.client_info.name).await?;
         let version = negotiated.protocol_version.to_string();
-        self.agent().introduce(&request.client_info.name, Some(version));
+        agent.introduce(&request.client_info.name, Some(version));
+        self.keep_told(&agent, context.peer.clone());
         Ok(negotiated)
     }
 
@@ -237,11 +201,7 @@ impl ServerHandler for AgentServer {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.noticed(&context);
-        let mut tools: Vec<Tool> = ours::definitions();
-        let catalog = self.catalog();
-        let offered = catalog.iter().filter(|known| known.hidden.is_none());
-        tools.extend(offered.map(|known| known.tool.clone()));
+        let tools = self.desk(&context).await?.tools().await?;
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -250,17 +210,17 @@ impl ServerHandler for AgentServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.noticed(&context);
+        let desk = self.desk(&context).await?;
         let reporter = Reporter::new(&context);
         let arguments = request.arguments.unwrap_or_default();
-        let calling = self.called(&request.name, arguments, &reporter);
-        let gone = self.agent().gone.clone();
+        let calling = desk.call(&request.name, arguments, &reporter);
         let answer = tokio::select! {
-            answer = reporter.during(calling) => answer?,
+            biased;
+            () = desk.agent.gone.cancelled() => failed("this session has ended"),
             () = context.ct.cancelled() => failed("cancelled"),
-            () = gone.cancelled() => failed("the session has ended"),
+            answer = reporter.during(calling) => answer?,
         };
-        self.agent().touch();
+        desk.agent.touch();
         Ok(answer.into())
     }
 
@@ -269,13 +229,8 @@ impl ServerHandler for AgentServer {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.noticed(&context);
-        let held = self.agent().all_held();
-        let pictures = held.iter().flat_map(|held| {
-            let pictures = held.pictures().into_iter();
-            pictures.map(|(number, png)| look::picture(held, number, &png))
-        });
-        Ok(ListResourcesResult::with_all_items(pictures.collect()))
+        let resources = self.desk(&context).await?.resources();
+        Ok(ListResourcesResult::with_all_items(resources))
     }
 
     async fn read_resource(
@@ -283,30 +238,77 @@ impl ServerHandler for AgentServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.noticed(&context);
-        for held in self.agent().all_held() {
-            for (number, png) in held.pictures() {
-                if look::picture_uri(&held, number) == request.uri {
-                    let data = BASE64_STANDARD.encode(&*png);
-                    let content = ResourceContents::blob(data, request.uri);
-                    let content = content.with_mime_type("image/png");
-                    return Ok(ReadResourceResult::new(vec![content]).into());
-                }
-            }
+        let desk = self.desk(&context).await?;
+        Ok(desk.read_resource(request.uri).await?.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.desk(&context).await?.known_resource(&request.uri)?;
+        let followed = self.inner.followed.lock();
+        let mut followed = followed.unwrap_or_else(PoisonError::into_inner);
+        if followed.len() >= FOLLOWED {
+            return Err(ErrorData::invalid_request("too many subscriptions", None));
         }
-        let message = format!("there is no resource {}", request.uri);
-        Err(ErrorData::resource_not_found(message, None))
+        followed.insert(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let followed = self.inner.followed.lock();
+        followed
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let mut accepted = requested.clone();
+        if let Some(uris) = &mut accepted.resource_subscriptions {
+            uris.truncate(FOLLOWED);
+        }
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let desk = self.desk(context.request_context()).await?;
+        let mut updates = desk.agent.updates();
+        let sink = context.sink();
+        loop {
+            let update = tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = desk.agent.gone.cancelled() => return Ok(()),
+                update = updates.recv() => update,
+            };
+            // What was not asked for is refused by the sink.
+            let _ = match update {
+                Ok(Update::Resource(uri)) => sink.notify_resource_updated(uri).await,
+                Ok(Update::Tools) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                    sink.notify_tool_list_changed().await
+                }
+                Err(broadcast::error::RecvError::Closed) => return Ok(()),
+            };
+        }
     }
 }
 
 impl AgentServer {
-    /// Takes down who asks.
-    fn noticed(&self, context: &RequestContext<RoleServer>) {
-        let agent = self.agent();
-        agent.touch();
-        if let Some(client) = context.client_info() {
-            let version = context.protocol_version().map(|version| version.to_string());
-            agent.introduce(&client.name, version);
-        }
+    /// Takes in somebody at the other end of a connection.
+    pub(crate) fn take_in(
+        hub: &Arc<Hub>,
+        project: &Arc<crate::daemon::Project>,
+    ) -> (Self, Present) {
+        let present = hub.join(Transport::Stdio, Arc::clone(project));
+        (Self::connected(hub, present.agent()), present)
     }
 }
