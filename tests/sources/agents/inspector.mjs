@@ -23,7 +23,7 @@ const must = async (program, args) => {
 
 const env = Object.entries(target.env ?? {}).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
 const where = target.url
-  ? ["--transport", "http", "--server-url", target.url, "--header", `Authorization: Bearer ${target.token}`]
+  ? [target.url, "--transport", "http", "--header", `Authorization: Bearer ${target.token}`]
   : [...env, "--", target.command, ...target.args];
 
 const cli = (...words) => must("mcp-inspector", ["--cli", "--format", "json", "--protocol-era", era, ...words, ...where]);
