@@ -396,17 +396,6 @@ fn flags_of_trailblaze_are_taken_and_said_to_have_no_effect_once() {
 }
 
 #[test]
-fn a_daemon_that_is_started_is_told_when_to_end() {
-    let lab = lab();
-    lab.run(&["daemon", "start", "--idle", "7"]).expect(0);
-    let status = lab.run(&["daemon", "status", "--format", "json"]).expect(0);
-    let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
-    let words = std::fs::read_to_string(format!("/proc/{}/cmdline", status["pid"])).unwrap();
-    lab.run(&["daemon", "stop"]).expect(0);
-    assert!(words.contains("--idle\07\0"), "{words:?}");
-}
-
-#[test]
 fn a_run_of_which_nothing_ran_for_want_of_a_driver_is_no_pass() {
     let lab = lab();
     let pinned = |pin: &str| {
