@@ -1,9 +1,11 @@
 //! The command line.
 
+mod agents;
 mod approve;
 mod check;
 mod compare;
 mod config;
+mod daemon;
 mod demo;
 mod devices;
 mod doctor;
@@ -12,12 +14,14 @@ mod history;
 mod host;
 mod inspect;
 mod matrix;
+mod mcp;
 mod report;
 mod resume;
 mod run;
 mod scaffold;
 mod schema;
 pub(crate) mod select;
+pub(crate) use self::run::targets;
 pub(crate) mod sources;
 mod tools;
 mod virtual_phones;
@@ -31,6 +35,7 @@ use packtrain_farm::requirement::Requirement;
 use packtrain_model::Exit;
 use packtrain_tools::Registry;
 
+use crate::daemon::wire::ProjectKey;
 use crate::exit::CliError;
 use crate::render::{self, Color};
 use crate::tool_files;
@@ -105,9 +110,19 @@ enum Command {
     Virtual(virtual_phones::VirtualArgs),
     /// Offer this computer's devices to a farm, until Ctrl-C
     Host(host::HostArgs),
+    /// Serve agents by the Model Context Protocol, on standard input and output
+    Mcp(mcp::McpArgs),
+    /// List the agents that are connected, or end one
+    Agents(agents::AgentsArgs),
+    /// Keep devices and tool sources warm for agents and commands
+    Daemon(daemon::DaemonArgs),
     /// Show the configuration and where each value comes from
     Config(config::ConfigArgs),
 }
+
+/// What our variables begin with, and those that configure nothing.
+const OURS: &str = "PACKTRAIN_";
+const NOT_CONFIGURING: [&str; 3] = ["PACKTRAIN_LOG", "PACKTRAIN_RUN_TICKET", "PACKTRAIN_TEST_"];
 
 /// What every command starts from.
 pub(crate) struct Context {
@@ -142,7 +157,7 @@ impl Context {
 }
 
 /// What the configuration itself cannot judge: the language in which a farm's devices are chosen.
-fn checked(loaded: Loaded) -> Result<Loaded, ConfigError> {
+pub(crate) fn checked(loaded: Loaded) -> Result<Loaded, ConfigError> {
     let on = loaded.config.farm.on.as_deref().unwrap_or_default();
     match Requirement::parse(on) {
         Ok(_) => Ok(loaded),
@@ -155,6 +170,28 @@ fn checked(loaded: Loaded) -> Result<Loaded, ConfigError> {
 }
 
 impl Context {
+    /// The project as the daemon tells it from others.
+    pub(crate) fn project_key(&self) -> ProjectKey {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let environment = variables.filter(|(name, _)| {
+            let is_ours = name.starts_with(OURS);
+            is_ours && !NOT_CONFIGURING.iter().any(|start| name.starts_with(start))
+        });
+        let here = &self.working_directory;
+        let config = self.config_file.as_ref().map(|file| here.join(file));
+        let root = match &config {
+            Some(_) => None,
+            None => packtrain_config::find(here).map(|found| found.root),
+        };
+        ProjectKey {
+            folder: root.unwrap_or_else(|| here.clone()),
+            config,
+            environment: environment.collect(),
+        }
+    }
+
     /// The project's file, whether it is there or not.
     pub(crate) fn project_file(&self, root: &std::path::Path) -> PathBuf {
         let given = self.config_file.as_ref();
@@ -260,6 +297,9 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Schema(args) => schema::run(&args),
         Command::Virtual(args) => virtual_phones::run(args, &context),
         Command::Host(args) => host::run(args, &context),
+        Command::Mcp(args) => mcp::run(args, &context),
+        Command::Agents(args) => agents::run(&args, &context),
+        Command::Daemon(args) => daemon::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),
     }
 }

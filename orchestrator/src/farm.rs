@@ -1,6 +1,7 @@
 //! This computer as a host of a farm: its devices as they are told to the farm, and the places in which
 //! sessions of other people's runs are carried out.
 
+pub(crate) mod arrivals;
 pub(crate) mod capacity;
 pub(crate) mod devices;
 pub(crate) mod scratch;

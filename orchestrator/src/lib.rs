@@ -3,11 +3,13 @@
 mod baselines;
 mod ci;
 pub mod cli;
+mod daemon;
 pub mod exit;
 mod farm;
 pub mod http;
 mod live;
 mod matrix;
+mod mcp;
 mod opener;
 pub mod render;
 mod reports;
@@ -17,6 +19,7 @@ pub mod sinks;
 mod site;
 mod sources;
 mod tool_files;
+mod toolsets;
 mod trails;
 mod wiring;
 

@@ -2,14 +2,16 @@
 //! drivers.
 
 pub(crate) mod android;
+mod elsewhere;
 pub(crate) mod health;
 pub(crate) mod ios;
 pub(crate) mod network;
 pub(crate) mod phones;
 mod selection;
+pub(crate) mod watch;
 pub(crate) mod web;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -55,14 +57,27 @@ fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     Some(base.join("packtrain"))
 }
 
+/// Where phones were looked for.
+#[derive(Debug, Clone, Copy)]
+struct Searched {
+    android: Search,
+    ios: Search,
+}
+
 /// Everything devices are made of, ready to be connected.
 pub struct Wiring {
     web: Arc<WebPool>,
+    adb: Arc<AdbPool>,
     wda: Arc<WdaPool>,
+    searched: Searched,
     phones: Option<VirtualPhones>,
     search: install::SearchPaths,
     found: install::Found,
     connectors: Vec<Arc<dyn Connector>>,
+    /// Those of them that are phones and were found.
+    found_phones: Vec<Arc<dyn Connector>>,
+    /// The phones that have a name in the configuration, there or not.
+    configured: BTreeSet<DeviceId>,
     /// Android devices that are there and cannot be used.
     unusable: Vec<AdbDevice>,
     /// Android API levels, as far as they are known.
@@ -83,17 +98,62 @@ impl Wiring {
         wanted: DeviceSelection<'_>,
         headed: bool,
     ) -> Result<Self, CliError> {
+        let searched = Searched {
+            android: wanted.search(Platform::Android),
+            ios: wanted.search(Platform::Ios),
+        };
+        let mut wiring = Self::without_devices(config, searched, headed)?;
+        wiring.add_virtual(config, wanted).await?;
+        let survey = android::survey(&wiring.adb, searched.android).await?;
+        wiring.found_phones.extend(survey.connectors);
+        wiring.unusable = survey.unusable;
+        wiring.levels.extend(survey.levels);
+        let iphones = ios::discover(&wiring.wda, searched.ios).await?;
+        wiring.found_phones.extend(iphones);
+        let phones = wiring.found_phones.iter().cloned();
+        wiring.connectors.extend(phones);
+        for (name, slot) in &config.devices.web {
+            wiring.add_slot(web::web_slot(name, slot));
+        }
+        if wiring.free_slots && wiring.found.browser.is_some() {
+            wiring.add_slot(web::named(DEFAULT_SLOT));
+        }
+        Ok(wiring)
+    }
+
+    /// The daemon's devices: they are connected there, and only known here.
+    ///
+    /// # Errors
+    /// When the configuration makes no sense.
+    pub(crate) fn in_daemon(config: &Config, devices: Vec<DeviceInfo>) -> Result<Self, CliError> {
+        let searched = Searched {
+            android: Search::Not,
+            ios: Search::Not,
+        };
+        let known = devices.into_iter().map(elsewhere::known);
+        Ok(Self {
+            connectors: known.collect(),
+            free_slots: false,
+            ..Self::without_devices(config, searched, false)?
+        })
+    }
+
+    fn without_devices(
+        config: &Config,
+        searched: Searched,
+        headed: bool,
+    ) -> Result<Self, CliError> {
         let places = web::search_paths(config);
         let found = install::find(&places);
-        let search = wanted.search(Platform::Android);
         let restore = state_folder().map(|folder| folder.join("restore"));
         let options = AdbOptions {
             restore: restore.clone(),
-            ..android::options(&config.devices.android, search)?
+            ..android::options(&config.devices.android, searched.android)?
         };
-        let adb = AdbPool::new(options);
-        let mut wiring = Self {
+        Ok(Self {
             web: WebPool::new(&found),
+            adb: AdbPool::new(options),
+            searched,
             wda: WdaPool::new(WdaOptions {
                 restore,
                 ..ios::options(&config.devices.ios)?
@@ -103,24 +163,12 @@ impl Wiring {
             search: places,
             found,
             connectors: Vec::new(),
+            found_phones: Vec::new(),
+            configured: configured(config),
             unusable: Vec::new(),
             levels: BTreeMap::new(),
             headed,
-        };
-        wiring.add_virtual(config, wanted).await?;
-        let survey = android::survey(&adb, search).await?;
-        wiring.connectors.extend(survey.connectors);
-        wiring.unusable = survey.unusable;
-        wiring.levels.extend(survey.levels);
-        let iphones = ios::discover(&wiring.wda, wanted.search(Platform::Ios)).await?;
-        wiring.connectors.extend(iphones);
-        for (name, slot) in &config.devices.web {
-            wiring.add_slot(web::web_slot(name, slot));
-        }
-        if wiring.free_slots && wiring.found.browser.is_some() {
-            wiring.add_slot(web::named(DEFAULT_SLOT));
-        }
-        Ok(wiring)
+        })
     }
 
     /// All connectors: virtual phones, Android, iOS, web.
@@ -177,9 +225,14 @@ impl Wiring {
 
     /// Ends what the connectors share and what was started for them.
     pub async fn shutdown(self) {
+        self.close().await;
+    }
+
+    /// As [`Wiring::shutdown`], for those who share it.
+    pub(crate) async fn close(&self) {
         self.web.shutdown().await;
         self.wda.shutdown().await;
-        if let Some(phones) = self.phones {
+        if let Some(phones) = &self.phones {
             phones.wda.shutdown().await;
             phones.fleet.shutdown().await;
             // There is one only if something was changed and not put back.
@@ -239,4 +292,12 @@ impl Wiring {
         slot.headed |= self.headed;
         self.connectors.push(self.web.connector(slot));
     }
+}
+
+fn configured(config: &Config) -> BTreeSet<DeviceId> {
+    let android = config.devices.android.connect.iter();
+    let android = android.map(|device| DeviceId::new(Platform::Android, android::name(device)));
+    let ios = config.devices.ios.keys();
+    let ios = ios.map(|name| DeviceId::new(Platform::Ios, name));
+    android.chain(ios).collect()
 }

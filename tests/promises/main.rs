@@ -20,6 +20,7 @@ mod isolation;
 mod live;
 mod matrix;
 mod mcp_conformance;
+mod mcp_server;
 mod mutants;
 mod nats_proxy;
 mod network;

@@ -27,11 +27,13 @@ impl Identity {
 }
 
 /// A way to a device that has been tried.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Way {
     pub(crate) endpoint: Endpoint,
     pub(crate) is_usable: bool,
     pub(crate) identity: Option<Identity>,
+    /// Whether it was the best when it was last asked for: somebody may be on it.
+    pub(crate) was_kept: bool,
 }
 
 /// For each way whether it is to be kept: the best of those that lead to one device.
@@ -47,15 +49,15 @@ pub(crate) fn best(ways: &[Way]) -> Vec<bool> {
     keep
 }
 
-/// What works before what does not, what was configured before what was found, cables before
-/// networks.
-fn rank(way: &Way) -> (bool, u8) {
+/// What works before what does not, what was taken before what came later, what was configured before
+/// what was found, cables before networks.
+fn rank(way: &Way) -> (bool, bool, u8) {
     let kind = match &way.endpoint {
         Endpoint::Direct(_) => 0,
         Endpoint::Server(_, serial) if !serial.contains(':') => 1,
         Endpoint::Server(..) => 2,
     };
-    (!way.is_usable, kind)
+    (!way.is_usable, !way.was_kept, kind)
 }
 
 fn leads_to_same(one: &Way, other: &Way) -> bool {
@@ -99,6 +101,7 @@ mod tests {
             endpoint: Endpoint::Server(Server::new(DEFAULT_SERVER), serial.to_owned()),
             is_usable: true,
             identity: Identity::new(identity, identity),
+            was_kept: false,
         }
     }
 
@@ -107,6 +110,7 @@ mod tests {
             endpoint: Endpoint::Direct(DirectAddress::Tcp(address.parse().unwrap())),
             is_usable: true,
             identity: Identity::new(identity, identity),
+            was_kept: false,
         }
     }
 
@@ -139,6 +143,22 @@ mod tests {
                 .collect();
             assert_eq!(kept, expected, "{ways:?}");
         }
+    }
+
+    #[test]
+    fn a_phone_on_the_network_stays_that_when_it_is_charged() {
+        let network = Way {
+            was_kept: true,
+            ..listed("192.168.1.5:5555", "A")
+        };
+        assert_eq!(
+            best(&[listed("R3CN30", "A"), network.clone()]),
+            [false, true]
+        );
+        assert_eq!(
+            best(&[listed("R3CN30", "A"), broken(network)]),
+            [true, false]
+        );
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod remote;
 mod screen;
 mod session;
 mod state;
+mod watch;
 mod wire;
 
 pub use agent::{AgentChoice, AgentFiles};
@@ -43,4 +44,5 @@ pub use pool::{AdbPool, ServerReport, Survey};
 pub use probe::{Form, Profile};
 pub use program::{AdbProgram, find_adb};
 pub use state::DeviceState;
+pub use watch::AdbWatch;
 pub use wire::{DirectAddress, WireError};

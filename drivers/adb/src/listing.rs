@@ -22,6 +22,9 @@ pub struct AdbDevice {
     /// What a person can do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The server's number for it, a new one each time it comes.
+    #[serde(skip)]
+    transport: Option<String>,
 }
 
 impl AdbDevice {
@@ -37,6 +40,7 @@ impl AdbDevice {
             hint: state.hint().map(str::to_owned),
             state,
             model,
+            transport: None,
         }
     }
 
@@ -70,7 +74,11 @@ fn read_line(line: &str) -> Option<AdbDevice> {
         .filter_map(|word| word.split_once(':'))
         .collect();
     let model = facts.get("model").map(|model| (*model).to_owned());
-    Some(AdbDevice::new(serial, state, model))
+    let transport = facts.get("transport_id").map(|id| (*id).to_owned());
+    Some(AdbDevice {
+        transport,
+        ..AdbDevice::new(serial, state, model)
+    })
 }
 
 #[cfg(test)]

@@ -46,6 +46,31 @@ pub struct Survey {
     pub levels: BTreeMap<DeviceId, u32>,
 }
 
+/// A device that was asked what it is: the way to it, and what leads there with its API level, or why it
+/// cannot be used.
+pub(crate) type Asked = (Way, Result<(Arc<dyn Connector>, Option<u32>), AdbDevice>);
+
+impl Survey {
+    /// Of the ways to each device the best; for each way whether it is that.
+    pub(crate) fn of(asked: Vec<Asked>) -> (Self, Vec<bool>) {
+        let (ways, results): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+        let best = identity::best(&ways);
+        let mut survey = Self::default();
+        for (result, is_best) in results.into_iter().zip(&best) {
+            match result {
+                _ if !is_best => {}
+                Ok((connector, level)) => {
+                    let level = level.map(|level| (connector.id().clone(), level));
+                    survey.levels.extend(level);
+                    survey.connectors.push(connector);
+                }
+                Err(device) => survey.unusable.push(device),
+            }
+        }
+        (survey, best)
+    }
+}
+
 /// What is known of the adb server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerReport {
@@ -112,20 +137,7 @@ impl AdbPool {
             .buffered(PROBED_AT_ONCE)
             .collect()
             .await;
-        let (ways, results): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
-        let mut survey = Survey::default();
-        for (result, is_best) in results.into_iter().zip(identity::best(&ways)) {
-            match result {
-                _ if !is_best => {}
-                Ok((connector, level)) => {
-                    let level = level.map(|level| (connector.id().clone(), level));
-                    survey.levels.extend(level);
-                    survey.connectors.push(connector);
-                }
-                Err(device) => survey.unusable.push(device),
-            }
-        }
-        Ok(survey)
+        Ok(Survey::of(asked).0)
     }
 
     /// The adb server's devices as it lists them, usable or not. Asks no device.
@@ -236,11 +248,12 @@ impl AdbPool {
         }))
     }
 
-    async fn probe(
-        &self,
-        device: AdbDevice,
-        endpoint: Endpoint,
-    ) -> (Way, Result<(Arc<dyn Connector>, Option<u32>), AdbDevice>) {
+    pub(crate) fn options(&self) -> &AdbOptions {
+        &self.shared.options
+    }
+
+    /// Asks a device what it is.
+    pub(crate) async fn probe(&self, device: AdbDevice, endpoint: Endpoint) -> Asked {
         let asked = if device.state.is_ready() {
             self.ask(&endpoint).await
         } else {
@@ -265,6 +278,7 @@ impl AdbPool {
             endpoint,
             is_usable: result.is_ok(),
             identity,
+            was_kept: false,
         };
         (way, result)
     }

@@ -274,7 +274,7 @@ impl Fleet {
     }
 
     /// Ends all devices and waits until nothing of them runs any more.
-    pub async fn shutdown(self) {
+    pub async fn shutdown(&self) {
         self.shutdown.cancel();
         self.tasks.close();
         self.tasks.wait().await;

@@ -28,6 +28,7 @@ mod simctl;
 mod source;
 mod start;
 mod stream;
+mod watch;
 
 pub use connector::WdaConnector;
 pub use endpoint::{DEFAULT_RUNNER, WdaEndpoint, WdaStart, WdaTarget};
@@ -35,3 +36,4 @@ pub use error::WdaError;
 pub use facts::DeviceFacts;
 pub use mux::{MuxAddress, MuxAddressError};
 pub use pool::{WdaOptions, WdaPool};
+pub use watch::WdaWatch;

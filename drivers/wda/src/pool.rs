@@ -1,6 +1,6 @@
 //! All iOS devices of a program: those configured, those plugged in, and booted simulators.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,9 +17,9 @@ use crate::error::WdaError;
 use crate::facts::DeviceFacts;
 use crate::lockdown;
 use crate::model;
-use crate::mux::{self, MuxAddress};
+use crate::mux::{self, MuxAddress, MuxError};
 use crate::route::Route;
-use crate::simctl::{Simctl, Simulator};
+use crate::simctl::{Simctl, SimctlError, Simulator};
 use crate::start::{SimulatorRunner, StartMethod, Starter};
 
 /// How long a device may take to say what it is; what it does not say now is found out when it
@@ -98,22 +98,43 @@ impl WdaPool {
     pub async fn discover(&self) -> Result<Vec<Arc<dyn Connector>>, WdaError> {
         let (simulators, plugged_in) = tokio::join!(self.simulators(), self.plugged_in());
         let endpoints = self.all_endpoints(&simulators, &plugged_in);
-        let mut asked = JoinSet::new();
-        for (at, endpoint) in endpoints.iter().enumerate() {
-            let known = known_simulator(endpoint, &simulators);
+        let connectors = self.connect_all(&endpoints, &simulators)?;
+        Ok(introduced(connectors).await)
+    }
+
+    /// What was found and nobody configured.
+    pub(crate) fn found(
+        &self,
+        simulators: &[Simulator],
+        plugged_in: &[String],
+    ) -> Vec<WdaEndpoint> {
+        let mut all = self.all_endpoints(simulators, plugged_in);
+        all.split_off(self.options.endpoints.len())
+    }
+
+    /// Connectors for what was found, each asked what it is.
+    ///
+    /// # Errors
+    /// [`WdaError`] when this computer has nothing left to reach them with.
+    pub(crate) async fn introduce(
+        &self,
+        found: &[WdaEndpoint],
+        simulators: &[Simulator],
+    ) -> Result<Vec<Arc<dyn Connector>>, WdaError> {
+        Ok(introduced(self.connect_all(found, simulators)?).await)
+    }
+
+    fn connect_all(
+        &self,
+        endpoints: &[WdaEndpoint],
+        simulators: &[Simulator],
+    ) -> Result<Vec<WdaConnector>, WdaError> {
+        let connect = |endpoint: &WdaEndpoint| {
+            let known = known_simulator(endpoint, simulators);
             let facts = known.unwrap_or_default().or(endpoint.facts.clone());
-            let connector = self.connect_to(endpoint, facts)?;
-            asked.spawn(async move { (at, introduced(connector).await) });
-        }
-        let mut connectors: Vec<Option<Arc<dyn Connector>>> = Vec::new();
-        connectors.resize_with(endpoints.len(), || None);
-        while let Some(joined) = asked.join_next().await {
-            match joined {
-                Ok((at, connector)) => connectors[at] = Some(Arc::new(connector)),
-                Err(error) => tracing::warn!(%error, "a device could not be asked what it is"),
-            }
-        }
-        Ok(connectors.into_iter().flatten().collect())
+            self.connect_to(endpoint, facts)
+        };
+        endpoints.iter().map(connect).collect()
     }
 
     /// Ends everything that was started for the devices.
@@ -162,27 +183,36 @@ impl WdaPool {
     }
 
     async fn simulators(&self) -> Vec<Simulator> {
-        let Some(xcrun) = &self.options.xcrun else {
-            return Vec::new();
-        };
-        let listed = Simctl::new(xcrun.clone()).list().await;
-        listed.unwrap_or_else(|error| {
+        self.listed_simulators().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "simulators were not listed");
             Vec::new()
         })
     }
 
+    /// The simulators, booted or not; none without Xcode.
+    pub(crate) async fn listed_simulators(&self) -> Result<Vec<Simulator>, SimctlError> {
+        match &self.options.xcrun {
+            Some(xcrun) => Simctl::new(xcrun.clone()).list().await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     async fn plugged_in(&self) -> Vec<String> {
+        self.listed().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "devices were not listed");
+            Vec::new()
+        })
+    }
+
+    /// The udids that usbmuxd lists; none where there is no usbmuxd.
+    pub(crate) async fn listed(&self) -> Result<Vec<String>, MuxError> {
         let Some(usbmuxd) = &self.options.usbmuxd else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         match mux::devices(usbmuxd).await {
-            Ok(devices) => devices.into_iter().map(|device| device.udid).collect(),
-            Err(mux::MuxError::Absent { .. }) => Vec::new(),
-            Err(error) => {
-                tracing::warn!(%error, "devices were not listed");
-                Vec::new()
-            }
+            Ok(devices) => Ok(devices.into_iter().map(|device| device.udid).collect()),
+            Err(MuxError::Absent { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error),
         }
     }
 
@@ -290,8 +320,26 @@ fn known_simulator(endpoint: &WdaEndpoint, simulators: &[Simulator]) -> Option<D
     })
 }
 
+/// The connectors, in that order, with what the devices say of themselves.
+async fn introduced(connectors: Vec<WdaConnector>) -> Vec<Arc<dyn Connector>> {
+    let mut asked = JoinSet::new();
+    for (at, connector) in connectors.into_iter().enumerate() {
+        asked.spawn(async move { (at, introduce(connector).await) });
+    }
+    let mut told: BTreeMap<usize, Arc<dyn Connector>> = BTreeMap::new();
+    while let Some(joined) = asked.join_next().await {
+        match joined {
+            Ok((at, connector)) => {
+                told.insert(at, Arc::new(connector));
+            }
+            Err(error) => tracing::warn!(%error, "a device could not be asked what it is"),
+        }
+    }
+    told.into_values().collect()
+}
+
 /// The connector with what the device says of itself, if it does so in time.
-async fn introduced(mut connector: WdaConnector) -> WdaConnector {
+async fn introduce(mut connector: WdaConnector) -> WdaConnector {
     if connector.facts() != &DeviceFacts::default() {
         return connector;
     }

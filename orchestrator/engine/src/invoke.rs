@@ -19,7 +19,7 @@ use packtrain_tools::{
 
 use crate::judge::judge;
 use crate::order::Ambiguity;
-use crate::session::SessionContext;
+use crate::session::{DEADLINE_MARGIN, SessionContext};
 
 /// How deep tools may call tools.
 const MAX_DEPTH: u32 = 16;
@@ -32,15 +32,32 @@ const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct Invoker<'a> {
     session: &'a SessionContext,
     step: StepIndex,
-    next_call: AtomicU32,
+    next_call: Arc<AtomicU32>,
+    /// When its calls have to be over, at the latest with the session.
+    deadline: Instant,
+    /// How long they may take.
+    limit: Duration,
 }
 
 impl<'a> Invoker<'a> {
-    pub(crate) const fn new(session: &'a SessionContext, step: StepIndex) -> Self {
+    pub(crate) fn new(session: &'a SessionContext, step: StepIndex) -> Self {
         Self {
             session,
             step,
-            next_call: AtomicU32::new(0),
+            next_call: Arc::default(),
+            deadline: session.deadline,
+            limit: session.options.timeout,
+        }
+    }
+
+    /// For one of the calls that somebody makes by hand, all in one step.
+    pub(crate) fn by_hand(session: &'a SessionContext, limit: Duration) -> Self {
+        let deadline = Instant::now().checked_add(limit);
+        Self {
+            next_call: Arc::clone(&session.by_hand),
+            deadline: deadline.map_or(session.deadline, |at| at.min(session.deadline)),
+            limit,
+            ..Self::new(session, StepIndex::BY_HAND)
         }
     }
 
@@ -132,7 +149,8 @@ impl<'a> Invoker<'a> {
         let (outcome, mut answer) = match answer.and_then(|answer| self.unambiguous(tool, answer)) {
             Ok(answer) => (Outcome::Passed, answer),
             Err(error) => {
-                let circumstances = session.circumstances(request.tool, request.at);
+                let mut circumstances = session.circumstances(request.tool, request.at);
+                circumstances.overtime = self.overtime();
                 (judge(&error, circumstances), Answer::default())
             }
         };
@@ -167,10 +185,15 @@ impl<'a> Invoker<'a> {
 
     /// Whether the session's time is not over; if it is, nothing that happens counts as passed.
     fn in_time(&self, tool: &str, what: &str) -> Result<(), ToolError> {
-        if Instant::now() <= self.session.deadline {
+        if Instant::now() <= self.deadline {
             return Ok(());
         }
         Err(ToolError::failed(format!("`{tool}` {what}")))
+    }
+
+    /// How long its calls were allowed to take, when that is over.
+    fn overtime(&self) -> Option<Duration> {
+        (Instant::now() + DEADLINE_MARGIN >= self.deadline).then_some(self.limit)
     }
 
     async fn dispatch(
@@ -200,7 +223,7 @@ impl<'a> Invoker<'a> {
         }
         let call = Call {
             session: &session.scope,
-            deadline: session.deadline,
+            deadline: self.deadline,
             depth: request.depth,
             caller: request.caller,
             invoker: self,
@@ -209,7 +232,7 @@ impl<'a> Invoker<'a> {
         let called = tool.call(arguments, &call);
         // What a call makes meanwhile ends with it.
         let answer = if request.depth == 0 {
-            let limit = session.deadline + CALL_DEADLINE_GRACE;
+            let limit = self.deadline + CALL_DEADLINE_GRACE;
             tokio::time::timeout_at(limit.into(), called).await
         } else {
             Ok(called.await)

@@ -26,7 +26,7 @@ use crate::order::{Screenshots, SessionOptions, SessionOrder};
 use crate::stop::SessionStop;
 
 /// Tools and drivers give up this much before a deadline, to say why.
-const DEADLINE_MARGIN: Duration = Duration::from_millis(300);
+pub(crate) const DEADLINE_MARGIN: Duration = Duration::from_millis(300);
 
 /// This computer. Cheap to clone.
 #[derive(Clone)]
@@ -59,31 +59,46 @@ impl Here {
         let Some(required) = order.requires.described() else {
             return Err(Outcome::failed("no device was chosen for it"));
         };
-        let started = |device: DeviceInfo| {
-            let mut planned = order.planned.clone();
-            planned.device = Some(device.id.clone());
-            RunEvent::SessionStarted {
-                session: order.session.clone(),
-                planned,
-                attempt: order.attempt,
-                device,
-            }
-        };
         let holder = format!("{} of run {}", order.session, order.run);
         let deadline = Instant::now() + order.options.connect_timeout;
         let leased = self
             .fleet
             .lease(&required.id, &holder, deadline, stop.token());
         match leased.await {
-            Ok(lease) => {
-                output.record(started(lease.device().clone())).await;
-                SessionContext::begin(order, lease, self, output, stop).await
-            }
+            Ok(lease) => self.open_on(order, lease, output, stop).await,
             Err(error) => {
-                output.record(started(required.clone())).await;
+                output.record(started(order, required.clone())).await;
                 Err(judge_lease(&error, stop.cause()))
             }
         }
+    }
+
+    /// Begins an order's session on a device that was leased for it.
+    ///
+    /// # Errors
+    /// The outcome, when there will be no session.
+    pub async fn open_on(
+        &self,
+        order: &SessionOrder,
+        lease: Lease,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> Result<SessionContext, Outcome> {
+        let device = lease.device().clone();
+        output.record(started(order, device)).await;
+        SessionContext::begin(order, lease, self, output, stop).await
+    }
+}
+
+/// That an order's session has a device.
+fn started(order: &SessionOrder, device: DeviceInfo) -> RunEvent {
+    let mut planned = order.planned.clone();
+    planned.device = Some(device.id.clone());
+    RunEvent::SessionStarted {
+        session: order.session.clone(),
+        planned,
+        attempt: order.attempt,
+        device,
     }
 }
 
@@ -137,6 +152,8 @@ pub struct SessionContext {
     passed: AtomicBool,
     /// Screens in a row that could not be looked at.
     pub(crate) unobserved: AtomicU32,
+    /// The number of the next call that somebody makes by hand.
+    pub(crate) by_hand: Arc<AtomicU32>,
 }
 
 impl SessionContext {
@@ -201,6 +218,7 @@ impl SessionContext {
             reached: AtomicU32::new(0),
             passed: AtomicBool::new(false),
             unobserved: AtomicU32::new(0),
+            by_hand: Arc::default(),
         };
         match session.configure(begin, order, &device).await {
             Ok(()) => Ok(session),
@@ -316,6 +334,67 @@ impl SessionContext {
         let invoker = Invoker::new(self, StepIndex::TRAILHEAD);
         let answer = invoker.one(None, call, 0, self.caller).await;
         answer.map_err(|outcome| self.redacted(outcome))
+    }
+
+    /// Leaves the only step of its trail to somebody who drives the device by hand, until `done`.
+    pub async fn by_hand(&self, done: impl Future<Output = Outcome>) -> Outcome {
+        let step = StepIndex::BY_HAND;
+        self.reached.store(step.0, Ordering::Relaxed);
+        self.record(RunEvent::StepStarted {
+            session: self.id.clone(),
+            step,
+        })
+        .await;
+        let begun = Instant::now();
+        let outcome = self.redacted(done.await);
+        self.record(RunEvent::StepFinished {
+            session: self.id.clone(),
+            step,
+            outcome: outcome.clone(),
+            duration_ms: begun.elapsed(),
+        })
+        .await;
+        self.passed.store(outcome.is_passed(), Ordering::Relaxed);
+        outcome
+    }
+
+    /// Makes one call by hand, within `limit`.
+    ///
+    /// # Errors
+    /// The outcome, when it did not pass.
+    pub async fn call_by_hand(&self, call: &ToolCall, limit: Duration) -> Result<Answer, Outcome> {
+        self.scope.lease.renew();
+        let invoker = Invoker::by_hand(self, limit);
+        let answer = invoker.one(None, call, 0, self.caller).await;
+        answer.map_err(|outcome| self.redacted(outcome))
+    }
+
+    /// The device that it has.
+    pub const fn device(&self) -> &DeviceInfo {
+        self.scope.lease.device()
+    }
+
+    /// A text without what the session knows must not be shown.
+    pub fn redacted_text(&self, text: &str) -> String {
+        self.redact(text)
+    }
+
+    /// Sends one command to the device, within `limit`.
+    ///
+    /// # Errors
+    /// As [`Lease::execute`].
+    pub async fn command_by_hand(
+        &self,
+        command: Command,
+        limit: Duration,
+    ) -> Result<Observation, CommandError> {
+        self.scope.lease.renew();
+        let deadline = Instant::now() + limit;
+        let answer = self
+            .scope
+            .lease
+            .execute(command, deadline.min(self.deadline));
+        answer.await
     }
 
     /// Sends one command to the device.

@@ -68,6 +68,9 @@ pub struct StepIndex(pub u32);
 impl StepIndex {
     /// The trailhead's place.
     pub const TRAILHEAD: Self = Self(0);
+
+    /// The only step of a session that somebody drives by hand.
+    pub const BY_HAND: Self = Self(1);
 }
 
 impl fmt::Display for StepIndex {

@@ -1,6 +1,7 @@
 //! `packtrain devices`: what trails can run on, and how to get more of it.
 
 mod network;
+mod watch;
 
 use clap::Args;
 use packtrain_config::Flags;
@@ -10,13 +11,17 @@ use serde_json::json;
 
 use super::{Context, Format};
 use crate::exit::CliError;
-use crate::wiring::{DeviceSelection, Wiring};
+use crate::wiring::{DeviceSelection, Wiring, android};
 use crate::{render, runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct DevicesArgs {
     #[command(subcommand)]
     command: Option<network::NetworkCommand>,
+
+    /// Then print each device that appears or vanishes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
 
     /// How to print them
     #[arg(
@@ -29,50 +34,52 @@ pub(crate) struct DevicesArgs {
     format: Format,
 }
 
+/// Every device there is.
+const ALL: DeviceSelection<'static> = DeviceSelection {
+    words: &[],
+    all: true,
+};
+
 /// `packtrain devices`.
 pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
     if let Some(command) = &args.command {
+        if args.watch {
+            return Err(CliError::misuse("`--watch` is for the list of devices"));
+        }
         return runtime::block_on(network::run(command, &config, args.format));
     }
+    if args.watch {
+        return watch::run(&config, args.format);
+    }
     runtime::block_on(async {
-        let wanted = DeviceSelection {
-            words: &[],
-            all: true,
-        };
-        let wiring = Wiring::new(&config, wanted, false).await?;
-        let devices = super::select::known(&wiring);
+        let wiring = Wiring::new(&config, ALL, false).await?;
         match args.format {
             Format::Json => {
+                let devices = super::select::known(&wiring);
                 let unusable = wiring.unusable();
                 let shown =
                     json!({ "schema_version": 1, "devices": devices, "unusable": unusable });
                 render::out(&shown.to_string());
             }
-            Format::Text if devices.is_empty() => {
-                render::say("no devices; `packtrain doctor` says what is missing");
-            }
-            Format::Text => render::out(&table(&devices)),
-        }
-        if args.format == Format::Text {
-            for device in wiring.unusable() {
-                let why = device
-                    .problem
-                    .clone()
-                    .unwrap_or_else(|| device.state.to_string());
-                let hint = device
-                    .hint
-                    .as_ref()
-                    .map_or_else(String::new, |hint| format!("; {hint}"));
-                render::say(&format!(
-                    "android/{} cannot be used: {why}{hint}",
-                    device.serial
-                ));
-            }
+            Format::Text => show(&wiring),
         }
         wiring.shutdown().await;
         Ok(Exit::Passed)
     })
+}
+
+/// What there is, and why the rest cannot be used.
+fn show(wiring: &Wiring) {
+    let devices = super::select::known(wiring);
+    if devices.is_empty() {
+        render::say("no devices; `packtrain doctor` says what is missing");
+    } else {
+        render::out(&table(&devices));
+    }
+    for device in wiring.unusable() {
+        render::say(&android::why_unusable(device));
+    }
 }
 
 fn table(devices: &[DeviceInfo]) -> String {

@@ -1,5 +1,6 @@
 //! `packtrain host`: the devices of this computer for a farm.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use packtrain_config::{Config, Flags};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
 use packtrain_farm::fence::Fence;
-use packtrain_farm::host::{HostOptions, HostStop};
+use packtrain_farm::host::{HostOptions, HostStop, Limits};
 use packtrain_farm::link::{FarmAddress, Link};
 use packtrain_farm::server::Role;
 use packtrain_farm::wire::HostName;
@@ -21,11 +22,13 @@ use super::farm::address;
 use super::run::farm::{farm_error, tell_of_outages};
 use super::select::{known, select};
 use crate::exit::CliError;
-use crate::farm::capacity::{Resources, capacity};
+use crate::farm::arrivals::{self, Arrivals};
+use crate::farm::capacity::Resources;
 use crate::farm::devices::{advertise, keep_connected};
 use crate::farm::scratch::HostFolder;
 use crate::farm::workplace::HostWorkplace;
 use crate::shutdown::Interrupts;
+use crate::wiring::watch::{AWAY_GRACE, Watch};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime, wiring};
 
@@ -211,10 +214,12 @@ async fn serve(
     labels.extend(offer.labels.iter().cloned());
     let fence = Fence::default();
     let fleet = fleet(&wiring, &offered, &fence)?;
-    let phones = offered.iter().filter(|info| !is_web(&info.id)).count();
-    let web = u32::try_from(offered.len() - phones).unwrap_or(u32::MAX);
+    let ids: BTreeSet<_> = offered.iter().map(|info| info.id.clone()).collect();
     let options = HostOptions {
-        capacity: capacity(phones, browsers.min(web), offer.sessions),
+        limits: Limits {
+            sessions: offer.sessions,
+            browsers,
+        },
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         cache: folder.cache().to_owned(),
@@ -228,6 +233,18 @@ async fn serve(
     ));
     let devices = advertise(&wiring, offered, &labels);
     let keeping = keep_connected(&fleet, &devices);
+    let words = offer.devices.clone();
+    let arrivals = Arrivals {
+        fleet: fleet.clone(),
+        devices: devices.clone(),
+        fence: fence.clone(),
+        labels,
+        is_wanted: Box::new(move |id| {
+            let (words, all) = (words.as_slice(), words.is_empty());
+            ids.contains(id) || DeviceSelection { words, all }.takes(id)
+        }),
+    };
+    let arriving = arrivals::follow(Watch::start(&wiring, AWAY_GRACE), arrivals);
     let outages = AbortOnDropHandle::new(tokio::spawn(tell_of_outages(link.clone())));
     let closing = TaskTracker::new();
     let workplace = HostWorkplace {
@@ -240,6 +257,7 @@ async fn serve(
     };
     let workplace = Arc::new(workplace);
     let served = packtrain_farm::host::run(link, options, devices, fence, workplace, stop).await;
+    drop(arriving);
     drop(keeping);
     drop(outages);
     fleet.shutdown(DEVICES_TIMEOUT).await;

@@ -10,6 +10,7 @@ mod list;
 mod recording;
 mod shown;
 mod trailblaze;
+mod warm;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +18,9 @@ use std::time::Duration;
 use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo};
-use packtrain_engine::{Anywhere, Here, Plan, RequestedTrail, RunRequest, Shard, resolve};
+use packtrain_engine::{
+    Anywhere, Here, Plan, RequestedTrail, RunRequest, SessionHost, Shard, resolve,
+};
 use packtrain_model::memory::Redactor;
 use packtrain_model::{AttemptNumber, Exit, RunId, SessionId, SessionIndex};
 use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
@@ -98,11 +101,24 @@ pub(crate) async fn execute(
     };
     given::override_base_urls(&args, &mut config);
     let is_headed = args.headed || args.headless == Some(false);
-    let wiring = Wiring::new(&config, wanted, is_headed);
-    let mut wiring = interrupts.interruptible(wiring).await?;
-    let devices = select(wanted, &mut wiring)?;
+    let daemon = interrupts
+        .interruptible(warm::find(&args, &config, wanted, context))
+        .await?;
+    let (mut wiring, devices) = match &daemon {
+        Some(daemon) => daemon.devices(&config, wanted)?,
+        None => {
+            let wiring = Wiring::new(&config, wanted, is_headed);
+            let mut wiring = interrupts.interruptible(wiring).await?;
+            let devices = select(wanted, &mut wiring)?;
+            (wiring, devices)
+        }
+    };
     let mut requested = requested(&args, &config, &found, &devices)?;
-    let (devices, alike) = alike::side_by_side(&mut wiring, &config, devices, &mut requested);
+    let (devices, alike) = match &daemon {
+        // Its browsers are those that are configured.
+        Some(_) => (devices, Vec::new()),
+        None => alike::side_by_side(&mut wiring, &config, devices, &mut requested),
+    };
     let plan = plan(
         &args,
         &config,
@@ -124,7 +140,7 @@ pub(crate) async fn execute(
         return Ok(Exit::Passed);
     }
     let folder = RunFolder::create(&config, &plan.run, context.color)?;
-    let sources = if sources::are_needed(&config, &registry, &plan) {
+    let sources = if daemon.is_none() && sources::are_needed(&config, &registry, &plan) {
         let purpose = Purpose {
             devices: plan.devices.clone(),
             first: plan.sessions.first().and_then(|planned| {
@@ -151,17 +167,26 @@ pub(crate) async fn execute(
     };
     let scratch = folder.path.clone();
     let recording = Recording::begin(&args, folder, context, &interrupts).await?;
-    let fleet = fleet(&wiring, &plan)?;
-    let here = Here {
-        fleet: fleet.clone(),
-        registry,
-        loader: Arc::new(trails::Disk),
-        caller: Caller::Person,
-        working_directory: context.working_directory.clone(),
-        scratch: Some(scratch),
+    let fleet = match daemon {
+        Some(_) => None,
+        None => Some(fleet(&wiring, &plan)?),
     };
-    let recorded = recording.run(plan, Arc::new(here)).await;
-    fleet.shutdown(DEVICES_TIMEOUT).await;
+    let host: Arc<dyn SessionHost> = match (daemon, &fleet) {
+        (None, Some(fleet)) => Arc::new(Here {
+            fleet: fleet.clone(),
+            registry,
+            loader: Arc::new(trails::Disk),
+            caller: Caller::Person,
+            working_directory: context.working_directory.clone(),
+            scratch: Some(scratch),
+        }),
+        (Some(daemon), _) => Arc::new(daemon.host(context, scratch)),
+        (None, None) => return Err(CliError::infrastructure("there are no devices")),
+    };
+    let recorded = recording.run(plan, host).await;
+    if let Some(fleet) = fleet {
+        fleet.shutdown(DEVICES_TIMEOUT).await;
+    }
     if let Some(sources) = sources {
         sources.shutdown().await;
     }

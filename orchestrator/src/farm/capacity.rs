@@ -1,6 +1,4 @@
-//! How much this computer takes at once, from what it has. Deciding is pure.
-
-use packtrain_farm::wire::Capacity;
+//! How many browsers this computer takes at once, from what it has. Deciding is pure.
 
 /// The memory that is assumed where the system does not tell it, in bytes.
 const USUAL_MEMORY: u64 = 8 * GB;
@@ -37,17 +35,6 @@ impl Resources {
     }
 }
 
-/// What a host takes at once, with as many devices that are no browsers. Those take nothing of this
-/// computer that is worth a limit.
-pub(crate) fn capacity(phones: usize, browsers: u32, sessions: Option<u32>) -> Capacity {
-    let phones = u32::try_from(phones).unwrap_or(u32::MAX);
-    let sessions = sessions.unwrap_or_else(|| phones.saturating_add(browsers));
-    Capacity {
-        sessions,
-        browsers: browsers.min(sessions),
-    }
-}
-
 /// `MemTotal:       16310408 kB`, in bytes.
 fn total_memory(text: &str) -> Option<u64> {
     let line = text
@@ -62,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_are_limited_by_memory_and_cores_and_phones_by_nothing() {
+    fn browsers_are_limited_by_memory_and_cores() {
         let browsers = |cores, gigabytes| {
             let memory = gigabytes * GB;
             Resources { cores, memory }.browsers()
@@ -70,10 +57,6 @@ mod tests {
         assert_eq!(browsers(2, 32), 4);
         assert_eq!(browsers(16, 8), 8);
         assert_eq!(browsers(1, 0), 1);
-        let free = capacity(250, 4, None);
-        assert_eq!((free.sessions, free.browsers), (254, 4));
-        let bound = capacity(250, 4, Some(2));
-        assert_eq!((bound.sessions, bound.browsers), (2, 2));
     }
 
     #[test]

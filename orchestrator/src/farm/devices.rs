@@ -28,16 +28,26 @@ pub(crate) fn advertise(
 ) -> HostDevices {
     let known = HostDevices::default();
     for info in devices {
-        known.join(DeviceAdvert {
-            api: wiring.api_level(&info.id),
-            info,
-            labels: labels.clone(),
-            // Tool sources come with runs.
-            tools: Vec::new(),
-            out_of_service: None,
-        });
+        let api = wiring.api_level(&info.id);
+        known.join(advert(info, api, labels));
     }
     known
+}
+
+/// What the farm is told of a device.
+pub(super) fn advert(
+    info: DeviceInfo,
+    api: Option<u32>,
+    labels: &BTreeMap<String, String>,
+) -> DeviceAdvert {
+    DeviceAdvert {
+        info,
+        api,
+        labels: labels.clone(),
+        // Tool sources come with runs.
+        tools: Vec::new(),
+        out_of_service: None,
+    }
 }
 
 /// Connects the devices of a fleet and keeps them connected, for as long as the handle lives.
@@ -98,7 +108,8 @@ impl Keeper {
     /// Takes in where a device is now; answers whether it may say anew what it is.
     fn learn(&mut self, id: &DeviceId, state: Option<&DeviceState>) -> bool {
         match state {
-            None => self.devices.leave(id),
+            // Whoever took it out of the fleet has it leave: its namesake may have joined by now.
+            None => self.devices.down(id),
             Some(DeviceState::Ready) => return true,
             Some(DeviceState::Dead { .. }) => {
                 self.devices.down(id);

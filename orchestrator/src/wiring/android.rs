@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use packtrain_config as config;
 use packtrain_driver_adb::{
-    AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, Form, Profile, StartServer,
-    Survey, install,
+    AdbDevice, AdbOptions, AdbPool, AgentChoice, AgentFiles, DirectAddress, Form, Profile,
+    StartServer, Survey, install,
 };
 use packtrain_driver_playwright::install::home;
-use packtrain_drivers::{Connector, Size};
+use packtrain_drivers::{Connector, DeviceId, Platform, Size};
 use packtrain_virtual::android::Address;
 use packtrain_virtual::device;
 use packtrain_virtual::fleet::AndroidHandle;
@@ -43,12 +43,16 @@ pub(crate) fn options(
         options.server = Some(address(&settings.adb)?);
     }
     for device in &settings.connect {
-        let name = format!("{}:{}", device.host(), device.port());
         options
             .direct
-            .push((name, DirectAddress::Tcp(address(device)?)));
+            .push((name(device), DirectAddress::Tcp(address(device)?)));
     }
     Ok(options)
+}
+
+/// The name of a device that is connected to without a server.
+pub(super) fn name(endpoint: &config::Endpoint) -> String {
+    format!("{}:{}", endpoint.host(), endpoint.port())
 }
 
 /// Everything adb has. What is not there is an error only when it was asked for.
@@ -69,6 +73,22 @@ pub(super) async fn survey(pool: &AdbPool, search: Search) -> Result<Survey, Cli
             })
         }
     }
+}
+
+/// What a device of the adb server is called.
+pub(crate) fn id(device: &AdbDevice) -> DeviceId {
+    DeviceId::new(Platform::Android, device.serial.clone())
+}
+
+/// Why a device that is there cannot be used, and what to do.
+pub(crate) fn why_unusable(device: &AdbDevice) -> String {
+    let why = device
+        .problem
+        .clone()
+        .unwrap_or_else(|| device.state.to_string());
+    let hint = device.hint.as_ref();
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    format!("{} cannot be used: {why}{hint}", id(device))
 }
 
 /// What leads to a virtual phone. Nothing has to be asked: its properties are known.
@@ -97,7 +117,7 @@ fn direct(address: &Address) -> DirectAddress {
 }
 
 fn address(endpoint: &config::Endpoint) -> Result<SocketAddr, CliError> {
-    let text = format!("{}:{}", endpoint.host(), endpoint.port());
+    let text = name(endpoint);
     let mut found = (endpoint.host(), endpoint.port())
         .to_socket_addrs()
         .map_err(|error| CliError::infrastructure(format!("cannot find {text}")).because(&error))?;

@@ -1,6 +1,6 @@
 //! What of all there may be is wanted, so that nothing is looked for in vain. Pure.
 
-use packtrain_drivers::Platform;
+use packtrain_drivers::{DeviceId, Platform};
 
 use crate::exit::CliError;
 
@@ -46,6 +46,15 @@ impl DeviceSelection<'_> {
         } else {
             Search::Not
         }
+    }
+
+    /// Whether a device that came later is wanted: a part of a name does not count, for it may be one of
+    /// several by now.
+    pub(crate) fn takes(self, id: &DeviceId) -> bool {
+        let platform = id.platform().as_str();
+        let mut words = self.words.iter();
+        self.all
+            || words.any(|word| *word == id.to_string() || word == platform || word == id.name())
     }
 
     /// How many virtual phones of a platform are asked for by `virtual:android` or
@@ -105,6 +114,22 @@ mod tests {
         };
         assert_eq!(wanted.search(Platform::Android), Search::Thoroughly);
         assert_eq!(wanted.search(Platform::Ios), Search::Not);
+    }
+
+    #[test]
+    fn a_device_that_comes_is_taken_by_its_whole_name_or_its_platform() {
+        let phone = DeviceId::new(Platform::Android, "R3CN30");
+        let takes = |word: &str| {
+            let words = words(&[word]);
+            let (words, all) = (words.as_slice(), false);
+            DeviceSelection { words, all }.takes(&phone)
+        };
+        for word in ["android", "android/R3CN30", "R3CN30"] {
+            assert!(takes(word), "{word}");
+        }
+        for word in ["ios", "R3CN", "ios/R3CN30", "virtual:android"] {
+            assert!(!takes(word), "{word}");
+        }
     }
 
     #[test]

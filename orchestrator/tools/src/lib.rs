@@ -20,7 +20,7 @@ mod source;
 mod supervisor;
 mod templates;
 mod tool;
-mod toolsets;
+pub mod toolsets;
 
 pub use builtin::is_template;
 pub use call::{Call, CallTrace, Caller, Invoke, SessionScope, Target, Targets, ToolRequest};

@@ -1,4 +1,11 @@
-//! Named selections of tools: defined ones, and those that tools put themselves into.
+//! Named selections of tools: defined ones, and those that tools put themselves into. Those that
+//! agents build for themselves are saved ones.
+
+mod listed;
+mod notes;
+mod pin;
+mod resolve;
+mod saved;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +18,18 @@ use serde::Deserialize;
 
 use crate::document::Document;
 use crate::registry::Registry;
+
+pub use listed::{BUILT_IN, FILES, ListedTool};
+pub use notes::{
+    Annotated, InvalidNote, MAX_NOTE, MAX_NOTES_PER_CALL, MAX_NOTES_PER_TOOL, ToolNote, ToolNotes,
+    hydrate,
+};
+pub use pin::ref_id;
+pub use resolve::{Unresolved, named, resolve};
+pub use saved::{
+    InvalidName, MAX_DESCRIPTION, MAX_NAME, MAX_TOOLS, MIN_NAME, Membership, NAME_PATTERN,
+    SavedToolset, ToolRef, ToolsetName,
+};
 
 /// What a toolset file can have.
 const KEYS: [&str; 7] = [

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::devices::{Adverts, HostDevices};
+use super::limits::Limits;
 use super::runs::{Opener, Runs};
 use super::session::{Granted, carry_out};
 use super::workplace::Workplace;
@@ -28,7 +29,7 @@ use crate::link::{FarmError, Link};
 use crate::live::{Alive, Liveness, Take};
 use crate::names;
 use crate::store::{Stored, is_relayed, new_id};
-use crate::wire::{Cancel, Capacity, DeviceKey, End, HostAdvert, HostName, Lease, RunAdvert};
+use crate::wire::{Cancel, DeviceKey, End, HostAdvert, HostName, Lease, RunAdvert};
 
 /// How long sessions may take to end when the host is asked to.
 const DRAIN: Duration = Duration::from_secs(30);
@@ -39,8 +40,8 @@ const CANCEL: Duration = Duration::from_secs(20);
 pub struct HostOptions {
     /// Its name in the farm.
     pub name: HostName,
-    /// How much it takes at once.
-    pub capacity: Capacity,
+    /// What bounds how much it takes at once.
+    pub limits: Limits,
     /// Operating system and architecture.
     pub system: String,
     /// Version of packtrain.
@@ -99,6 +100,7 @@ struct Host {
     name: HostName,
     incarnation: String,
     advert: HostAdvert,
+    limits: Limits,
     devices: HostDevices,
     fence: Fence,
     runs: Arc<Runs>,
@@ -133,7 +135,7 @@ pub async fn run(
     let advert = HostAdvert {
         incarnation: incarnation.clone(),
         version: options.version.clone(),
-        capacity: options.capacity,
+        capacity: options.limits.capacity(&devices.adverts()),
         draining: false,
         seal: seal.public(),
         system: options.system.clone(),
@@ -150,6 +152,7 @@ pub async fn run(
         name: options.name.clone(),
         incarnation,
         advert,
+        limits: options.limits,
         devices,
         fence,
         runs: Arc::new(Runs::new(opener)),
@@ -247,6 +250,7 @@ impl Host {
                         Err(FarmError::Silent { .. }) => changes.mark_changed(),
                         told => told?,
                     }
+                    self.fit_capacity(&live);
                 }
                 Some(ended) = self.sessions.join_next_with_id() => self.ended(ended),
             }
@@ -258,6 +262,15 @@ impl Host {
 
     fn own_advert(&self) -> Vec<u8> {
         serde_json::to_vec(&self.advert).unwrap_or_default()
+    }
+
+    /// Takes as much as the devices that are here now.
+    fn fit_capacity(&mut self, live: &Liveness) {
+        let capacity = self.limits.capacity(&self.devices.adverts());
+        if self.advert.capacity != capacity {
+            self.advert.capacity = capacity;
+            live.set(self.own_advert());
+        }
     }
 
     fn drain(&mut self, drain: bool, live: &Liveness) {

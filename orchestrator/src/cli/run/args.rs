@@ -130,6 +130,10 @@ pub(crate) struct RunArgs {
     )]
     pub(crate) headless: Option<bool>,
 
+    /// Connect devices anew, though a daemon has them
+    #[arg(long)]
+    pub(crate) no_daemon: bool,
+
     /// When to keep the screen as a picture [default: all]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) screenshots: Option<ScreenshotsArg>,

@@ -1,0 +1,189 @@
+//! `packtrain daemon`: devices and tool sources kept warm for agents and commands of one user.
+
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use packtrain_config::Flags;
+use packtrain_model::Exit;
+use serde_json::json;
+
+use super::{Context, Format};
+use crate::daemon::wire::{ProjectKey, Wants};
+use crate::daemon::{Place, ServeOptions, client, serve};
+use crate::exit::CliError;
+use crate::toolsets::ToolsetStore;
+use crate::{render, runtime};
+
+/// After how long without anybody it ends, in minutes.
+const IDLE_MINUTES: u64 = 10;
+/// How long a daemon may take to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often it is looked whether it has.
+const STOP_POLL: Duration = Duration::from_millis(20);
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Nobody has to start it: `packtrain mcp` does. Commands use it when it is there.\n\
+Without a command it stays in this terminal, until Ctrl-C."
+)]
+pub(crate) struct DaemonArgs {
+    #[command(subcommand)]
+    command: Option<DaemonCommand>,
+
+    #[command(flatten)]
+    serving: Serving,
+}
+
+#[derive(Debug, Args)]
+struct Serving {
+    /// End after so many minutes without anybody; 0 is never [default: 10, in a terminal never]
+    #[arg(long, value_name = "MINUTES")]
+    idle: Option<u64>,
+
+    /// Stay behind without a terminal
+    #[arg(long, hide = true)]
+    background: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum DaemonCommand {
+    /// Start it, if it is not there
+    Start {
+        /// Do not wait until it is up
+        #[arg(long, hide = true)]
+        detach: bool,
+        /// End after so many minutes without anybody; 0 is never [default: 10]
+        #[arg(long, value_name = "MINUTES")]
+        idle: Option<u64>,
+    },
+    /// Say whether it is there, and where agents reach it over HTTP
+    Status {
+        /// How to print it; JSON has the token
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        format: Format,
+    },
+    /// End it; devices are given back, sessions and runs of agents end
+    Stop,
+}
+
+/// `packtrain daemon`.
+pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError> {
+    match &args.command {
+        None => {
+            // What is wrong with the project is said before anything is opened.
+            let loaded = context.config(Flags::default())?;
+            let tools = context.tools(&loaded)?;
+            let toolsets = Arc::new(ToolsetStore::of(&loaded, &tools.toolsets));
+            let minutes = args.serving.idle;
+            let usual = args.serving.background.then_some(IDLE_MINUTES);
+            let idle = minutes.or(usual).filter(|minutes| *minutes > 0);
+            let options = ServeOptions {
+                project: context.project_key(),
+                toolsets,
+                idle: idle.map(|minutes| Duration::from_secs(minutes * 60)),
+                is_watched: !args.serving.background,
+            };
+            runtime::block_on_stoppable(async |interrupts| serve(options, interrupts).await)
+        }
+        Some(DaemonCommand::Start { detach: true, idle }) => start(*idle).map(|()| Exit::Passed),
+        Some(DaemonCommand::Start { detach: false, .. }) => runtime::block_on(async {
+            let state = client::started(&context.project_key()).await?;
+            render::say(&format!("the daemon is up, process {}", state.pid));
+            Ok(Exit::Passed)
+        }),
+        Some(DaemonCommand::Status { format }) => status(*format, context),
+        Some(DaemonCommand::Stop) => runtime::block_on(stop(context.project_key())),
+    }
+}
+
+/// Starts one that outlives whoever asked: this process ends at once, and the daemon is nobody's child.
+fn start(idle: Option<u64>) -> Result<(), CliError> {
+    let failed =
+        |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
+    let place = Place::of_user()?;
+    place.prepare()?;
+    let log = std::fs::File::create(place.log()).map_err(|error| failed(&error))?;
+    let errors = log.try_clone().map_err(|error| failed(&error))?;
+    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    // What was given to this process is given to it.
+    let given: Vec<_> = std::env::args_os().skip(1).collect();
+    let before = given.iter().position(|word| word == "daemon").unwrap_or(0);
+    let mut command = Command::new(program);
+    command
+        .args(&given[..before])
+        .args(["daemon", "--background"]);
+    if let Some(minutes) = idle {
+        command.args(["--idle", &minutes.to_string()]);
+    }
+    let started = command
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
+        .process_group(0)
+        .spawn();
+    started.map(|_| ()).map_err(|error| failed(&error))
+}
+
+fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
+    let Some(state) = client::running()? else {
+        match format {
+            Format::Json => {
+                render::out(&json!({ "schema_version": 1, "running": false }).to_string())
+            }
+            Format::Text => render::say("there is no daemon; `packtrain mcp` starts one"),
+        }
+        return Ok(Exit::Passed);
+    };
+    match format {
+        Format::Json => {
+            let mut told = serde_json::to_value(&state).unwrap_or_default();
+            told["schema_version"] = json!(1);
+            told["running"] = json!(true);
+            render::out(&told.to_string());
+        }
+        Format::Text => {
+            let agents = runtime::block_on(client::ask_for::<Vec<serde_json::Value>>(
+                &state.socket,
+                context.project_key(),
+                Wants::Agents,
+            ))?;
+            render::out(&format!(
+                "process {}, version {}, {} agents\nagents over HTTP: {}",
+                state.pid,
+                state.version,
+                agents.len(),
+                state.url
+            ));
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
+    let Some(state) = client::running()? else {
+        render::say("there is no daemon");
+        return Ok(Exit::Passed);
+    };
+    client::ask(&state.socket, project, Wants::Stop).await?;
+    let place = Place::of_user()?;
+    let gone = async {
+        let mut every = tokio::time::interval(STOP_POLL);
+        // The lock is free when it has ended.
+        while !matches!(place.lock(), Ok(Some(_))) {
+            every.tick().await;
+        }
+    };
+    match tokio::time::timeout(STOP_TIMEOUT, gone).await {
+        Ok(()) => Ok(Exit::Passed),
+        Err(_) => Err(CliError::infrastructure(format!(
+            "the daemon, process {}, did not end within {} s",
+            state.pid,
+            STOP_TIMEOUT.as_secs()
+        ))
+        .hint(format!("kill {}", state.pid))),
+    }
+}

@@ -1,0 +1,23 @@
+//! One process for each user that keeps devices and tool sources warm. Agents come to it over the
+//! Model Context Protocol; commands of this user come by a unix socket.
+
+mod agents;
+pub(crate) mod client;
+mod connection;
+mod held;
+mod hub;
+mod place;
+mod project;
+mod runs;
+mod serve;
+mod sessions;
+pub(crate) mod wire;
+
+pub(crate) use self::agents::{Agent, Present, Transport, Update};
+pub(crate) use self::held::{Held, NotHeld};
+pub(crate) use self::hub::Hub;
+pub(crate) use self::place::Place;
+pub(crate) use self::project::Project;
+pub(crate) use self::runs::{AgentRun, Checked, Started, TICKET};
+pub(crate) use self::serve::{ServeOptions, serve};
+pub(crate) use self::sessions::InDaemon;

@@ -1,0 +1,324 @@
+//! Who drives devices by the Model Context Protocol: everybody who is connected, with what is theirs.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use super::held::Held;
+use super::project::Project;
+use super::runs::AgentRun;
+use super::wire::AgentNews;
+use crate::mcp::toolset_tools::Equipped;
+
+/// The most runs that are remembered of an agent.
+const RUNS: usize = 64;
+/// The most of a client's name.
+const NAME_LETTERS: usize = 80;
+
+/// Changes that may wait for whoever tells them.
+const UPDATES: usize = 64;
+
+/// Something that an agent may want to hear of.
+#[derive(Debug, Clone)]
+pub(crate) enum Update {
+    /// The list of tools is another one.
+    Tools,
+    /// A resource is another one.
+    Resource(String),
+}
+
+/// How an agent is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// By `packtrain mcp`: as long as the connection lives.
+    Stdio,
+    /// By a session over HTTP.
+    Http,
+    /// By single requests over HTTP, which have no end.
+    Requests,
+}
+
+impl Transport {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Requests => "http, no session",
+        }
+    }
+}
+
+/// Somebody who is connected. What they hold is theirs alone and goes with them.
+pub(crate) struct Agent {
+    /// `a1`, `a2`, ...
+    pub(crate) id: String,
+    pub(crate) transport: Transport,
+    pub(crate) project: Arc<Project>,
+    /// Cancelled when it is gone.
+    pub(crate) gone: CancellationToken,
+    /// Its session over HTTP.
+    pub(crate) session: Option<String>,
+    _using: Arc<()>,
+    since: Instant,
+    updates: broadcast::Sender<Update>,
+    state: Mutex<State>,
+}
+
+struct State {
+    name: String,
+    protocol: Option<String>,
+    equipped: Equipped,
+    active: Instant,
+    held: BTreeMap<String, Arc<Held>>,
+    runs: Vec<Arc<AgentRun>>,
+}
+
+impl Agent {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it calls itself.
+    pub(crate) fn name(&self) -> String {
+        self.state().name.clone()
+    }
+
+    /// Takes down what a client says about itself.
+    pub(crate) fn introduce(&self, name: &str, protocol: Option<String>) {
+        let shown = name.chars().filter(|letter| !letter.is_control());
+        let name: String = shown.take(NAME_LETTERS).collect();
+        let mut state = self.state();
+        if !name.trim().is_empty() {
+            state.name = name;
+        }
+        if protocol.is_some() {
+            state.protocol = protocol;
+        }
+    }
+
+    /// What it has equipped.
+    pub(crate) fn equipped(&self) -> Equipped {
+        self.state().equipped.clone()
+    }
+
+    /// Equips a toolset, or none.
+    pub(crate) fn equip(&self, equipped: Equipped) {
+        self.state().equipped = equipped;
+    }
+
+    /// Tells those who listen for it of a change.
+    pub(crate) fn tell(&self, update: Update) {
+        // Nobody listens: nobody minds.
+        let _ = self.updates.send(update);
+    }
+
+    /// Every change from now on.
+    pub(crate) fn updates(&self) -> broadcast::Receiver<Update> {
+        self.updates.subscribe()
+    }
+
+    /// It has asked for something.
+    pub(crate) fn touch(&self) {
+        self.state().active = Instant::now();
+    }
+
+    /// How long it has asked for nothing.
+    pub(crate) fn idle(&self) -> Duration {
+        self.state().active.elapsed()
+    }
+
+    /// Gives it a device; the device goes back at once when the agent has gone meanwhile.
+    pub(crate) fn give(&self, held: Arc<Held>) {
+        let mut state = self.state();
+        if self.gone.is_cancelled() {
+            held.abandon();
+        } else {
+            state.held.insert(held.handle.clone(), held);
+        }
+    }
+
+    /// A device of its own.
+    pub(crate) fn held(&self, handle: &str) -> Option<Arc<Held>> {
+        self.state().held.get(handle).cloned()
+    }
+
+    /// Everything it has.
+    pub(crate) fn all_held(&self) -> Vec<Arc<Held>> {
+        self.state().held.values().cloned().collect()
+    }
+
+    /// Takes a device out of its hands.
+    pub(crate) fn take(&self, handle: &str) -> Option<Arc<Held>> {
+        self.state().held.remove(handle)
+    }
+
+    /// Remembers a run that it has started.
+    pub(crate) fn started(&self, run: Arc<AgentRun>) {
+        let mut state = self.state();
+        if state.runs.len() >= RUNS {
+            // The oldest that is over makes room.
+            if let Some(over) = state.runs.iter().position(|run| run.is_over()) {
+                state.runs.remove(over);
+            }
+        }
+        state.runs.push(run);
+    }
+
+    /// Its runs, oldest first.
+    pub(crate) fn runs(&self) -> Vec<Arc<AgentRun>> {
+        self.state().runs.clone()
+    }
+
+    /// A run of its own.
+    pub(crate) fn run(&self, handle: &str) -> Option<Arc<AgentRun>> {
+        let state = self.state();
+        state.runs.iter().find(|run| run.handle == handle).cloned()
+    }
+
+    fn news(&self) -> AgentNews {
+        let state = self.state();
+        AgentNews {
+            id: self.id.clone(),
+            name: state.name.clone(),
+            transport: self.transport.word().to_owned(),
+            protocol: state.protocol.clone(),
+            project: self.project.root.clone(),
+            toolset: state.equipped.name().map(str::to_owned),
+            devices: state
+                .held
+                .values()
+                .map(|held| held.device.id.to_string())
+                .collect(),
+            runs: state.runs.iter().map(|run| run.handle.clone()).collect(),
+            connected_s: self.since.elapsed().as_secs(),
+            idle_s: state.active.elapsed().as_secs(),
+        }
+    }
+
+    /// It is gone: what it has goes back.
+    pub(crate) fn leave(&self) {
+        let held = {
+            let mut state = self.state();
+            self.gone.cancel();
+            std::mem::take(&mut state.held)
+        };
+        for held in held.into_values() {
+            held.abandon();
+        }
+    }
+}
+
+/// Everybody who is connected. Cheap to clone.
+#[derive(Clone, Default)]
+pub(crate) struct Agents {
+    all: Arc<Mutex<BTreeMap<u64, Arc<Agent>>>>,
+    next: Arc<AtomicU64>,
+}
+
+impl Agents {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Agent>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes somebody in; they leave when what is answered is dropped.
+    pub(crate) fn join(
+        &self,
+        transport: Transport,
+        project: Arc<Project>,
+        session: Option<String>,
+    ) -> Present {
+        let number = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let agent = Arc::new(Agent {
+            id: format!("a{number}"),
+            transport,
+            _using: Arc::clone(&project.in_use),
+            project,
+            gone: CancellationToken::new(),
+            session,
+            updates: broadcast::Sender::new(UPDATES),
+            since: Instant::now(),
+            state: Mutex::new(State {
+                name: "an agent".to_owned(),
+                protocol: None,
+                equipped: Equipped::default(),
+                active: Instant::now(),
+                held: BTreeMap::new(),
+                runs: Vec::new(),
+            }),
+        });
+        self.all().insert(number, Arc::clone(&agent));
+        Present {
+            agents: self.clone(),
+            number,
+            agent,
+        }
+    }
+
+    /// Everybody, first come first.
+    pub(crate) fn news(&self) -> Vec<AgentNews> {
+        self.all().values().map(|agent| agent.news()).collect()
+    }
+
+    /// The agent of that id.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Agent>> {
+        self.all().values().find(|agent| agent.id == id).cloned()
+    }
+
+    /// Tells everybody of a project of a change.
+    pub(crate) fn tell(&self, project: &Arc<Project>, update: &Update) {
+        for agent in self.all().values() {
+            if Arc::ptr_eq(&agent.project, project) {
+                agent.tell(update.clone());
+            }
+        }
+    }
+
+    /// Lets go of devices that nobody has used for long.
+    pub(crate) fn reap(&self, longest: Duration) {
+        let all: Vec<_> = self.all().values().cloned().collect();
+        for agent in all {
+            for held in agent.all_held() {
+                if (held.idle() > longest || held.is_over()) && agent.take(&held.handle).is_some() {
+                    held.let_go();
+                }
+            }
+        }
+    }
+
+    /// Ends everybody.
+    pub(crate) fn end_all(&self) {
+        let all: Vec<_> = self.all().values().cloned().collect();
+        for agent in all {
+            agent.leave();
+        }
+    }
+
+    /// Whether nobody is there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all().is_empty()
+    }
+}
+
+/// That somebody is connected, as long as this lives.
+pub(crate) struct Present {
+    agents: Agents,
+    number: u64,
+    agent: Arc<Agent>,
+}
+
+impl Present {
+    pub(crate) const fn agent(&self) -> &Arc<Agent> {
+        &self.agent
+    }
+}
+
+impl Drop for Present {
+    fn drop(&mut self) {
+        self.agents.all().remove(&self.number);
+        self.agent.leave();
+    }
+}

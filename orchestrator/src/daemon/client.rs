@@ -1,0 +1,170 @@
+//! A command's side of the unix socket.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use tokio::io::BufReader;
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use super::place::{DaemonState, Place};
+use super::wire::{self, Answer, Hello, ProjectKey, VERSION, Wants};
+use crate::exit::CliError;
+
+/// How long a daemon may take to come up.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often it is looked for meanwhile.
+const START_POLL: Duration = Duration::from_millis(5);
+/// How long it may take to answer what needs no device.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A connection on which something was asked for and granted.
+pub(crate) struct Connection {
+    pub(crate) reader: BufReader<OwnedReadHalf>,
+    pub(crate) writer: OwnedWriteHalf,
+    /// What was answered.
+    pub(crate) answer: serde_json::Value,
+}
+
+/// The daemon of this user, when there is one that this program can talk to.
+pub(crate) fn running() -> Result<Option<DaemonState>, CliError> {
+    let Some(state) = Place::of_user()?.state() else {
+        return Ok(None);
+    };
+    // Behind a state file that a killed daemon left is nobody.
+    let is_up = std::os::unix::net::UnixStream::connect(&state.socket).is_ok();
+    Ok(is_up.then_some(state))
+}
+
+/// The daemon of this user; one is started when there is none.
+///
+/// # Errors
+/// When it does not come up, or is of another version.
+pub(crate) async fn started(project: &ProjectKey) -> Result<DaemonState, CliError> {
+    if let Some(state) = running()? {
+        return compatible(state);
+    }
+    let place = Place::of_user()?;
+    place.prepare()?;
+    start(project, &place)?;
+    let begun = Instant::now();
+    let mut every = tokio::time::interval(START_POLL);
+    while begun.elapsed() < START_TIMEOUT {
+        every.tick().await;
+        if let Some(state) = running()? {
+            return compatible(state);
+        }
+    }
+    let log = std::fs::read_to_string(place.log()).unwrap_or_default();
+    let mut error = CliError::infrastructure(format!(
+        "the daemon did not come up within {} s",
+        START_TIMEOUT.as_secs()
+    ));
+    for line in log
+        .lines()
+        .rev()
+        .take(5)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+    {
+        error = error.cause(line);
+    }
+    Err(error.hint("`packtrain daemon` in another terminal shows what is wrong"))
+}
+
+fn compatible(state: DaemonState) -> Result<DaemonState, CliError> {
+    if state.version == VERSION {
+        return Ok(state);
+    }
+    Err(CliError::infrastructure(format!(
+        "the daemon that is up is of version {}, this is {VERSION}",
+        state.version
+    ))
+    .hint("`packtrain daemon stop` ends it; the next command starts one of this version"))
+}
+
+/// Starts a daemon that outlives this process: `packtrain daemon start` starts it and ends, so that
+/// it is nobody's child.
+fn start(project: &ProjectKey, place: &Place) -> Result<(), CliError> {
+    let failed =
+        |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
+    let program = std::env::current_exe().map_err(|error| failed(&error))?;
+    let mut command = Command::new(program);
+    if let Some(config) = &project.config {
+        command.arg("--config").arg(config);
+    }
+    let started = command
+        .args(["daemon", "start", "--detach"])
+        .current_dir(&project.folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|error| failed(&error))?;
+    if started.success() {
+        return Ok(());
+    }
+    let log = place.log().display().to_string();
+    Err(CliError::infrastructure("the daemon could not be started").hint(format!("see {log}")))
+}
+
+/// Asks the daemon for something.
+///
+/// # Errors
+/// When it is gone, or refuses.
+pub(crate) async fn ask(
+    socket: &PathBuf,
+    project: ProjectKey,
+    wants: Wants,
+) -> Result<Connection, CliError> {
+    let gone = |error: &std::io::Error| {
+        CliError::infrastructure("cannot talk to the daemon")
+            .because(error)
+            .hint("`packtrain daemon status` says whether it is up")
+    };
+    let stream = UnixStream::connect(socket).await;
+    let (reader, mut writer) = stream.map_err(|error| gone(&error))?.into_split();
+    let mut reader = BufReader::new(reader);
+    let hello = Hello {
+        version: VERSION.to_owned(),
+        state: project.state(),
+        project,
+        wants,
+    };
+    let asking = async {
+        wire::write(&mut writer, &hello).await?;
+        wire::read::<Answer>(&mut reader).await
+    };
+    let answer = tokio::time::timeout(ANSWER_TIMEOUT, asking).await;
+    let answer = answer.unwrap_or_else(|_| {
+        let limit = ANSWER_TIMEOUT.as_secs();
+        Err(std::io::Error::other(format!("no answer within {limit} s")))
+    });
+    match answer.map_err(|error| gone(&error))? {
+        Some(Ok(answer)) => Ok(Connection {
+            reader,
+            writer,
+            answer,
+        }),
+        Some(Err(problem)) => Err(problem.into()),
+        None => Err(gone(&std::io::Error::other("it hung up"))),
+    }
+}
+
+/// Asks the daemon for something that is one answer.
+///
+/// # Errors
+/// As [`ask`].
+pub(crate) async fn ask_for<T: DeserializeOwned>(
+    socket: &PathBuf,
+    project: ProjectKey,
+    wants: Wants,
+) -> Result<T, CliError> {
+    let answer = ask(socket, project, wants).await?.answer;
+    serde_json::from_value(answer).map_err(|error| {
+        CliError::infrastructure("the daemon's answer makes no sense").because(&error)
+    })
+}

@@ -1,0 +1,167 @@
+//! Where a user's daemon is: a folder that nobody else may enter, with its socket, what it says about
+//! itself, and the lock that makes it the only one.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::CliError;
+use crate::wiring;
+
+/// Bytes of a path that a unix socket can have, everywhere.
+const SOCKET_PATH: usize = 103;
+
+/// The folder of a user's daemon.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    folder: PathBuf,
+}
+
+/// What a daemon says about itself, for this user only.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct DaemonState {
+    /// The program's version.
+    pub(crate) version: String,
+    pub(crate) pid: u32,
+    /// Where agents reach it over HTTP: `http://127.0.0.1:40123/mcp`.
+    pub(crate) url: String,
+    /// What they have to show there.
+    pub(crate) token: String,
+    /// Where this user's commands reach it.
+    pub(crate) socket: PathBuf,
+}
+
+impl Place {
+    /// The folder of this user: below `XDG_RUNTIME_DIR`, or else where state is kept.
+    ///
+    /// # Errors
+    /// When there is none, others may enter it, or its path is too long for a socket.
+    pub(crate) fn of_user() -> Result<Self, CliError> {
+        let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let given = given.filter(|path| path.is_absolute() && path.is_dir());
+        let folder = given.map(|path| path.join("packtrain"));
+        let folder = folder.or_else(|| Some(wiring::state_folder()?.join("daemon")));
+        let folder = folder.ok_or_else(|| {
+            CliError::infrastructure("there is no folder for the daemon's socket")
+                .hint("set XDG_RUNTIME_DIR or HOME")
+        })?;
+        let place = Self { folder };
+        if place.socket().as_os_str().len() > SOCKET_PATH {
+            let path = place.socket().display().to_string();
+            return Err(
+                CliError::infrastructure(format!("{path} is too long for a unix socket"))
+                    .hint("set XDG_RUNTIME_DIR to a folder with a short path"),
+            );
+        }
+        Ok(place)
+    }
+
+    /// Makes the folder, for this user only.
+    ///
+    /// # Errors
+    /// When the system refuses, or it is somebody else's.
+    pub(crate) fn prepare(&self) -> Result<(), CliError> {
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder);
+        made.map_err(|error| self.refused(&error))?;
+        self.check()
+    }
+
+    /// Whether nobody else can have put anything there.
+    fn check(&self) -> Result<(), CliError> {
+        let found = std::fs::symlink_metadata(&self.folder);
+        let found = found.map_err(|error| self.refused(&error))?;
+        let is_own = found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw();
+        if is_own && found.mode() & 0o077 == 0 {
+            return Ok(());
+        }
+        let path = self.folder.display();
+        Err(
+            CliError::infrastructure(format!("{path} is not a folder that only you may enter"))
+                .hint(format!(
+                    "it holds what lets programs drive your devices: chmod 700 {path}"
+                )),
+        )
+    }
+
+    fn refused(&self, error: &io::Error) -> CliError {
+        let path = self.folder.display();
+        CliError::infrastructure(format!("cannot use {path}")).because(error)
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.folder.join("daemon.sock")
+    }
+
+    /// Where it writes what goes wrong.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.folder.join("daemon.log")
+    }
+
+    fn state_file(&self) -> PathBuf {
+        self.folder.join("daemon.json")
+    }
+
+    /// The right to be the daemon, as long as the file is open; `None` when another one has it.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub(crate) fn lock(&self) -> Result<Option<File>, CliError> {
+        let mut how = private();
+        how.write(true).create(true).truncate(false);
+        let file = how.open(self.folder.join("daemon.lock"));
+        let file = file.map_err(|error| self.refused(&error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(std::fs::TryLockError::WouldBlock) => Ok(None),
+            Err(std::fs::TryLockError::Error(error)) => Err(self.refused(&error)),
+        }
+    }
+
+    /// Says where the daemon is.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(crate) fn announce(&self, state: &DaemonState) -> io::Result<()> {
+        let new = self.folder.join("daemon.json.new");
+        let _ = std::fs::remove_file(&new);
+        let mut file = private().write(true).create_new(true).open(&new)?;
+        file.write_all(&serde_json::to_vec(state)?)?;
+        std::fs::rename(new, self.state_file())
+    }
+
+    /// What the daemon says about itself; `None` when there is none, or nobody can read it.
+    pub(crate) fn state(&self) -> Option<DaemonState> {
+        self.check().ok()?;
+        let text = std::fs::read(self.state_file()).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Takes away what was announced.
+    pub(crate) fn clear(&self) {
+        for path in [self.state_file(), self.socket()] {
+            // It may be gone.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    /// Whether what was announced is still there.
+    pub(crate) fn is_announced(&self) -> bool {
+        self.state_file().exists() && self.socket().exists()
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(0o600);
+    options
+}

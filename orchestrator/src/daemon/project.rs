@@ -1,0 +1,229 @@
+//! A project that the daemon serves: its configuration, its devices, its tools.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_rt::ArbiterHandle;
+use packtrain_config::{Config, Flags, Loaded, Sources};
+use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet};
+use packtrain_engine::Here;
+use packtrain_model::RunId;
+use packtrain_tools::{Caller, Registry, SharedRegistry, Targets};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use super::wire::{DeviceNews, ProjectKey};
+use crate::cli::{checked, refused, targets};
+use crate::exit::CliError;
+use crate::mcp::catalog::Catalog;
+use crate::sources::{Purpose, RunningSources};
+use crate::toolsets::ToolsetStore;
+use crate::wiring::watch::{AWAY_GRACE, Change, Watch};
+use crate::wiring::{DeviceSelection, Wiring};
+use crate::{tool_files, trails};
+
+/// How long devices may take to let go at the end.
+const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How often it is looked whether sources have other tools.
+const TOOLS_POLL: Duration = Duration::from_millis(250);
+
+/// A project, as long as the daemon lives.
+pub(crate) struct Project {
+    pub(crate) key: ProjectKey,
+    pub(crate) config: Config,
+    /// The folder of the configuration.
+    pub(crate) root: PathBuf,
+    pub(crate) targets: Targets,
+    pub(crate) toolsets: Arc<ToolsetStore>,
+    pub(crate) catalog: Catalog,
+    fleet: Fleet,
+    wiring: Wiring,
+    /// The tools that need no source.
+    registry: Registry,
+    /// What has them all, once somebody needed them.
+    sources: OnceCell<Option<RunningSources>>,
+    arbiter: ArbiterHandle,
+    /// Cancelled when it is closed.
+    pub(crate) closing: CancellationToken,
+    /// Those who use it have a clone.
+    pub(crate) in_use: Arc<()>,
+}
+
+impl Project {
+    /// Whether somebody uses it.
+    pub(crate) fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.in_use) > 1
+    }
+
+    /// Reads the configuration and looks for devices; nothing is connected.
+    ///
+    /// # Errors
+    /// When the configuration or a tool file has a mistake.
+    pub(crate) async fn open(
+        key: ProjectKey,
+        arbiters: &[ArbiterHandle],
+    ) -> Result<Self, CliError> {
+        let loaded = packtrain_config::load(&Sources {
+            start: key.folder.clone(),
+            project: key.config.clone(),
+            environment: key.environment.clone().into_iter().collect(),
+            flags: Flags::default(),
+        });
+        let loaded = loaded.and_then(checked).map_err(|error| refused(&error))?;
+        let tools = tool_files::registry(&loaded.config, &key.folder)?;
+        let toolsets = Arc::new(ToolsetStore::of(&loaded, &tools.toolsets));
+        let registry = tools.registry;
+        let Loaded { config, root, .. } = loaded;
+        let wanted = DeviceSelection {
+            words: &[],
+            all: true,
+        };
+        let wiring = Wiring::new(&config, wanted, false).await?;
+        let fleet = Fleet::start(wiring.connectors().to_vec(), arbiters)
+            .map_err(|error| CliError::misuse(error.to_string()))?;
+        Ok(Self {
+            key,
+            targets: targets(&config),
+            toolsets,
+            catalog: Catalog::default(),
+            config,
+            root,
+            fleet,
+            wiring,
+            registry,
+            sources: OnceCell::new(),
+            arbiter: arbiters[0].clone(),
+            closing: CancellationToken::new(),
+            in_use: Arc::default(),
+        })
+    }
+
+    /// The devices.
+    pub(crate) const fn fleet(&self) -> &Fleet {
+        &self.fleet
+    }
+
+    /// What devices are made of.
+    pub(crate) const fn wiring(&self) -> &Wiring {
+        &self.wiring
+    }
+
+    /// All tools; the tool sources are started when this is asked for the first time.
+    ///
+    /// # Errors
+    /// When two tools share a name, or there is no port for callbacks.
+    pub(crate) async fn tools(&self) -> Result<SharedRegistry, CliError> {
+        let sources = self.sources.get_or_try_init(async || {
+            if self.config.mcp_servers.is_empty() {
+                return Ok(None);
+            }
+            let statuses = self.fleet.status().await;
+            let purpose = Purpose {
+                devices: statuses.into_iter().map(|status| status.info).collect(),
+                first: None,
+                run_dir: None,
+                name: RunId("daemon".to_owned()).to_string(),
+                secrets: &[],
+                root: &self.root,
+                log_listener: None,
+                without: Vec::new(),
+                arbiter: Some(self.arbiter.clone()),
+            };
+            let started = RunningSources::start(&self.config, self.registry.clone(), purpose);
+            Ok::<_, CliError>(Some(started.await?))
+        });
+        Ok(match sources.await? {
+            Some(sources) => sources.registry(),
+            None => SharedRegistry::new(self.registry.clone()),
+        })
+    }
+
+    /// Where sessions are carried out, for whoever asks for them.
+    ///
+    /// # Errors
+    /// As [`Project::tools`].
+    pub(crate) async fn here(
+        &self,
+        caller: Caller,
+        working_directory: PathBuf,
+        scratch: Option<PathBuf>,
+    ) -> Result<Here, CliError> {
+        Ok(Here {
+            fleet: self.fleet.clone(),
+            registry: self.tools().await?,
+            loader: Arc::new(trails::Disk),
+            caller,
+            working_directory,
+            scratch,
+        })
+    }
+
+    /// The devices, with who has them.
+    pub(crate) async fn devices(&self) -> Vec<DeviceNews> {
+        let statuses = self.fleet.status().await;
+        statuses.into_iter().map(news).collect()
+    }
+
+    /// Takes devices that appear, and lets go of those that vanish, until it is dropped.
+    pub(crate) async fn follow_devices(&self) {
+        let mut watch = Watch::start(&self.wiring, AWAY_GRACE);
+        while let Some(change) = watch.next().await {
+            match change {
+                Change::Appeared { connector, .. } => {
+                    let id = connector.id().clone();
+                    if let Err(error) = self.fleet.add(connector) {
+                        tracing::debug!(%id, %error, "a device that appeared is not taken");
+                    }
+                }
+                Change::Vanished(id) => {
+                    // One that is unknown is gone.
+                    let _ = self.fleet.remove(&id, DEVICES_TIMEOUT).await;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits until the list of tools is another one than `known`.
+    pub(crate) async fn tools_changed(&self, known: &Arc<Registry>) -> Arc<Registry> {
+        let mut every = tokio::time::interval(TOOLS_POLL);
+        loop {
+            every.tick().await;
+            if let Some(Some(sources)) = self.sources.get() {
+                let now = sources.registry().snapshot();
+                if !Arc::ptr_eq(&now, known) {
+                    return now;
+                }
+            }
+        }
+    }
+
+    /// Ends its devices and sources.
+    pub(crate) async fn close(&self) {
+        self.closing.cancel();
+        self.fleet.shutdown(DEVICES_TIMEOUT).await;
+        if let Some(Some(sources)) = self.sources.get() {
+            sources.shutdown().await;
+        }
+        self.wiring.close().await;
+    }
+}
+
+fn news(status: DeviceStatus) -> DeviceNews {
+    let is_free = matches!(status.state, DeviceState::Absent | DeviceState::Ready);
+    let state = match &status.state {
+        DeviceState::Absent | DeviceState::Ready => "free".to_owned(),
+        DeviceState::Connecting => "being connected".to_owned(),
+        DeviceState::Leased(holder) => format!("in use by {}", holder.name),
+        DeviceState::Closing(_) => "being let go of".to_owned(),
+        DeviceState::Dead { cause, .. } => format!("restarting after: {cause}"),
+    };
+    DeviceNews {
+        info: status.info,
+        state,
+        is_free,
+        queue: status.queue,
+    }
+}

@@ -1,0 +1,370 @@
+//! Runs that agents start: `packtrain run` as a process of its own, whose sessions this daemon carries
+//! out. It is followed by its events, and ends when its agent does, unless that let it go on.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use packtrain_model::{Entry, RunEvent, Verdict};
+use packtrain_program::Program;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::Command;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::agents::{Agent, Update};
+use super::hub::Hub;
+use super::project::Project;
+
+/// The variable by which a run's process shows who has started it.
+pub(crate) const TICKET: &str = "PACKTRAIN_RUN_TICKET";
+/// How long a run may take to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long a check may take.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
+/// The most of an event, and of what is said on the way.
+const LINE_BYTES: u64 = 64 * 1024 * 1024;
+const SAID_BYTES: u64 = 64 * 1024;
+
+/// What a run is started with.
+pub(crate) struct Started {
+    /// Flags of `packtrain run`.
+    pub(crate) words: Vec<String>,
+    pub(crate) paths: Vec<PathBuf>,
+    /// Whether it goes on when its agent is gone.
+    pub(crate) is_detached: bool,
+}
+
+/// What a check says.
+pub(crate) struct Checked {
+    pub(crate) is_right: bool,
+    pub(crate) said: String,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    /// Its name, once it has one.
+    run: Option<String>,
+    planned: usize,
+    settled: usize,
+    /// How each session ended, in words.
+    ended: Vec<(String, String)>,
+    /// The step that was begun last.
+    now: Option<String>,
+    verdict: Option<Verdict>,
+    /// What its process said besides, when it ended without a verdict.
+    problem: Option<String>,
+    is_over: bool,
+}
+
+impl Progress {
+    /// In one line.
+    pub(crate) fn line(&self) -> String {
+        let now = self.now.as_deref().unwrap_or("starting");
+        format!(
+            "{} of {} sessions settled; {now}",
+            self.settled, self.planned
+        )
+    }
+}
+
+/// A run of an agent.
+pub(crate) struct AgentRun {
+    /// What the agent names it by.
+    pub(crate) handle: String,
+    /// Where runs are kept.
+    root: PathBuf,
+    progress: watch::Sender<Progress>,
+    cancel: CancellationToken,
+    folder: OnceLock<PathBuf>,
+}
+
+impl AgentRun {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// When its process cannot be started.
+    pub(crate) fn start(
+        hub: &Arc<Hub>,
+        agent: &Arc<Agent>,
+        started: Started,
+    ) -> Result<Arc<Self>, String> {
+        let ticket = hub.tickets.issue();
+        let mut command = ours(&agent.project, "run", &started.paths, &started.words)?;
+        command.env(TICKET, &ticket.0);
+        let mut program = Program::spawn(command).map_err(|error| error.to_string())?;
+        let run = Arc::new(Self {
+            handle: format!("run-{}", uuid::Uuid::new_v4().simple()),
+            root: agent.project.config.run.output_dir.clone(),
+            progress: watch::Sender::default(),
+            cancel: hub.ending.child_token(),
+            folder: OnceLock::new(),
+        });
+        agent.started(Arc::clone(&run));
+        let (Some(stdout), Some(stderr)) = (program.stdout(), program.stderr()) else {
+            return Err("its output cannot be read".to_owned());
+        };
+        let (of_it, told) = (Arc::clone(&run), Arc::clone(agent));
+        hub.work.spawn(async move {
+            let _ticket = ticket;
+            let gone = async {
+                if started.is_detached {
+                    std::future::pending().await
+                } else {
+                    told.gone.cancelled().await;
+                }
+            };
+            let following = async {
+                let (problem, ()) = tokio::join!(said(stderr), of_it.follow(stdout, &told));
+                problem
+            };
+            tokio::pin!(following);
+            let problem = tokio::select! {
+                problem = &mut following => problem,
+                () = async { tokio::select! { () = gone => {} () = of_it.cancel.cancelled() => {} } } => {
+                    program.terminate();
+                    let stopped = tokio::time::timeout(STOP_TIMEOUT, following).await;
+                    stopped.unwrap_or_else(|_| "it did not stop in time".to_owned())
+                }
+            };
+            let exit = program.wait().await;
+            // What it left is nobody's.
+            let _ = program.kill().await;
+            of_it.progress.send_modify(|progress| {
+                progress.is_over = true;
+                if progress.verdict.is_none() {
+                    let code = exit.ok().and_then(|exit| exit.code());
+                    let code = code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
+                    progress.problem = Some(format!("it ended with {code}: {}", problem.trim()));
+                }
+            });
+            told.tell(Update::Resource(of_it.uri()));
+        });
+        Ok(run)
+    }
+
+    /// Checks trails.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub(crate) async fn check(project: &Project, paths: Vec<PathBuf>) -> Result<Checked, String> {
+        let mut command = ours(project, "check", &paths, &[])?;
+        command.kill_on_drop(true);
+        let output = tokio::time::timeout(
+            CHECK_TIMEOUT,
+            packtrain_program::output(command, SAID_BYTES as usize),
+        )
+        .await;
+        let output = output
+            .map_err(|_| format!("it took longer than {} s", CHECK_TIMEOUT.as_secs()))?
+            .map_err(|error| error.to_string())?;
+        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+        said.push_str(&String::from_utf8_lossy(&output.stderr));
+        Ok(Checked {
+            is_right: output.status.success(),
+            said,
+        })
+    }
+
+    async fn follow(&self, stdout: impl AsyncRead + Unpin, agent: &Agent) {
+        let mut lines = BufReader::new(stdout);
+        loop {
+            let mut line = Vec::new();
+            let read = (&mut lines)
+                .take(LINE_BYTES)
+                .read_until(b'\n', &mut line)
+                .await;
+            if !matches!(read, Ok(1..)) {
+                return;
+            }
+            let Ok(entry) = serde_json::from_slice::<Entry>(&line) else {
+                continue;
+            };
+            let is_news = self
+                .progress
+                .send_if_modified(|progress| progress.take(entry.event));
+            if is_news {
+                agent.tell(Update::Resource(self.uri()));
+            }
+            let name = self.progress.borrow().run.clone();
+            if let Some(name) = name {
+                self.folder.get_or_init(|| self.root.join(name));
+            }
+        }
+    }
+
+    /// Waits until it is over; `on_progress` is told how far it is.
+    pub(crate) async fn is_settled(&self, mut on_progress: impl FnMut(&Progress)) {
+        let mut progress = self.progress.subscribe();
+        loop {
+            let now = progress.borrow_and_update().clone();
+            if now.is_over {
+                return;
+            }
+            on_progress(&now);
+            // Its sender is `self`'s.
+            if progress.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Asks it to stop.
+    pub(crate) fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.progress.borrow().is_over
+    }
+
+    /// The resource that tells how it goes.
+    pub(crate) fn uri(&self) -> String {
+        format!("packtrain://runs/{}", self.handle)
+    }
+
+    /// A file of its folder.
+    pub(crate) fn file(&self, name: &str) -> Option<PathBuf> {
+        Some(self.folder.get()?.join(name))
+    }
+
+    /// How it goes, for programs.
+    pub(crate) fn status(&self) -> Value {
+        let progress = self.progress.borrow();
+        let sessions = progress.ended.iter();
+        let sessions: Vec<_> = sessions
+            .map(|(what, how)| json!({ "session": what, "outcome": how }))
+            .collect();
+        json!({
+            "run": self.handle,
+            "id": progress.run,
+            "over": progress.is_over,
+            "planned": progress.planned,
+            "settled": progress.settled,
+            "sessions": sessions,
+            "verdict": progress.verdict,
+            "problem": progress.problem,
+            "now": progress.now,
+        })
+    }
+
+    /// How it goes, for readers.
+    pub(crate) fn summary(&self) -> String {
+        let progress = self.progress.borrow();
+        let mut lines = Vec::new();
+        match (&progress.verdict, &progress.problem, progress.is_over) {
+            (Some(verdict), _, _) => lines.push(format!(
+                "over: {} passed, {} failed, {} not found out, {} skipped, {} cancelled",
+                verdict.passed,
+                verdict.failed,
+                verdict.infrastructure + verdict.needs_agent,
+                verdict.skipped,
+                verdict.cancelled
+            )),
+            (None, Some(problem), _) => {
+                lines.push(format!("over, and nothing was found out: {problem}"))
+            }
+            (None, None, _) => lines.push(format!("going on: {}", progress.line())),
+        }
+        lines.extend(
+            progress
+                .ended
+                .iter()
+                .map(|(what, how)| format!("{what}: {how}")),
+        );
+        if progress.is_over && progress.run.is_some() {
+            lines.push(format!("report: {}/report.html", self.uri()));
+        }
+        lines.join("\n")
+    }
+}
+
+impl Progress {
+    /// Whether an event changes what followers of the run care about.
+    fn take(&mut self, event: RunEvent) -> bool {
+        match event {
+            RunEvent::RunStarted { run, sessions, .. } => {
+                self.run = Some(run.to_string());
+                self.planned = sessions.len();
+                true
+            }
+            RunEvent::SessionStarted {
+                session, device, ..
+            } => {
+                self.now = Some(format!("{session} on {}", device.id));
+                true
+            }
+            RunEvent::StepStarted { session, step } => {
+                self.now = Some(format!("{session}: step {step}"));
+                true
+            }
+            RunEvent::SessionFinished {
+                session, outcome, ..
+            } => {
+                self.settled += 1;
+                let how = match outcome.message() {
+                    Some(message) => format!("{}: {message}", word(&outcome)),
+                    None => word(&outcome).to_owned(),
+                };
+                self.ended.push((session.to_string(), how));
+                true
+            }
+            RunEvent::RunFinished { verdict, .. } => {
+                self.verdict = Some(verdict);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+const fn word(outcome: &packtrain_model::Outcome) -> &'static str {
+    use packtrain_model::Outcome;
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Skipped { .. } => "skipped",
+        Outcome::Failed(_) => "failed",
+        Outcome::NeedsAgent { .. } => "needs an agent",
+        Outcome::Infrastructure { .. } => "not found out",
+        Outcome::Cancelled { .. } => "cancelled",
+    }
+}
+
+/// This program, in the project's folder, as whoever opened the project configures it.
+fn ours(
+    project: &Project,
+    name: &str,
+    paths: &[PathBuf],
+    words: &[String],
+) -> Result<Command, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    if let Some(config) = &project.key.config {
+        command.arg("--config").arg(config);
+    }
+    command
+        .args(["--color", "never", name])
+        .args((name == "run").then_some("--format=json"))
+        .args(words)
+        .arg("--")
+        .args(paths)
+        .current_dir(&project.key.folder)
+        .envs(&project.key.environment)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Ok(command)
+}
+
+/// What a process says on standard error, as far as it is worth keeping.
+async fn said(stderr: impl AsyncRead + Unpin) -> String {
+    let mut stderr = stderr;
+    let mut kept = Vec::new();
+    // What cannot be read was not said.
+    let _ = (&mut stderr).take(SAID_BYTES).read_to_end(&mut kept).await;
+    let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
+    String::from_utf8_lossy(&kept).into_owned()
+}

@@ -1,0 +1,89 @@
+//! The tools of the registry as agents see them: flat, each with the lease that it is for.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use packtrain_tools::toolsets::ListedTool;
+use packtrain_tools::{Access, Registry, ToolSpec};
+use rmcp::model::{JsonObject, Tool};
+use serde_json::json;
+
+use super::ours::{self, LEASE};
+
+/// The tools of one state of a registry; made anew when that changes.
+#[derive(Default)]
+pub(crate) struct Catalog(Mutex<Option<Made>>);
+
+struct Made {
+    of: Arc<Registry>,
+    tools: Arc<Vec<ListedTool>>,
+}
+
+impl Catalog {
+    /// All tools, those that agents do not get with the reason.
+    pub(crate) fn of(&self, registry: &Arc<Registry>) -> Arc<Vec<ListedTool>> {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = made.as_ref().filter(|made| Arc::ptr_eq(&made.of, registry)) {
+            return Arc::clone(&made.tools);
+        }
+        let specs = registry.all().map(|tool| tool.spec());
+        let tools = Arc::new(specs.map(listed).collect());
+        *made = Some(Made {
+            of: Arc::clone(registry),
+            tools: Arc::clone(&tools),
+        });
+        tools
+    }
+}
+
+fn listed(spec: &ToolSpec) -> ListedTool {
+    let mut listed = ListedTool::of(spec);
+    let properties = spec.arguments["properties"].as_object();
+    if ours::is_own(&spec.name) {
+        listed.hidden =
+            Some("the name is one of Packtrain's own; rename it in its source".to_owned());
+    } else if properties.is_some_and(|all| all.contains_key(LEASE)) {
+        let why = format!("it has an argument `{LEASE}` of its own; rename that in its source");
+        listed.hidden = Some(why);
+    } else if spec.access == Access::HostCommands {
+        let why = "it runs commands of this computer, which agents may not";
+        listed.hidden = Some(why.to_owned());
+    }
+    if !spec.platforms.is_empty() {
+        let on: Vec<_> = spec
+            .platforms
+            .iter()
+            .map(|platform| platform.as_str())
+            .collect();
+        listed
+            .description
+            .push_str(&format!(" ({} only)", on.join(", ")));
+    }
+    listed
+}
+
+/// A tool as it stands in the list.
+pub(super) fn shown(listed: ListedTool) -> Tool {
+    let schema = with_lease(&listed.input_schema);
+    let mut tool = Tool::new(listed.name, listed.description, Arc::new(schema));
+    tool.annotations = listed.annotations;
+    tool
+}
+
+/// A schema of arguments with the lease besides.
+fn with_lease(schema: &JsonObject) -> JsonObject {
+    let mut schema = schema.clone();
+    schema.insert("type".to_owned(), json!("object"));
+    // What an editor shows costs an agent tokens.
+    schema.remove("$schema");
+    schema.remove("title");
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        let lease = json!({ "type": "string", "description": "From device_acquire." });
+        properties.insert(LEASE.to_owned(), lease);
+    }
+    let required = schema.entry("required").or_insert_with(|| json!([]));
+    if let Some(required) = required.as_array_mut() {
+        required.insert(0, json!(LEASE));
+    }
+    schema
+}

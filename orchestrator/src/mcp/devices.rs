@@ -1,0 +1,205 @@
+//! `device_list`, `device_acquire`, `device_release`.
+
+use std::time::Duration;
+
+use packtrain_drivers::DeviceId;
+use packtrain_farm::requirement::{Requirement, Subject};
+use packtrain_farm::wire::{DeviceAdvert, DeviceKey, HostName};
+use rmcp::model::CallToolResult;
+use serde_json::json;
+
+use super::answers::{failed, told};
+use super::desk::Desk;
+use super::ours::{AcquireArgs, ListArgs, ReleaseArgs};
+use super::reporter::Reporter;
+use crate::daemon::wire::DeviceNews;
+use crate::daemon::{Held, NotHeld};
+
+/// How long a device is waited for, unless the agent says so, and at most.
+const WAIT: Duration = Duration::from_secs(20);
+const LONGEST_WAIT: Duration = Duration::from_secs(120);
+
+impl Desk {
+    pub(super) async fn device_list(&self, args: ListArgs) -> CallToolResult {
+        let on = match requirement(args.on.as_deref()) {
+            Ok(on) => on,
+            Err(refusal) => return failed(refusal),
+        };
+        let mut lines = Vec::new();
+        let mut data = Vec::new();
+        for device in self.project().devices().await {
+            let mismatch = self.mismatch(&on, &device);
+            let mut line = format!(
+                "{}  {} {}  {}",
+                device.info.id, device.info.model, device.info.system, device.state
+            );
+            if !device.queue.is_empty() {
+                line.push_str(&format!("; waiting: {}", device.queue.join(", ")));
+            }
+            if let Some(why) = &mismatch {
+                line.push_str(&format!("; does not match: {why}"));
+            }
+            lines.push(line);
+            data.push(json!({
+                "device": device.info.id,
+                "platform": device.info.id.platform(),
+                "model": device.info.model,
+                "system": device.info.system,
+                "driver": device.info.driver,
+                "state": device.state,
+                "free": device.is_free,
+                "queue": device.queue,
+                "matches": mismatch.is_none(),
+                "why_not": mismatch,
+            }));
+        }
+        for unusable in self.project().wiring().unusable() {
+            let why = unusable.problem.clone();
+            let why = why.unwrap_or_else(|| unusable.state.to_string());
+            lines.push(format!(
+                "android/{}  cannot be used: {why}",
+                unusable.serial
+            ));
+        }
+        if lines.is_empty() {
+            lines.push("there are no devices; `packtrain doctor` says what is missing".to_owned());
+        }
+        told(lines.join("\n"), json!({ "devices": data }))
+    }
+
+    /// Why a device is not what it has to be.
+    fn mismatch(&self, on: &Requirement, device: &DeviceNews) -> Option<String> {
+        let advert = DeviceAdvert {
+            info: device.info.clone(),
+            api: self.project().wiring().api_level(&device.info.id),
+            labels: std::collections::BTreeMap::new(),
+            tools: Vec::new(),
+            out_of_service: None,
+        };
+        let key = DeviceKey {
+            host: "here".parse::<HostName>().ok()?,
+            device: device.info.id.clone(),
+        };
+        let subject = Subject::owned(&key, &advert);
+        if on.matches(&subject) {
+            return None;
+        }
+        let parts = on.why_not(&subject);
+        let parts: Vec<_> = parts.iter().map(ToString::to_string).collect();
+        Some(parts.join("; "))
+    }
+
+    pub(super) async fn device_acquire(
+        &self,
+        args: AcquireArgs,
+        reporter: &Reporter,
+    ) -> CallToolResult {
+        let device = match self.wanted(&args).await {
+            Ok(device) => device,
+            Err(refusal) => return failed(refusal),
+        };
+        let wait = args.wait_ms.map_or(WAIT, Duration::from_millis);
+        let waiting = |reason: &packtrain_device_actors::WaitReason| {
+            reporter.say(&format!("waiting for {device}: {reason}"));
+        };
+        let work = &self.hub.work;
+        let agent = &self.agent;
+        let held = Held::acquire(agent, &device, wait.min(LONGEST_WAIT), work, waiting).await;
+        match held {
+            Ok(held) => {
+                let info = &held.device;
+                let text = format!(
+                    "{}: {} {}\nlease: {}\nEvery call that is for it names this lease. The report: packtrain report {}",
+                    info.id, info.model, info.system, held.handle, held.run
+                );
+                let data = json!({
+                    "lease": held.handle,
+                    "device": info.id,
+                    "platform": info.id.platform(),
+                    "driver": info.driver,
+                    "run": held.run,
+                });
+                agent.give(held);
+                told(text, data)
+            }
+            Err(NotHeld::Busy(reason)) => {
+                let mut busy = failed(format!(
+                    "device_busy: {device} is {reason}\nCall again to wait on, or take another device: device_list shows which are free."
+                ));
+                busy.structured_content = Some(json!({
+                    "error": "device_busy",
+                    "device": device,
+                    "reason": reason.to_string(),
+                    "ahead": reason.ahead,
+                    "retry_after_ms": 5000,
+                }));
+                busy
+            }
+            Err(NotHeld::Refused(why)) => failed(format!("{device}: {why}")),
+        }
+    }
+
+    /// The device that is wanted: one that is free, if there is one.
+    async fn wanted(&self, args: &AcquireArgs) -> Result<DeviceId, String> {
+        let on = requirement(args.on.as_deref())?;
+        let word = args.device.as_deref().unwrap_or_default().trim();
+        let devices = self.project().devices().await;
+        let is_meant = |device: &DeviceNews, exactly: bool| {
+            let id = device.info.id.to_string();
+            let platform = device.info.id.platform().as_str();
+            match exactly {
+                true => id == word || platform == word || device.info.id.name() == word,
+                false => id.contains(word),
+            }
+        };
+        let meant: Vec<_> = devices.iter().filter(|it| is_meant(it, true)).collect();
+        let meant: Vec<_> = match meant.is_empty() {
+            true => devices.iter().filter(|it| is_meant(it, false)).collect(),
+            false => meant,
+        };
+        if meant.is_empty() {
+            return Err(format!(
+                "there is no device `{word}`; device_list shows all"
+            ));
+        }
+        let mut why = Vec::new();
+        let mut fitting = Vec::new();
+        for device in meant {
+            match self.mismatch(&on, device) {
+                None => fitting.push(device),
+                Some(mismatch) => why.push(format!("{}: {mismatch}", device.info.id)),
+            }
+        }
+        // The first that is free; or else the one that the fewest wait for.
+        let best = fitting
+            .iter()
+            .min_by_key(|device| (!device.is_free, device.queue.len()));
+        best.map(|device| device.info.id.clone())
+            .ok_or_else(|| format!("no device matches\n{}", why.join("\n")))
+    }
+
+    pub(super) async fn device_release(&self, args: ReleaseArgs) -> CallToolResult {
+        let Some(held) = self.agent.take(&args.lease) else {
+            return failed(unknown_lease(&args.lease));
+        };
+        held.let_go();
+        held.is_closed().await;
+        told(
+            format!(
+                "{} is free; packtrain report {} shows what was done",
+                held.device.id, held.run
+            ),
+            json!({ "device": held.device.id, "run": held.run }),
+        )
+    }
+}
+
+/// What is said of a lease that is none of the agent's.
+pub(super) fn unknown_lease(handle: &str) -> String {
+    let shown: String = handle.chars().take(60).collect();
+    format!("unknown_lease: `{shown}` is no lease of yours, or has ended; device_acquire gives one")
+}
+
+fn requirement(on: Option<&str>) -> Result<Requirement, String> {
+    Requirement::parse(on.unwrap_or_default()).map_err(|error| format!("`on`: {error}"))
+}

@@ -1,0 +1,121 @@
+//! `snapshot` and `screenshot`.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use packtrain_model::trail::ToolCall;
+use packtrain_model::yaml::Value;
+use packtrain_tools::Typed;
+use rmcp::model::{CallToolResult, ContentBlock, Resource};
+use serde_json::json;
+use similar::{ChangeTag, TextDiff};
+
+use super::answers::{failed, not_passed, told};
+use super::desk::Desk;
+use super::devices::unknown_lease;
+use super::ours::{ScreenshotArgs, SnapshotArgs};
+use crate::daemon::Held;
+
+/// How long a look may take.
+const LOOK: Duration = Duration::from_secs(20);
+
+impl Desk {
+    pub(super) async fn snapshot(&self, args: SnapshotArgs) -> CallToolResult {
+        let Some(held) = self.agent.held(&args.lease) else {
+            return failed(unknown_lease(&args.lease));
+        };
+        let arguments = json!({ "bounds": args.bounds, "offscreen": args.offscreen });
+        let call = ToolCall::new("readScreen", Value::from(&arguments));
+        let answer = match held.call(&call, LOOK).await {
+            Some(Ok(answer)) => answer,
+            Some(Err(outcome)) => return not_passed(&outcome),
+            None => return failed(unknown_lease(&args.lease)),
+        };
+        let reading = answer.text.unwrap_or_default();
+        let mut data = answer.data.unwrap_or_else(|| json!({}));
+        let place = [data["location"].as_str(), data["title"].as_str()];
+        let place: Vec<_> = place.into_iter().flatten().collect();
+        let place = place.join("  ");
+        let before = match args.since {
+            Some(mark) => match held.reading(mark) {
+                Some(before) => Some(before),
+                None => {
+                    return failed(format!(
+                        "mark {mark} is too old; take a snapshot without `since`"
+                    ));
+                }
+            },
+            None => None,
+        };
+        let mark = held.keep_reading(reading.clone());
+        data["mark"] = json!(mark);
+        let text = match before {
+            None => format!("{place}\nmark: {mark}\n{reading}"),
+            Some(before) => {
+                let changes = changes(&before, &reading);
+                data["changed"] = json!(!changes.is_empty());
+                match changes.is_empty() {
+                    true => format!("{place}\nmark: {mark}\nnothing has changed"),
+                    false => format!("{place}\nmark: {mark}\n{changes}"),
+                }
+            }
+        };
+        told(text, data)
+    }
+
+    pub(super) async fn screenshot(&self, args: ScreenshotArgs) -> CallToolResult {
+        let Some(held) = self.agent.held(&args.lease) else {
+            return failed(unknown_lease(&args.lease));
+        };
+        let call = ToolCall::new("captureScreen", Value::from(&json!({})));
+        let answer = match held.call(&call, LOOK).await {
+            Some(Ok(answer)) => answer,
+            Some(Err(outcome)) => return not_passed(&outcome),
+            None => return failed(unknown_lease(&args.lease)),
+        };
+        let Some(Typed::Screen(screen)) = answer.typed else {
+            return failed("the device answered no picture");
+        };
+        let png = screen.screenshot.png.clone();
+        let bytes = png.len();
+        let inline = args.inline.then(|| BASE64_STANDARD.encode(&png));
+        let number = held.keep_picture(png);
+        let link = picture(&held, number, bytes);
+        let mut result = CallToolResult::success(vec![ContentBlock::ResourceLink(link)]);
+        if let Some(data) = inline {
+            result.content.push(ContentBlock::image(data, "image/png"));
+        }
+        result
+    }
+}
+
+/// The address of a held device's picture.
+pub(super) fn picture_uri(held: &Held, number: u64) -> String {
+    format!("packtrain://screens/{}/{number}.png", held.handle)
+}
+
+/// A picture as a resource.
+pub(super) fn picture(held: &Held, number: u64, bytes: usize) -> Resource {
+    let mut resource = Resource::new(
+        picture_uri(held, number),
+        format!("{}-{number}.png", held.device.id),
+    );
+    resource.mime_type = Some("image/png".to_owned());
+    resource.size = Some(bytes as u64);
+    resource
+}
+
+/// The lines that went and came, in order.
+fn changes(before: &str, now: &str) -> String {
+    let diff = TextDiff::from_lines(before, now);
+    let changed = diff.iter_all_changes().filter_map(|change| {
+        let sign = match change.tag() {
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+            ChangeTag::Equal => return None,
+        };
+        Some(format!("{sign} {}", change.value().trim_end()))
+    });
+    changed.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,169 @@
+//! `trail_check`, `run_start`, `run_wait`, `run_status`, `run_cancel`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rmcp::model::{CallToolResult, ContentBlock, Resource};
+use serde_json::{Value, json};
+
+use super::answers::{failed, told};
+use super::desk::Desk;
+use super::ours::{CheckArgs, RunArgs, StartArgs, WaitArgs};
+use super::reporter::Reporter;
+use crate::daemon::{AgentRun, Checked, Started};
+
+/// How long a run is waited for in one call, unless the agent says so, and at most: clients give up
+/// after 60 s.
+const WAIT: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(50);
+/// The most runs that one agent has under way.
+const MOST_RUNS: usize = 8;
+
+impl Desk {
+    pub(super) async fn trail_check(&self, args: CheckArgs, reporter: &Reporter) -> CallToolResult {
+        let paths = match self.paths(&args.trails) {
+            Ok(paths) => paths,
+            Err(refusal) => return failed(refusal),
+        };
+        reporter.say("checking");
+        match AgentRun::check(self.project(), paths).await {
+            Ok(Checked { is_right, said }) => {
+                let text = if said.trim().is_empty() {
+                    "no mistakes"
+                } else {
+                    said.trim()
+                };
+                told(text, json!({ "ok": is_right, "said": said }))
+            }
+            Err(why) => failed(why),
+        }
+    }
+
+    pub(super) async fn run_start(&self, args: StartArgs) -> CallToolResult {
+        let under_way = self
+            .agent
+            .runs()
+            .iter()
+            .filter(|run| !run.is_over())
+            .count();
+        if under_way >= MOST_RUNS {
+            return failed(format!(
+                "{under_way} runs of yours are under way; wait for one, or cancel it"
+            ));
+        }
+        let paths = match self.paths(&args.trails) {
+            Ok(paths) => paths,
+            Err(refusal) => return failed(refusal),
+        };
+        let mut words = Vec::new();
+        for device in &args.devices {
+            words.push(format!("--device={device}"));
+        }
+        if args.devices.is_empty() {
+            words.push("--all-devices".to_owned());
+        }
+        for (name, value) in &args.args {
+            words.push(format!("--arg={name}={}", plain(value)));
+        }
+        for (name, value) in &args.memory {
+            words.push(format!("--memory={name}={value}"));
+        }
+        words.extend(args.tags.iter().map(|tag| format!("--tags={tag}")));
+        words.extend(args.matrix.map(|name| format!("--matrix={name}")));
+        words.extend(args.retries.map(|retries| format!("--retries={retries}")));
+        let started = AgentRun::start(
+            &self.hub,
+            &self.agent,
+            Started {
+                words,
+                paths,
+                is_detached: args.detach,
+            },
+        );
+        match started {
+            Ok(run) => {
+                let mut result = told(
+                    format!(
+                        "run: {}\nrun_wait waits for it; {} tells how it goes",
+                        run.handle,
+                        run.uri()
+                    ),
+                    json!({ "run": run.handle, "resource": run.uri() }),
+                );
+                let resource = Resource::new(run.uri(), format!("run {}", run.handle));
+                result.content.push(ContentBlock::ResourceLink(resource));
+                result
+            }
+            Err(why) => failed(why),
+        }
+    }
+
+    pub(super) async fn run_wait(&self, args: WaitArgs, reporter: &Reporter) -> CallToolResult {
+        let Some(run) = self.agent.run(&args.run) else {
+            return failed(unknown_run(&args.run));
+        };
+        let limit = args.timeout_ms.map_or(WAIT, Duration::from_millis);
+        let waiting = run.is_settled(|progress| reporter.say(&progress.line()));
+        // Not over by then is an answer.
+        let _ = tokio::time::timeout(limit.min(LONGEST_WAIT), waiting).await;
+        answer(&run)
+    }
+
+    pub(super) fn run_status(&self, args: RunArgs) -> CallToolResult {
+        match self.agent.run(&args.run) {
+            Some(run) => answer(&run),
+            None => failed(unknown_run(&args.run)),
+        }
+    }
+
+    pub(super) fn run_cancel(&self, args: RunArgs) -> CallToolResult {
+        let Some(run) = self.agent.run(&args.run) else {
+            return failed(unknown_run(&args.run));
+        };
+        run.cancel();
+        told(
+            "it is being stopped: devices are given back and reports are written; run_wait says when",
+            json!({ "run": run.handle }),
+        )
+    }
+
+    /// Trails of the project, and nothing else of this computer.
+    fn paths(&self, given: &[String]) -> Result<Vec<PathBuf>, String> {
+        let project = self.project();
+        let root = project.root.canonicalize();
+        let root = root.map_err(|error| format!("the project's folder: {error}"))?;
+        if given.is_empty() {
+            return Ok(vec![project.config.trails_dir.clone()]);
+        }
+        given.iter().map(|path| inside(&root, path)).collect()
+    }
+}
+
+/// A path below a folder, links followed.
+fn inside(root: &Path, given: &str) -> Result<PathBuf, String> {
+    let shown: String = given.chars().take(200).collect();
+    let found = root.join(given).canonicalize();
+    let found = found.map_err(|error| format!("{shown}: {error}"))?;
+    if found.starts_with(root) {
+        Ok(found)
+    } else {
+        Err(format!("{shown} is not in the project"))
+    }
+}
+
+/// A value as it stands behind `--arg name=`.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn answer(run: &AgentRun) -> CallToolResult {
+    told(run.summary(), run.status())
+}
+
+fn unknown_run(handle: &str) -> String {
+    let shown: String = handle.chars().take(60).collect();
+    format!("unknown_run: `{shown}` is no run of yours")
+}

@@ -1,0 +1,145 @@
+//! Who was told to be there, compared with who is. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use packtrain_driver_adb::{AdbDevice, Survey};
+use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
+use tokio::time::Instant;
+
+use super::Change;
+use crate::wiring::android::id;
+
+/// What was told, and what was found last.
+pub(super) struct Roster {
+    grace: Duration,
+    told: BTreeMap<DeviceId, Told>,
+    found: BTreeMap<Platform, Survey>,
+    /// What has a name in the configuration, which stays once it was there.
+    configured: BTreeSet<DeviceId>,
+}
+
+/// A device as it was told.
+enum Told {
+    Usable {
+        info: DeviceInfo,
+        /// Since when it is away.
+        away: Option<Instant>,
+    },
+    Unusable(AdbDevice),
+}
+
+impl Roster {
+    /// Devices that are known already.
+    pub(super) fn new(
+        grace: Duration,
+        usable: impl Iterator<Item = DeviceInfo>,
+        unusable: &[AdbDevice],
+        configured: BTreeSet<DeviceId>,
+    ) -> Self {
+        let usable = usable.map(|info| {
+            let away = None;
+            (info.id.clone(), Told::Usable { info, away })
+        });
+        let unusable = unusable
+            .iter()
+            .map(|device| (id(device), Told::Unusable(device.clone())));
+        Self {
+            grace,
+            told: usable.chain(unusable).collect(),
+            found: BTreeMap::new(),
+            configured,
+        }
+    }
+
+    /// Takes in what there is of a platform.
+    pub(super) fn take(&mut self, platform: Platform, survey: Survey) {
+        self.found.insert(platform, survey);
+    }
+
+    /// What has to be told now.
+    pub(super) fn settle(&mut self, now: Instant) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let found = std::mem::take(&mut self.found);
+        for (platform, survey) in &found {
+            self.vanish(*platform, survey, now, &mut changes);
+            self.appear(survey, &mut changes);
+        }
+        self.found = found;
+        changes
+    }
+
+    /// When the next device that is away will have been so for too long.
+    pub(super) fn next_loss(&self) -> Option<Instant> {
+        let away = self.told.values().filter_map(|told| match told {
+            Told::Usable { away, .. } => *away,
+            Told::Unusable(_) => None,
+        });
+        away.min().map(|since| since + self.grace)
+    }
+
+    fn vanish(
+        &mut self,
+        platform: Platform,
+        survey: &Survey,
+        now: Instant,
+        changes: &mut Vec<Change>,
+    ) {
+        let (grace, configured) = (self.grace, &self.configured);
+        self.told.retain(|known, told| {
+            if known.platform() != platform {
+                return true;
+            }
+            let stays = match told {
+                Told::Usable { .. } if configured.contains(known) => true,
+                Told::Usable { info, away } => {
+                    let mut there = survey.connectors.iter();
+                    match there.find(|there| there.id() == known) {
+                        Some(there) => {
+                            *away = None;
+                            // Another one under the same name is another one.
+                            there.describe() == *info
+                        }
+                        None => now < *away.get_or_insert(now) + grace,
+                    }
+                }
+                Told::Unusable(_) => {
+                    let mut usable = survey.connectors.iter().map(|there| there.id());
+                    let mut unusable = survey.unusable.iter().map(id);
+                    usable.any(|there| there == known) || unusable.any(|there| there == *known)
+                }
+            };
+            if !stays {
+                changes.push(Change::Vanished(known.clone()));
+            }
+            stays
+        });
+    }
+
+    fn appear(&mut self, survey: &Survey, changes: &mut Vec<Change>) {
+        for connector in &survey.connectors {
+            let known = connector.id();
+            if let Some(Told::Usable { .. }) = self.told.get(known) {
+                continue;
+            }
+            let (info, away) = (connector.describe(), None);
+            self.told.insert(known.clone(), Told::Usable { info, away });
+            changes.push(Change::Appeared {
+                connector: connector.clone(),
+                api_level: survey.levels.get(known).copied(),
+            });
+        }
+        for device in &survey.unusable {
+            let is_news = match self.told.get(&id(device)) {
+                // It may come back.
+                Some(Told::Usable { .. }) => false,
+                Some(Told::Unusable(told)) => told.problem != device.problem,
+                None => true,
+            };
+            if is_news {
+                self.told.insert(id(device), Told::Unusable(device.clone()));
+                changes.push(Change::Unusable(device.clone()));
+            }
+        }
+    }
+}
