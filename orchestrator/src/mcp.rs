@@ -11,6 +11,7 @@ mod reporter;
 mod resources;
 mod runs;
 mod server;
+mod tasks;
 pub(crate) mod toolset_tools;
 
 pub(crate) use self::server::AgentServer;

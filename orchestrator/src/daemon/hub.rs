@@ -135,6 +135,14 @@ impl Hub {
         opened.await.map(Arc::clone)
     }
 
+    /// Whether a project is open.
+    pub(super) async fn has(&self, key: &ProjectKey) -> bool {
+        let projects = self.projects.lock().await;
+        projects
+            .get(key)
+            .is_some_and(|(_, cell)| cell.initialized())
+    }
+
     /// Follows what becomes of a project, until the end.
     fn look_after(self: &Arc<Self>, project: &Arc<Project>) {
         let (devices, until) = (Arc::clone(project), project.closing.clone());

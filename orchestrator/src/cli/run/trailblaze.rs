@@ -14,7 +14,7 @@ const KEPT: [&str; 6] = [
     "use-recorded-steps",
 ];
 /// What is not done here, or cannot be turned off.
-const SWITCHES: [&str; 15] = [
+const SWITCHES: [&str; 14] = [
     "capture-all",
     "capture-ios-logs",
     "capture-logcat",
@@ -23,7 +23,6 @@ const SWITCHES: [&str; 15] = [
     "markdown",
     "no-capture-logcat",
     "no-capture-network",
-    "no-daemon",
     "no-logging",
     "no-unified-recordings",
     "save-recording",
