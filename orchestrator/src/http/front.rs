@@ -71,8 +71,10 @@ fn config(closing: CancellationToken) -> StreamableHttpServerConfig {
         .with_cancellation_token(closing)
 }
 
+type Factory<S> = dyn Fn(&Visitor) -> io::Result<S> + Send + Sync;
+
 struct Front<S> {
-    factory: Arc<dyn Fn(&Visitor) -> io::Result<S> + Send + Sync>,
+    factory: Arc<Factory<S>>,
     sessions: Sessions,
     config: StreamableHttpServerConfig,
 }
