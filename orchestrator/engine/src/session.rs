@@ -369,32 +369,9 @@ impl SessionContext {
         answer.map_err(|outcome| self.redacted(outcome))
     }
 
-    /// The device that it has.
-    pub const fn device(&self) -> &DeviceInfo {
-        self.scope.lease.device()
-    }
-
-    /// A text without what the session knows must not be shown.
-    pub fn redacted_text(&self, text: &str) -> String {
-        self.redact(text)
-    }
-
-    /// Sends one command to the device, within `limit`.
-    ///
-    /// # Errors
-    /// As [`Lease::execute`].
-    pub async fn command_by_hand(
-        &self,
-        command: Command,
-        limit: Duration,
-    ) -> Result<Observation, CommandError> {
-        self.scope.lease.renew();
-        let deadline = Instant::now() + limit;
-        let answer = self
-            .scope
-            .lease
-            .execute(command, deadline.min(self.deadline));
-        answer.await
+    /// Whether it does not have its device any more.
+    pub fn is_cut_off(&self) -> bool {
+        self.scope.lease.is_over()
     }
 
     /// Sends one command to the device.

@@ -204,11 +204,10 @@ impl Held {
         self.touch();
         let calling = async {
             let session = self.session.read().await;
-            let answer = session.as_ref()?.call_by_hand(call, limit).await;
-            if let Err(outcome @ Outcome::Infrastructure { blame, .. }) = &answer
-                && *blame == packtrain_model::Blame::Device
-            {
-                // Its lease is of no use any more.
+            let session = session.as_ref()?;
+            let answer = session.call_by_hand(call, limit).await;
+            if let (Err(outcome), true) = (&answer, session.is_cut_off()) {
+                // The device was lost, or taken away: its lease is of no use any more.
                 self.end(outcome.clone());
             }
             Some(answer)

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Flags, Loaded, Sources};
-use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet};
+use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError};
+use packtrain_drivers::Connector;
 use packtrain_engine::Here;
 use packtrain_model::RunId;
 use packtrain_tools::{Caller, Registry, SharedRegistry, Targets};
@@ -170,18 +171,24 @@ impl Project {
     pub(crate) async fn follow_devices(&self) {
         let mut watch = Watch::start(&self.wiring, AWAY_GRACE);
         while let Some(change) = watch.next().await {
+            // Letting go may take long, and others come and go meanwhile.
             match change {
                 Change::Appeared { connector, .. } => {
-                    let id = connector.id().clone();
-                    if let Err(error) = self.fleet.add(connector) {
-                        tracing::debug!(%id, %error, "a device that appeared is not taken");
+                    let taken = self.fleet.add(Arc::clone(&connector));
+                    if matches!(taken, Err(FleetError::Duplicate(_))) {
+                        tokio::spawn(replace(self.fleet.clone(), connector));
                     }
                 }
                 Change::Vanished(id) => {
-                    // One that is unknown is gone.
-                    let _ = self.fleet.remove(&id, DEVICES_TIMEOUT).await;
+                    let fleet = self.fleet.clone();
+                    tokio::spawn(async move {
+                        // One that is unknown is gone.
+                        let _ = fleet.remove(&id, DEVICES_TIMEOUT).await;
+                    });
                 }
-                _ => {}
+                Change::Unusable(device) => {
+                    tracing::info!(serial = device.serial, "a device cannot be used");
+                }
             }
         }
     }
@@ -208,6 +215,16 @@ impl Project {
             sources.shutdown().await;
         }
         self.wiring.close().await;
+    }
+}
+
+/// Takes a device that came back before its namesake was gone.
+async fn replace(fleet: Fleet, connector: Arc<dyn Connector>) {
+    let id = connector.id().clone();
+    // One that is unknown is gone.
+    let _ = fleet.remove(&id, DEVICES_TIMEOUT).await;
+    if let Err(error) = fleet.add(connector) {
+        tracing::warn!(%id, %error, "a device that came back is not taken");
     }
 }
 

@@ -37,6 +37,7 @@ impl Catalog {
 
 fn listed(spec: &ToolSpec) -> ListedTool {
     let mut listed = ListedTool::of(spec);
+    listed.description = super::answers::plain(&listed.description);
     let properties = spec.arguments["properties"].as_object();
     if ours::is_own(&spec.name) {
         listed.hidden =
