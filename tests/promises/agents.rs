@@ -60,8 +60,10 @@ fn types(agent: &Agent, lease: &str, text: &str) {
 fn opens(agent: &Agent, lease: &str) {
     let app = json!({ "lease": lease, "appId": "com.example.note" });
     agent.does("launchApp", app);
-    let field = json!({ "lease": lease, "text": "Note" });
-    agent.does("tapOnElementWithText", field);
+    let seen = sees(agent, lease);
+    let field = seen.lines().find(|line| line.contains("EditText")).unwrap();
+    let reference = field.split(['[', ']']).nth(1).unwrap();
+    agent.does("tap", json!({ "lease": lease, "ref": reference }));
 }
 
 #[track_caller]

@@ -7,11 +7,15 @@ mod stdio;
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 pub use self::agent::{Agent, Called, Era, Pending};
 use crate::{Ended, Lab, until};
+
+/// How long what was ended may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A workspace with a daemon, which is gone with all that it has started when this is dropped.
 pub struct AgentLab {
@@ -164,7 +168,12 @@ impl AgentLab {
     /// Waits until no process is left of this workspace.
     #[track_caller]
     pub fn until_nothing_runs(&self) {
-        until(|| self.processes().is_empty());
+        let (begun, mut left) = (Instant::now(), Vec::new());
+        until(|| {
+            left = self.processes();
+            left.is_empty() || begun.elapsed() > END_TIMEOUT
+        });
+        assert!(left.is_empty(), "{left:?}");
     }
 
     /// The events of a run that was named by its id.

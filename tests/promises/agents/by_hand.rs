@@ -33,7 +33,7 @@ fn calls_of_an_agent_are_in_the_report_like_any_others() {
         let run = taken["run"].as_str().unwrap();
         types(&agent, lease, "by-hand");
         let missing = json!({ "lease": lease, "text": "nobody", "timeoutMs": 100 });
-        let told = refused(agent.call("assertVisibleWithText", missing));
+        let told = refused(agent.call("assertNotVisibleWithText", missing));
         assert!(told.starts_with("failed: "), "{told}");
         agent.does("snapshot", json!({ "lease": lease }));
         let released = agent.does("device_release", json!({ "lease": lease }));
@@ -44,9 +44,9 @@ fn calls_of_an_agent_are_in_the_report_like_any_others() {
         let called = calls(&events);
         let expected = [
             passed("launchApp"),
-            passed("tapOnElementWithText"),
+            passed("tap"),
             passed("inputText"),
-            ("assertVisibleWithText".to_owned(), "failed".to_owned()),
+            ("assertNotVisibleWithText".to_owned(), "failed".to_owned()),
         ];
         let is_look = |(tool, _): &&(String, String)| tool == "readScreen";
         let acted: Vec<_> = called
@@ -74,7 +74,7 @@ fn calls_of_an_agent_are_in_the_report_like_any_others() {
             "Driven by Claude",
             "launchApp",
             "inputText",
-            "assertVisibleWithText",
+            "assertNotVisibleWithText",
         ] {
             assert!(html.contains(words), "{words}");
             assert!(report.contains(words), "{words}");

@@ -26,8 +26,8 @@ fn equips(agent: &Agent, name: &str, tools: &[&str]) {
 #[track_caller]
 fn goes(lab: &AgentLab, how: &str, going: &Agent, go: impl FnOnce(&Agent)) {
     let (staying, waiting) = (lab.stdio("staying"), lab.http("waiting"));
-    equips(going, "looking", &["launchApp", "tapOnElementWithText"]);
-    let typing = ["launchApp", "tapOnElementWithText", "inputText"];
+    equips(going, "looking", &["launchApp", "tap"]);
+    let typing = ["launchApp", "tap", "inputText"];
     equips(&staying, "typing", &typing);
     let (lost, kept) = (going.acquires(&phone(1)), staying.acquires(&phone(2)));
     opens(going, &lost);
@@ -100,7 +100,7 @@ fn agents_of_every_kind_are_ended_by_hand() {
         let pending = {
             opens(&going, &lease);
             let text = json!({ "lease": lease, "text": "not there", "timeoutMs": 60_000 });
-            going.start("assertVisibleWithText", text)
+            going.start("assertNotVisibleWithText", text)
         };
         lab.run(&["agents", "end", id]).expect(0);
         // What it was about is over, one way or another, and its lease is worth nothing.

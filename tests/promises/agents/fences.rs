@@ -222,7 +222,7 @@ fn a_tool_that_is_not_in_the_equipped_toolset_cannot_be_called() {
 fn an_endpoint_of_a_toolset_shows_and_does_what_is_in_it() {
     let lab = lab(1);
     let builder = lab.stdio("builder");
-    let tools = ["launchApp", "tapOnElementWithText"];
+    let tools = ["launchApp", "tap"];
     let tools = tools.map(|tool| json!({ "namespacedName": format!("packtrain.{tool}") }));
     builder.does(
         "build-toolset",
@@ -242,7 +242,7 @@ fn an_endpoint_of_a_toolset_shows_and_does_what_is_in_it() {
         let looking = Agent::http(&format!("{url}/looking"), &token, "looking", era);
         let shown = looking.tools();
         let offered = |name: &str| shown.iter().any(|shown| shown == name);
-        assert!(offered("launchApp") && offered("tapOnElementWithText") && offered("snapshot"));
+        assert!(offered("launchApp") && offered("tap") && offered("snapshot"));
         let hidden: Vec<_> = all.iter().filter(|tool| !shown.contains(tool)).collect();
         assert_eq!(shown.len() + hidden.len(), all.len());
         assert!(hidden.len() > 10, "{hidden:?}");
