@@ -30,7 +30,7 @@ pub(crate) fn run(args: McpArgs, context: &Context) -> Result<Exit, CliError> {
 async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Result<Exit, CliError> {
     let project = context.project_key();
     let connecting = async {
-        let state = client::started(&project).await?;
+        let state = client::started(&project, None).await?;
         let toolset = args.toolset;
         client::ask(&state.socket, project.clone(), Wants::Mcp { toolset }).await
     };

@@ -39,17 +39,21 @@ pub(crate) fn running() -> Result<Option<DaemonState>, CliError> {
     Ok(is_up.then_some(state))
 }
 
-/// The daemon of this user; one is started when there is none.
+/// The daemon of this user; one is started when there is none, which ends after so many minutes without
+/// anybody.
 ///
 /// # Errors
 /// When it does not come up, or is of another version.
-pub(crate) async fn started(project: &ProjectKey) -> Result<DaemonState, CliError> {
+pub(crate) async fn started(
+    project: &ProjectKey,
+    idle: Option<u64>,
+) -> Result<DaemonState, CliError> {
     if let Some(state) = running()? {
         return compatible(state);
     }
     let place = Place::of_user()?;
     place.prepare()?;
-    start(project, &place)?;
+    start(project, &place, idle)?;
     let begun = Instant::now();
     let mut every = tokio::time::interval(START_POLL);
     while begun.elapsed() < START_TIMEOUT {
@@ -89,7 +93,7 @@ fn compatible(state: DaemonState) -> Result<DaemonState, CliError> {
 
 /// Starts a daemon that outlives this process: `packtrain daemon start` starts it and ends, so that
 /// it is nobody's child.
-fn start(project: &ProjectKey, place: &Place) -> Result<(), CliError> {
+fn start(project: &ProjectKey, place: &Place, idle: Option<u64>) -> Result<(), CliError> {
     let failed =
         |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let program = std::env::current_exe().map_err(|error| failed(&error))?;
@@ -97,8 +101,11 @@ fn start(project: &ProjectKey, place: &Place) -> Result<(), CliError> {
     if let Some(config) = &project.config {
         command.arg("--config").arg(config);
     }
+    command.args(["daemon", "start", "--detach"]);
+    if let Some(minutes) = idle {
+        command.args(["--idle", &minutes.to_string()]);
+    }
     let started = command
-        .args(["daemon", "start", "--detach"])
         .current_dir(&project.folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -80,7 +80,7 @@ impl Held {
         on_wait: impl FnMut(&WaitReason) + Send,
     ) -> Result<Arc<Self>, NotHeld> {
         let project = &agent.project;
-        let holder = format!("{} ({})", agent.name(), agent.id);
+        let holder = agent.title();
         let leasing = project.fleet().lease_with(
             device,
             &holder,
