@@ -50,9 +50,7 @@ pub(super) async fn carry_out(
     } = request;
     let caller = match ticket {
         None => Caller::Person,
-        Some(ticket) if hub.tickets.is_good(&ticket) => Caller::Remote {
-            host_commands: false,
-        },
+        Some(ticket) if hub.tickets.is_good(&ticket) => project.agent.clone(),
         Some(_) => {
             let error = CliError::infrastructure("the agent that started this run is gone");
             return refuse(&mut writer, error).await;

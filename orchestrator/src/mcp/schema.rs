@@ -32,7 +32,10 @@ fn trim(schema: &mut JsonObject) {
     }
     for (keyword, value) in schema.iter_mut() {
         match (keyword.as_str(), value) {
-            ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(named)) => {
+            (
+                "properties" | "$defs" | "definitions" | "patternProperties",
+                Value::Object(named),
+            ) => {
                 for value in named.values_mut() {
                     below(value);
                 }
