@@ -125,7 +125,13 @@ enum Command {
 
 /// What our variables begin with, and those that configure nothing.
 const OURS: &str = "PACKTRAIN_";
-const NOT_CONFIGURING: [&str; 3] = ["PACKTRAIN_LOG", "PACKTRAIN_RUN_TICKET", "PACKTRAIN_TEST_"];
+const NOT_CONFIGURING: [&str; 4] = [
+    "PACKTRAIN_LOG",
+    // By which a program that was started is found again.
+    "PACKTRAIN_PROGRAM",
+    "PACKTRAIN_RUN_TICKET",
+    "PACKTRAIN_TEST_",
+];
 
 /// What every command starts from.
 pub(crate) struct Context {

@@ -10,6 +10,7 @@ mod ours;
 mod reporter;
 mod resources;
 mod runs;
+mod schema;
 mod server;
 mod tasks;
 pub(crate) mod toolset_tools;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod adb_server;
+mod agents;
 mod android;
 mod check;
 mod ci;

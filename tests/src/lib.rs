@@ -1,6 +1,7 @@
 //! The lab: a folder of its own, the real program in it, and eyes for what it leaves behind.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub mod agent_lab;
 pub mod farm_cluster;
 pub mod farm_lab;
 pub mod nats_proxy;

@@ -84,7 +84,7 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
             let options = ServeOptions {
                 project: context.project_key(),
                 toolsets,
-                port: 0,
+                port: loaded.config.agents.port,
                 idle: idle.map(|minutes| Duration::from_secs(minutes * 60)),
                 is_watched: !args.serving.background,
             };

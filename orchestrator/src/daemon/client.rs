@@ -39,7 +39,7 @@ pub(crate) fn running() -> Result<Option<DaemonState>, CliError> {
     Ok(is_up.then_some(state))
 }
 
-/// The daemon of this user; one is started when there is none, to end after so many minutes without
+/// The daemon of this user; one is started when there is none, which ends after so many minutes without
 /// anybody.
 ///
 /// # Errors
@@ -101,9 +101,11 @@ fn start(project: &ProjectKey, place: &Place, idle: Option<u64>) -> Result<(), C
     if let Some(config) = &project.config {
         command.arg("--config").arg(config);
     }
+    command.args(["daemon", "start", "--detach"]);
+    if let Some(minutes) = idle {
+        command.args(["--idle", &minutes.to_string()]);
+    }
     let started = command
-        .args(["daemon", "start", "--detach"])
-        .args(idle.map(|minutes| format!("--idle={minutes}")))
         .current_dir(&project.folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())

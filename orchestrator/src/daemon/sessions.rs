@@ -24,6 +24,7 @@ use super::wire::{
     self, FileContent, FileNews, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants,
 };
 use crate::exit::CliError;
+use crate::render;
 
 /// What may wait to be written.
 const WAITING: usize = 64;
@@ -49,9 +50,7 @@ pub(super) async fn carry_out(
     } = request;
     let caller = match ticket {
         None => Caller::Person,
-        Some(ticket) if hub.tickets.is_good(&ticket) => Caller::Remote {
-            host_commands: false,
-        },
+        Some(ticket) if hub.tickets.is_good(&ticket) => project.agent.clone(),
         Some(_) => {
             let error = CliError::infrastructure("the agent that started this run is gone");
             return refuse(&mut writer, error).await;
@@ -162,6 +161,13 @@ impl SessionSink for Back {
             let _ = self.0.send((file, bytes)).await;
         })
     }
+
+    fn waits(&self, reason: &str) {
+        // When there is no room something newer is on its way.
+        let _ = self
+            .0
+            .try_send((SessionNews::Waits(reason.to_owned()), None));
+    }
 }
 
 /// A device's log without what nobody may read in it, and the file is gone; `None` when there is none.
@@ -243,6 +249,7 @@ async fn follow(
                 let file = received(file, &mut connection.reader).await;
                 output.save(file.map_err(|error| broken(&error))?).await;
             }
+            Some(SessionNews::Waits(reason)) => render::say(&format!("waiting for {reason}")),
             Some(SessionNews::Ended { outcome, .. }) => return Ok(outcome),
             None => return Ok(lost("the daemon hung up")),
         }

@@ -104,6 +104,8 @@ pub(crate) enum SessionNews {
     Event(Box<RunEvent>),
     /// A file; its bytes follow the line when it has a length.
     File(FileNews),
+    /// Its device is in use; by whom, in words.
+    Waits(String),
     /// It is over.
     Ended {
         outcome: Outcome,

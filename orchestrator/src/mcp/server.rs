@@ -113,6 +113,10 @@ impl AgentServer {
                 session,
             } => (visitor, project, session),
         };
+        if let Some(present) = session.get() {
+            // A session goes on with what it began with.
+            return Ok(Arc::clone(present.agent()));
+        }
         let refused = |error: crate::exit::CliError| {
             ErrorData::internal_error(error.explanation.message, None)
         };
