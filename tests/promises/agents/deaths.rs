@@ -91,7 +91,10 @@ fn a_session_over_http_that_is_ended_costs_its_agent_alone() {
 #[test]
 fn agents_of_every_kind_are_ended_by_hand() {
     let lab = lab(2);
-    for going in [lab.stdio("going"), lab.http("going"), lab.requests("going")] {
+    let kinds: [fn(&AgentLab, &str) -> Agent; 3] =
+        [AgentLab::stdio, AgentLab::http, AgentLab::requests];
+    for connect in kinds {
+        let going = connect(&lab, "going");
         // Whoever makes single requests is known from the first.
         going.does("device_list", json!({}));
         let id = lab.agent("going").unwrap()["id"].clone();
