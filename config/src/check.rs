@@ -89,6 +89,9 @@ fn rules(config: &Config) -> Result<(), Violation> {
         virtual_phones(simulated)?;
     }
     tools::sources(&config.mcp_servers)?;
+    for scheme in &config.agents.schemes {
+        url_scheme(scheme)?;
+    }
     for (name, matrix) in &config.matrices {
         matrices::matrix(&KeyPath::new(["matrices", name]), matrix)?;
     }
@@ -106,6 +109,18 @@ fn rules(config: &Config) -> Result<(), Violation> {
         }
     }
     Ok(())
+}
+
+/// As RFC 3986 has it, and in lower case.
+fn url_scheme(scheme: &str) -> Result<(), Violation> {
+    let rest = scheme.strip_prefix(|c: char| c.is_ascii_lowercase());
+    let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "+-.".contains(c);
+    if rest.is_some_and(|rest| rest.chars().all(is_known)) {
+        return Ok(());
+    }
+    let key = KeyPath::new(["agents", "schemes"]);
+    Err(Violation::new(key, format!("`{scheme}` is no scheme"))
+        .hint("it is written in lower case and without a colon: `shop`"))
 }
 
 fn longer_than_nothing(key: &KeyPath, limit: HumanDuration) -> Result<(), Violation> {

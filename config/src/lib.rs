@@ -31,10 +31,10 @@ pub use load::{Entry, Flags, Loaded, Sources, load};
 pub use origin::{FileLayer, Origin, Position};
 pub use placeholder::{PLACEHOLDERS, fill_placeholders};
 pub use settings::{
-    AndroidAgent, AndroidSettings, AppIds, Axes, AxisValue, ColorScheme, Config, Cover, Devices,
-    DialogAnswer, Expectation, FarmSettings, Geolocation, IosSettings, Isolation, Mask, Matrix,
-    McpServer, PlaywrightSettings, Protocol, ReducedMotion, Restart, RunSettings, Scope,
-    ScreenshotPolicy, Sharding, Stop, Target, ToolNames, Toolset, Transport, ValueSettings,
+    AgentSettings, AndroidAgent, AndroidSettings, AppIds, Axes, AxisValue, ColorScheme, Config,
+    Cover, Devices, DialogAnswer, Expectation, FarmSettings, Geolocation, IosSettings, Isolation,
+    Mask, Matrix, McpServer, PlaywrightSettings, Protocol, ReducedMotion, Restart, RunSettings,
+    Scope, ScreenshotPolicy, Sharding, Stop, Target, ToolNames, Toolset, Transport, ValueSettings,
     VirtualProfile, VirtualSettings, WebSlot,
 };
 pub use value::{Backoff, Endpoint, HumanDuration, Port, ValueError, Viewport};

@@ -1,6 +1,7 @@
 //! The configuration as plain data. Every field's comment is also its description in the
 //! schema that editors use.
 
+mod agents;
 mod farm;
 mod matrix;
 mod phones;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use agents::AgentSettings;
 pub use farm::FarmSettings;
 pub use matrix::{Axes, AxisValue, Cover, Expectation, Matrix, ValueSettings};
 pub use phones::{AndroidAgent, AndroidSettings, IosSettings, VirtualProfile, VirtualSettings};
@@ -58,6 +60,8 @@ pub struct Config {
     pub playwright: PlaywrightSettings,
     /// Devices of other computers.
     pub farm: FarmSettings,
+    /// What agents may do, and where they reach the daemon.
+    pub agents: AgentSettings,
 }
 
 /// An app under test.
@@ -114,6 +118,7 @@ impl Default for Config {
             run: RunSettings::default(),
             playwright: PlaywrightSettings::default(),
             farm: FarmSettings::default(),
+            agents: AgentSettings::default(),
         }
     }
 }

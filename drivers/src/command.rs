@@ -8,6 +8,7 @@ use crate::axes::Axes;
 use crate::geometry::{Point, Size};
 use crate::mark::ScreenMark;
 use crate::observed::ObserveOptions;
+use crate::reach::Reach;
 use crate::selector::NodeSelector;
 
 /// One order to a device.
@@ -69,6 +70,8 @@ pub struct SessionOptions {
     pub app: Option<String>,
     /// Where the driver writes a trace of the whole session, when it can.
     pub trace: Option<std::path::PathBuf>,
+    /// Which addresses it may open; any without one.
+    pub reach: Option<Reach>,
 }
 
 /// How much a snapshot holds.

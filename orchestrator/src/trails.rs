@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use packtrain_drivers::DeviceInfo;
+use packtrain_drivers::{DeviceInfo, Reach};
 use packtrain_engine::{RequestedTrail, TrailLoader};
 use packtrain_model::diagnostic::Diagnostic;
 use packtrain_model::discover::{self, Companion, FoundFile, FoundTrail};
@@ -291,18 +291,22 @@ fn classify(path: &Path) -> std::io::Result<Option<Classified>> {
     Ok(Companion::of(folder.as_deref(), &name).map(Classified::Companion))
 }
 
-/// The file of a trail that another one runs.
+/// The file of a trail that another one runs, within `reach`.
 ///
 /// # Errors
 /// A message that says where it was looked for.
-pub fn locate(path: &str, folders: &[PathBuf]) -> Result<PathBuf, String> {
+pub fn locate(path: &str, folders: &[PathBuf], reach: Option<&Reach>) -> Result<PathBuf, String> {
     let mut files = folders.iter().map(|folder| folder.join(path));
-    files.find(|file| file.is_file()).ok_or_else(|| {
+    let is_held = |file: &PathBuf| reach.is_none_or(|reach| reach.holds(file));
+    let found = files.find(|file| file.is_file() && is_held(file));
+    found.ok_or_else(|| {
         let named = folders
             .iter()
             .filter(|folder| !folder.as_os_str().is_empty());
         let looked: Vec<_> = named.map(|folder| folder.display().to_string()).collect();
-        format!("no trail {path} in {}", looked.join(" or "))
+        let within = reach.map(|reach| format!(" that lies in {}", reach.folder.display()));
+        let within = within.unwrap_or_default();
+        format!("no trail {path} in {}{within}", looked.join(" or "))
     })
 }
 
@@ -310,8 +314,13 @@ pub fn locate(path: &str, folders: &[PathBuf]) -> Result<PathBuf, String> {
 pub struct Disk;
 
 impl TrailLoader for Disk {
-    fn load(&self, path: &str, folders: &[PathBuf]) -> Result<Arc<Trail>, String> {
-        let file = locate(path, folders)?;
+    fn load(
+        &self,
+        path: &str,
+        folders: &[PathBuf],
+        reach: Option<&Reach>,
+    ) -> Result<Arc<Trail>, String> {
+        let file = locate(path, folders, reach)?;
         let parsed = parse(&file).map_err(|error| {
             [vec![error.explanation.message], error.explanation.causes]
                 .concat()
@@ -326,5 +335,49 @@ impl TrailLoader for Disk {
                 .collect::<Vec<_>>()
                 .join("\n")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_confined_runs_trails_of_the_folder_with_links_followed() {
+        let around = tempfile::tempdir().unwrap();
+        let (folder, beside) = (around.path().join("project"), around.path().join("beside"));
+        for each in [&folder, &beside] {
+            std::fs::create_dir(each).unwrap();
+            std::fs::write(each.join("a.trail.yaml"), "secret: [\n").unwrap();
+        }
+        std::os::unix::fs::symlink(&beside, folder.join("out")).unwrap();
+        let reach = Reach {
+            folder: folder.clone(),
+            ..Reach::default()
+        };
+        let folders = [folder.join("trails"), folder.clone(), beside.clone()];
+        let whole = beside.join("a.trail.yaml").display().to_string();
+        for path in ["../beside/a.trail.yaml", "out/a.trail.yaml", &whole] {
+            let refused = Disk.load(path, &folders, Some(&reach)).unwrap_err();
+            assert!(
+                refused.starts_with(&format!("no trail {path} in ")),
+                "{refused}"
+            );
+            assert!(
+                refused.ends_with(&format!(" that lies in {}", folder.display())),
+                "{refused}"
+            );
+            assert!(!refused.contains("secret"), "{refused}");
+            let read = Disk.load(path, &folders, None).unwrap_err();
+            assert!(read.contains("secret"), "{read}");
+        }
+        let found = |folders: &[PathBuf]| locate("a.trail.yaml", folders, Some(&reach));
+        assert_eq!(found(&folders).unwrap(), folder.join("a.trail.yaml"));
+        assert_eq!(
+            found(&[beside.clone(), folder.clone()]).unwrap(),
+            folder.join("a.trail.yaml")
+        );
+        assert!(found(&[beside.clone()]).is_err());
+        assert!(locate("a.trail.yaml", &[beside], None).is_ok());
     }
 }

@@ -12,6 +12,7 @@ mod demo;
 mod deploy;
 mod disk;
 mod docs;
+mod door;
 mod downloads;
 mod farm;
 mod farm_server;
@@ -43,6 +44,7 @@ mod targets;
 mod templates;
 mod tidy;
 mod tool_files;
+mod toolsets;
 
 use packtrain_tests::Lab;
 

@@ -47,6 +47,41 @@ fn an_ios_device_is_named_in_exactly_one_way() {
 }
 
 #[test]
+fn a_scheme_that_agents_may_open_is_a_scheme() {
+    let project = Project::new("agents: {schemes: [shop, web+shop, a1, x-y.z]}\n");
+    assert_eq!(project.load().config.agents.schemes.len(), 4);
+    for wrong in ["'shop:'", "'shop://'", "Shop", "'1a'", "''", "'a b'", "'*'"] {
+        assert_eq!(
+            complaint(&format!("agents:\n  schemes: [shop, {wrong}]\n")),
+            format!(
+                "packtrain.yaml:2:3: agents.schemes: `{}` is no scheme\n\
+                 2 |   schemes: [shop, {wrong}]\n\
+                 \u{20} |   ^\n\
+                 hint: it is written in lower case and without a colon: `shop`",
+                wrong.trim_matches('\'')
+            )
+        );
+    }
+}
+
+#[test]
+fn agents_may_do_nothing_besides_unless_it_is_said() {
+    let agents = Project::new("").load().config.agents;
+    assert_eq!(agents, crate::AgentSettings::default());
+    assert!(!agents.host_commands && !agents.device_shell);
+    assert!(agents.schemes.is_empty() && agents.port == 0);
+    let said = Project::new("agents: {hostCommands: true, port: 7331}\n")
+        .variable("PACKTRAIN_AGENTS_DEVICE_SHELL", "yes")
+        .variable("PACKTRAIN_AGENTS_SCHEMES", "shop, tel");
+    let agents = said.load().config.agents;
+    assert!(agents.host_commands && agents.device_shell);
+    assert_eq!(agents.schemes, ["shop", "tel"]);
+    assert_eq!(agents.port, 7331);
+    let port = complaint("agents: {port: 65536}\n");
+    assert!(port.contains("agents.port"), "{port}");
+}
+
+#[test]
 fn values_out_of_range_are_refused() {
     for (yaml, words) in [
         (

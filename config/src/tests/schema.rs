@@ -96,6 +96,7 @@ fn every_variable_is_named_once_and_sets_its_key() {
         "run.shard" => "split",
         "toolNames" => "off",
         "devices.android.agent" => "shell",
+        "agents.port" => "1",
         "devices.android.adb" | "devices.android.connect" => "localhost:1",
         "devices.virtual.profile" => "fast",
         "target" => "a.b",
@@ -199,6 +200,7 @@ matrices:
     expect: [{ when: { locale: de-DE }, step: 3, kind: missing, role: text, name: 'Hint' }]
 playwright: { node: /opt/node/bin/node, cli: node_modules/playwright-core/cli.js }
 farm: { include: ['builds/*.apk'], labels: { lab: berlin }, servers: ['tls://nats-1:4222'], on: android & phone, credentials: ci.json, natsServer: /opt/nats-server }
+agents: { hostCommands: true, deviceShell: true, schemes: [shop], port: 7331 }
 "#;
 
 #[test]

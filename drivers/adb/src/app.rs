@@ -8,7 +8,7 @@ mod list;
 
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::{AppCommand, DriverError, Observation};
+use packtrain_drivers::{AppCommand, DriverError, Observation, Reach};
 
 use crate::device::{AndroidDevice, Result, reason, unmet};
 use crate::session::Restore;
@@ -23,6 +23,8 @@ const STOP_POLL: Duration = Duration::from_millis(100);
 pub(crate) struct AppContext<'a> {
     /// Where relative addresses lead.
     pub(crate) base_url: Option<&'a str>,
+    /// Which addresses may be opened.
+    pub(crate) reach: Option<&'a Reach>,
     /// What has to be undone at the end of the session.
     pub(crate) restore: &'a mut Restore,
 }
@@ -50,7 +52,7 @@ impl AndroidDevice {
             AppCommand::Foreground => {
                 return Ok(Observation::Json(self.foreground(deadline).await?));
             }
-            AppCommand::OpenUrl(url) => self.open_url(&url, ctx.base_url, deadline).await?,
+            AppCommand::OpenUrl(url) => self.open_url(&url, &ctx, deadline).await?,
             AppCommand::Grant { id, permissions } => {
                 self.grant(package(&id)?, &permissions, deadline).await?;
             }
@@ -124,8 +126,8 @@ impl AndroidDevice {
             .ok_or_else(|| unmet("no app is in front"))
     }
 
-    async fn open_url(&self, url: &str, base: Option<&str>, deadline: Instant) -> Result<()> {
-        let url = address::absolute(url, base)?;
+    async fn open_url(&self, url: &str, ctx: &AppContext<'_>, deadline: Instant) -> Result<()> {
+        let url = Reach::confine(ctx.reach, url, || address::absolute(url, ctx.base_url))?;
         let command = format!(
             "am start -W -a android.intent.action.VIEW -d {}",
             quote(&url)

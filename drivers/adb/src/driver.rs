@@ -96,6 +96,7 @@ impl AdbDriver {
                 let session = session(&mut self.session)?;
                 let ctx = AppContext {
                     base_url: session.base_url.as_deref(),
+                    reach: session.reach.as_ref(),
                     restore: &mut session.restore,
                 };
                 self.device.app(command, ctx, deadline).await

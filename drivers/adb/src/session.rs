@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::{EventSink, SessionOptions};
+use packtrain_drivers::{EventSink, Reach, SessionOptions};
 
 use crate::agent::Keycode;
 use crate::device::{AndroidDevice, Result};
@@ -16,6 +16,7 @@ pub(crate) const UNDO_TIMEOUT: Duration = Duration::from_secs(10);
 /// A session on a phone.
 pub(crate) struct Session {
     pub(crate) base_url: Option<String>,
+    pub(crate) reach: Option<Reach>,
     log: Option<LogCapture>,
     pub(crate) restore: Restore,
 }
@@ -62,6 +63,7 @@ impl Session {
         }
         let session = Self {
             base_url: options.base_url,
+            reach: options.reach,
             log,
             restore: Restore::default(),
         };

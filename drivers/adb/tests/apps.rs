@@ -3,12 +3,20 @@
 use std::time::Duration;
 
 use packtrain_drivers::{
-    AndroidCommand, AppCommand, Command, DriverError, Fault, LaunchMode, Observation,
+    AndroidCommand, AppCommand, Command, DriverError, Fault, InputCommand, LaunchMode, Observation,
+    Reach, SessionOptions,
 };
 use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _, context_within};
 use packtrain_virtual::world::AppState;
 
 use super::lab::{Device, all_ways};
+
+fn shell(argv: &[&str]) -> Command {
+    Command::Android(AndroidCommand::Shell {
+        argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+        run_as: None,
+    })
+}
 
 async fn launch(device: &mut Device, mode: LaunchMode) -> Vec<String> {
     let id = SHOP.to_owned();
@@ -27,9 +35,7 @@ async fn launch_modes_differ_in_what_they_keep() {
         assert_eq!(launch(device, LaunchMode::Reinstall).await, [""; 0]);
         device.fill("email", "ann").await;
         device
-            .input(packtrain_drivers::InputCommand::Key(
-                packtrain_drivers::Key::Home,
-            ))
+            .input(InputCommand::Key(packtrain_drivers::Key::Home))
             .await;
         launch(device, LaunchMode::Resume).await;
         assert_eq!(device.variable("email"), "ann", "resumed as it was");
@@ -197,6 +203,115 @@ async fn an_address_opens_the_app_that_claims_it() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_confined_opens_pages_and_what_is_declared() {
+    all_ways(NO_FAULTS, async |device| {
+        let begin = |base: &str| {
+            Command::Begin(SessionOptions {
+                base_url: Some(base.to_owned()),
+                reach: Some(Reach {
+                    schemes: ["shop".to_owned()].into(),
+                    folder: "/nowhere".into(),
+                }),
+                ..SessionOptions::default()
+            })
+        };
+        device.ok(begin("intent://x")).await;
+        for url in [
+            "intent:#Intent;component=com.android.settings/.Settings;end",
+            "INTENT://x#Intent;end",
+            "file:///sdcard/x",
+            "content://x",
+            "javascript:x",
+            "in\ntent:x",
+            "tel:1",
+            "cart",
+        ] {
+            let refused = device
+                .err(Command::App(AppCommand::OpenUrl(url.into())))
+                .await;
+            assert!(matches!(refused, DriverError::Invalid(_)), "{refused:?}");
+            assert!(
+                refused.to_string().contains("agents may not open"),
+                "{refused}"
+            );
+        }
+        assert!(!device.shows("Your cart is empty").await);
+        device.app(AppCommand::OpenUrl("shop://cart".into())).await;
+        assert!(device.shows("Your cart is empty").await);
+        // The next session is bound by its own options.
+        device.ok(Command::Begin(SessionOptions::default())).await;
+        let tel = device
+            .err(Command::App(AppCommand::OpenUrl("tel:1".into())))
+            .await;
+        assert!(!matches!(tel, DriverError::Invalid(_)), "{tel:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_in_an_argument_means_anything_to_the_devices_shell() {
+    all_ways(NO_FAULTS, async |device| {
+        let marker = "/sdcard/Download/was-run";
+        for hostile in [
+            format!("; touch {marker}"),
+            format!("$(touch {marker})"),
+            format!("`touch {marker}`"),
+            format!("x\ntouch {marker}\n"),
+            format!("&& touch {marker} #"),
+            format!("| touch {marker}"),
+            format!("' ; touch {marker}; '"),
+            format!("\" ; touch {marker}; \""),
+            format!("\\' ; touch {marker}; \\'"),
+            format!("> {marker}"),
+        ] {
+            let said = device.json(shell(&["echo", &hostile])).await;
+            assert_eq!(said["stdout"], format!("{hostile}\n"));
+            let all = [
+                Command::App(AppCommand::OpenUrl(format!("nobody://{hostile}"))),
+                Command::App(AppCommand::Launch {
+                    id: hostile.clone(),
+                    mode: LaunchMode::Resume,
+                }),
+                Command::App(AppCommand::Stop(hostile.clone())),
+                Command::App(AppCommand::Clear(hostile.clone())),
+                Command::App(AppCommand::Uninstall(hostile.clone())),
+                Command::App(AppCommand::Grant {
+                    id: SHOP.into(),
+                    permissions: vec![hostile.clone()],
+                }),
+                Command::Android(AndroidCommand::AppOp {
+                    id: hostile.clone(),
+                    operation: hostile.clone(),
+                }),
+                Command::Android(AndroidCommand::Broadcast {
+                    action: hostile.clone(),
+                    component: format!("{hostile}/{hostile}"),
+                    extras: vec![(hostile.clone(), "string".into(), hostile.clone())],
+                }),
+                Command::Input(InputCommand::Text(hostile.clone())),
+                Command::Input(InputCommand::SetClipboard(hostile.clone())),
+                Command::Android(AndroidCommand::AddMedia {
+                    name: hostile.replace('/', "_"),
+                    bytes: vec![1],
+                    mime: hostile.clone(),
+                }),
+            ];
+            for command in all {
+                // Whether it can be done does not matter.
+                let _ = device.execute(command).await;
+            }
+            let found = device.json(shell(&["ls", marker])).await;
+            assert_ne!(found["exit"], 0, "{hostile} was run: {found}");
+        }
+        // That a shell would have run it is seen when one is asked to.
+        let run = format!("true; touch {marker}");
+        device.json(shell(&["sh", "-c", &run])).await;
+        assert_eq!(device.json(shell(&["ls", marker])).await["exit"], 0);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_app_is_removed_and_what_is_no_app_is_refused() {
     all_ways(NO_FAULTS, async |device| {
         device.app(AppCommand::Uninstall(SHOP.into())).await;
@@ -216,12 +331,6 @@ async fn an_app_is_removed_and_what_is_no_app_is_refused() {
 #[tokio::test]
 async fn a_shell_command_answers_with_both_outputs_and_its_exit_code() {
     all_ways(NO_FAULTS, async |device| {
-        let shell = |argv: &[&str]| {
-            Command::Android(AndroidCommand::Shell {
-                argv: argv.iter().map(|word| (*word).to_owned()).collect(),
-                run_as: None,
-            })
-        };
         let answer = device
             .json(shell(&["sh", "-c", "echo \"it's\"; echo bad >&2; exit 3"]))
             .await;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     ActionReport, AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError,
-    Observation, ScreenMark, Size,
+    Observation, Reach, ScreenMark, Size,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -62,6 +62,8 @@ struct State {
     undismissable: Vec<KeyboardScreen>,
     /// Permissions that are granted as soon as an app asks.
     grants: Vec<(String, Permission)>,
+    /// Which addresses may be opened.
+    reach: Option<Reach>,
     /// What was put on the clipboard.
     clipboard: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! Apps: started, stopped, listed, crashed.
 
 use packtrain_drivers::{
-    AndroidCommand, AppCommand, Command, DeviceEvent, DriverError, Fault, LaunchMode,
+    AndroidCommand, AppCommand, Command, DeviceEvent, DriverError, Fault, LaunchMode, Reach,
     SessionOptions, WebCommand,
 };
 use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
@@ -21,6 +21,36 @@ async fn front(device: &mut Device) -> serde_json::Value {
 
 fn state(device: &Device) -> AppState {
     device.world(|world| world.app_state(&SHOP.into()))
+}
+
+#[tokio::test]
+async fn a_session_that_is_confined_opens_pages_and_what_is_declared() {
+    both_ways(NO_FAULTS, async |device| {
+        let reach = Reach {
+            schemes: ["shop".to_owned()].into(),
+            folder: "/nowhere".into(),
+        };
+        let begin = Command::Begin(SessionOptions {
+            reach: Some(reach),
+            ..SessionOptions::default()
+        });
+        device.ok(begin).await;
+        for url in ["tel:1", "PREFS:root", "file:///x", "java\nscript:x", "cart"] {
+            let refused = device
+                .err(Command::App(AppCommand::OpenUrl(url.into())))
+                .await;
+            assert!(matches!(refused, DriverError::Invalid(_)), "{refused:?}");
+            assert!(
+                refused.to_string().contains("agents may not open"),
+                "{refused}"
+            );
+        }
+        for url in ["shop://cart", "https://example.com"] {
+            device.app(AppCommand::OpenUrl(url.into())).await;
+        }
+        assert_eq!(front(device).await, json!({"id": "com.apple.mobilesafari"}));
+    })
+    .await;
 }
 
 #[tokio::test]

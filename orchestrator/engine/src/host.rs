@@ -25,6 +25,11 @@ pub trait SessionHost: Send + Sync {
 
     /// What happens to its devices from now on.
     fn device_changes(&self) -> mpsc::Receiver<DeviceChange>;
+
+    /// How long ago the run began, when that was in an earlier process; 0 for one that began in this.
+    fn before(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Something that happened to a device of a host.

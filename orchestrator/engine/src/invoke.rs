@@ -70,7 +70,7 @@ impl<'a> Invoker<'a> {
         caller: Caller,
     ) -> Result<(), Outcome> {
         for call in calls {
-            self.one(Some(trail), call, depth, caller).await?;
+            self.one(Some(trail), call, depth, caller.clone()).await?;
         }
         Ok(())
     }
@@ -210,11 +210,11 @@ impl<'a> Invoker<'a> {
         if let Some(why) = (tool.spec()).unusable_on(device.id.platform(), &device.driver) {
             return Err(ToolError::failed(format!("`{}` {why}", request.tool)));
         }
-        if !request.caller.may_call(tool.spec()) {
-            return Err(ToolError::failed(format!(
-                "`{}` runs commands of this computer, which is not allowed for remote callers",
-                request.tool
-            )));
+        // Whoever calls for somebody may do no more than they.
+        for caller in [&session.caller, &request.caller] {
+            if let Some(refusal) = caller.refusal(tool.spec()) {
+                return Err(refusal);
+            }
         }
         if request.depth > MAX_DEPTH {
             return Err(ToolError::failed(format!(
@@ -225,7 +225,7 @@ impl<'a> Invoker<'a> {
             session: &session.scope,
             deadline: self.deadline,
             depth: request.depth,
-            caller: request.caller,
+            caller: request.caller.clone(),
             invoker: self,
             trace,
         };

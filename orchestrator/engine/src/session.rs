@@ -66,9 +66,9 @@ impl Here {
                 output.waits(&format!("{}: {reason}", required.id));
             }
         };
-        let leasing =
-            self.fleet
-                .lease_with(&required.id, &holder, deadline, stop.token(), on_wait);
+        let leasing = self
+            .fleet
+            .lease_with(&required.id, &holder, deadline, stop.token(), on_wait);
         match leasing.await {
             Ok(lease) => self.open_on(order, lease, output, stop).await,
             Err(error) => {
@@ -198,6 +198,7 @@ impl SessionContext {
             folders: folders.clone(),
             downloads: scratch.map(|folder| folder.join("downloads").join(&order.session.0)),
             device_log: device_log.clone(),
+            reach: here.caller.reach().cloned(),
         });
         let session = Self {
             id: order.session.clone(),
@@ -216,7 +217,7 @@ impl SessionContext {
             deadline: Instant::now() + order.options.timeout,
             options: order.options.clone(),
             stop,
-            caller: here.caller,
+            caller: here.caller.clone(),
             texts: order.cell.texts.clone(),
             trace,
             device_log,
@@ -314,7 +315,7 @@ impl SessionContext {
             Recorded::Calls(_, calls) => calls,
         };
         let invoker = Invoker::new(self, step.index);
-        let calls = invoker.all(trail, calls, 0, self.caller);
+        let calls = invoker.all(trail, calls, 0, self.caller.clone());
         let ended = match self.options.step_timeout {
             Some(limit) => match tokio::time::timeout(limit, calls).await {
                 Ok(ended) => ended,
@@ -337,7 +338,7 @@ impl SessionContext {
     /// The outcome, when it did not pass.
     pub async fn call(&self, call: &ToolCall) -> Result<Answer, Outcome> {
         let invoker = Invoker::new(self, StepIndex::TRAILHEAD);
-        let answer = invoker.one(None, call, 0, self.caller).await;
+        let answer = invoker.one(None, call, 0, self.caller.clone()).await;
         answer.map_err(|outcome| self.redacted(outcome))
     }
 
@@ -370,36 +371,13 @@ impl SessionContext {
     pub async fn call_by_hand(&self, call: &ToolCall, limit: Duration) -> Result<Answer, Outcome> {
         self.scope.lease.renew();
         let invoker = Invoker::by_hand(self, limit);
-        let answer = invoker.one(None, call, 0, self.caller).await;
+        let answer = invoker.one(None, call, 0, self.caller.clone()).await;
         answer.map_err(|outcome| self.redacted(outcome))
     }
 
-    /// The device that it has.
-    pub const fn device(&self) -> &DeviceInfo {
-        self.scope.lease.device()
-    }
-
-    /// A text without what the session knows must not be shown.
-    pub fn redacted_text(&self, text: &str) -> String {
-        self.redact(text)
-    }
-
-    /// Sends one command to the device, within `limit`.
-    ///
-    /// # Errors
-    /// As [`Lease::execute`].
-    pub async fn command_by_hand(
-        &self,
-        command: Command,
-        limit: Duration,
-    ) -> Result<Observation, CommandError> {
-        self.scope.lease.renew();
-        let deadline = Instant::now() + limit;
-        let answer = self
-            .scope
-            .lease
-            .execute(command, deadline.min(self.deadline));
-        answer.await
+    /// Whether it does not have its device any more.
+    pub fn is_cut_off(&self) -> bool {
+        self.scope.lease.is_over()
     }
 
     /// Sends one command to the device.

@@ -9,18 +9,20 @@ use std::time::Duration;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
     ActionReport, BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo, Driver,
-    DriverError, EventSink, Located, Observation, Platform, Size, WebCommand,
+    DriverError, EventSink, Located, Observation, Platform, Reach, Size, WebCommand,
 };
 use packtrain_engine::{
     Here, Journal, NewArtifact, RequestedTrail, Run, RunOptions, RunRequest, Shard, Stop,
     StopReason, Store, TrailLoader, resolve,
 };
 use packtrain_model::memory::Redactor;
+use packtrain_model::template::Undefined;
 use packtrain_model::trail::Trail;
 use packtrain_model::yaml::{DecodeError, Value};
 use packtrain_model::{Artifact, Entry, Outcome, RunEvent, RunId, Verdict};
 use packtrain_tools::{
-    Access, Answer, Call, Caller, Kind, Registry, SharedRegistry, Tool, ToolError, ToolSpec,
+    Access, Answer, Call, Caller, Kind, Registry, SharedRegistry, Tool, ToolError, ToolRequest,
+    ToolSpec,
 };
 
 /// A device in memory.
@@ -31,6 +33,8 @@ pub(crate) struct Fake {
     /// Sessions that were begun and ended on it.
     pub(crate) begun: AtomicU32,
     pub(crate) ended: AtomicU32,
+    /// How far the session that was begun last reaches.
+    pub(crate) reach: Mutex<Option<Reach>>,
 }
 
 impl Fake {
@@ -40,6 +44,7 @@ impl Fake {
             broken: AtomicBool::new(false),
             begun: AtomicU32::new(0),
             ended: AtomicU32::new(0),
+            reach: Mutex::default(),
         })
     }
 
@@ -105,7 +110,8 @@ impl Driver for FakeDriver {
                     self.fake.ended.fetch_add(1, Ordering::SeqCst);
                     return done();
                 }
-                Command::Begin(_) => {
+                Command::Begin(ref options) => {
+                    self.fake.reach.lock().unwrap().clone_from(&options.reach);
                     self.fake.begun.fetch_add(1, Ordering::SeqCst);
                 }
                 _ => {}
@@ -179,6 +185,24 @@ impl Tool for Act {
             .to_owned();
         Box::pin(async move {
             assert_ne!(order, "panic", "a tool with a bug");
+            if self.0.name == "call_back" {
+                // As a tool source does that is allowed everything.
+                let caller = Caller::Remote {
+                    host_commands: true,
+                };
+                let arguments =
+                    Value::from(&serde_json::json!({ "do": "pass", "path": "t.trail.yaml" }));
+                let request = ToolRequest {
+                    tool: &order,
+                    arguments: &arguments,
+                    params: None,
+                    undefined: Undefined::Error,
+                    at: None,
+                    depth: call.depth + 1,
+                    caller,
+                };
+                return call.invoker.invoke(request).await;
+            }
             if order == "stall" {
                 // It knows neither deadline nor cancelling.
                 std::future::pending::<()>().await;
@@ -194,11 +218,14 @@ impl Tool for Act {
     }
 }
 
-/// The tools of these tests: `act`, and `act_on_host`, which runs commands of this computer.
+/// The tools of these tests: `act`; `act_on_host`, which runs commands of this computer;
+/// `act_in_shell`, which runs commands on the device; and `call_back`, which calls another one.
 pub(crate) fn registry() -> Registry {
     Registry::default()
         .with(Act::named("act", Access::Session))
         .with(Act::named("act_on_host", Access::HostCommands))
+        .with(Act::named("act_in_shell", Access::DeviceShell))
+        .with(Act::named("call_back", Access::Session))
 }
 
 /// Trails inside trails, by path.
@@ -206,7 +233,15 @@ pub(crate) fn registry() -> Registry {
 pub(crate) struct Trails(pub(crate) BTreeMap<String, Arc<Trail>>);
 
 impl TrailLoader for Trails {
-    fn load(&self, path: &str, _: &[std::path::PathBuf]) -> Result<Arc<Trail>, String> {
+    fn load(
+        &self,
+        path: &str,
+        _: &[std::path::PathBuf],
+        reach: Option<&Reach>,
+    ) -> Result<Arc<Trail>, String> {
+        if let Some(reach) = reach {
+            return Err(format!("no trail {path} in {}", reach.folder.display()));
+        }
         self.0
             .get(path)
             .cloned()

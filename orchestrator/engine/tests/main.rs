@@ -3,14 +3,16 @@
 
 mod fleet;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use packtrain_drivers::Reach;
 use packtrain_engine::{
     Ambiguity, CellSettings, RunOptions, SessionOptions, SessionOrder, Shard, StopReason,
 };
 use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent};
-use packtrain_tools::{Caller, Registry, SharedRegistry};
+use packtrain_tools::{Caller, Confines, Registry, SharedRegistry};
 
 use crate::fleet::{Bench, Fake, in_system, registry, trail};
 
@@ -265,8 +267,98 @@ fn commands_of_this_computer_are_a_persons_own() {
         ] {
             let a = Fake::new("a");
             let mut bench = Bench::new(&[&a], &[trail("t", &["act_on_host pass"])]);
-            bench.caller = caller;
+            bench.caller = caller.clone();
             assert_eq!(bench.run().await.verdict.passed, passed, "{caller:?}");
+        }
+    });
+}
+
+fn agent(host_commands: bool, device_shell: bool) -> (Caller, Reach) {
+    let reach = Reach {
+        schemes: ["shop".to_owned()].into(),
+        folder: "/project".into(),
+    };
+    let confines = Confines {
+        host_commands,
+        device_shell,
+        reach: reach.clone(),
+    };
+    (Caller::Agent(Arc::new(confines)), reach)
+}
+
+/// Why the only call of a trail failed for a caller; `None` when it passed.
+async fn refusal(caller: &Caller, order: &str) -> Option<String> {
+    let a = Fake::new("a");
+    let mut bench = Bench::new(&[&a], &[trail("t", &[order])]);
+    bench.caller = caller.clone();
+    let ran = bench.run().await;
+    assert_eq!(a.reach.lock().unwrap().as_ref(), caller.reach());
+    ran.outcomes()[0].1.message().map(Into::into)
+}
+
+#[test]
+fn what_an_agent_may_not_do_nobody_whom_it_calls_does_for_it() {
+    in_system(async {
+        for (host, shell) in [(false, false), (true, false), (false, true), (true, true)] {
+            let (caller, reach) = agent(host, shell);
+            assert_eq!(caller.reach(), Some(&reach));
+            for tool in ["act", "act_on_host", "act_in_shell"] {
+                let direct = refusal(&caller, &format!("{tool} pass")).await;
+                let by_source = refusal(&caller, &format!("call_back {tool}")).await;
+                let may = match tool {
+                    "act_on_host" => host,
+                    "act_in_shell" => shell,
+                    _ => true,
+                };
+                assert_eq!(direct.is_none(), may, "{direct:?}");
+                assert_eq!(by_source.is_none(), may, "{by_source:?}");
+                let says =
+                    |said: Option<String>| said.is_none_or(|said| said.contains("for agents"));
+                assert!(says(direct) && says(by_source));
+            }
+        }
+        // Whoever is no agent may do what they could, by a source too.
+        for tool in ["act", "act_on_host", "act_in_shell"] {
+            let by_source = refusal(&Caller::Person, &format!("call_back {tool}")).await;
+            assert_eq!(by_source, None);
+        }
+        // A callback may still do less than whoever it is for.
+        let host_commands = false;
+        let (caller, _) = agent(true, true);
+        for bound in [Caller::Person, caller] {
+            assert_eq!(refusal(&bound, "call_back act_on_host").await, None);
+        }
+        let remote = Caller::Remote { host_commands };
+        assert!(refusal(&remote, "call_back act_on_host").await.is_some());
+    });
+}
+
+#[test]
+fn trails_that_an_agent_has_run_lie_within_its_reach() {
+    in_system(async {
+        for order in ["runTrail", "call_back runTrail"] {
+            for (caller, message) in [
+                (agent(true, true).0, "no trail t.trail.yaml in /project"),
+                (Caller::Person, "more than 16 deep"),
+            ] {
+                let a = Fake::new("a");
+                let call = match order.split_once(' ') {
+                    Some((tool, order)) => format!("{tool}: {{ do: {order} }}"),
+                    None => format!("{order}: {{ path: t.trail.yaml }}"),
+                };
+                let text = format!(
+                    "trail:\n  - step: again\n    recording:\n      web:\n        - {call}\n"
+                );
+                let trail = packtrain_model::Trail::parse(&text, "t.trail.yaml").unwrap();
+                let mut bench = Bench::new(&[&a], &[Arc::new(trail.trail)]);
+                let builtin = Registry::builtin();
+                let run_trail = Arc::clone(builtin.get("runTrail").unwrap());
+                bench.registry = SharedRegistry::new(registry().with(run_trail));
+                bench.caller = caller;
+                let ran = bench.run().await;
+                let said = ran.outcomes()[0].1.message().unwrap();
+                assert!(said.contains(message), "{said}");
+            }
         }
     });
 }
@@ -298,7 +390,7 @@ fn trails_that_run_each_other_for_ever_fail() {
         let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
             .unwrap()
             .trail;
-        let mut bench = Bench::new(&[&a], &[std::sync::Arc::new(trail)]);
+        let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
         bench.registry = SharedRegistry::new(Registry::builtin());
         let ran = bench.run().await;
         let message = ran.outcomes()[0].1.message().unwrap();
@@ -373,7 +465,7 @@ fn an_argument_that_a_tool_does_not_take_is_noted_and_the_call_goes_on() {
         let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
             .unwrap()
             .trail;
-        let mut bench = Bench::new(&[&a], &[std::sync::Arc::new(trail)]);
+        let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
         bench.registry = SharedRegistry::new(Registry::builtin());
         let ran = bench.run().await;
         assert_eq!(ran.verdict.passed, 1, "{:?}", ran.outcomes());
@@ -397,7 +489,7 @@ fn a_misspelled_argument_of_an_assertion_fails_it() {
         let trail = packtrain_model::Trail::parse(text, "t.trail.yaml")
             .unwrap()
             .trail;
-        let mut bench = Bench::new(&[&a], &[std::sync::Arc::new(trail)]);
+        let mut bench = Bench::new(&[&a], &[Arc::new(trail)]);
         bench.registry = SharedRegistry::new(Registry::builtin());
         let ran = bench.run().await;
         let Outcome::Failed(failure) = &ran.outcomes()[0].1 else {

@@ -9,8 +9,9 @@ use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::place::{DaemonState, Place};
-use super::wire::{self, Answer, Hello, ProjectKey, VERSION, Wants};
+pub(crate) use super::place::DaemonState;
+use super::place::Place;
+use super::wire::{self, Answer, DeviceNews, DevicesNews, Hello, ProjectKey, VERSION, Wants};
 use crate::exit::CliError;
 
 /// How long a daemon may take to come up.
@@ -174,4 +175,11 @@ pub(crate) async fn ask_for<T: DeserializeOwned>(
     serde_json::from_value(answer).map_err(|error| {
         CliError::infrastructure("the daemon's answer makes no sense").because(&error)
     })
+}
+
+/// The devices that the daemon has for a project, with who has them; `None` when it has none.
+pub(crate) async fn devices(project: ProjectKey) -> Option<Vec<DeviceNews>> {
+    let state = running().ok()??;
+    let asked = ask_for::<DevicesNews>(&state.socket, project, Wants::Devices { open: false });
+    Some(asked.await.ok()?.devices)
 }

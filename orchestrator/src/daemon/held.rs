@@ -16,7 +16,7 @@ use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::{CancelCause, Outcome, RunId};
 use packtrain_record::JournalWriter;
-use packtrain_tools::{Answer, Caller};
+use packtrain_tools::Answer;
 use tokio::sync::{RwLock, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -104,9 +104,6 @@ impl Held {
     ) -> Result<Arc<Self>, CliError> {
         let project = &agent.project;
         let device = lease.device().clone();
-        let caller = Caller::Remote {
-            host_commands: false,
-        };
         let trail = driven_by(holder)?;
         let target = project.targets.of(None);
         let root = project.config.run.output_dir.clone();
@@ -115,7 +112,11 @@ impl Held {
             .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let folder = writer.folder().to_owned();
         let here = project
-            .here(caller, project.key.folder.clone(), Some(folder))
+            .here(
+                project.agent.clone(),
+                project.key.folder.clone(),
+                Some(folder),
+            )
             .await?;
         let mut options = RunOptions {
             session: SessionOptions {
@@ -204,11 +205,10 @@ impl Held {
         self.touch();
         let calling = async {
             let session = self.session.read().await;
-            let answer = session.as_ref()?.call_by_hand(call, limit).await;
-            if let Err(outcome @ Outcome::Infrastructure { blame, .. }) = &answer
-                && *blame == packtrain_model::Blame::Device
-            {
-                // Its lease is of no use any more.
+            let session = session.as_ref()?;
+            let answer = session.call_by_hand(call, limit).await;
+            if let (Err(outcome), true) = (&answer, session.is_cut_off()) {
+                // The device was lost, or taken away: its lease is of no use any more.
                 self.end(outcome.clone());
             }
             Some(answer)

@@ -134,6 +134,14 @@ impl Hub {
         opened.await.map(Arc::clone)
     }
 
+    /// Whether a project is open.
+    pub(super) async fn has(&self, key: &ProjectKey) -> bool {
+        let projects = self.projects.lock().await;
+        projects
+            .get(key)
+            .is_some_and(|(_, cell)| cell.initialized())
+    }
+
     /// That a project is not what it was, and who holds on to that.
     fn changed(&self, old: &Arc<Project>) -> CliError {
         let agents = self.agents.of(old);

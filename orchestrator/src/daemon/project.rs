@@ -1,15 +1,16 @@
 //! A project that the daemon serves: its configuration, its devices, its tools.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Flags, Loaded, Sources};
-use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet};
+use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError};
+use packtrain_drivers::{Connector, Reach};
 use packtrain_engine::Here;
 use packtrain_model::RunId;
-use packtrain_tools::{Caller, Registry, SharedRegistry, Targets};
+use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +39,8 @@ pub(crate) struct Project {
     pub(crate) targets: Targets,
     pub(crate) toolsets: Arc<ToolsetStore>,
     pub(crate) catalog: Catalog,
+    /// Agents, with what they may do.
+    pub(crate) agent: Caller,
     fleet: Fleet,
     wiring: Wiring,
     /// The tools that need no source.
@@ -83,9 +86,11 @@ impl Project {
         let wiring = Wiring::new(&config, wanted, false).await?;
         let fleet = Fleet::start(wiring.connectors().to_vec(), arbiters)
             .map_err(|error| CliError::misuse(error.to_string()))?;
+        let targets = targets(&config);
         Ok(Self {
             key,
-            targets: targets(&config),
+            agent: Caller::Agent(Arc::new(confines(&config, &targets, &root))),
+            targets,
             toolsets,
             catalog: Catalog::default(),
             config,
@@ -170,18 +175,24 @@ impl Project {
     pub(crate) async fn follow_devices(&self) {
         let mut watch = Watch::start(&self.wiring, AWAY_GRACE);
         while let Some(change) = watch.next().await {
+            // Letting go may take long, and others come and go meanwhile.
             match change {
                 Change::Appeared { connector, .. } => {
-                    let id = connector.id().clone();
-                    if let Err(error) = self.fleet.add(connector) {
-                        tracing::debug!(%id, %error, "a device that appeared is not taken");
+                    let taken = self.fleet.add(Arc::clone(&connector));
+                    if matches!(taken, Err(FleetError::Duplicate(_))) {
+                        tokio::spawn(replace(self.fleet.clone(), connector));
                     }
                 }
                 Change::Vanished(id) => {
-                    // One that is unknown is gone.
-                    let _ = self.fleet.remove(&id, DEVICES_TIMEOUT).await;
+                    let fleet = self.fleet.clone();
+                    tokio::spawn(async move {
+                        // One that is unknown is gone.
+                        let _ = fleet.remove(&id, DEVICES_TIMEOUT).await;
+                    });
                 }
-                _ => {}
+                Change::Unusable(device) => {
+                    tracing::info!(serial = device.serial, "a device cannot be used");
+                }
             }
         }
     }
@@ -211,6 +222,33 @@ impl Project {
     }
 }
 
+/// Takes a device that came back before its namesake was gone.
+async fn replace(fleet: Fleet, connector: Arc<dyn Connector>) {
+    let id = connector.id().clone();
+    // One that is unknown is gone.
+    let _ = fleet.remove(&id, DEVICES_TIMEOUT).await;
+    if let Err(error) = fleet.add(connector) {
+        tracing::warn!(%id, %error, "a device that came back is not taken");
+    }
+}
+
+/// What agents may do in a project.
+fn confines(config: &Config, targets: &Targets, root: &Path) -> Confines {
+    let slots = config.devices.web.values().map(|slot| &slot.base_url);
+    let apps = targets.named.values().chain([&targets.default]);
+    let bases = slots.chain(apps.map(|target| &target.base_url)).flatten();
+    let declared = bases.filter_map(|base| base.split_once(':'));
+    let declared = declared.map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
+    Confines {
+        host_commands: config.agents.host_commands,
+        device_shell: config.agents.device_shell,
+        reach: Reach {
+            schemes: declared.chain(config.agents.schemes.clone()).collect(),
+            folder: root.to_owned(),
+        },
+    }
+}
+
 fn news(status: DeviceStatus) -> DeviceNews {
     let is_free = matches!(status.state, DeviceState::Absent | DeviceState::Ready);
     let state = match &status.state {
@@ -225,5 +263,37 @@ fn news(status: DeviceStatus) -> DeviceNews {
         state,
         is_free,
         queue: status.queue,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(yaml: &str) -> Confines {
+        let config = packtrain_config::parse(yaml, "packtrain.yaml").unwrap();
+        confines(&config, &targets(&config), Path::new("/project"))
+    }
+
+    #[test]
+    fn agents_may_do_what_the_configuration_says_and_no_more() {
+        let nothing = Confines {
+            reach: Reach {
+                folder: "/project".into(),
+                ..Reach::default()
+            },
+            ..Confines::default()
+        };
+        assert_eq!(of("{}"), nothing);
+        let host = of("agents: {hostCommands: true}");
+        assert!(host.host_commands && !host.device_shell);
+        let shell = of("agents: {deviceShell: true}");
+        assert!(!shell.host_commands && shell.device_shell);
+        let schemes = of("agents: {schemes: [shop]}\n\
+             targets: {a: {baseUrl: 'HTTPS://a.b'}, b: {baseUrl: 'file:///x'}}\n\
+             devices: {web: {d: {baseUrl: 'http://c'}, e: {}}}\n\
+             target: own://app");
+        let schemes: Vec<_> = schemes.reach.schemes.into_iter().collect();
+        assert_eq!(schemes, ["file", "http", "https", "own", "shop"]);
     }
 }

@@ -50,9 +50,7 @@ pub(super) async fn carry_out(
     } = request;
     let caller = match ticket {
         None => Caller::Person,
-        Some(ticket) if hub.tickets.is_good(&ticket) => Caller::Remote {
-            host_commands: false,
-        },
+        Some(ticket) if hub.tickets.is_good(&ticket) => project.agent.clone(),
         Some(_) => {
             let error = CliError::infrastructure("the agent that started this run is gone");
             return refuse(&mut writer, error).await;
@@ -166,7 +164,9 @@ impl SessionSink for Back {
 
     fn waits(&self, reason: &str) {
         // When there is no room something newer is on its way.
-        let _ = self.0.try_send((SessionNews::Waits(reason.to_owned()), None));
+        let _ = self
+            .0
+            .try_send((SessionNews::Waits(reason.to_owned()), None));
     }
 }
 

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use packtrain_tools::toolsets::ListedTool;
-use packtrain_tools::{Access, Registry, ToolSpec};
+use packtrain_tools::{Caller, Registry, ToolSpec};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::json;
 
 use super::ours::{self, LEASE};
+use super::schema::lean;
 
 /// The tools of one state of a registry; made anew when that changes.
 #[derive(Default)]
@@ -20,13 +21,13 @@ struct Made {
 
 impl Catalog {
     /// All tools, those that agents do not get with the reason.
-    pub(crate) fn of(&self, registry: &Arc<Registry>) -> Arc<Vec<ListedTool>> {
+    pub(crate) fn of(&self, registry: &Arc<Registry>, agent: &Caller) -> Arc<Vec<ListedTool>> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made.as_ref().filter(|made| Arc::ptr_eq(&made.of, registry)) {
             return Arc::clone(&made.tools);
         }
         let specs = registry.all().map(|tool| tool.spec());
-        let tools = Arc::new(specs.map(listed).collect());
+        let tools = Arc::new(specs.map(|spec| listed(spec, agent)).collect());
         *made = Some(Made {
             of: Arc::clone(registry),
             tools: Arc::clone(&tools),
@@ -35,8 +36,9 @@ impl Catalog {
     }
 }
 
-fn listed(spec: &ToolSpec) -> ListedTool {
+fn listed(spec: &ToolSpec, agent: &Caller) -> ListedTool {
     let mut listed = ListedTool::of(spec);
+    listed.description = super::answers::plain(&listed.description);
     let properties = spec.arguments["properties"].as_object();
     if ours::is_own(&spec.name) {
         listed.hidden =
@@ -44,9 +46,8 @@ fn listed(spec: &ToolSpec) -> ListedTool {
     } else if properties.is_some_and(|all| all.contains_key(LEASE)) {
         let why = format!("it has an argument `{LEASE}` of its own; rename that in its source");
         listed.hidden = Some(why);
-    } else if spec.access == Access::HostCommands {
-        let why = "it runs commands of this computer, which agents may not";
-        listed.hidden = Some(why.to_owned());
+    } else if let Some(refusal) = agent.refusal(spec) {
+        listed.hidden = Some(refusal.to_string());
     }
     if !spec.platforms.is_empty() {
         let on: Vec<_> = spec
@@ -71,11 +72,8 @@ pub(super) fn shown(listed: ListedTool) -> Tool {
 
 /// A schema of arguments with the lease besides.
 fn with_lease(schema: &JsonObject) -> JsonObject {
-    let mut schema = schema.clone();
+    let mut schema = lean(schema);
     schema.insert("type".to_owned(), json!("object"));
-    // What an editor shows costs an agent tokens.
-    schema.remove("$schema");
-    schema.remove("title");
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
         let lease = json!({ "type": "string", "description": "From device_acquire." });

@@ -44,7 +44,10 @@ impl Desk {
             .tools()
             .await
             .map_err(|error| ErrorData::internal_error(error.explanation.message, None))?;
-        Ok(self.project().catalog.of(&registry.snapshot()))
+        Ok(self
+            .project()
+            .catalog
+            .of(&registry.snapshot(), &self.project().agent))
     }
 
     /// What `tools/list` answers.

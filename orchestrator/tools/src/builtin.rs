@@ -176,6 +176,12 @@ impl<A: DeserializeOwned + 'static> Builtin<A> {
         self
     }
 
+    /// Runs commands on the device.
+    fn running_device_commands(mut self) -> Self {
+        self.spec.access = Access::DeviceShell;
+        self
+    }
+
     /// Not written into recordings.
     fn unrecorded(mut self) -> Self {
         self.spec.recordable = false;

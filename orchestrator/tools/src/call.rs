@@ -16,8 +16,9 @@ use packtrain_program::LeftRunning;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use crate::caller::Caller;
 use crate::mobile::screen::{Asked, ScreenMemory};
-use crate::tool::{Access, Answer, ToolError, ToolSpec};
+use crate::tool::{Answer, ToolError, ToolSpec};
 
 /// The app under test.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,41 +140,6 @@ pub struct ToolRequest<'a> {
     pub depth: u32,
     /// Who asks.
     pub caller: Caller,
-}
-
-/// Who asks for a call, and so what it may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Caller {
-    /// Whoever started the run on this computer: its trails, or `packtrain tool`.
-    Person,
-    /// Whoever started the run on another computer of the farm: its trails.
-    Farm {
-        /// Whether the host lets them run commands of this computer.
-        host_commands: bool,
-    },
-    /// Anybody else: a tool's callback, an MCP client, an agent.
-    Remote {
-        /// Whether the configuration lets it run commands of this computer.
-        host_commands: bool,
-    },
-}
-
-impl Caller {
-    /// Whether it may call a tool.
-    pub const fn may_call(self, spec: &ToolSpec) -> bool {
-        match spec.access {
-            Access::Session => true,
-            Access::HostCommands => self.may_run_host_commands(),
-        }
-    }
-
-    /// Whether it may run commands of this computer.
-    pub const fn may_run_host_commands(self) -> bool {
-        match self {
-            Self::Person => true,
-            Self::Farm { host_commands } | Self::Remote { host_commands } => host_commands,
-        }
-    }
 }
 
 /// One call of a tool.

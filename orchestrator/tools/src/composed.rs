@@ -153,7 +153,7 @@ impl Composed {
                 undefined: Undefined::Error,
                 at,
                 depth: call.depth + 1,
-                caller: call.caller,
+                caller: call.caller.clone(),
             };
             last = call.invoker.invoke(request).await?;
         }

@@ -6,6 +6,7 @@
 pub mod builtin;
 mod call;
 mod callback;
+mod caller;
 pub mod commands;
 mod composed;
 mod document;
@@ -23,8 +24,9 @@ mod tool;
 pub mod toolsets;
 
 pub use builtin::is_template;
-pub use call::{Call, CallTrace, Caller, Invoke, SessionScope, Target, Targets, ToolRequest};
+pub use call::{Call, CallTrace, Invoke, SessionScope, Target, Targets, ToolRequest};
 pub use callback::{CallbackLimits, CallbackReply, Callbacks};
+pub use caller::{Caller, Confines};
 pub use composed::{Composed, ToolFile, check_cycles};
 pub use invocation::Invocations;
 pub use naming::{NamingProblem, check_name};

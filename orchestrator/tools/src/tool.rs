@@ -33,6 +33,8 @@ pub enum Access {
     /// Its session: the device and the memory.
     #[default]
     Session,
+    /// Its session, and whatever a shell of its device reaches.
+    DeviceShell,
     /// Programs of the computer it is called on.
     HostCommands,
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use packtrain_drivers::{ActionReport, CommandContext, DriverError, LaunchMode, Observation};
+use packtrain_drivers::{
+    ActionReport, CommandContext, DriverError, LaunchMode, Observation, Reach,
+};
 use serde_json::{Value, json};
 
 use super::{Result, WdaDriver, begin, done, noted};
@@ -154,6 +156,7 @@ impl WdaDriver {
         if url.trim().is_empty() {
             return Err(DriverError::Invalid("the address is empty".to_owned()));
         }
+        let url = &Reach::confine(self.state.reach.as_ref(), url, || Ok(url.to_owned()))?;
         self.front_changes();
         let request = WdaRequest::post("open the address", "/url", &json!({"url": url}))
             .within(OPEN_URL_TIMEOUT);

@@ -25,6 +25,7 @@ impl WdaDriver {
             .put_back(&mut self.agent, &self.access, ctx)
             .await?;
         self.state = State::default();
+        self.state.reach.clone_from(&options.reach);
         self.set_launch_arguments(options);
         let mut applied = self.apply_axes(options, ctx).await?;
         self.agent.open_session(ctx).await?;

@@ -27,7 +27,7 @@ impl Invoke for Invoker<'_> {
         path: &'a str,
         call: &'a Call<'a>,
     ) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Box::pin(self.nested(path, call.depth + 1, call.caller))
+        Box::pin(self.nested(path, call.depth + 1, call.caller.clone()))
     }
 }
 
@@ -36,13 +36,15 @@ impl Invoker<'_> {
         let session = self.session;
         let trail: Arc<Trail> = session
             .loader
-            .load(path, &session.scope.folders)
+            .load(path, &session.scope.folders, session.caller.reach())
             .map_err(ToolError::failed)?;
         let mut ran = 0;
         for step in trail.all_steps() {
             let outcome = match step.recording_for(&session.lineage) {
                 Recorded::NoAction(_) => Ok(()),
-                Recorded::Calls(_, calls) => Box::pin(self.all(&trail, calls, depth, caller)).await,
+                Recorded::Calls(_, calls) => {
+                    Box::pin(self.all(&trail, calls, depth, caller.clone())).await
+                }
                 Recorded::Unknown => Err(session.needs_agent()),
             };
             outcome.map_err(|outcome| {

@@ -167,7 +167,7 @@ impl<'a> Calls<'a> {
     fn missing_trail(&self, path: &Value, source: &Source) -> Option<Diagnostic> {
         let beside = Path::new(source.name()).parent()?;
         let folders = [beside.to_owned(), self.working_directory.to_owned()];
-        let missing = trails::locate(&path.as_scalar()?.text, &folders).err()?;
+        let missing = trails::locate(&path.as_scalar()?.text, &folders, None).err()?;
         Some(
             Diagnostic::error(source, path.span, missing).hint(
                 "paths start at the folder of this trail or at the working directory".to_owned(),

@@ -39,6 +39,7 @@ fn shell() -> Vec<Arc<dyn Tool>> {
         .internal()
         .unrecorded()
         .code("command")
+        .running_device_commands()
         .done(),
         tool::<GrantPermissions>(
             "android_grantPermissions",

@@ -18,7 +18,8 @@ use super::handle::{Source, Use};
 use super::mcp::{CallError, CallResult, PendingCall};
 use super::metadata::{CONTEXT_ARGUMENT, ContextArgument, ToolTraits, describe};
 use super::results;
-use crate::call::{Call, Caller, ToolRequest};
+use crate::call::{Call, ToolRequest};
+use crate::caller::Caller;
 use crate::invocation::{Callback, CallbackError, Does, Invocation};
 use crate::tool::{Answer, Tool, ToolError, ToolSpec};
 

@@ -1,0 +1,105 @@
+//! Which addresses a session may open, and which files of this computer it may touch, where whoever
+//! asked for it may not do just anything. Knows nothing of who that is.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use url::{ParseError, Url};
+
+use crate::error::DriverError;
+
+/// What everybody may open, besides `about:blank`.
+const OPEN_TO_ALL: [&str; 3] = ["data", "http", "https"];
+
+/// How far a session reaches.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Schemes besides `http`, `https` and `data`, in lower case.
+    pub schemes: BTreeSet<String>,
+    /// Where files have to lie, links followed.
+    pub folder: PathBuf,
+}
+
+impl Reach {
+    /// The whole address that `given` stands for, when it may be opened. Both are read as browsers
+    /// read them.
+    ///
+    /// # Errors
+    /// What `whole` fails with, and [`DriverError::Invalid`] that says why it may not be opened.
+    pub fn confine<E: From<DriverError>>(
+        reach: Option<&Self>,
+        given: &str,
+        whole: impl FnOnce() -> Result<String, E>,
+    ) -> Result<String, E> {
+        let Some(reach) = reach else {
+            return whole();
+        };
+        reach.admits_given(given)?;
+        let opened = whole()?;
+        reach.admits_url(&Url::parse(&opened).map_err(unreadable)?)?;
+        Ok(opened)
+    }
+
+    fn admits_given(&self, given: &str) -> Result<(), DriverError> {
+        if given.chars().any(char::is_control) {
+            return Err(refused("an address with control characters in it"));
+        }
+        match Url::parse(given) {
+            Ok(url) => self.admits_url(&url),
+            Err(ParseError::RelativeUrlWithoutBase) => Ok(()),
+            Err(error) => Err(unreadable(error)),
+        }
+    }
+
+    /// Whether files of this computer may be opened at all.
+    ///
+    /// # Errors
+    /// [`DriverError::Invalid`] that says why not.
+    pub fn admits_files(&self) -> Result<(), DriverError> {
+        self.admits_scheme("file")
+    }
+
+    /// Whether a file lies where files have to lie.
+    pub fn holds(&self, file: &Path) -> bool {
+        let (folder, file) = (self.folder.canonicalize(), file.canonicalize());
+        matches!((folder, file), (Ok(folder), Ok(file)) if file.starts_with(&folder))
+    }
+
+    fn admits_url(&self, url: &Url) -> Result<(), DriverError> {
+        match url.scheme() {
+            "about" if url.path() == "blank" => Ok(()),
+            "file" => {
+                self.admits_files()?;
+                let is_held = url.to_file_path().is_ok_and(|file| self.holds(&file));
+                is_held
+                    .then_some(())
+                    .ok_or_else(|| refused("what is no file of the project"))
+            }
+            scheme => self.admits_scheme(scheme),
+        }
+    }
+
+    fn admits_scheme(&self, scheme: &str) -> Result<(), DriverError> {
+        if OPEN_TO_ALL.contains(&scheme) || self.schemes.contains(scheme) {
+            return Ok(());
+        }
+        let own = self.schemes.iter().map(String::as_str);
+        let known: Vec<_> = OPEN_TO_ALL.into_iter().chain(own).collect();
+        Err(DriverError::Invalid(format!(
+            "agents may not open `{scheme}:` addresses, only about:blank and {}; `agents.schemes` in \
+             the configuration allows more",
+            known.join(", ")
+        )))
+    }
+}
+
+fn refused(what: &str) -> DriverError {
+    DriverError::Invalid(format!("agents may not open {what}"))
+}
+
+fn unreadable(error: ParseError) -> DriverError {
+    refused(&format!("what cannot be read as an address: {error}"))
+}
+
+#[cfg(test)]
+mod tests;
