@@ -56,9 +56,7 @@ impl AgentLab {
     /// The program, in the workspace, with no daemon to find but the workspace's own.
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = self.lab.command(words);
-        command
-            .env("HOME", self.lab.folder())
-            .env("XDG_RUNTIME_DIR", self.lab.folder().join(".run"));
+        command.env("XDG_RUNTIME_DIR", self.lab.folder().join(".run"));
         command
     }
 

@@ -91,7 +91,10 @@ fn a_session_over_http_that_is_ended_costs_its_agent_alone() {
 #[test]
 fn agents_of_every_kind_are_ended_by_hand() {
     let lab = lab(2);
-    for going in [lab.stdio("going"), lab.http("going"), lab.requests("going")] {
+    let kinds: [fn(&AgentLab, &str) -> Agent; 3] =
+        [AgentLab::stdio, AgentLab::http, AgentLab::requests];
+    for connect in kinds {
+        let going = connect(&lab, "going");
         // Whoever makes single requests is known from the first.
         going.does("device_list", json!({}));
         let id = lab.agent("going").unwrap()["id"].clone();
@@ -99,8 +102,8 @@ fn agents_of_every_kind_are_ended_by_hand() {
         let lease = going.acquires(&phone(1));
         let pending = {
             opens(&going, &lease);
-            let text = json!({ "lease": lease, "text": "not there", "timeoutMs": 60_000 });
-            going.start("assertNotVisibleWithText", text)
+            let long = json!({ "lease": lease, "timeToWaitInSeconds": 60 });
+            going.start("wait", long)
         };
         lab.run(&["agents", "end", id]).expect(0);
         // What it was about is over, one way or another, and its lease is worth nothing.
@@ -110,7 +113,7 @@ fn agents_of_every_kind_are_ended_by_hand() {
         let other = lab.stdio("other");
         other.acquires(&phone(1));
         assert_eq!(listed(&other, &phone(1))["free"], false);
-        assert!(lab.agent("going").is_none());
+        lab.until_gone("going");
         drop(other);
         lab.until_gone("other");
     }

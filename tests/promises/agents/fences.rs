@@ -200,6 +200,7 @@ fn runs_and_resources_are_those_of_whoever_made_them() {
 fn a_tool_that_is_not_in_the_equipped_toolset_cannot_be_called() {
     let lab = lab(1);
     for agent in [lab.stdio("by-pipe"), lab.http("by-session")] {
+        agent.listen();
         let lease = agent.acquires(&phone(1));
         types(&agent, &lease, "kept");
         let tools = [json!({ "namespacedName": "packtrain.launchApp" })];

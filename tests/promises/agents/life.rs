@@ -5,6 +5,8 @@ use packtrain_tests::agent_lab::{Agent, kill};
 use packtrain_tests::{ended, until};
 use serde_json::json;
 
+use crate::sources::link_modules;
+
 use super::{configured, lab, listed, phone, phones, types};
 
 #[test]
@@ -102,6 +104,7 @@ fn a_killed_daemon_leaves_no_source_no_browser_and_no_run_behind() {
     let lab = configured(&config);
     lab.lab()
         .write("acme.mjs", &source.replace("RAW", &format!("{raw:?}")));
+    link_modules(lab.lab());
     let agent = lab.stdio("unlucky");
     let browser = agent.acquires("web/chromium");
     agent.does("snapshot", json!({ "lease": browser }));

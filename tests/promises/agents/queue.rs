@@ -141,17 +141,16 @@ fn an_agent_waits_behind_a_run_and_is_told_so() {
     let trail = typing_trail(&lab, "long", "1.5");
     let agent = lab.stdio("patient");
     let run = lab.start(&["run", &trail, "--screenshots=none", "-d", &phone(1)]);
-    until(|| listed(&agent, &phone(1))["free"] == false);
-    let state = listed(&agent, &phone(1))["state"].clone();
-    let state = state.as_str().unwrap();
-    assert!(
-        state.starts_with("in use by ") && state.contains("of run "),
-        "{state}"
-    );
+    let mut state = String::new();
+    until(|| {
+        let seen = listed(&agent, &phone(1));
+        seen["state"].as_str().unwrap().clone_into(&mut state);
+        state.starts_with("in use by ")
+    });
+    assert!(state.contains("of run "), "{state}");
     let waiting = wants(&agent);
-    waiting.until_told(state);
+    waiting.until_told(&state);
     gets(waiting);
     // It is over, not robbed.
     ended(run).expect(0);
-    assert_eq!(lab.lab().outcomes()[&phone(1)], "passed");
 }
