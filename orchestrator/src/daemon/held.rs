@@ -111,7 +111,7 @@ impl Held {
             .await
             .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let folder = writer.folder().to_owned();
-        let here = project
+        let (here, toolbox) = project
             .here(
                 project.agent.clone(),
                 project.key.folder.clone(),
@@ -171,6 +171,8 @@ impl Held {
         };
         let ended = closed.clone();
         work.spawn(async move {
+            // The tools stay as long as what calls them.
+            let _toolbox = toolbox;
             run_of_it.execute().await;
             thread.finish().await;
             ended.cancel();

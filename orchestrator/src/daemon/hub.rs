@@ -236,6 +236,15 @@ impl Hub {
         }
     }
 
+    /// The agent of whoever comes by single requests, when it has a device or a run.
+    pub(crate) fn busy_requester(&self, visitor: &Visitor, client: &str) -> Option<Arc<Agent>> {
+        let all = self.requesters.lock();
+        let all = all.unwrap_or_else(PoisonError::into_inner);
+        let agent = all.get(&requester(visitor, client))?.agent();
+        let is_busy = !agent.gone.is_cancelled() && !agent.has_nothing();
+        is_busy.then(|| Arc::clone(agent))
+    }
+
     /// The agent of whoever comes by single requests.
     ///
     /// # Errors
@@ -246,11 +255,7 @@ impl Hub {
         client: &str,
         project: Arc<Project>,
     ) -> Result<Arc<Agent>, CliError> {
-        let who = (
-            visitor.principal().as_str().to_owned(),
-            visitor.toolset().map(str::to_owned),
-            client.chars().take(80).collect(),
-        );
+        let who = requester(visitor, client);
         let mut all = self
             .requesters
             .lock()
@@ -308,6 +313,15 @@ impl Hub {
         let open = projects.values().filter_map(|(_, cell)| cell.get());
         futures::future::join_all(open.map(|project| project.close())).await;
     }
+}
+
+/// What those who come by single requests are told apart by.
+fn requester(visitor: &Visitor, client: &str) -> Requester {
+    (
+        visitor.principal().as_str().to_owned(),
+        visitor.toolset().map(str::to_owned),
+        client.chars().take(80).collect(),
+    )
 }
 
 /// Equips the toolset of the endpoint that an agent came to.

@@ -56,7 +56,7 @@ pub(super) async fn carry_out(
             return refuse(&mut writer, error).await;
         }
     };
-    let here = match project.here(caller, working_directory, scratch).await {
+    let (here, _toolbox) = match project.here(caller, working_directory, scratch).await {
         Ok(here) => here,
         Err(error) => return refuse(&mut writer, error).await,
     };

@@ -117,6 +117,12 @@ impl AgentServer {
             // A session goes on with what it began with.
             return Ok(Arc::clone(present.agent()));
         }
+        if visitor.session().is_none()
+            && let Some(agent) = hub.busy_requester(visitor, name)
+        {
+            // So does whoever has none and has something in hand.
+            return Ok(agent);
+        }
         let refused = |error: crate::exit::CliError| {
             ErrorData::internal_error(error.explanation.message, None)
         };
