@@ -40,7 +40,7 @@ pub(crate) struct Project {
     pub(crate) agent: Caller,
     fleet: Fleet,
     wiring: Wiring,
-    loaded: Loaded,
+    loaded: Arc<Loaded>,
     toolbox: tokio::sync::Mutex<Arc<Toolbox>>,
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
@@ -85,7 +85,7 @@ impl Project {
             agent: Caller::Agent(Arc::new(confines(&config, &targets, &root))),
             targets,
             toolsets: Arc::new(toolsets),
-            loaded,
+            loaded: Arc::new(loaded),
             toolbox: tokio::sync::Mutex::new(Arc::new(toolbox)),
             config,
             root,
@@ -113,11 +113,16 @@ impl Project {
     /// The mistakes in the files, when they are others than before.
     pub(crate) async fn toolbox(&self) -> Result<Arc<Toolbox>, CliError> {
         let mut toolbox = self.toolbox.lock().await;
-        let is_current =
-            tokio::task::block_in_place(|| toolbox.is_current(&self.config, &self.root));
-        if !is_current {
-            let made =
-                tokio::task::block_in_place(|| Toolbox::read(&self.loaded, &self.key.folder));
+        let (loaded, folder) = (Arc::clone(&self.loaded), self.key.folder.clone());
+        let known = Arc::clone(&toolbox);
+        let looking = tokio::task::spawn_blocking(move || {
+            let is_current = known.is_current(&loaded.config, &loaded.root);
+            (!is_current).then(|| Toolbox::read(&loaded, &folder))
+        });
+        let made = looking.await.map_err(|error| {
+            CliError::infrastructure("the project's tools cannot be read").because(&error)
+        })?;
+        if let Some(made) = made {
             // What was there ends with the last session that uses it.
             *toolbox = Arc::new(made?.0);
         }
