@@ -56,7 +56,7 @@ impl Desk {
         tools.extend(toolset_tools::definitions());
         let offered = self
             .toolsets()
-            .offered(&self.agent.equipped(), &*self.listed().await?);
+            .offered(&self.agent.equipped(), &self.listed().await?);
         tools.extend(offered.into_iter().map(catalog::shown));
         Ok(tools)
     }
