@@ -9,6 +9,7 @@ server = subprocess.Popen(
     ["packtrain", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
 )
 asked = 0
+LOOKS = 500
 
 
 def send(**message):
@@ -58,7 +59,11 @@ for label, text in (("Email", "ada@example.com"), ("Password", "secret")):
     call("tap", lease=lease, ref=reference(screen, label))
     call("inputText", lease=lease, text=text)
 call("tap", lease=lease, ref=reference(screen, "Sign in"))
-changes, _ = call("snapshot", lease=lease, since=read["mark"])
+# An app takes its time: look until it asks.
+for _ in range(LOOKS):
+    changes, read = call("snapshot", lease=lease, since=read["mark"])
+    if '"Allow"' in changes:
+        break
 call("tap", lease=lease, ref=reference(changes, "Allow"))
 call("device_release", lease=lease)
 

@@ -183,7 +183,7 @@ impl Session<'_> {
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
         let (trail, path) = stored.map_err(host_failed)?;
-        let value = self.demand(trail, path)?;
+        let value = self.demand(trail, path).map_err(Unfit::outcome)?;
         let subject = names::demand(&order.run, &order.session);
         let permit = self.inner.demands.acquire().await;
         let put = self.inner.link.put_if(&subject, 0, value.into(), None);
@@ -205,11 +205,11 @@ impl Session<'_> {
     ///
     /// # Errors
     /// When the order is none for a farm: asking again would not change that.
-    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, Outcome> {
+    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, Unfit> {
         let order = &self.order;
         let DeviceRequirement::Matching(on) = &order.requires else {
             let cause = "a session of the farm says what its device has to be";
-            return Err(unfit(cause.to_owned(), None));
+            return Err(Unfit::because(cause.to_owned()));
         };
         let mut bare = order.clone();
         // The trail travels by itself, once; secrets are sealed.
@@ -218,7 +218,7 @@ impl Session<'_> {
         if let Some(app) = &mut bare.cell.app_file {
             let place = self.inner.files.map(app);
             let stays = || format!("{} does not travel to hosts", app.display());
-            *app = place.ok_or_else(|| unfit(stays(), None))?.into();
+            *app = place.ok_or_else(|| Unfit::because(stays()))?.into();
         }
         let base = base(&order.session);
         let avoid = {
@@ -240,7 +240,7 @@ impl Session<'_> {
             path,
         };
         let value = serde_json::to_vec(&demand);
-        let value = value.map_err(|error| unfit(error.to_string(), None))?;
+        let value = value.map_err(|error| Unfit::because(error.to_string()))?;
         fits(value)
     }
 
@@ -465,14 +465,17 @@ impl Inner {
 }
 
 /// A demand, if the server takes one of its size.
-fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Outcome> {
+fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Unfit> {
     let bytes = demand.len();
     if bytes <= DEMAND_BYTES {
         return Ok(demand);
     }
     let cause = format!("order too large: {bytes} bytes, and the farm takes {DEMAND_BYTES}");
     let hint = "put what `--memory` and `--arg` give it into a file of the project";
-    Err(unfit(cause, Some(hint.to_owned())))
+    Err(Unfit {
+        cause,
+        hint: Some(hint.to_owned()),
+    })
 }
 
 /// Ends at a moment; never without one.
@@ -492,12 +495,24 @@ fn cancelled(stop: &SessionStop) -> Outcome {
     Outcome::Cancelled { by: stop.cause() }
 }
 
-/// What no host could carry out.
-const fn unfit(cause: String, hint: Option<String>) -> Outcome {
-    Outcome::Infrastructure {
-        blame: Blame::Configuration,
-        cause,
-        hint,
+/// What no host could carry out, and why.
+#[derive(Debug)]
+struct Unfit {
+    cause: String,
+    hint: Option<String>,
+}
+
+impl Unfit {
+    const fn because(cause: String) -> Self {
+        Self { cause, hint: None }
+    }
+
+    fn outcome(self) -> Outcome {
+        Outcome::Infrastructure {
+            blame: Blame::Configuration,
+            cause: self.cause,
+            hint: self.hint,
+        }
     }
 }
 
@@ -516,14 +531,11 @@ mod tests {
     #[test]
     fn an_order_that_is_too_large_is_told_by_its_size_and_with_what_to_do() {
         assert!(fits(vec![0; DEMAND_BYTES]).is_ok());
-        let Err(Outcome::Infrastructure { blame, cause, hint }) = fits(vec![0; 1_200_000]) else {
-            panic!("it is taken");
-        };
-        assert_eq!(blame, Blame::Configuration);
+        let unfit = fits(vec![0; 1_200_000]).unwrap_err();
         assert_eq!(
-            cause,
+            unfit.cause,
             "order too large: 1200000 bytes, and the farm takes 1000000"
         );
-        assert!(hint.unwrap().contains("`--memory`"));
+        assert!(unfit.hint.unwrap().contains("`--memory`"));
     }
 }

@@ -349,7 +349,6 @@ impl State {
         let visit = row.sessions[at].visit.take();
         row.set_visit(at, visit);
         self.refresh_session(run, at);
-        self.wait(run, at);
         if let Some(held) = self.runs[run].sessions[at].held {
             self.review_device(held);
         }
@@ -413,6 +412,8 @@ impl State {
             && let Some(wish) = &self.runs[run].sessions[at].wish
         {
             self.open.asked.insert((run, wish.lane.expression));
+            // Also when what it was to be granted was another's.
+            self.wait(run, at);
         }
     }
 
