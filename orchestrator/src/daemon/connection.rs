@@ -42,20 +42,26 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
     let hello = hello.unwrap_or(Ok(None)).ok().flatten();
     let hello = hello.unwrap_or_default();
     let version = hello["version"].as_str().unwrap_or_default();
-    // What another version says may have any form, and may end this one.
-    let is_end = hello["wants"] == STOP;
-    if !version.is_empty() && version != VERSION && !is_end {
+    // Another version may say the rest in any form, and may end this one.
+    if !version.is_empty() && hello["wants"] == STOP {
+        grant(&mut writer, &json!({ "pid": std::process::id() })).await?;
+        hub.ending.cancel();
+        return Ok(());
+    }
+    if !version.is_empty() && version != VERSION {
         let message = format!("the daemon is of version {VERSION}, the command of {version}");
         let error = CliError::infrastructure(message);
         let error = error.hint("`packtrain daemon stop`, and run the command again");
         return refuse(&mut writer, error).await;
     }
-    let Ok(Hello {
+    let Some(Hello {
         project,
         state: files,
         wants,
         ..
     }) = serde_json::from_value(hello)
+        .ok()
+        .filter(|hello: &Hello| hello.version == VERSION)
     else {
         return refuse(&mut writer, CliError::misuse("that is no request")).await;
     };
@@ -66,11 +72,8 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             let ended = hub.end(&id).await;
             grant(&mut writer, &json!({ "ended": ended })).await
         }
-        Wants::Stop => {
-            grant(&mut writer, &json!({ "pid": std::process::id() })).await?;
-            hub.ending.cancel();
-            Ok(())
-        }
+        // Answered above.
+        Wants::Stop => Ok(()),
         Wants::Devices { open: false } if !hub.has(&project).await => {
             let error = CliError::misuse("the project is not open");
             refuse(&mut writer, error).await
