@@ -87,16 +87,22 @@ fn listed(agent: &Agent, device: &str) -> Value {
     found.unwrap().clone()
 }
 
-/// A trail that opens the app, types what it is given, and lets the phone work for so long.
-fn typing_trail(lab: &AgentLab, name: &str, seconds: &str) -> String {
+/// A trail that opens the app, types into it, and stays for so long.
+fn typing_trail(lab: &AgentLab, name: &str, seconds: u32) -> String {
     let path = format!("trails/{name}.trail.yaml");
     let calls = [
         "launchApp: { appId: com.example.note }".to_owned(),
         "tapOnElementWithText: { text: Note }".to_owned(),
         "inputText: { text: of-the-run }".to_owned(),
-        format!("android_adbShell: {{ command: [sleep, '{seconds}'] }}"),
+        format!("wait: {{ timeToWaitInSeconds: {seconds} }}"),
     ];
-    let calls = calls.map(|call| format!("        - {call}\n")).concat();
+    // None at all is no call.
+    let calls = &calls[..calls.len() - usize::from(seconds == 0)];
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|call| format!("        - {call}\n"))
+        .collect();
+    let calls = calls.concat();
     let step = format!("  - step: Type\n    recording:\n      android:\n{calls}");
     lab.lab()
         .write(&path, &format!("config: {{ id: {name} }}\ntrail:\n{step}"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::ServiceExt as _;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 
@@ -17,6 +17,8 @@ use crate::exit::CliError;
 use crate::mcp::AgentServer;
 use crate::mcp::toolset_tools::ToolsetTools;
 
+/// What asks for the end, in every version.
+const STOP: &str = "stop";
 /// How long whoever connects may take to say what is wanted.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -36,22 +38,33 @@ pub(super) async fn serve(stream: UnixStream, hub: Arc<Hub>, state: Arc<DaemonSt
 async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std::io::Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    let hello = tokio::time::timeout(HELLO_TIMEOUT, wire::read::<Hello>(&mut reader)).await;
-    let Ok(Some(Hello {
-        version,
-        project,
-        state: files,
-        wants,
-    })) = hello.unwrap_or(Ok(None))
-    else {
-        return refuse(&mut writer, CliError::misuse("that is no request")).await;
-    };
-    if version != VERSION {
+    let hello = tokio::time::timeout(HELLO_TIMEOUT, wire::read::<Value>(&mut reader)).await;
+    let hello = hello.unwrap_or(Ok(None)).ok().flatten();
+    let hello = hello.unwrap_or_default();
+    let version = hello["version"].as_str().unwrap_or_default();
+    // Another version may say the rest in any form, and may end this one.
+    if !version.is_empty() && hello["wants"] == STOP {
+        grant(&mut writer, &json!({ "pid": std::process::id() })).await?;
+        hub.ending.cancel();
+        return Ok(());
+    }
+    if !version.is_empty() && version != VERSION {
         let message = format!("the daemon is of version {VERSION}, the command of {version}");
         let error = CliError::infrastructure(message);
         let error = error.hint("`packtrain daemon stop`, and run the command again");
         return refuse(&mut writer, error).await;
     }
+    let Some(Hello {
+        project,
+        state: files,
+        wants,
+        ..
+    }) = serde_json::from_value(hello)
+        .ok()
+        .filter(|hello: &Hello| hello.version == VERSION)
+    else {
+        return refuse(&mut writer, CliError::misuse("that is no request")).await;
+    };
     match wants {
         Wants::Status => grant(&mut writer, state).await,
         Wants::Agents => grant(&mut writer, &hub.agents.news()).await,
@@ -59,11 +72,8 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             let ended = hub.end(&id).await;
             grant(&mut writer, &json!({ "ended": ended })).await
         }
-        Wants::Stop => {
-            grant(&mut writer, &json!({ "pid": std::process::id() })).await?;
-            hub.ending.cancel();
-            Ok(())
-        }
+        // Answered above.
+        Wants::Stop => Ok(()),
         Wants::Devices { open: false } if !hub.has(&project).await => {
             let error = CliError::misuse("the project is not open");
             refuse(&mut writer, error).await

@@ -241,7 +241,12 @@ fn order(index: usize, info: DeviceInfo) -> SessionOrder {
 struct NoTrails;
 
 impl TrailLoader for NoTrails {
-    fn load(&self, path: &str, _: &[std::path::PathBuf]) -> Result<Arc<Trail>, String> {
+    fn load(
+        &self,
+        path: &str,
+        _: &[std::path::PathBuf],
+        _: Option<&packtrain_drivers::Reach>,
+    ) -> Result<Arc<Trail>, String> {
         Err(format!("no trail {path}"))
     }
 }

@@ -138,7 +138,7 @@ fn a_lease_ends_with_its_phone() {
 #[test]
 fn runs_and_resources_are_those_of_whoever_made_them() {
     let lab = lab(2);
-    let trail = typing_trail(&lab, "short", "0.01");
+    let trail = typing_trail(&lab, "short", 0);
     let agents = one_of_each(&lab);
     for owner in &agents {
         let started = json!({ "trails": [trail], "devices": [phone(1)] });

@@ -59,7 +59,7 @@ fn what_a_killed_daemon_left_is_no_obstacle() {
     let agent = lab.stdio("next");
     let now = lab.status().unwrap();
     assert_ne!(now.pid, before.pid);
-    assert_ne!(now.token, before.token);
+    assert_eq!(now.token, before.token, "what agents were given stays good");
     let lease = agent.acquires(&phone(1));
     types(&agent, &lease, "again");
 }
@@ -68,7 +68,7 @@ fn what_a_killed_daemon_left_is_no_obstacle() {
 fn stopping_gives_devices_back_and_ends_agents_and_runs() {
     let lab = lab(3);
     let (pipe, session, request) = (lab.stdio("a"), lab.http("b"), lab.requests("c"));
-    let trail = super::typing_trail(&lab, "long", "100");
+    let trail = super::typing_trail(&lab, "long", 100);
     let mut runs = Vec::new();
     for (agent, number) in [&pipe, &session].into_iter().zip(1..) {
         let taken = agent.does("device_acquire", json!({ "device": phone(number) }));
@@ -108,7 +108,7 @@ fn a_killed_daemon_leaves_no_source_no_browser_and_no_run_behind() {
     let agent = lab.stdio("unlucky");
     let browser = agent.acquires("web/chromium");
     agent.does("snapshot", json!({ "lease": browser }));
-    let trail = super::typing_trail(&lab, "long", "100");
+    let trail = super::typing_trail(&lab, "long", 100);
     agent.does(
         "run_start",
         json!({ "trails": [trail], "devices": [phone(1)] }),

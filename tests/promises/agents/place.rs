@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use packtrain_tests::agent_lab::AgentLab;
+use packtrain_tests::until;
 use serde_json::{Value, json};
 
 use super::{lab, phone};
@@ -104,15 +106,24 @@ fn another_version_is_refused_by_either_side_with_what_to_do() {
     }
     std::fs::write(&state, text).unwrap();
 
-    let mut stream = UnixStream::connect(lab.place().join("daemon.sock")).unwrap();
-    let project = json!({ "folder": lab.lab().folder(), "config": null, "environment": {} });
-    let hello = json!({ "version": "0.0.1", "project": project, "state": 0, "wants": "devices" });
-    stream.write_all(format!("{hello}\n").as_bytes()).unwrap();
-    let mut answer = String::new();
-    BufReader::new(stream).read_line(&mut answer).unwrap();
+    let answer = says_hello(&lab, "devices");
     for words in ["Err", &version, "0.0.1", "packtrain daemon stop"] {
         assert!(answer.contains(words), "{answer}");
     }
+    // Ending it is what every version can.
+    assert!(says_hello(&lab, "stop").contains("Ok"));
+    until(|| lab.status().is_none());
+}
+
+/// What a command of another version is answered.
+fn says_hello(lab: &AgentLab, wants: &str) -> String {
+    let mut stream = UnixStream::connect(lab.place().join("daemon.sock")).unwrap();
+    let project = json!({ "folder": lab.lab().folder(), "config": null, "environment": {} });
+    let hello = json!({ "version": "0.0.1", "project": project, "state": 0, "wants": wants });
+    stream.write_all(format!("{hello}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    answer
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn a_configuration_that_changed_is_opened_anew_when_nobody_uses_the_old_one() {
 #[test]
 fn a_run_goes_by_what_the_files_say_now() {
     let lab = lab(1);
-    let trail = typing_trail(&lab, "short", "0.01");
+    let trail = typing_trail(&lab, "short", 0);
     let agent = lab.stdio("first");
     agent.acquires(&phone(1));
     lab.lab().write("packtrain.yaml", &phones(2));

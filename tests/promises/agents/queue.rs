@@ -112,7 +112,7 @@ fn who_is_gone_or_gives_up_is_not_waited_for() {
 #[test]
 fn a_run_waits_behind_an_agent_and_says_for_whom() {
     let lab = lab(1);
-    let trail = typing_trail(&lab, "short", "0.01");
+    let trail = typing_trail(&lab, "short", 0);
     let agent = lab.stdio("holder");
     let lease = agent.acquires(&phone(1));
     types(&agent, &lease, "of-the-agent");
@@ -138,7 +138,7 @@ fn a_run_waits_behind_an_agent_and_says_for_whom() {
 #[test]
 fn an_agent_waits_behind_a_run_and_is_told_so() {
     let lab = lab(1);
-    let trail = typing_trail(&lab, "long", "1.5");
+    let trail = typing_trail(&lab, "long", 2);
     let agent = lab.stdio("patient");
     let run = lab.start(&["run", &trail, "--screenshots=none", "-d", &phone(1)]);
     let mut state = String::new();

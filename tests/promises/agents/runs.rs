@@ -65,7 +65,7 @@ fn reads(agent: &Agent, uri: &str) -> String {
 /// Follows a run to its end, by what it is told.
 #[track_caller]
 fn follows(lab: &AgentLab, agent: &Agent, subscribe: impl FnOnce(&Agent, &str)) {
-    let trail = typing_trail(lab, "followed", "1");
+    let trail = typing_trail(lab, "followed", 1);
     let (run, uri) = starts(agent, &trail, json!({}));
     subscribe(agent, &uri);
     let waiting = agent.start("run_wait", json!({ "run": run, "timeout_ms": 50_000 }));
@@ -130,7 +130,7 @@ fn who_makes_single_requests_listens_for_updates() {
 #[test]
 fn a_run_that_is_cancelled_gives_its_device_back() {
     let lab = lab(1);
-    let trail = typing_trail(&lab, "long", "100");
+    let trail = typing_trail(&lab, "long", 100);
     for agent in [
         lab.stdio("by-pipe"),
         lab.http("by-session"),
@@ -149,7 +149,7 @@ fn a_run_that_is_cancelled_gives_its_device_back() {
 #[test]
 fn a_run_ends_with_the_agent_that_started_it() {
     let lab = lab(1);
-    let trail = typing_trail(&lab, "long", "100");
+    let trail = typing_trail(&lab, "long", 100);
     let other = lab.stdio("other");
     for going in [lab.stdio("going"), lab.http("going")] {
         starts(&going, &trail, json!({}));
@@ -176,7 +176,7 @@ fn a_run_ends_with_the_agent_that_started_it() {
 #[test]
 fn a_run_that_was_let_go_on_outlives_the_agent_that_started_it() {
     let lab = lab(1);
-    let trail = typing_trail(&lab, "detached", "1.5");
+    let trail = typing_trail(&lab, "detached", 2);
     let (other, going) = (lab.stdio("other"), lab.stdio("going"));
     starts(&going, &trail, json!({ "detach": true }));
     until_it_has_the_phone(&other);
