@@ -65,7 +65,7 @@ fn a_session_is_there_for_whoever_opened_it_and_for_nobody_else() {
     assert_eq!(told["principal"], "a");
     assert_eq!(told["session"], session);
     assert_eq!(told["toolset"], Value::Null);
-    assert_eq!(deleting(&rig, &a, "/mcp", &session), 202);
+    assert_eq!(deleting(&rig, &a, "/mcp", &session), 204);
     assert_eq!(rig.ended(), session);
     assert_eq!(deleting(&rig, &a, "/mcp", &session), 404);
     assert_eq!(rig.ask(&a, "/mcp", &session, &call(3, "tap")).status, 404);
@@ -140,7 +140,7 @@ fn a_flood_of_sessions_stays_within_its_caps() {
     // What is refused leaves nothing behind.
     until(|| rig.handlers.alive.load(Ordering::SeqCst) == 10);
     for session in &opened {
-        assert_eq!(deleting(&rig, &a, "/mcp", session), 202);
+        assert_eq!(deleting(&rig, &a, "/mcp", session), 204);
     }
     assert_eq!(flood(&b).len(), 2, "one's own cap holds");
     until(|| rig.handlers.alive.load(Ordering::SeqCst) == 6);
