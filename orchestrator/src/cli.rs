@@ -123,14 +123,13 @@ enum Command {
     Config(config::ConfigArgs),
 }
 
-/// What our variables begin with, and those that configure nothing.
-const OURS: &str = "PACKTRAIN_";
-const NOT_CONFIGURING: [&str; 4] = [
-    "PACKTRAIN_LOG",
-    // By which a program that was started is found again.
-    "PACKTRAIN_PROGRAM",
-    "PACKTRAIN_RUN_TICKET",
-    "PACKTRAIN_TEST_",
+/// What variables begin with that say what a project's devices and tools are.
+const MAKES_A_PROJECT: [&str; 5] = [
+    "PACKTRAIN_AGENTS_",
+    "PACKTRAIN_DEVICES_",
+    "PACKTRAIN_TARGET",
+    "PACKTRAIN_TOOL",
+    "PACKTRAIN_TRAILS_DIR",
 ];
 
 /// What every command starts from.
@@ -184,18 +183,27 @@ impl Context {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
-        let environment = variables.filter(|(name, _)| {
-            let is_ours = name.starts_with(OURS);
-            is_ours && !NOT_CONFIGURING.iter().any(|start| name.starts_with(start))
-        });
+        // How runs go about it is for each of them to say.
+        let environment = variables
+            .filter(|(name, _)| MAKES_A_PROJECT.iter().any(|start| name.starts_with(start)));
         let here = &self.working_directory;
-        let config = self.config_file.as_ref().map(|file| here.join(file));
+        let found = packtrain_config::find(here);
+        let given = self.config_file.as_ref().map(|file| {
+            let file = here.join(file);
+            file.canonicalize().unwrap_or(file)
+        });
+        // The file that is found anyway makes no other project.
+        let usual = found
+            .as_ref()
+            .and_then(|found| found.project.as_ref()?.canonicalize().ok());
+        let config = given.filter(|file| Some(file) != usual.as_ref());
         let root = match &config {
             Some(_) => None,
-            None => packtrain_config::find(here).map(|found| found.root),
+            None => found.map(|found| found.root),
         };
+        let folder = root.unwrap_or_else(|| here.clone());
         ProjectKey {
-            folder: root.unwrap_or_else(|| here.clone()),
+            folder: folder.canonicalize().unwrap_or(folder),
             config,
             environment: environment.collect(),
         }

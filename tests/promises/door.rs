@@ -2,7 +2,7 @@
 //! docs/security.md names these tests.
 
 mod browser;
-mod matrix;
+pub(crate) mod matrix;
 mod rig;
 mod sessions;
 mod wire;

@@ -1,13 +1,16 @@
 //! One connection to the daemon's socket.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rmcp::ServiceExt as _;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncRead, AsyncWriteExt as _, BufReader, ReadBuf};
 use tokio::net::UnixStream;
+use tokio_util::sync::CancellationToken;
 
 use super::hub::Hub;
 use super::place::DaemonState;
@@ -21,6 +24,9 @@ use crate::mcp::toolset_tools::ToolsetTools;
 const STOP: &str = "stop";
 /// How long whoever connects may take to say what is wanted.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long an agent that has hung up is still answered.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Serves whoever has connected, to the end.
 pub(super) async fn serve(stream: UnixStream, hub: Arc<Hub>, state: Arc<DaemonState>) {
@@ -111,9 +117,27 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             };
             grant(&mut writer, &json!({ "agent": present.agent().id })).await?;
             let gone = present.agent().gone.clone();
-            if let Ok(serving) = server.serve_with_ct((reader, writer), gone).await {
-                // That it broke off is its end.
-                let _ = serving.waiting().await;
+            let (reader, hung_up) = Watched::new(reader);
+            let serving = async {
+                if let Ok(serving) = server.serve_with_ct((reader, writer), gone.clone()).await {
+                    // That it broke off is its end.
+                    let _ = serving.waiting().await;
+                }
+            };
+            let given_up = async {
+                hung_up.cancelled().await;
+                // What it has asked for is answered, when that does not take long.
+                tokio::time::sleep(LAST_ANSWERS).await;
+                gone.cancel();
+            };
+            tokio::pin!(serving);
+            tokio::select! {
+                () = &mut serving => {}
+                () = given_up => {
+                    // What it holds goes back now, whatever is still under way.
+                    present.agent().leave();
+                    serving.await;
+                }
             }
             drop(present);
             Ok(())
@@ -136,4 +160,42 @@ pub(super) async fn refuse(
     let answer: Answer = Err(Problem::from(error));
     wire::write(writer, &answer).await?;
     writer.shutdown().await
+}
+
+/// A reader whose end is told.
+struct Watched<R> {
+    inner: R,
+    ended: CancellationToken,
+}
+
+impl<R> Watched<R> {
+    fn new(inner: R) -> (Self, CancellationToken) {
+        let ended = CancellationToken::new();
+        let watched = Self {
+            inner,
+            ended: ended.clone(),
+        };
+        (watched, ended)
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let this = self.get_mut();
+        let (before, room) = (buffer.filled().len(), buffer.remaining());
+        let read = Pin::new(&mut this.inner).poll_read(context, buffer);
+        let is_end = match &read {
+            Poll::Ready(Ok(())) => room > 0 && buffer.filled().len() == before,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        };
+        if is_end {
+            this.ended.cancel();
+        }
+        read
+    }
 }

@@ -89,7 +89,10 @@ pub(super) async fn carry_out(
             () = hub.ending.cancelled() => {
                 stop.cancel(packtrain_model::CancelCause::Interrupt);
                 let ended = tokio::time::timeout(STOP_TIMEOUT, &mut session).await;
-                break ended.unwrap_or_else(|_| lost("the daemon ended"));
+                break match ended {
+                    Ok(outcome) if !matches!(outcome, Outcome::Cancelled { .. }) => outcome,
+                    Ok(_) | Err(_) => lost("the daemon was stopped"),
+                };
             }
         }
     };

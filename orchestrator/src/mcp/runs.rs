@@ -1,5 +1,6 @@
 //! `trail_check`, `run_start`, `run_wait`, `run_status`, `run_cancel`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use crate::daemon::{AgentRun, Checked, Started};
 /// after 60 s.
 const WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
+/// The most trails that one call may name.
+const MOST_TRAILS: usize = 200;
 /// The most runs that one agent has under way.
 const MOST_RUNS: usize = 8;
 
@@ -135,7 +138,14 @@ impl Desk {
         if given.is_empty() {
             return Ok(vec![project.config.trails_dir.clone()]);
         }
-        given.iter().map(|path| inside(&root, path)).collect()
+        if given.len() > MOST_TRAILS {
+            return Err(format!(
+                "{} trails are too many: name their folder",
+                given.len()
+            ));
+        }
+        let paths: Result<BTreeSet<_>, _> = given.iter().map(|path| inside(&root, path)).collect();
+        Ok(paths?.into_iter().collect())
     }
 }
 
