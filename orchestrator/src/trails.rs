@@ -377,7 +377,7 @@ mod tests {
             found(&[beside.clone(), folder.clone()]).unwrap(),
             folder.join("a.trail.yaml")
         );
-        assert!(found(&[beside.clone()]).is_err());
+        assert!(found(std::slice::from_ref(&beside)).is_err());
         assert!(locate("a.trail.yaml", &[beside], None).is_ok());
     }
 }
