@@ -190,6 +190,11 @@ impl Lease {
         self.cancel.is_cancelled() || self.gate.is_closed()
     }
 
+    /// Whether no command reaches the device under it any more.
+    pub fn is_over(&self) -> bool {
+        self.gate.is_closed() || self.commands.is_closed()
+    }
+
     /// Says that the holder is alive though it sends no commands.
     pub fn renew(&self) {
         self.gate.touch();

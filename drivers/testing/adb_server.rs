@@ -14,7 +14,7 @@ pub struct AdbServer {
     pub address: SocketAddr,
     child: Child,
     group: Option<ProcessGroup>,
-    _home: TempDir,
+    home: TempDir,
 }
 
 /// Android's `adb`.
@@ -97,17 +97,58 @@ impl AdbServer {
     /// Starts a server; it listens when this returns.
     pub async fn start() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let port = free_port();
-        let mut command = secluded(Path::new("sh"), home.path());
-        let socket = format!("tcp:localhost:{port}");
-        let (child, group) = start_adb_server(&mut command, &adb(), &["-L", &socket]).await;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
+        let (child, group) = serve(address, &home).await;
         Self {
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            address,
             child,
             group: Some(group),
-            _home: home,
+            home,
         }
     }
+
+    /// Ends it as a crash does; nobody listens when this returns.
+    pub async fn kill(&mut self) {
+        self.group = None;
+        self.child.wait().await.unwrap();
+    }
+
+    /// Starts it again where it was. It knows no phones on the network.
+    pub async fn start_again(&mut self) {
+        let (child, group) = serve(self.address, &self.home).await;
+        self.child = child;
+        self.group = Some(group);
+    }
+
+    /// What `adb` says to a command for this server.
+    pub async fn adb(&self, arguments: &[&str]) -> String {
+        let port = self.address.port().to_string();
+        let said = secluded(&adb(), self.home.path())
+            .args(["-P", &port])
+            .args(arguments)
+            .output()
+            .await
+            .unwrap();
+        String::from_utf8_lossy(&said.stdout).into_owned()
+    }
+
+    /// Plugs a phone in, by its address.
+    pub async fn plug_in(&self, phone: &str) {
+        let said = self.adb(&["connect", phone]).await;
+        assert!(said.contains("connected to"), "{said}");
+    }
+
+    /// Unplugs it.
+    pub async fn unplug(&self, phone: &str) {
+        let said = self.adb(&["disconnect", phone]).await;
+        assert!(said.contains("disconnected"), "{said}");
+    }
+}
+
+async fn serve(address: SocketAddr, home: &TempDir) -> (Child, ProcessGroup) {
+    let mut command = secluded(Path::new("sh"), home.path());
+    let socket = format!("tcp:localhost:{}", address.port());
+    start_adb_server(&mut command, &adb(), &["-L", &socket]).await
 }
 
 impl Drop for AdbServer {

@@ -24,6 +24,7 @@ pub(crate) mod select;
 pub(crate) use self::run::targets;
 pub(crate) mod sources;
 mod tools;
+mod toolsets;
 mod virtual_phones;
 
 use std::ffi::OsString;
@@ -90,6 +91,8 @@ enum Command {
     Tool(inspect::ToolArgs),
     /// List the tools that steps can call, or show one
     Tools(tools::ToolsArgs),
+    /// List the toolsets that agents have built, show, accept or delete one
+    Toolsets(toolsets::ToolsetsArgs),
     /// Show how the tool sources are
     Sources(sources::SourcesArgs),
     /// Make the reports of a run anew from its journal
@@ -122,7 +125,13 @@ enum Command {
 
 /// What our variables begin with, and those that configure nothing.
 const OURS: &str = "PACKTRAIN_";
-const NOT_CONFIGURING: [&str; 3] = ["PACKTRAIN_LOG", "PACKTRAIN_RUN_TICKET", "PACKTRAIN_TEST_"];
+const NOT_CONFIGURING: [&str; 4] = [
+    "PACKTRAIN_LOG",
+    // By which a program that was started is found again.
+    "PACKTRAIN_PROGRAM",
+    "PACKTRAIN_RUN_TICKET",
+    "PACKTRAIN_TEST_",
+];
 
 /// What every command starts from.
 pub(crate) struct Context {
@@ -287,6 +296,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Snapshot(args) => inspect::snapshot(&args, &context),
         Command::Tool(args) => inspect::tool(&args, &context),
         Command::Tools(args) => tools::run(&args, &context),
+        Command::Toolsets(args) => toolsets::run(&args, &context),
         Command::Sources(args) => sources::run(&args, &context),
         Command::Report(args) => report::run(&args, &context),
         Command::Runs(args) => report::list(&args, &context),

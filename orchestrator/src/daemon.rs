@@ -11,6 +11,7 @@ mod project;
 mod runs;
 mod serve;
 mod sessions;
+mod toolbox;
 pub(crate) mod wire;
 
 pub(crate) use self::agents::{Agent, Present, Transport, Update};
@@ -21,3 +22,4 @@ pub(crate) use self::project::Project;
 pub(crate) use self::runs::{AgentRun, Checked, Started, TICKET};
 pub(crate) use self::serve::{ServeOptions, serve};
 pub(crate) use self::sessions::InDaemon;
+pub(crate) use self::toolbox::Toolbox;

@@ -6,5 +6,5 @@ pub(crate) mod capacity;
 pub(crate) mod devices;
 pub(crate) mod scratch;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub(crate) mod workplace;

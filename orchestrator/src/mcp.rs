@@ -10,7 +10,9 @@ mod ours;
 mod reporter;
 mod resources;
 mod runs;
+mod schema;
 mod server;
+mod tasks;
 pub(crate) mod toolset_tools;
 
 pub(crate) use self::server::AgentServer;

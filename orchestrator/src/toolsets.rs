@@ -60,9 +60,7 @@ pub(crate) enum StoreError {
     Name(#[from] InvalidName),
     #[error("unknown toolset `{name}`")]
     Unknown { name: String, hint: Option<String> },
-    #[error(
-        "toolset `{0}` is defined by the configuration or by a file of tools, which people edit"
-    )]
+    #[error("toolset `{0}` is defined by the configuration or by a file, and is changed there")]
     ReadOnly(String),
     #[error("{}: {why}", path.display())]
     Unreadable { path: PathBuf, why: String },
@@ -76,6 +74,16 @@ pub(crate) enum StoreError {
     Unwritable { path: PathBuf, error: io::Error },
     #[error("there is no folder for toolsets: neither a project nor a home")]
     Homeless,
+}
+
+impl StoreError {
+    /// What to do about it.
+    pub(crate) fn hint(&self) -> Option<&str> {
+        let Self::Unknown { hint, .. } = self else {
+            return None;
+        };
+        hint.as_deref()
+    }
 }
 
 /// The toolsets of a project and of its user.
@@ -188,9 +196,7 @@ impl ToolsetStore {
         name: &str,
         change: impl FnOnce(Option<SavedToolset>) -> Result<(SavedToolset, T), E>,
     ) -> Result<(Stored, T), E> {
-        let name = self.writable(name)?;
-        let (place, folder) = self.folder_of(&name).ok_or(StoreError::Homeless)?;
-        no_link(*place, folder)?;
+        let (name, place, folder) = self.home_of(name)?;
         let unwritable = |error| StoreError::Unwritable {
             path: folder.clone(),
             error,
@@ -216,7 +222,7 @@ impl ToolsetStore {
         let written = writing.await.map_err(|error| unwritable(error.into()))?;
         let stored = Stored {
             toolset: written?,
-            place: *place,
+            place,
         };
         Ok((stored, answer))
     }
@@ -226,11 +232,10 @@ impl ToolsetStore {
     /// # Errors
     /// When there is none, or the disk refuses.
     pub(crate) async fn delete(&self, name: &str) -> Result<(), StoreError> {
-        let known = self.writable(name)?;
-        let there = |(_, folder): &&(Place, PathBuf)| is_there(&path(folder, &known));
-        let found = self.folder_of(&known).filter(there);
-        let (place, folder) = found.ok_or_else(|| self.unknown(name))?;
-        no_link(*place, folder)?;
+        let (known, _, folder) = self.home_of(name)?;
+        if !is_there(&path(folder, &known)) {
+            return Err(self.unknown(name));
+        }
         let _lock = lock(folder).await?;
         let path = path(folder, &known);
         fs::remove_file(&path).map_err(|error| match error.kind() {
@@ -239,25 +244,22 @@ impl ToolsetStore {
         })
     }
 
-    /// The name of a toolset that is a file, or may become one.
-    fn writable(&self, name: &str) -> Result<ToolsetName, StoreError> {
-        let is_defined = self.defined.iter().any(|toolset| toolset.name == name);
+    /// The folder that has a toolset or would, unless it is one that is defined elsewhere.
+    fn home_of(&self, name: &str) -> Result<(ToolsetName, Place, &PathBuf), StoreError> {
         let parsed = ToolsetName::parse(name);
-        let is_file = |name: &ToolsetName| {
+        let there = parsed.as_ref().ok().and_then(|name| {
             let mut folders = self.folders.iter();
-            folders.any(|(_, folder)| is_there(&path(folder, name)))
-        };
-        if is_defined && !parsed.as_ref().is_ok_and(is_file) {
+            folders.find(|(_, folder)| is_there(&path(folder, name)))
+        });
+        let is_defined = || self.defined.iter().any(|toolset| toolset.name == name);
+        if there.is_none() && is_defined() {
             return Err(StoreError::ReadOnly(name.to_owned()));
         }
-        Ok(parsed?)
-    }
-
-    /// The folder that has a toolset, or would.
-    fn folder_of(&self, name: &ToolsetName) -> Option<&(Place, PathBuf)> {
-        let mut folders = self.folders.iter();
-        let found = folders.find(|(_, folder)| is_there(&path(folder, name)));
-        found.or_else(|| self.folders.first())
+        let name = parsed?;
+        let home = there.or_else(|| self.folders.first());
+        let (place, folder) = home.ok_or(StoreError::Homeless)?;
+        no_link(*place, folder)?;
+        Ok((name, *place, folder))
     }
 
     fn unknown(&self, name: &str) -> StoreError {

@@ -176,6 +176,11 @@ impl Wiring {
         &self.connectors
     }
 
+    /// Whether a device is a phone that others may drive too.
+    pub(crate) fn is_real(&self, id: &DeviceId) -> bool {
+        self.found_phones.iter().any(|phone| phone.id() == id)
+    }
+
     /// Android devices that are there and cannot be used, with the reason.
     pub fn unusable(&self) -> &[AdbDevice] {
         &self.unusable

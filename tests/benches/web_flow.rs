@@ -155,7 +155,12 @@ struct Ours {
 struct NoTrails;
 
 impl TrailLoader for NoTrails {
-    fn load(&self, path: &str, _: &[PathBuf]) -> Result<Arc<Trail>, String> {
+    fn load(
+        &self,
+        path: &str,
+        _: &[PathBuf],
+        _: Option<&packtrain_drivers::Reach>,
+    ) -> Result<Arc<Trail>, String> {
         Err(format!("no {path} here"))
     }
 }

@@ -3,6 +3,7 @@
 mod audit;
 mod cluster;
 mod kills;
+mod plugging;
 mod proxy;
 mod scene;
 mod unreachable;

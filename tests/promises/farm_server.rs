@@ -1,6 +1,7 @@
 //! A farm of one computer comes up, lets others in, and leaves nothing behind.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use packtrain_model::source::Source;
@@ -96,6 +97,63 @@ fn a_farm_comes_up_is_well_and_leaves_nothing_behind() {
         "{}",
         after.stderr
     );
+}
+
+#[test]
+fn a_farm_that_was_ended_comes_back_where_it_was() {
+    let lab = lab();
+    let farm = Farm::up(&lab, &[]);
+    let address = farm.address();
+    farm.end();
+    let after = run(&lab, &["farm", "token"]).expect(0);
+    assert!(
+        after.stderr.contains("the farm is not up"),
+        "{}",
+        after.stderr
+    );
+    let farm = Farm::up(&lab, &[]);
+    assert_eq!(farm.address(), address);
+    farm.end();
+}
+
+#[test]
+fn who_has_joined_joins_again_by_the_same_token_however_the_server_is_spelt() {
+    let (here, there) = (lab(), lab());
+    let farm = Farm::up(&here, &["--name", "here"]);
+    let address = farm.address();
+    let token = farm.token(&["--role", "viewer"]);
+    let join = |address: &str, name: &str| {
+        let words = ["farm", "join", address, &token, "--name", name];
+        run(&there, &words)
+    };
+    join(&address, "eve").expect(0);
+    let spelt = address.replace("127.0.0.1", "localhost");
+    assert_ne!(spelt, address);
+    join(&spelt, "eve").expect(0);
+    let other = join(&address, "mallory").expect(3);
+    assert!(
+        other.stderr.contains("the token was used by `eve` already"),
+        "{}",
+        other.stderr
+    );
+    assert_eq!(well(&there)["role"], "viewer");
+    let left = files_with(there.folder(), ".joining");
+    assert!(left.is_empty(), "{left:?}");
+    farm.end();
+}
+
+/// The files below a folder whose names end so.
+fn files_with(folder: &Path, end: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(files_with(&path, end));
+        } else if path.to_string_lossy().ends_with(end) {
+            found.push(path);
+        }
+    }
+    found
 }
 
 #[test]

@@ -11,13 +11,13 @@ use serde_json::Value;
 use crate::lab;
 
 /// A page that is not answered before somebody says so.
-struct Gate {
+pub(crate) struct Gate {
     address: SocketAddr,
     open: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Gate {
-    fn closed() -> Self {
+    pub(crate) fn closed() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let open = Arc::new((Mutex::new(false), Condvar::new()));
@@ -31,7 +31,7 @@ impl Gate {
         Self { address, open }
     }
 
-    fn open(&self) {
+    pub(crate) fn open(&self) {
         *self.open.0.lock().unwrap() = true;
         self.open.1.notify_all();
     }
@@ -52,7 +52,7 @@ fn answer(mut connection: TcpStream, (open, opened): &(Mutex<bool>, Condvar)) {
 }
 
 /// A run that stands still at its second step, whose third fails, and the address of its report.
-fn standing(gate: &Gate) -> (Lab, Child, String) {
+pub(crate) fn standing(gate: &Gate) -> (Lab, Child, String) {
     let lab = lab();
     lab.write("packtrain.yaml", "devices: { web: { a: {}, b: {} } }\n");
     lab.write(

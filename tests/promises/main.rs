@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod adb_server;
+mod agents;
 mod android;
 mod check;
 mod ci;
@@ -11,6 +12,7 @@ mod demo;
 mod deploy;
 mod disk;
 mod docs;
+mod door;
 mod downloads;
 mod farm;
 mod farm_server;
@@ -42,6 +44,7 @@ mod targets;
 mod templates;
 mod tidy;
 mod tool_files;
+mod toolsets;
 
 use packtrain_tests::Lab;
 

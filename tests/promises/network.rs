@@ -1,5 +1,7 @@
 //! Android phones on the network, through an adb server.
 
+mod watch;
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, Command};

@@ -120,9 +120,15 @@ fn answer(lab: &Lab, tool: &str) -> Value {
 
 #[track_caller]
 pub(crate) fn nothing_runs(lab: &Lab) {
+    let left = running(lab);
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Processes that are of a workspace, with their command lines.
+pub(crate) fn running(lab: &Lab) -> Vec<(OsString, String)> {
     let folder = lab.folder().canonicalize().unwrap();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let left: Vec<_> = processes
+    processes
         .filter_map(|process| {
             let line = std::fs::read(process.path().join("cmdline")).ok()?;
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
@@ -132,8 +138,7 @@ pub(crate) fn nothing_runs(lab: &Lab) {
             let watches = line.is_empty() || line.contains("leader=$1");
             (is_ours && !watches).then_some((process.file_name(), line))
         })
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
+        .collect()
 }
 
 #[track_caller]

@@ -230,6 +230,13 @@ impl FarmLab {
         )
     }
 
+    /// Carries a run on as another computer would, in a folder of its own.
+    pub fn resume_elsewhere(&self, run: &FarmRun, more: &[&str]) -> FarmRun {
+        let (id, name) = (run.id(), self.next("resumed"));
+        let output = self.lab.folder().join("runs").join(&name);
+        self.carry_on(&name, &["resume"], &[&[id.as_str()], more].concat(), output)
+    }
+
     fn carry_on(&self, name: &str, command: &[&str], words: &[&str], output: PathBuf) -> FarmRun {
         let url = self.url();
         let folder = output.display().to_string();

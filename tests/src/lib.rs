@@ -1,6 +1,7 @@
 //! The lab: a folder of its own, the real program in it, and eyes for what it leaves behind.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+pub mod agent_lab;
 pub mod farm_cluster;
 pub mod farm_lab;
 pub mod nats_proxy;
@@ -90,6 +91,8 @@ impl Lab {
             .current_dir(self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path().join(".config"))
             .env("XDG_STATE_HOME", self.folder.path().join(".state"))
+            // A daemon of the workspace is where its state is.
+            .env_remove("XDG_RUNTIME_DIR")
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         command

@@ -22,7 +22,7 @@ const REDIAL_BACKOFF_MIN: Duration = Duration::from_millis(250);
 /// More is never waited.
 const REDIAL_BACKOFF_MAX: Duration = Duration::from_secs(10);
 /// How long a device that should answer and does not is left alone: it may be booting.
-const ASK_AGAIN_INTERVAL: Duration = Duration::from_secs(5);
+const ASK_AGAIN_INTERVAL: Duration = Duration::from_secs(3);
 
 /// The devices of a pool, now and after every change.
 pub struct AdbWatch {

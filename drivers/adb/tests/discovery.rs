@@ -5,20 +5,7 @@ use packtrain_testing::NO_FAULTS;
 use packtrain_virtual::fleet::Fleet;
 
 use super::lab::{self, Agent, Way, Wire, options, socket};
-use packtrain_testing::{AdbServer, adb, secluded};
-
-/// Has the server connect to a phone under a name of its own.
-async fn connect(server: &AdbServer, name: &str) {
-    let home = tempfile::tempdir().unwrap();
-    let port = server.address.port().to_string();
-    let connected = secluded(&adb(), home.path())
-        .args(["-P", &port, "connect", name])
-        .output()
-        .await
-        .unwrap();
-    let said = String::from_utf8_lossy(&connected.stdout);
-    assert!(said.contains("connected to"), "{said}");
-}
+use packtrain_testing::AdbServer;
 
 #[tokio::test]
 async fn a_phone_to_which_several_ways_lead_is_one_device() {
@@ -30,9 +17,10 @@ async fn a_phone_to_which_several_ways_lead_is_one_device() {
     let server = AdbServer::start().await;
     let [first, second] = [0, 1].map(|index| socket(&fleet.android()[index]));
     // By its address, and by a name for it; the second phone by the server alone.
-    connect(&server, &first.to_string()).await;
-    connect(&server, &format!("localhost:{}", first.port())).await;
-    connect(&server, &second.to_string()).await;
+    server.plug_in(&first.to_string()).await;
+    let by_name = format!("localhost:{}", first.port());
+    server.plug_in(&by_name).await;
+    server.plug_in(&second.to_string()).await;
     let address = lab::address(&fleet.android()[0]);
     let pool = AdbPool::new(AdbOptions {
         direct: vec![(first.to_string(), address)],

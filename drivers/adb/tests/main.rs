@@ -12,3 +12,4 @@ mod input;
 mod lab;
 mod screen;
 mod session;
+mod watch;

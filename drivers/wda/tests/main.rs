@@ -13,3 +13,4 @@ mod restart;
 mod screen;
 mod simulator;
 mod strangers;
+mod watch;

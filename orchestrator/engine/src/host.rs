@@ -25,6 +25,11 @@ pub trait SessionHost: Send + Sync {
 
     /// What happens to its devices from now on.
     fn device_changes(&self) -> mpsc::Receiver<DeviceChange>;
+
+    /// How long ago the run began, when that was in an earlier process; 0 for one that began in this.
+    fn before(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// Something that happened to a device of a host.
@@ -73,6 +78,9 @@ pub trait SessionSink: Send + Sync {
 
     /// Takes a file; waits while it is behind.
     fn save(&self, artifact: NewArtifact) -> BoxFuture<'_, ()>;
+
+    /// Takes what a session waits for, in words, while somebody else has its device.
+    fn waits(&self, _reason: &str) {}
 }
 
 impl SessionOutput {
@@ -124,6 +132,15 @@ impl SessionOutput {
         match &self.to {
             To::Journal(journal) => journal.record_now(event),
             To::Elsewhere(sink) => sink.record_now(event),
+        }
+    }
+
+    /// Says what the session waits for, while somebody else has its device.
+    pub(crate) fn waits(&self, reason: &str) {
+        match &self.to {
+            // Within a run devices are planned.
+            To::Journal(_) => {}
+            To::Elsewhere(sink) => sink.waits(reason),
         }
     }
 

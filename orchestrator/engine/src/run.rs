@@ -151,7 +151,7 @@ impl Run {
         }
         let event = RunEvent::RunFinished {
             verdict: verdict.clone(),
-            duration_ms: begun.elapsed(),
+            duration_ms: begun.elapsed().max(self.host.before()),
         };
         self.journal.record(event).await;
         verdict

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::{CommandError, Fleet, Lease};
+use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, WaitReason};
 use packtrain_drivers::{
     AppCommand, BoxFuture, Command, DeviceInfo, Observation, Platform,
     SessionOptions as DeviceOptions,
@@ -61,10 +61,15 @@ impl Here {
         };
         let holder = format!("{} of run {}", order.session, order.run);
         let deadline = Instant::now() + order.options.connect_timeout;
-        let leased = self
+        let on_wait = |reason: &WaitReason| {
+            if matches!(reason.state, DeviceState::Leased(_)) {
+                output.waits(&format!("{}: {reason}", required.id));
+            }
+        };
+        let leasing = self
             .fleet
-            .lease(&required.id, &holder, deadline, stop.token());
-        match leased.await {
+            .lease_with(&required.id, &holder, deadline, stop.token(), on_wait);
+        match leasing.await {
             Ok(lease) => self.open_on(order, lease, output, stop).await,
             Err(error) => {
                 output.record(started(order, required.clone())).await;
@@ -370,32 +375,9 @@ impl SessionContext {
         answer.map_err(|outcome| self.redacted(outcome))
     }
 
-    /// The device that it has.
-    pub const fn device(&self) -> &DeviceInfo {
-        self.scope.lease.device()
-    }
-
-    /// A text without what the session knows must not be shown.
-    pub fn redacted_text(&self, text: &str) -> String {
-        self.redact(text)
-    }
-
-    /// Sends one command to the device, within `limit`.
-    ///
-    /// # Errors
-    /// As [`Lease::execute`].
-    pub async fn command_by_hand(
-        &self,
-        command: Command,
-        limit: Duration,
-    ) -> Result<Observation, CommandError> {
-        self.scope.lease.renew();
-        let deadline = Instant::now() + limit;
-        let answer = self
-            .scope
-            .lease
-            .execute(command, deadline.min(self.deadline));
-        answer.await
+    /// Whether it does not have its device any more.
+    pub fn is_cut_off(&self) -> bool {
+        self.scope.lease.is_over()
     }
 
     /// Sends one command to the device.

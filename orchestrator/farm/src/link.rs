@@ -21,6 +21,14 @@ const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// How long the server's answer is waited for before a request is made again. It says nothing about
 /// whether the request was carried out.
 pub(crate) const ACK_TIMEOUT: Duration = Duration::from_secs(1);
+/// The pauses before a connection that was not let in is tried again: a server that reads its users
+/// again, because somebody joins, refuses whoever is just connecting.
+const LET_IN_DELAYS: [Duration; 4] = [
+    Duration::from_millis(100),
+    Duration::from_millis(250),
+    Duration::from_millis(550),
+    Duration::from_millis(1_100),
+];
 /// The longest pause between two attempts to connect again.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 /// Messages that may wait for one subscriber: what is beyond is lost, and told.
@@ -199,11 +207,24 @@ struct State {
 }
 
 impl Link {
-    /// Connects.
+    /// Connects. A server that does not let us in is asked a few times, for about two seconds.
     ///
     /// # Errors
     /// When no server answers, it does not let us in, or it is too old.
     pub async fn connect(address: &FarmAddress, name: &str) -> Result<Self, FarmError> {
+        for delay in LET_IN_DELAYS {
+            match Self::connect_once(address, name).await {
+                Err(FarmError::NotAllowedIn { cause, .. }) => {
+                    tracing::debug!(cause, "not let in; tried again");
+                    tokio::time::sleep(delay).await;
+                }
+                connected => return connected,
+            }
+        }
+        Self::connect_once(address, name).await
+    }
+
+    async fn connect_once(address: &FarmAddress, name: &str) -> Result<Self, FarmError> {
         let servers = address.servers.join(", ");
         let state = Arc::new(State {
             connected: watch::Sender::new(None),

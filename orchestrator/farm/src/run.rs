@@ -3,21 +3,24 @@
 
 mod router;
 mod session;
+mod told;
 mod turns;
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use chrono::Utc;
 use futures::StreamExt as _;
 use packtrain_drivers::BoxFuture;
 use packtrain_engine::{DeviceChange, SessionHost, SessionOrder, SessionOutput, SessionStop};
 use packtrain_model::trail::Trail;
 use packtrain_model::{Outcome, RunId};
 use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::router::Router;
@@ -104,7 +107,9 @@ struct Inner {
     cancelled: AtomicBool,
     alive: watch::Receiver<Alive>,
     live: Mutex<Option<Liveness>>,
-    advert: RunAdvert,
+    advert: Mutex<RunAdvert>,
+    /// Whether an earlier process of the run may have left sessions.
+    resumed: bool,
     standing: watch::Receiver<Option<Standing>>,
     _tasks: Vec<AbortOnDropHandle<()>>,
 }
@@ -127,6 +132,7 @@ impl FarmHost {
             min_devices: options.min_devices.max(1),
             done: false,
             stopping: false,
+            given_up: Vec::new(),
         };
         if let Files::Collected(files) = &files {
             let uploaded = files.upload(&link).await;
@@ -162,7 +168,8 @@ impl FarmHost {
             cancelled: AtomicBool::new(false),
             alive: live.alive(),
             live: Mutex::new(Some(live)),
-            advert,
+            advert: Mutex::new(advert),
+            resumed: options.resumed,
             standing,
             _tasks: tasks,
             link,
@@ -172,6 +179,12 @@ impl FarmHost {
     /// Where the run stands; `None` until the broker has said so.
     pub fn standing(&self) -> watch::Receiver<Option<Standing>> {
         self.0.standing.clone()
+    }
+
+    /// Waits until somebody carries the run on in this process's place, and says who. From then on no
+    /// session of it ends here.
+    pub async fn until_taken(&self) -> String {
+        self.0.taken().await
     }
 
     /// Who carries the run on in this process's place, if somebody does: then nothing of the run is this
@@ -187,7 +200,7 @@ impl FarmHost {
     pub async fn done(&self) {
         let advert = RunAdvert {
             done: true,
-            ..self.0.advert.clone()
+            ..self.0.advert().clone()
         };
         let live = {
             let mut live = self.0.live.lock().unwrap_or_else(PoisonError::into_inner);
@@ -240,17 +253,19 @@ impl SessionHost for FarmHost {
         // Which device is there is the farm's affair.
         mpsc::channel(1).1
     }
+
+    fn before(&self) -> Duration {
+        let first = (self.0.resumed).then(|| self.0.router.first()).flatten();
+        let since = first.and_then(|first| (Utc::now() - first).to_std().ok());
+        since.unwrap_or_default()
+    }
 }
 
 impl Inner {
     /// Says, once, that nothing more is to be begun and that what is under way is to end.
     async fn cancel(&self) {
         if !self.cancelled.swap(true, Ordering::Relaxed) {
-            let advert = RunAdvert {
-                stopping: true,
-                ..self.advert.clone()
-            };
-            self.say(&advert);
+            self.say(|advert| advert.stopping = true);
             // Quicker, and not certain to arrive.
             let cancel = Cancel {
                 run: self.run.clone(),
@@ -260,11 +275,45 @@ impl Inner {
         }
     }
 
-    /// Writes what is said of the run while it is alive.
-    fn say(&self, advert: &RunAdvert) {
+    fn advert(&self) -> MutexGuard<'_, RunAdvert> {
+        self.advert.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who carries the run on in our place, once somebody does.
+    async fn taken(&self) -> String {
+        let mut alive = self.alive.clone();
+        let taken = alive.wait_for(|alive| matches!(alive, Alive::Taken(_)));
+        let by = match taken.await.as_deref() {
+            Ok(Alive::Taken(by)) => Some(by.clone()),
+            Ok(Alive::Until(_)) | Err(_) => None,
+        };
+        match by {
+            Some(by) => by,
+            // The run has ended: nobody takes it any more.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until the run is certain to be this process's; for ever, when it is another's.
+    async fn certain(&self) {
+        let mut alive = self.alive.clone();
+        let certain = alive.wait_for(|alive| match alive {
+            Alive::Until(moment) => Instant::now() < *moment,
+            Alive::Taken(_) => true,
+        });
+        let is_taken = matches!(certain.await.as_deref(), Ok(Alive::Taken(_)));
+        if is_taken {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Changes what is said of the run while it is alive.
+    fn say(&self, change: impl FnOnce(&mut RunAdvert)) {
+        let mut advert = self.advert();
+        change(&mut advert);
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = &*live {
-            live.set(serde_json::to_vec(advert).unwrap_or_default());
+            live.set(serde_json::to_vec(&*advert).unwrap_or_default());
         }
     }
 
@@ -315,7 +364,7 @@ async fn take(
     let key = names::run_key(run);
     let subject = names::key_subject(names::LIVE, &key);
     let value = serde_json::to_vec(advert).unwrap_or_default();
-    let begun = tokio::time::Instant::now();
+    let begun = Instant::now();
     let mut changes = link.follow_keys(names::LIVE, std::slice::from_ref(&key));
     loop {
         let manifest = names::key_subject(names::MANIFESTS, &names::encode(&run.0));

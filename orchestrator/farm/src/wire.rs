@@ -138,6 +138,10 @@ pub struct RunAdvert {
     /// It was stopped: nothing more is begun for it, and what is under way ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopping: bool,
+    /// Sessions that it does not wait for any more, though they were granted: their devices are taken
+    /// back. Kept for as long as the run is alive; there are few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_up: Vec<SessionId>,
 }
 
 /// A session that a run wants carried out.
@@ -150,9 +154,9 @@ pub struct Demand {
     pub spread: String,
     /// Whether an earlier attempt was lost; such sessions go first.
     pub requeued: bool,
-    /// Devices that lost earlier attempts; it waits for others while there are any in service.
+    /// Devices that broke earlier attempts, each once for each; it waits a moment for others.
     pub avoid: Vec<DeviceKey>,
-    /// Hosts that lost earlier attempts; the same.
+    /// Hosts that broke earlier attempts; the same.
     #[serde(default)]
     pub avoid_hosts: Vec<HostName>,
     /// When the run asked.

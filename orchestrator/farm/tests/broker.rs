@@ -136,6 +136,7 @@ impl Farm {
             min_devices: 1,
             done,
             stopping: false,
+            given_up: Vec::new(),
         };
         self.keep_alive(names::run_key(&run_id(run)), json(&advert))
             .await;

@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod broker;
+mod link;
 mod nats;
+mod run;
 mod store;

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::tools::columns;
 use super::{Context, Format};
-use crate::daemon::client;
 use crate::daemon::wire::{AgentNews, Wants};
+use crate::daemon::{Place, client};
 use crate::exit::CliError;
 use crate::{render, runtime};
 
@@ -29,6 +29,12 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 enum AgentsCommand {
+    /// Print a token for one agent over HTTP, which is told apart by it
+    Token {
+        /// What to call it: 1 to 64 letters, digits, - and _
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
     /// End one: its devices are given back, its runs stop
     End {
         /// Its id, as `packtrain agents` shows it
@@ -39,31 +45,36 @@ enum AgentsCommand {
 
 /// `packtrain agents`.
 pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError> {
-    let state = client::running()?;
-    let (Some(state), key) = (state, context.project_key()) else {
-        match (args.format, &args.command) {
-            (_, Some(AgentsCommand::End { .. })) => {
-                return Err(CliError::misuse("there is no daemon, so no agent"));
-            }
-            (Format::Json, None) => {
-                render::out(&json!({ "schema_version": 1, "agents": [] }).to_string())
-            }
-            (Format::Text, None) => render::say("nobody: there is no daemon"),
-        }
-        return Ok(Exit::Passed);
-    };
-    if let Some(AgentsCommand::End { id }) = &args.command {
-        let asked = client::ask_for(&state.socket, key, Wants::EndAgent(id.clone()));
-        let ended: serde_json::Value = runtime::block_on(asked)?;
-        return match ended["ended"].as_bool() {
-            Some(true) => Ok(Exit::Passed),
-            _ => Err(CliError::misuse(format!("there is no agent `{id}`"))
-                .hint("`packtrain agents` lists them")),
-        };
+    match &args.command {
+        Some(AgentsCommand::Token { name }) => token(name),
+        Some(AgentsCommand::End { id }) => end(id, context),
+        None => list(args.format, context),
     }
-    let asked = client::ask_for(&state.socket, key, Wants::Agents);
-    let agents: Vec<AgentNews> = runtime::block_on(asked)?;
-    match args.format {
+}
+
+fn end(id: &str, context: &Context) -> Result<Exit, CliError> {
+    let Some(state) = client::running()? else {
+        return Err(CliError::misuse("there is no daemon, so no agent"));
+    };
+    let wants = Wants::EndAgent(id.to_owned());
+    let asked = client::ask_for(&state.socket, context.project_key(), wants);
+    let ended: serde_json::Value = runtime::block_on(asked)?;
+    match ended["ended"].as_bool() {
+        Some(true) => Ok(Exit::Passed),
+        _ => Err(CliError::misuse(format!("there is no agent `{id}`"))
+            .hint("`packtrain agents` lists them")),
+    }
+}
+
+fn list(format: Format, context: &Context) -> Result<Exit, CliError> {
+    let asked = async |state: client::DaemonState| {
+        client::ask_for(&state.socket, context.project_key(), Wants::Agents).await
+    };
+    let agents: Vec<AgentNews> = match client::running()? {
+        Some(state) => runtime::block_on(asked(state))?,
+        None => Vec::new(),
+    };
+    match format {
         Format::Json => render::out(&json!({ "schema_version": 1, "agents": agents }).to_string()),
         Format::Text if agents.is_empty() => render::say("nobody is connected"),
         Format::Text => {
@@ -72,6 +83,19 @@ pub(crate) fn run(args: &AgentsArgs, context: &Context) -> Result<Exit, CliError
             render::out(&columns(&heading, &rows));
         }
     }
+    Ok(Exit::Passed)
+}
+
+fn token(name: &str) -> Result<Exit, CliError> {
+    let place = Place::of_user()?;
+    let tokens = place.secret().map_err(|error| {
+        CliError::infrastructure("cannot keep the secret that tokens are made of").because(&error)
+    })?;
+    let token = tokens.of(name).ok_or_else(|| {
+        CliError::misuse(format!("`{name}` is no name for an agent"))
+            .hint("1 to 64 letters, digits, - and _; and not `owner`")
+    })?;
+    render::out(&token);
     Ok(Exit::Passed)
 }
 

@@ -188,7 +188,7 @@ fn of_all_tools(
 
 /// The tools with those of the sources, which are started and ended for it, and how many sources have
 /// not told theirs.
-fn from_sources(
+pub(super) fn from_sources(
     config: &Config,
     root: &Path,
     registry: Registry,

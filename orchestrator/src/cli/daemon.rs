@@ -84,14 +84,18 @@ pub(crate) fn run(args: &DaemonArgs, context: &Context) -> Result<Exit, CliError
             let options = ServeOptions {
                 project: context.project_key(),
                 toolsets,
+                port: loaded.config.agents.port,
                 idle: idle.map(|minutes| Duration::from_secs(minutes * 60)),
                 is_watched: !args.serving.background,
             };
             runtime::block_on_stoppable(async |interrupts| serve(options, interrupts).await)
         }
         Some(DaemonCommand::Start { detach: true, idle }) => start(*idle).map(|()| Exit::Passed),
-        Some(DaemonCommand::Start { detach: false, .. }) => runtime::block_on(async {
-            let state = client::started(&context.project_key()).await?;
+        Some(DaemonCommand::Start {
+            detach: false,
+            idle,
+        }) => runtime::block_on(async {
+            let state = client::started(&context.project_key(), *idle).await?;
             render::say(&format!("the daemon is up, process {}", state.pid));
             Ok(Exit::Passed)
         }),

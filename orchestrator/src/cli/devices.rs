@@ -10,6 +10,8 @@ use packtrain_model::Exit;
 use serde_json::json;
 
 use super::{Context, Format};
+use crate::daemon::client;
+use crate::daemon::wire::DeviceNews;
 use crate::exit::CliError;
 use crate::wiring::{DeviceSelection, Wiring, android};
 use crate::{render, runtime};
@@ -54,15 +56,19 @@ pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliErro
     }
     runtime::block_on(async {
         let wiring = Wiring::new(&config, ALL, false).await?;
+        let warm = client::devices(context.project_key()).await;
         match args.format {
             Format::Json => {
                 let devices = super::select::known(&wiring);
                 let unusable = wiring.unusable();
-                let shown =
+                let mut shown =
                     json!({ "schema_version": 1, "devices": devices, "unusable": unusable });
+                if let Some(warm) = &warm {
+                    shown["daemon"] = json!(warm);
+                }
                 render::out(&shown.to_string());
             }
-            Format::Text => show(&wiring),
+            Format::Text => show(&wiring, warm.as_deref()),
         }
         wiring.shutdown().await;
         Ok(Exit::Passed)
@@ -70,30 +76,44 @@ pub(crate) fn run(args: &DevicesArgs, context: &Context) -> Result<Exit, CliErro
 }
 
 /// What there is, and why the rest cannot be used.
-fn show(wiring: &Wiring) {
+fn show(wiring: &Wiring, warm: Option<&[DeviceNews]>) {
     let devices = super::select::known(wiring);
     if devices.is_empty() {
         render::say("no devices; `packtrain doctor` says what is missing");
     } else {
-        render::out(&table(&devices));
+        render::out(&table(&devices, warm));
     }
     for device in wiring.unusable() {
         render::say(&android::why_unusable(device));
     }
 }
 
-fn table(devices: &[DeviceInfo]) -> String {
-    let rows: Vec<[String; 4]> = devices
-        .iter()
-        .map(|device| {
-            let classifiers: Vec<_> = device.classifiers.iter().map(|c| c.0.as_str()).collect();
-            [
-                device.id.to_string(),
-                classifiers.join("-"),
-                device.driver.clone(),
-                device.model.clone(),
-            ]
+/// With who has them, when a daemon keeps them.
+fn table(devices: &[DeviceInfo], warm: Option<&[DeviceNews]>) -> String {
+    let row = |device: &DeviceInfo| {
+        let classifiers: Vec<_> = device.classifiers.iter().map(|c| c.0.as_str()).collect();
+        [
+            device.id.to_string(),
+            classifiers.join("-"),
+            device.driver.clone(),
+            device.model.clone(),
+        ]
+    };
+    let Some(warm) = warm else {
+        let rows: Vec<_> = devices.iter().map(row).collect();
+        return super::tools::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT"], &rows);
+    };
+    let state = |device: &DeviceInfo| {
+        let known = warm.iter().find(|known| known.info.id == device.id);
+        known.map_or_else(String::new, |known| match known.queue.len() {
+            0 => known.state.clone(),
+            waiting => format!("{}, {waiting} waiting", known.state),
         })
-        .collect();
-    super::tools::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT"], &rows)
+    };
+    let with_state = |device: &DeviceInfo| {
+        let [id, recordings, driver, what] = row(device);
+        [id, recordings, driver, what, state(device)]
+    };
+    let rows: Vec<_> = devices.iter().map(with_state).collect();
+    super::tools::columns(&["DEVICE", "RECORDINGS", "DRIVER", "WHAT", "STATE"], &rows)
 }

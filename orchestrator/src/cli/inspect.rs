@@ -27,6 +27,7 @@ use serde_json::json;
 use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace, scaffold};
+use crate::daemon::client;
 use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
 use crate::sources::{COMMAND_LINE, RunningSources, may_call_sources};
@@ -261,6 +262,17 @@ fn on_device(
                 CliError::misuse("several devices match").hint("choose one of them with -d")
             );
         };
+        if wiring.is_real(&device.id) {
+            let warm = client::devices(context.project_key()).await;
+            let known = warm
+                .into_iter()
+                .flatten()
+                .find(|it| it.info.id == device.id);
+            if let Some(taken) = known.filter(|known| !known.is_free) {
+                let error = CliError::infrastructure(format!("{} is {}", device.id, taken.state));
+                return Err(error.hint("`packtrain agents` shows who is connected"));
+            }
+        }
         let connectors: Vec<_> = wiring
             .connectors()
             .iter()

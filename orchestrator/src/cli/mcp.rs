@@ -30,7 +30,7 @@ pub(crate) fn run(args: McpArgs, context: &Context) -> Result<Exit, CliError> {
 async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Result<Exit, CliError> {
     let project = context.project_key();
     let connecting = async {
-        let state = client::started(&project).await?;
+        let state = client::started(&project, None).await?;
         let toolset = args.toolset;
         client::ask(&state.socket, project.clone(), Wants::Mcp { toolset }).await
     };
@@ -46,11 +46,15 @@ async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Resul
         tokio::io::copy(&mut from, &mut stdout).await?;
         stdout.flush().await
     };
-    tokio::pin!(inwards);
+    tokio::pin!(inwards, outwards);
+    let hung_up = || std::io::Error::other("the daemon hung up");
     let outcome = tokio::select! {
-        ended = outwards => ended,
-        // Its end is the daemon's answer to the end of what the agent says.
-        Err(error) = &mut inwards => Err(error),
+        ended = &mut outwards => ended.and_then(|()| Err(hung_up())),
+        ended = &mut inwards => match ended {
+            // What was asked for is still answered.
+            Ok(()) => outwards.await,
+            Err(error) => Err(error),
+        },
         () = interrupts.first().cancelled() => Ok(()),
     };
     outcome.map_err(|error| CliError::infrastructure("the pipe broke").because(&error))?;

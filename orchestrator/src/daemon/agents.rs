@@ -82,9 +82,15 @@ impl Agent {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it calls itself.
-    pub(crate) fn name(&self) -> String {
-        self.state().name.clone()
+    /// Who it is, for people: `claude (a3)`.
+    pub(crate) fn title(&self) -> String {
+        format!("{} ({})", self.state().name, self.id)
+    }
+
+    /// Whether it has nothing that it would lose with its project.
+    pub(crate) fn has_nothing(&self) -> bool {
+        let state = self.state();
+        state.held.is_empty() && state.runs.iter().all(|run| run.is_over())
     }
 
     /// Takes down what a client says about itself.
@@ -268,12 +274,18 @@ impl Agents {
         self.all().values().find(|agent| agent.id == id).cloned()
     }
 
+    /// Those who use a project.
+    pub(crate) fn of(&self, project: &Arc<Project>) -> Vec<Arc<Agent>> {
+        let all = self.all();
+        let using = all.values();
+        let using = using.filter(|agent| Arc::ptr_eq(&agent.project, project));
+        using.cloned().collect()
+    }
+
     /// Tells everybody of a project of a change.
     pub(crate) fn tell(&self, project: &Arc<Project>, update: &Update) {
-        for agent in self.all().values() {
-            if Arc::ptr_eq(&agent.project, project) {
-                agent.tell(update.clone());
-            }
+        for agent in self.of(project) {
+            agent.tell(update.clone());
         }
     }
 

@@ -9,8 +9,9 @@ use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-use super::place::{DaemonState, Place};
-use super::wire::{self, Answer, Hello, ProjectKey, VERSION, Wants};
+pub(crate) use super::place::DaemonState;
+use super::place::Place;
+use super::wire::{self, Answer, DeviceNews, DevicesNews, Hello, ProjectKey, VERSION, Wants};
 use crate::exit::CliError;
 
 /// How long a daemon may take to come up.
@@ -38,17 +39,21 @@ pub(crate) fn running() -> Result<Option<DaemonState>, CliError> {
     Ok(is_up.then_some(state))
 }
 
-/// The daemon of this user; one is started when there is none.
+/// The daemon of this user; one is started when there is none, which ends after so many minutes without
+/// anybody.
 ///
 /// # Errors
 /// When it does not come up, or is of another version.
-pub(crate) async fn started(project: &ProjectKey) -> Result<DaemonState, CliError> {
+pub(crate) async fn started(
+    project: &ProjectKey,
+    idle: Option<u64>,
+) -> Result<DaemonState, CliError> {
     if let Some(state) = running()? {
         return compatible(state);
     }
     let place = Place::of_user()?;
     place.prepare()?;
-    start(project, &place)?;
+    start(project, &place, idle)?;
     let begun = Instant::now();
     let mut every = tokio::time::interval(START_POLL);
     while begun.elapsed() < START_TIMEOUT {
@@ -88,7 +93,7 @@ fn compatible(state: DaemonState) -> Result<DaemonState, CliError> {
 
 /// Starts a daemon that outlives this process: `packtrain daemon start` starts it and ends, so that
 /// it is nobody's child.
-fn start(project: &ProjectKey, place: &Place) -> Result<(), CliError> {
+fn start(project: &ProjectKey, place: &Place, idle: Option<u64>) -> Result<(), CliError> {
     let failed =
         |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let program = std::env::current_exe().map_err(|error| failed(&error))?;
@@ -96,8 +101,11 @@ fn start(project: &ProjectKey, place: &Place) -> Result<(), CliError> {
     if let Some(config) = &project.config {
         command.arg("--config").arg(config);
     }
+    command.args(["daemon", "start", "--detach"]);
+    if let Some(minutes) = idle {
+        command.args(["--idle", &minutes.to_string()]);
+    }
     let started = command
-        .args(["daemon", "start", "--detach"])
         .current_dir(&project.folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -167,4 +175,11 @@ pub(crate) async fn ask_for<T: DeserializeOwned>(
     serde_json::from_value(answer).map_err(|error| {
         CliError::infrastructure("the daemon's answer makes no sense").because(&error)
     })
+}
+
+/// The devices that the daemon has for a project, with who has them; `None` when it has none.
+pub(crate) async fn devices(project: ProjectKey) -> Option<Vec<DeviceNews>> {
+    let state = running().ok()??;
+    let asked = ask_for::<DevicesNews>(&state.socket, project, Wants::Devices { open: false });
+    Some(asked.await.ok()?.devices)
 }

@@ -64,7 +64,11 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             hub.ending.cancel();
             Ok(())
         }
-        Wants::Devices => match hub.project(project, files).await {
+        Wants::Devices { open: false } if !hub.has(&project).await => {
+            let error = CliError::misuse("the project is not open");
+            refuse(&mut writer, error).await
+        }
+        Wants::Devices { .. } => match hub.project(project, files).await {
             Ok(project) => {
                 let devices = project.devices().await;
                 grant(&mut writer, &DevicesNews { devices }).await

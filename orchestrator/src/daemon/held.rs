@@ -80,7 +80,7 @@ impl Held {
         on_wait: impl FnMut(&WaitReason) + Send,
     ) -> Result<Arc<Self>, NotHeld> {
         let project = &agent.project;
-        let holder = format!("{} ({})", agent.name(), agent.id);
+        let holder = agent.title();
         let leasing = project.fleet().lease_with(
             device,
             &holder,
@@ -111,7 +111,7 @@ impl Held {
             .await
             .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
         let folder = writer.folder().to_owned();
-        let here = project
+        let (here, toolbox) = project
             .here(
                 project.agent.clone(),
                 project.key.folder.clone(),
@@ -171,6 +171,8 @@ impl Held {
         };
         let ended = closed.clone();
         work.spawn(async move {
+            // The tools stay as long as what calls them.
+            let _toolbox = toolbox;
             run_of_it.execute().await;
             thread.finish().await;
             ended.cancel();
@@ -205,11 +207,10 @@ impl Held {
         self.touch();
         let calling = async {
             let session = self.session.read().await;
-            let answer = session.as_ref()?.call_by_hand(call, limit).await;
-            if let Err(outcome @ Outcome::Infrastructure { blame, .. }) = &answer
-                && *blame == packtrain_model::Blame::Device
-            {
-                // Its lease is of no use any more.
+            let session = session.as_ref()?;
+            let answer = session.call_by_hand(call, limit).await;
+            if let (Err(outcome), true) = (&answer, session.is_cut_off()) {
+                // The device was lost, or taken away: its lease is of no use any more.
                 self.end(outcome.clone());
             }
             Some(answer)

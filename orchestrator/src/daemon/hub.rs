@@ -113,14 +113,13 @@ impl Hub {
                 .entry(key.clone())
                 .or_insert_with(|| (files, Arc::default()));
             if *known != files {
-                let old = cell.get();
-                if old.is_some_and(|project| project.is_in_use()) {
-                    return Err(CliError::infrastructure(
-                        "the configuration has changed since the daemon read it, and what it was is in use",
-                    )
-                    .hint("`packtrain agents` shows by whom; `packtrain daemon stop` ends it"));
-                }
-                if let Some(old) = old {
+                if let Some(old) = cell.get() {
+                    self.forget_requesters(|agent| {
+                        Arc::ptr_eq(&agent.project, old) && agent.has_nothing()
+                    });
+                    if old.is_in_use() {
+                        return Err(self.changed(old));
+                    }
                     old.close().await;
                 }
                 (*known, *cell) = (files, Arc::default());
@@ -133,6 +132,37 @@ impl Hub {
             Ok::<_, CliError>(project)
         });
         opened.await.map(Arc::clone)
+    }
+
+    /// Whether a project is open.
+    pub(super) async fn has(&self, key: &ProjectKey) -> bool {
+        let projects = self.projects.lock().await;
+        projects
+            .get(key)
+            .is_some_and(|(_, cell)| cell.initialized())
+    }
+
+    /// That a project is not what it was, and who holds on to that.
+    fn changed(&self, old: &Arc<Project>) -> CliError {
+        let agents = self.agents.of(old);
+        let names: Vec<_> = agents.iter().map(|agent| agent.title()).collect();
+        let by = match names.is_empty() {
+            true => "a run".to_owned(),
+            false => names.join(", "),
+        };
+        CliError::infrastructure(format!(
+            "the configuration has changed since the daemon read it, and what it was is in use by {by}"
+        ))
+        .hint("`packtrain agents` lists agents and ends them; `packtrain daemon stop` ends everything")
+    }
+
+    /// Forgets those of single requests for whom this holds; they are known again when they ask again.
+    fn forget_requesters(&self, is_meant: impl Fn(&Agent) -> bool) {
+        let mut all = self
+            .requesters
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, present| !is_meant(present.agent()));
     }
 
     /// Follows what becomes of a project, until the end.
@@ -206,6 +236,15 @@ impl Hub {
         }
     }
 
+    /// The agent of whoever comes by single requests, when it has a device or a run.
+    pub(crate) fn busy_requester(&self, visitor: &Visitor, client: &str) -> Option<Arc<Agent>> {
+        let all = self.requesters.lock();
+        let all = all.unwrap_or_else(PoisonError::into_inner);
+        let agent = all.get(&requester(visitor, client))?.agent();
+        let is_busy = !agent.gone.is_cancelled() && !agent.has_nothing();
+        is_busy.then(|| Arc::clone(agent))
+    }
+
     /// The agent of whoever comes by single requests.
     ///
     /// # Errors
@@ -216,11 +255,7 @@ impl Hub {
         client: &str,
         project: Arc<Project>,
     ) -> Result<Arc<Agent>, CliError> {
-        let who = (
-            visitor.principal().as_str().to_owned(),
-            visitor.toolset().map(str::to_owned),
-            client.chars().take(80).collect(),
-        );
+        let who = requester(visitor, client);
         let mut all = self
             .requesters
             .lock()
@@ -255,24 +290,15 @@ impl Hub {
         if let (Some(http), Some(session)) = (self.http.get(), &agent.session) {
             http.sessions.close(session).await;
         }
-        let mut all = self
-            .requesters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, present| present.agent().id != id);
+        self.forget_requesters(|agent| agent.id == id);
         true
     }
 
     /// Lets go of what nobody has used for long.
     pub(super) fn reap(&self) {
         self.agents.reap(LONGEST_SILENCE);
-        let mut all = self
-            .requesters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, present| {
-            let agent = present.agent();
-            agent.idle() < LONGEST_SILENCE || !agent.all_held().is_empty()
+        self.forget_requesters(|agent| {
+            agent.idle() >= LONGEST_SILENCE && agent.all_held().is_empty()
         });
     }
 
@@ -287,6 +313,15 @@ impl Hub {
         let open = projects.values().filter_map(|(_, cell)| cell.get());
         futures::future::join_all(open.map(|project| project.close())).await;
     }
+}
+
+/// What those who come by single requests are told apart by.
+fn requester(visitor: &Visitor, client: &str) -> Requester {
+    (
+        visitor.principal().as_str().to_owned(),
+        visitor.toolset().map(str::to_owned),
+        client.chars().take(80).collect(),
+    )
 }
 
 /// Equips the toolset of the endpoint that an agent came to.

@@ -9,10 +9,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::CliError;
+use crate::http::door::Tokens;
 use crate::wiring;
 
 /// Bytes of a path that a unix socket can have, everywhere.
 const SOCKET_PATH: usize = 103;
+
+/// Hexadecimal digits of a secret.
+const SECRET_DIGITS: usize = 64;
 
 /// The folder of a user's daemon.
 #[derive(Debug, Clone)]
@@ -150,6 +154,38 @@ impl Place {
         }
     }
 
+    /// What tokens of agents are made of. It outlives the daemon, so that what agents were given stays
+    /// good.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub(crate) fn secret(&self) -> io::Result<Tokens> {
+        let folder = wiring::state_folder().unwrap_or_else(|| self.folder.clone());
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)?;
+        let path = folder.join("agents.secret");
+        if let Some(known) = secret_of(&path)? {
+            return Ok(Tokens::of_secret(known));
+        }
+        let tokens = Tokens::generate()?;
+        let new = folder.join(format!("agents.secret.{}", std::process::id()));
+        let _ = std::fs::remove_file(&new);
+        let mut file = private().write(true).create_new(true).open(&new)?;
+        file.write_all(tokens.owner().as_bytes())?;
+        // Whoever was first at the same moment was first.
+        let linked = std::fs::hard_link(&new, &path);
+        let _ = std::fs::remove_file(&new);
+        match linked {
+            Ok(()) => Ok(tokens),
+            Err(error) => match secret_of(&path)? {
+                Some(known) => Ok(Tokens::of_secret(known)),
+                None => Err(error),
+            },
+        }
+    }
+
     /// Whether what was announced is still there.
     pub(crate) fn is_announced(&self) -> bool {
         self.state_file().exists() && self.socket().exists()
@@ -164,4 +200,21 @@ fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
+}
+
+/// The secret in a file; `None` when there is none that only its owner can read.
+fn secret_of(path: &Path) -> io::Result<Option<String>> {
+    let about = match std::fs::symlink_metadata(path) {
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let is_own = about.is_file() && about.uid() == nix::unistd::geteuid().as_raw();
+    let text = std::fs::read_to_string(path)?;
+    if is_own && about.mode() & 0o077 == 0 && text.len() == SECRET_DIGITS {
+        return Ok(Some(text));
+    }
+    // What others could have read, or was cut off, is no secret.
+    std::fs::remove_file(path)?;
+    Ok(None)
 }

@@ -6,23 +6,20 @@ use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Flags, Loaded, Sources};
-use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet};
-use packtrain_drivers::Reach;
+use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError};
+use packtrain_drivers::{Connector, Reach};
 use packtrain_engine::Here;
-use packtrain_model::RunId;
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
-use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+use super::toolbox::{SourceNeeds, Toolbox};
 use super::wire::{DeviceNews, ProjectKey};
 use crate::cli::{checked, refused, targets};
 use crate::exit::CliError;
-use crate::mcp::catalog::Catalog;
-use crate::sources::{Purpose, RunningSources};
 use crate::toolsets::ToolsetStore;
+use crate::trails;
 use crate::wiring::watch::{AWAY_GRACE, Change, Watch};
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::{tool_files, trails};
 
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
@@ -37,16 +34,14 @@ pub(crate) struct Project {
     /// The folder of the configuration.
     pub(crate) root: PathBuf,
     pub(crate) targets: Targets,
+    /// The toolsets, as they were defined when it was opened and as agents build them.
     pub(crate) toolsets: Arc<ToolsetStore>,
-    pub(crate) catalog: Catalog,
     /// Agents, with what they may do.
     pub(crate) agent: Caller,
     fleet: Fleet,
     wiring: Wiring,
-    /// The tools that need no source.
-    registry: Registry,
-    /// What has them all, once somebody needed them.
-    sources: OnceCell<Option<RunningSources>>,
+    loaded: Arc<Loaded>,
+    toolbox: tokio::sync::Mutex<Arc<Toolbox>>,
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
     pub(crate) closing: CancellationToken,
@@ -75,10 +70,8 @@ impl Project {
             flags: Flags::default(),
         });
         let loaded = loaded.and_then(checked).map_err(|error| refused(&error))?;
-        let tools = tool_files::registry(&loaded.config, &key.folder)?;
-        let toolsets = Arc::new(ToolsetStore::of(&loaded, &tools.toolsets));
-        let registry = tools.registry;
-        let Loaded { config, root, .. } = loaded;
+        let (toolbox, toolsets) = Toolbox::read(&loaded, &key.folder)?;
+        let (config, root) = (loaded.config.clone(), loaded.root.clone());
         let wanted = DeviceSelection {
             words: &[],
             all: true,
@@ -91,14 +84,13 @@ impl Project {
             key,
             agent: Caller::Agent(Arc::new(confines(&config, &targets, &root))),
             targets,
-            toolsets,
-            catalog: Catalog::default(),
+            toolsets: Arc::new(toolsets),
+            loaded: Arc::new(loaded),
+            toolbox: tokio::sync::Mutex::new(Arc::new(toolbox)),
             config,
             root,
             fleet,
             wiring,
-            registry,
-            sources: OnceCell::new(),
             arbiter: arbiters[0].clone(),
             closing: CancellationToken::new(),
             in_use: Arc::default(),
@@ -115,37 +107,59 @@ impl Project {
         &self.wiring
     }
 
-    /// All tools; the tool sources are started when this is asked for the first time.
+    /// The tools as the project's files define them now.
     ///
     /// # Errors
-    /// When two tools share a name, or there is no port for callbacks.
-    pub(crate) async fn tools(&self) -> Result<SharedRegistry, CliError> {
-        let sources = self.sources.get_or_try_init(async || {
-            if self.config.mcp_servers.is_empty() {
-                return Ok(None);
-            }
-            let statuses = self.fleet.status().await;
-            let purpose = Purpose {
-                devices: statuses.into_iter().map(|status| status.info).collect(),
-                first: None,
-                run_dir: None,
-                name: RunId("daemon".to_owned()).to_string(),
-                secrets: &[],
-                root: &self.root,
-                log_listener: None,
-                without: Vec::new(),
-                arbiter: Some(self.arbiter.clone()),
-            };
-            let started = RunningSources::start(&self.config, self.registry.clone(), purpose);
-            Ok::<_, CliError>(Some(started.await?))
+    /// The mistakes in the files, when they are others than before.
+    pub(crate) async fn toolbox(&self) -> Result<Arc<Toolbox>, CliError> {
+        let mut toolbox = self.toolbox.lock().await;
+        let (loaded, folder) = (Arc::clone(&self.loaded), self.key.folder.clone());
+        let known = Arc::clone(&toolbox);
+        let looking = tokio::task::spawn_blocking(move || {
+            let is_current = known.is_current(&loaded.config, &loaded.root);
+            (!is_current).then(|| Toolbox::read(&loaded, &folder))
         });
-        Ok(match sources.await? {
-            Some(sources) => sources.registry(),
-            None => SharedRegistry::new(self.registry.clone()),
-        })
+        let made = looking.await.map_err(|error| {
+            CliError::infrastructure("the project's tools cannot be read").because(&error)
+        })?;
+        if let Some(made) = made {
+            // What was there ends with the last session that uses it.
+            *toolbox = Arc::new(made?.0);
+        }
+        Ok(Arc::clone(&toolbox))
     }
 
-    /// Where sessions are carried out, for whoever asks for them.
+    /// All tools, sources' too, which are started for it.
+    ///
+    /// # Errors
+    /// As [`Project::toolbox`]; when two tools share a name, or there is no port for callbacks.
+    pub(crate) async fn tools(&self) -> Result<(Arc<Toolbox>, SharedRegistry), CliError> {
+        let toolbox = self.toolbox().await?;
+        self.of(toolbox).await
+    }
+
+    /// All tools as they were when somebody last asked for those of now.
+    ///
+    /// # Errors
+    /// As [`Project::tools`].
+    pub(crate) async fn known_tools(&self) -> Result<(Arc<Toolbox>, SharedRegistry), CliError> {
+        let toolbox = Arc::clone(&*self.toolbox.lock().await);
+        self.of(toolbox).await
+    }
+
+    async fn of(&self, toolbox: Arc<Toolbox>) -> Result<(Arc<Toolbox>, SharedRegistry), CliError> {
+        let statuses = self.fleet.status().await;
+        let needs = SourceNeeds {
+            config: &self.config,
+            root: &self.root,
+            devices: statuses.into_iter().map(|status| status.info).collect(),
+            arbiter: self.arbiter.clone(),
+        };
+        let registry = toolbox.all(needs).await?;
+        Ok((toolbox, registry))
+    }
+
+    /// Where sessions are carried out, for whoever asks for them; with the tools that they need to stay.
     ///
     /// # Errors
     /// As [`Project::tools`].
@@ -154,15 +168,17 @@ impl Project {
         caller: Caller,
         working_directory: PathBuf,
         scratch: Option<PathBuf>,
-    ) -> Result<Here, CliError> {
-        Ok(Here {
+    ) -> Result<(Here, Arc<Toolbox>), CliError> {
+        let (toolbox, registry) = self.tools().await?;
+        let here = Here {
             fleet: self.fleet.clone(),
-            registry: self.tools().await?,
+            registry,
             loader: Arc::new(trails::Disk),
             caller,
             working_directory,
             scratch,
-        })
+        };
+        Ok((here, toolbox))
     }
 
     /// The devices, with who has them.
@@ -175,18 +191,24 @@ impl Project {
     pub(crate) async fn follow_devices(&self) {
         let mut watch = Watch::start(&self.wiring, AWAY_GRACE);
         while let Some(change) = watch.next().await {
+            // Letting go may take long, and others come and go meanwhile.
             match change {
                 Change::Appeared { connector, .. } => {
-                    let id = connector.id().clone();
-                    if let Err(error) = self.fleet.add(connector) {
-                        tracing::debug!(%id, %error, "a device that appeared is not taken");
+                    let taken = self.fleet.add(Arc::clone(&connector));
+                    if matches!(taken, Err(FleetError::Duplicate(_))) {
+                        tokio::spawn(replace(self.fleet.clone(), connector));
                     }
                 }
                 Change::Vanished(id) => {
-                    // One that is unknown is gone.
-                    let _ = self.fleet.remove(&id, DEVICES_TIMEOUT).await;
+                    let fleet = self.fleet.clone();
+                    tokio::spawn(async move {
+                        // One that is unknown is gone.
+                        let _ = fleet.remove(&id, DEVICES_TIMEOUT).await;
+                    });
                 }
-                _ => {}
+                Change::Unusable(device) => {
+                    tracing::info!(serial = device.serial, "a device cannot be used");
+                }
             }
         }
     }
@@ -196,11 +218,9 @@ impl Project {
         let mut every = tokio::time::interval(TOOLS_POLL);
         loop {
             every.tick().await;
-            if let Some(Some(sources)) = self.sources.get() {
-                let now = sources.registry().snapshot();
-                if !Arc::ptr_eq(&now, known) {
-                    return now;
-                }
+            let toolbox = Arc::clone(&*self.toolbox.lock().await);
+            if let Some(now) = toolbox.of_sources().filter(|now| !Arc::ptr_eq(now, known)) {
+                return now;
             }
         }
     }
@@ -209,10 +229,18 @@ impl Project {
     pub(crate) async fn close(&self) {
         self.closing.cancel();
         self.fleet.shutdown(DEVICES_TIMEOUT).await;
-        if let Some(Some(sources)) = self.sources.get() {
-            sources.shutdown().await;
-        }
+        self.toolbox.lock().await.close().await;
         self.wiring.close().await;
+    }
+}
+
+/// Takes a device that came back before its namesake was gone.
+async fn replace(fleet: Fleet, connector: Arc<dyn Connector>) {
+    let id = connector.id().clone();
+    // One that is unknown is gone.
+    let _ = fleet.remove(&id, DEVICES_TIMEOUT).await;
+    if let Err(error) = fleet.add(connector) {
+        tracing::warn!(%id, %error, "a device that came back is not taken");
     }
 }
 

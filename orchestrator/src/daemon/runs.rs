@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use packtrain_model::{Entry, RunEvent, Verdict};
 use packtrain_program::Program;
 use serde_json::{Value, json};
@@ -75,6 +76,7 @@ impl Progress {
 pub(crate) struct AgentRun {
     /// What the agent names it by.
     pub(crate) handle: String,
+    pub(crate) started: DateTime<Utc>,
     /// Where runs are kept.
     root: PathBuf,
     progress: watch::Sender<Progress>,
@@ -98,6 +100,7 @@ impl AgentRun {
         let mut program = Program::spawn(command).map_err(|error| error.to_string())?;
         let run = Arc::new(Self {
             handle: format!("run-{}", uuid::Uuid::new_v4().simple()),
+            started: Utc::now(),
             root: agent.project.config.run.output_dir.clone(),
             progress: watch::Sender::default(),
             cancel: hub.ending.child_token(),
@@ -219,6 +222,11 @@ impl AgentRun {
 
     pub(crate) fn is_over(&self) -> bool {
         self.progress.borrow().is_over
+    }
+
+    /// How far it is, in one line.
+    pub(crate) fn line(&self) -> String {
+        self.progress.borrow().line()
     }
 
     /// The resource that tells how it goes.

@@ -11,7 +11,7 @@ use super::hub::Hub;
 use super::place::{DaemonState, Place};
 use super::wire::{ProjectKey, VERSION};
 use crate::exit::CliError;
-use crate::http::door::{Door, Policy, Tokens};
+use crate::http::door::{Door, Policy};
 use crate::http::front::{self, OnClosed, SessionLimits, Sessions, Visitor};
 use crate::mcp::AgentServer;
 use crate::shutdown::Interrupts;
@@ -31,6 +31,8 @@ pub(crate) struct ServeOptions {
     pub(crate) project: ProjectKey,
     /// The toolsets of that project.
     pub(crate) toolsets: Arc<ToolsetStore>,
+    /// The port for agents; any that is free when 0.
+    pub(crate) port: u16,
     /// After how long without anybody it ends; never when `None`.
     pub(crate) idle: Option<Duration>,
     /// Whether somebody watches it.
@@ -54,7 +56,7 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
     place.clear();
     let listener = UnixListener::bind(place.socket()).map_err(|error| failed(&error))?;
     let hub = Hub::new(runtime::arbiters(DEVICES), interrupts.first().child_token());
-    let (door, token) = open_door().await.map_err(|error| {
+    let (door, token) = open_door(&place, options.port).await.map_err(|error| {
         CliError::infrastructure("cannot open a port for agents").because(&error)
     })?;
     let url = format!("{}/mcp", door.base_url());
@@ -117,10 +119,10 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
 }
 
 /// A port of loopback, and the token that opens it.
-async fn open_door() -> std::io::Result<(Door, String)> {
-    let tokens = Tokens::generate()?;
+async fn open_door(place: &Place, port: u16) -> std::io::Result<(Door, String)> {
+    let tokens = place.secret()?;
     let token = tokens.owner().to_owned();
-    Ok((Door::bind(Policy::agents(tokens)).await?, token))
+    Ok((Door::bind_at(Policy::agents(tokens), port).await?, token))
 }
 
 /// What serves those who come over HTTP.

@@ -24,6 +24,7 @@ use super::wire::{
     self, FileContent, FileNews, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants,
 };
 use crate::exit::CliError;
+use crate::render;
 
 /// What may wait to be written.
 const WAITING: usize = 64;
@@ -55,7 +56,7 @@ pub(super) async fn carry_out(
             return refuse(&mut writer, error).await;
         }
     };
-    let here = match project.here(caller, working_directory, scratch).await {
+    let (here, _toolbox) = match project.here(caller, working_directory, scratch).await {
         Ok(here) => here,
         Err(error) => return refuse(&mut writer, error).await,
     };
@@ -160,6 +161,13 @@ impl SessionSink for Back {
             let _ = self.0.send((file, bytes)).await;
         })
     }
+
+    fn waits(&self, reason: &str) {
+        // When there is no room something newer is on its way.
+        let _ = self
+            .0
+            .try_send((SessionNews::Waits(reason.to_owned()), None));
+    }
 }
 
 /// A device's log without what nobody may read in it, and the file is gone; `None` when there is none.
@@ -241,6 +249,7 @@ async fn follow(
                 let file = received(file, &mut connection.reader).await;
                 output.save(file.map_err(|error| broken(&error))?).await;
             }
+            Some(SessionNews::Waits(reason)) => render::say(&format!("waiting for {reason}")),
             Some(SessionNews::Ended { outcome, .. }) => return Ok(outcome),
             None => return Ok(lost("the daemon hung up")),
         }

@@ -70,8 +70,9 @@ pub(crate) enum Wants {
         /// The toolset that is equipped from the start.
         toolset: Option<String>,
     },
-    /// The devices, with who has them.
-    Devices,
+    /// The devices, with who has them. Those of a project that is not open, only if it shall be opened
+    /// for it.
+    Devices { open: bool },
     /// To have a session carried out.
     Session(Box<SessionRequest>),
     /// Who is connected.
@@ -103,6 +104,8 @@ pub(crate) enum SessionNews {
     Event(Box<RunEvent>),
     /// A file; its bytes follow the line when it has a length.
     File(FileNews),
+    /// Its device is in use; by whom, in words.
+    Waits(String),
     /// It is over.
     Ended {
         outcome: Outcome,

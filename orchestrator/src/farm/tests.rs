@@ -221,7 +221,7 @@ fn trail(calls: &[&str]) -> String {
     format!("trail:\n{}", steps.collect::<String>())
 }
 
-fn in_system(test: impl Future<Output = ()>) {
+pub(crate) fn in_system(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

@@ -2,6 +2,7 @@
 //! what the policy says (docs/security.md), and a router behind it that knows nothing of either.
 
 mod body;
+mod deadline;
 pub(crate) mod guard;
 mod policy;
 mod rate;
@@ -18,13 +19,14 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+use self::deadline::Deadlines;
 use self::guard::Guard;
 pub use self::policy::{Admits, Hosts, Limits, MAX_AGENT_BODY, Origins, Policy};
 pub use self::refusal::Refusal;
@@ -167,19 +169,26 @@ async fn serve(connection: TcpStream, inside: Arc<Inside>) {
         let inside = Arc::clone(&inside);
         async move { Ok::<_, Infallible>(inside.guard.answer(request, &inside.router).await) }
     });
+    let head_timeout = inside.guard.policy().limits.head_timeout;
     let http = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(inside.guard.policy().limits.head_timeout)
+        .timer(Deadlines)
+        .header_read_timeout(head_timeout)
         .max_header_size(MAX_HEAD)
         .serve_connection(TokioIo::new(connection), answer);
     tokio::pin!(http);
-    // Whoever breaks off has what it wanted.
-    tokio::select! {
-        _ = http.as_mut() => {}
-        () = inside.closing.cancelled() => {
-            http.as_mut().graceful_shutdown();
-            // Who does not read is left alone.
-            let _ = tokio::time::timeout(CLOSE_TIMEOUT, http).await;
+    // Its own, so that connections do not wait for each other to look at one.
+    let closing = inside.closing.child_token();
+    let mut tick = tokio::time::interval(head_timeout / 2);
+    loop {
+        tokio::select! {
+            biased;
+            // Whoever breaks off has what it wanted.
+            _ = http.as_mut() => return,
+            _ = tick.tick() => {}
+            () = closing.cancelled() => break,
         }
     }
+    http.as_mut().graceful_shutdown();
+    // Who does not read is left alone.
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, http).await;
 }

@@ -71,8 +71,10 @@ fn config(closing: CancellationToken) -> StreamableHttpServerConfig {
         .with_cancellation_token(closing)
 }
 
+type Factory<S> = dyn Fn(&Visitor) -> io::Result<S> + Send + Sync;
+
 struct Front<S> {
-    factory: Arc<dyn Fn(&Visitor) -> io::Result<S> + Send + Sync>,
+    factory: Arc<Factory<S>>,
     sessions: Sessions,
     config: StreamableHttpServerConfig,
 }
@@ -104,7 +106,11 @@ impl<S: ServerHandler + Send + 'static> Front<S> {
         let is_end = request.method() == Method::DELETE;
         let config = self.config.clone();
         let service = StreamableHttpService::new(handler, Arc::clone(&visit), config);
-        let response = service.handle(request).await;
+        let mut response = service.handle(request).await;
+        if is_end && response.status() == StatusCode::ACCEPTED {
+            // It has ended; some clients take anything else for a failure.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         match visit.refused() {
             Some(Refused::NoSession) if !is_end => response.map(Body::new),
             Some(why) => refused(why),

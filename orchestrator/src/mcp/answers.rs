@@ -5,16 +5,31 @@ use packtrain_tools::Answer;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
+/// The most of a text, in characters.
+const LETTERS: usize = 200_000;
+
+/// A text of somebody else's, without what would control a terminal, and not endless.
+pub(super) fn plain(text: &str) -> String {
+    let is_shown = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');
+    let mut shown = text.chars().filter(is_shown);
+    let mut plain: String = shown.by_ref().take(LETTERS).collect();
+    let more = shown.count();
+    if more > 0 {
+        plain.push_str(&format!("\n[{more} more characters]"));
+    }
+    plain
+}
+
 /// A text, and the same as data.
 pub(super) fn told(text: impl Into<String>, data: Value) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text.into())]);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(plain(&text.into()))]);
     result.structured_content = Some(data);
     result
 }
 
 /// That it did not work, in words that an agent can act on.
 pub(super) fn failed(text: impl Into<String>) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(text.into())])
+    CallToolResult::error(vec![ContentBlock::text(plain(&text.into()))])
 }
 
 /// What a tool of the registry has answered.
@@ -34,7 +49,7 @@ pub(super) fn answered(answer: Answer) -> CallToolResult {
             .iter()
             .map(|note| format!("note: {note}")),
     );
-    let mut result = CallToolResult::success(vec![ContentBlock::text(lines.join("\n"))]);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(plain(&lines.join("\n")))]);
     // Clients want an object.
     result.structured_content = answer.data.filter(Value::is_object);
     result

@@ -8,6 +8,7 @@ use rmcp::model::{JsonObject, Tool};
 use serde_json::json;
 
 use super::ours::{self, LEASE};
+use super::schema::lean;
 
 /// The tools of one state of a registry; made anew when that changes.
 #[derive(Default)]
@@ -37,6 +38,7 @@ impl Catalog {
 
 fn listed(spec: &ToolSpec, agent: &Caller) -> ListedTool {
     let mut listed = ListedTool::of(spec);
+    listed.description = super::answers::plain(&listed.description);
     let properties = spec.arguments["properties"].as_object();
     if ours::is_own(&spec.name) {
         listed.hidden =
@@ -70,11 +72,8 @@ pub(super) fn shown(listed: ListedTool) -> Tool {
 
 /// A schema of arguments with the lease besides.
 fn with_lease(schema: &JsonObject) -> JsonObject {
-    let mut schema = schema.clone();
+    let mut schema = lean(schema);
     schema.insert("type".to_owned(), json!("object"));
-    // What an editor shows costs an agent tokens.
-    schema.remove("$schema");
-    schema.remove("title");
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Some(properties) = properties.as_object_mut() {
         let lease = json!({ "type": "string", "description": "From device_acquire." });

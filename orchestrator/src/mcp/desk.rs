@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use packtrain_model::trail::ToolCall;
 use packtrain_model::yaml::Value;
+use packtrain_tools::SharedRegistry;
 use packtrain_tools::toolsets::ListedTool;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
@@ -15,7 +16,8 @@ use super::devices::unknown_lease;
 use super::reporter::Reporter;
 use super::toolset_tools::{self, Mutability, ToolsetTools};
 use super::{catalog, ours};
-use crate::daemon::{Agent, Hub, Project, Update};
+use crate::daemon::{Agent, Hub, Project, Toolbox, Update};
+use crate::exit::CliError;
 
 /// How long a call of a tool may take.
 const CALL: Duration = Duration::from_secs(300);
@@ -37,26 +39,27 @@ impl Desk {
         ToolsetTools::new(Arc::clone(&self.project().toolsets))
     }
 
-    /// All tools of the registry.
+    /// All tools of the registry, as they were listed last.
     async fn listed(&self) -> Result<Arc<Vec<ListedTool>>, ErrorData> {
-        let registry = self
-            .project()
-            .tools()
-            .await
-            .map_err(|error| ErrorData::internal_error(error.explanation.message, None))?;
-        Ok(self
-            .project()
-            .catalog
-            .of(&registry.snapshot(), &self.project().agent))
+        self.catalog(self.project().known_tools().await)
+    }
+
+    fn catalog(
+        &self,
+        tools: Result<(Arc<Toolbox>, SharedRegistry), CliError>,
+    ) -> Result<Arc<Vec<ListedTool>>, ErrorData> {
+        let (toolbox, registry) =
+            tools.map_err(|error| ErrorData::internal_error(error.explanation.message, None))?;
+        let agent = &self.project().agent;
+        Ok(toolbox.catalog.of(&registry.snapshot(), agent))
     }
 
     /// What `tools/list` answers.
     pub(super) async fn tools(&self) -> Result<Vec<Tool>, ErrorData> {
         let mut tools = ours::definitions();
         tools.extend(toolset_tools::definitions());
-        let offered = self
-            .toolsets()
-            .offered(&self.agent.equipped(), &*self.listed().await?);
+        let listed = self.catalog(self.project().tools().await)?;
+        let offered = self.toolsets().offered(&self.agent.equipped(), &listed);
         tools.extend(offered.into_iter().map(catalog::shown));
         Ok(tools)
     }

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use rmcp::handler::server::tool::schema_for_type;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
+
+use super::schema::lean;
 
 /// The argument that says which device a call is for.
 pub(super) const LEASE: &str = "lease";
@@ -175,10 +177,7 @@ pub(super) fn definitions() -> Vec<Tool> {
 }
 
 fn own<T: JsonSchema + 'static>(name: &'static str, about: &'static str, reads: bool) -> Tool {
-    let mut schema = JsonObject::clone(&schema_for_type::<T>());
-    // What an editor shows costs an agent tokens.
-    schema.remove("$schema");
-    schema.remove("title");
+    let schema = lean(&schema_for_type::<T>());
     Tool::new(name, about, Arc::new(schema))
         .with_annotations(ToolAnnotations::new().read_only(reads).open_world(false))
 }

@@ -7,6 +7,8 @@ use base64::prelude::BASE64_STANDARD;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
 
+use serde_json::json;
+
 use super::desk::Desk;
 use super::look;
 
@@ -97,5 +99,6 @@ fn text_of(path: PathBuf) -> Option<String> {
 
 fn unknown(uri: &str) -> ErrorData {
     let shown: String = uri.chars().take(200).collect();
-    ErrorData::resource_not_found(format!("there is no resource {shown}"), None)
+    let message = format!("there is no resource {shown}");
+    ErrorData::resource_not_found(message, Some(json!({ "uri": shown })))
 }

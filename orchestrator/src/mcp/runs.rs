@@ -159,7 +159,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-fn answer(run: &AgentRun) -> CallToolResult {
+pub(super) fn answer(run: &AgentRun) -> CallToolResult {
     told(run.summary(), run.status())
 }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, InitializeRequestParams,
-    InitializeResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, GetTaskResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsRequestMethod,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
     ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -112,6 +113,16 @@ impl AgentServer {
                 session,
             } => (visitor, project, session),
         };
+        if let Some(present) = session.get() {
+            // A session goes on with what it began with.
+            return Ok(Arc::clone(present.agent()));
+        }
+        if visitor.session().is_none()
+            && let Some(agent) = hub.busy_requester(visitor, name)
+        {
+            // So does whoever has none and has something in hand.
+            return Ok(agent);
+        }
         let refused = |error: crate::exit::CliError| {
             ErrorData::internal_error(error.explanation.message, None)
         };
@@ -176,6 +187,7 @@ impl ServerHandler for AgentServer {
             .enable_tool_list_changed()
             .enable_resources()
             .enable_resources_subscribe()
+            .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("packtrain", env!("CARGO_PKG_VERSION")))
@@ -211,6 +223,12 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let desk = self.desk(&context).await?;
+        let declared = context.client_capabilities();
+        if declared.is_some_and(|declared| declared.supports_tasks())
+            && let Some(task) = desk.as_task(&request)
+        {
+            return Ok(CallToolResponse::Task(task));
+        }
         let reporter = Reporter::new(&context);
         let arguments = request.arguments.unwrap_or_default();
         let calling = desk.call(&request.name, arguments, &reporter);
@@ -222,6 +240,41 @@ impl ServerHandler for AgentServer {
         };
         desk.agent.touch();
         Ok(answer.into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.desk(&context).await?.task(&request.task_id)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        // A run asks for nothing.
+        let desk = self.desk(&context).await?;
+        desk.known_task(&request.task_id).map(drop)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.desk(&context).await?.cancel_task(&request.task_id)
+    }
+
+    /// Whoever answers this has to say that it has prompts.
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 
     async fn list_resources(

@@ -10,14 +10,21 @@ use std::sync::Arc;
 
 use packtrain_tools::toolsets::{Membership, SavedToolset, ToolRef, resolve};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool};
 use serde_json::{Value, json};
 
-pub(crate) use self::definitions::definitions;
 pub(crate) use packtrain_tools::toolsets::ListedTool;
 
 use self::arguments::{Build, Delete, Equip, Nothing, decode};
+use self::definitions::{
+    ACTIVE, ANNOTATE, BUILD, DELETE, EQUIP, LIST_AVAILABLE, LIST_SAVED, UNEQUIP,
+};
 use crate::toolsets::{StoreError, Stored, ToolsetStore};
+
+/// The eight tools as they are listed.
+pub(crate) fn definitions() -> Vec<Tool> {
+    definitions::all()
+}
 
 /// What one agent has equipped: a toolset as it was then, or none. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,7 +42,7 @@ impl Equipped {
     }
 }
 
-/// What equipping a toolset may change.
+/// What `equip-toolset` and `unequip-toolset` may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Mutability {
     /// The list of tools of the session that asks.
@@ -90,20 +97,9 @@ enum Refusal {
 }
 
 fn hint(error: &StoreError) -> String {
-    match error {
-        StoreError::Unknown { hint, .. } => match hint {
-            Some(hint) => format!("; {hint}"),
-            None => "; `list-saved-toolsets` lists those that there are".to_owned(),
-        },
-        StoreError::ReadOnly(_) => "; build one of another name".to_owned(),
-        StoreError::Name(_)
-        | StoreError::Unreadable { .. }
-        | StoreError::TooLarge { .. }
-        | StoreError::Full(_)
-        | StoreError::Locked(_)
-        | StoreError::Unwritable { .. }
-        | StoreError::Homeless => String::new(),
-    }
+    error
+        .hint()
+        .map_or_else(String::new, |hint| format!("; {hint}"))
 }
 
 /// A call of one of the eight.
@@ -150,36 +146,36 @@ impl ToolsetTools {
             equipped,
             how,
         };
-        let called = match name {
-            definitions::ACTIVE => decode::<Nothing>(args).map(|_| report::active(&request)),
-            definitions::UNEQUIP => decode::<Nothing>(args).map(|_| unequip(&request)),
-            definitions::EQUIP => decode(args).and_then(|args| self.equip_by(args, &request)),
-            definitions::LIST_AVAILABLE => match decode::<Nothing>(args) {
-                Ok(_) => self.available(&request).await,
-                Err(refusal) => Err(refusal),
-            },
-            definitions::LIST_SAVED => match decode::<Nothing>(args) {
-                Ok(_) => self.saved(&request).await,
-                Err(refusal) => Err(refusal),
-            },
-            definitions::BUILD => match decode(args) {
-                Ok(args) => self.build(args, &request).await,
-                Err(refusal) => Err(refusal),
-            },
-            definitions::DELETE => match decode(args) {
-                Ok(args) => self.delete(args, &request).await,
-                Err(refusal) => Err(refusal),
-            },
-            definitions::ANNOTATE => match decode(args) {
-                Ok(args) => self.annotate(args, &request).await,
-                Err(refusal) => Err(refusal),
-            },
-            _ => {
-                let message = format!("unknown tool `{name}`");
-                return Err(ErrorData::invalid_params(message, None));
-            }
-        };
-        Ok(called.unwrap_or_else(|refusal| Called::refused(refusal.to_string())))
+        match self.dispatch(name, args, &request).await {
+            Ok(Some(called)) => Ok(called),
+            Ok(None) => Err(ErrorData::invalid_params(
+                format!("unknown tool `{name}`"),
+                None,
+            )),
+            Err(refusal) => Ok(Called::refused(refusal.to_string())),
+        }
+    }
+
+    async fn dispatch(
+        &self,
+        name: &str,
+        args: JsonObject,
+        request: &Request<'_>,
+    ) -> Result<Option<Called>, Refusal> {
+        if matches!(name, LIST_AVAILABLE | LIST_SAVED | ACTIVE | UNEQUIP) {
+            decode::<Nothing>(args.clone())?;
+        }
+        Ok(Some(match name {
+            LIST_AVAILABLE => self.available(request).await?,
+            LIST_SAVED => self.saved(request).await?,
+            ACTIVE => report::active(request),
+            UNEQUIP => unequip(request),
+            EQUIP => self.equip_by(decode(args)?, request)?,
+            BUILD => self.build(decode(args)?, request).await?,
+            DELETE => self.delete(decode(args)?, request).await?,
+            ANNOTATE => self.annotate(decode(args)?, request).await?,
+            _ => return Ok(None),
+        }))
     }
 
     /// The tools that an agent is offered, with notes in their descriptions: those of its toolset, or

@@ -23,14 +23,14 @@ exit 101
 "#;
 
 /// What pages install is what the test command has installed: packages are linked, environments too.
-/// Everything else is npm's own.
+/// Everything else is npm's and Python's own; programs in Python find the program under test.
 const NPM: &str = r#"#!/bin/sh
 if [ "$1 $2" = "install --prefix" ]; then exec ln -s "$PACKTRAIN_TEST_SOURCES/node_modules" "$3/node_modules"; fi
 PATH=${PATH#*:} exec npm "$@"
 "#;
 const PYTHON: &str = r#"#!/bin/sh
 if [ "$1 $2" = "-m venv" ]; then exec ln -s "$PACKTRAIN_TEST_SOURCES/../test-venv-fastmcp3" "$3"; fi
-PATH=${PATH#*:} exec python3 "$@"
+PATH=${PATH#*:}:${PATH%%:*} exec python3 "$@"
 "#;
 
 /// How long processes of a page may take to end.
@@ -147,6 +147,8 @@ impl Workspace {
             .env("XDG_CONFIG_HOME", self.lab.folder().join(".config"))
             .env("XDG_STATE_HOME", self.lab.folder().join(".state"))
             .env("XDG_CACHE_HOME", self.lab.folder().join(".cache"))
+            // Where the daemon of whoever runs the tests is.
+            .env_remove("XDG_RUNTIME_DIR")
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
             .output()

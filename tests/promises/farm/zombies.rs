@@ -149,6 +149,39 @@ fn a_run_that_was_asleep_leaves_its_journal_to_who_carried_it_on() {
 }
 
 #[test]
+fn a_run_that_was_finished_elsewhere_makes_no_report_and_says_nothing_of_how_it_ended() {
+    let (scene, trail) = scene();
+    let junit = scene.farm.lab().folder().join("junit.xml");
+    let words = ["--junit", junit.to_str().unwrap()];
+    let run = scene.run_on(&trail, "android", 4, &words);
+    run.until_told("session_started", 4);
+    run.process.freeze();
+    let resumed = scene.farm.resume_elsewhere(&run, &[]);
+    resumed.expect(0);
+    reported(&resumed, 4);
+    // What took longer than this process was there is told so.
+    let finished = resumed.events().pop().unwrap();
+    assert_eq!(finished["event"], "run_finished");
+    let begun = attempts_of(&resumed)[0].started;
+    let at: chrono::DateTime<Utc> = finished["at"].as_str().unwrap().parse().unwrap();
+    let least = (at - begun).num_milliseconds() as f64;
+    assert!(finished["duration_ms"].as_f64().unwrap() >= least - 500.0);
+    let made = std::fs::read(&junit).unwrap();
+    run.process.thaw();
+    run.expect(2);
+    let said = run.process.stderr();
+    assert!(said.contains("carried on by another process"), "{said}");
+    assert!(!said.contains("cancelled"), "{said}");
+    assert_eq!(run.told("session_finished") + run.told("run_finished"), 0);
+    let folder = run.folder().unwrap();
+    for report in ["report.html", "report.json", "junit.xml"] {
+        assert!(!folder.join(report).exists(), "{report}");
+        assert!(resumed.folder().unwrap().join(report).exists(), "{report}");
+    }
+    assert_eq!(std::fs::read(&junit).unwrap(), made);
+}
+
+#[test]
 fn a_broker_that_was_asleep_stands_by() {
     let mut scene = Scene::of(&[("h1", 2), ("h2", 2)]);
     let trail = scene.farm.trail("marked", 2, 200);

@@ -128,6 +128,10 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
                 lease,
             }))
         }
+        Deed::Wait { run, session, time } => {
+            tokio::time::sleep(time).await;
+            Ok(Done::as_expected(Fact::Waited { run, session }))
+        }
         Deed::TakeBack { device, expected } => {
             let key = names::device_key(&device);
             match link.take_key(names::LEASES, &key, expected).await? {

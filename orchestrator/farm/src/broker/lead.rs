@@ -53,6 +53,8 @@ struct Leading {
     /// Deeds that wait for a place in the window; at most a few for each device and session.
     waiting: VecDeque<Deed>,
     doing: FuturesUnordered<BoxFuture<'static, Result<Done, FarmError>>>,
+    /// What only lets time pass, and takes no place in the window.
+    pausing: FuturesUnordered<BoxFuture<'static, Result<Done, FarmError>>>,
     reading: JoinSet<()>,
     read: mpsc::Sender<(Source, Result<Followed, FarmError>)>,
     /// What has not been read up to now.
@@ -75,6 +77,7 @@ pub(super) async fn lead(
         state: State::new(),
         waiting: VecDeque::new(),
         doing: FuturesUnordered::new(),
+        pausing: FuturesUnordered::new(),
         reading: JoinSet::new(),
         read,
         behind: vec![Source::Alive, Source::Devices, Source::Runs, Source::Leases],
@@ -124,6 +127,7 @@ pub(super) async fn lead(
                 }
                 leading.learn(answer);
             }
+            Some(over) = leading.pausing.next() => leading.learn(over?.answer),
             Some((source, followed)) = messages.recv() => leading.take(source, followed?),
             Some(asked) = requests.next() => {
                 if let Some(reply) = asked.reply {
@@ -179,6 +183,12 @@ impl Leading {
 
     fn learn(&mut self, fact: Fact) {
         let deeds = self.state.apply(fact);
+        let (pauses, deeds): (Vec<_>, Vec<_>) =
+            (deeds.into_iter()).partition(|deed| matches!(deed, Deed::Wait { .. }));
+        for pause in pauses {
+            self.pausing
+                .push(Box::pin(carry_out(self.link.clone(), pause)));
+        }
         self.waiting.extend(deeds);
         if self.behind.is_empty() && self.tell_at.is_none() {
             self.tell_at = Some(Instant::now() + STANDING_INTERVAL);

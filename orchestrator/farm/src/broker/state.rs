@@ -10,6 +10,8 @@
 //!   was longest ago. Inside a run requeued sessions go first, then those that asked first.
 //! - Nothing that could run waits, except for a device of its own ([`Demand::spread`]) and for enough
 //!   devices ([`RunAdvert::min_devices`]).
+//! - What lost a session before is avoided, and one that is asked for anew prefers a device of its own:
+//!   for as long as a [`Deed::Wait`] lasts. Then any device will do.
 
 mod deeds;
 mod device;
@@ -23,6 +25,7 @@ mod table;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::{RunId, SessionId};
@@ -187,6 +190,13 @@ pub enum Fact {
         /// The lease that stands there; the session was lost when it is not its own.
         lease: Option<Lease>,
     },
+    /// Answers [`Deed::Wait`]: the session has waited for a better device for long enough.
+    Waited {
+        /// The run.
+        run: RunId,
+        /// The session.
+        session: SessionId,
+    },
     /// Answers [`Deed::TakeBack`]: what stands there now.
     TakenBack {
         /// The device.
@@ -250,6 +260,15 @@ pub enum Deed {
         session: SessionId,
         /// The device.
         device: DeviceKey,
+    },
+    /// Let a while pass, in which a session takes only what it prefers. Nothing else waits for it.
+    Wait {
+        /// The run.
+        run: RunId,
+        /// The session.
+        session: SessionId,
+        /// How long.
+        time: Duration,
     },
     /// Purge a device's lease, expecting the revision.
     TakeBack {
@@ -380,6 +399,7 @@ impl State {
                 revision,
                 lease,
             } => self.answer_check(&run, &session, &device, revision, lease),
+            Fact::Waited { run, session } => self.answer_wait(&run, &session),
             Fact::TakenBack {
                 device,
                 revision,

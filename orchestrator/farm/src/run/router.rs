@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use chrono::{DateTime, Utc};
 use packtrain_model::{RunId, SessionId};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
@@ -31,6 +32,9 @@ pub(super) enum Said {
     Broken(String),
 }
 
+/// The same, and when the server stored it; `None` when it did not.
+pub(super) type Dated = (Option<DateTime<Utc>>, Said);
+
 /// Leads messages to sessions.
 pub(super) struct Router {
     sessions: Arc<Sessions>,
@@ -44,12 +48,14 @@ struct Sessions(Mutex<Known>);
 struct Known {
     sessions: HashMap<SessionId, Slot>,
     broken: Option<String>,
+    /// When the first was said of any.
+    first: Option<DateTime<Utc>>,
 }
 
 enum Slot {
     /// What was said before the session was asked for: by an earlier process of the run.
-    Early(Vec<Said>),
-    Open(mpsc::Sender<Said>),
+    Early(Vec<Dated>),
+    Open(mpsc::Sender<Dated>),
 }
 
 impl Router {
@@ -69,7 +75,7 @@ impl Router {
                     Ok(Followed::CaughtUp) => {}
                     Ok(Followed::Message(message)) => {
                         if let Some((session, said)) = parse(&message) {
-                            told.say(session, said).await;
+                            told.say(session, (Some(message.at), said)).await;
                         }
                     }
                     Err(error) => return told.break_off(&in_one_line(&error)),
@@ -83,7 +89,7 @@ impl Router {
     }
 
     /// Everything that is and was said of a session.
-    pub(super) fn listen(&self, session: &SessionId) -> mpsc::Receiver<Said> {
+    pub(super) fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
         let mut known = self.sessions.known();
         let early = match known.sessions.remove(session) {
             Some(Slot::Early(early)) => early,
@@ -95,10 +101,15 @@ impl Router {
             let _ = tell.try_send(message);
         }
         if let Some(why) = &known.broken {
-            let _ = tell.try_send(Said::Broken(why.clone()));
+            let _ = tell.try_send((None, Said::Broken(why.clone())));
         }
         known.sessions.insert(session.clone(), Slot::Open(tell));
         said
+    }
+
+    /// When the first was said of any session, by the server's clock.
+    pub(super) fn first(&self) -> Option<DateTime<Utc>> {
+        self.sessions.known().first
     }
 
     /// Nothing more is wanted of a session.
@@ -112,9 +123,10 @@ impl Sessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn say(&self, session: SessionId, said: Said) {
+    async fn say(&self, session: SessionId, said: Dated) {
         let tell = {
             let mut known = self.known();
+            known.first = known.first.or(said.0);
             let slot = known
                 .sessions
                 .entry(session)
@@ -136,7 +148,7 @@ impl Sessions {
         known.broken = Some(why.to_owned());
         for slot in known.sessions.values() {
             if let Slot::Open(tell) = slot {
-                let _ = tell.try_send(Said::Broken(why.to_owned()));
+                let _ = tell.try_send((None, Said::Broken(why.to_owned())));
             }
         }
     }

@@ -1,25 +1,24 @@
 //! One session on the farm, from asking for it to its end.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use packtrain_engine::{
     ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
 };
-use packtrain_model::{Blame, Outcome, RunEvent, SessionId, StepIndex};
+use packtrain_model::{Blame, Outcome, RunEvent, SessionId};
 use serde::de::DeserializeOwned;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Inner;
-use super::router::Said;
+use super::router::{Dated, Said};
+use super::told::Told;
 use super::turns::Turn;
 use crate::bundle;
 use crate::link::in_one_line;
-use crate::live::Alive;
 use crate::names;
 use crate::wire::{Blob, Demand, DeviceKey, End, Grant, HostName, Item, OrderedDemand, Pack};
 
@@ -47,26 +46,43 @@ pub(super) async fn carry_out(
         early: Vec::new(),
         taken: 0,
         damaged: None,
-        passed: BTreeSet::new(),
-        first: None,
-        last: None,
+        told: Told::default(),
+        loss: None,
         started: false,
     };
     let outcome = session.live(&mut said, &stop, turn).await;
-    inner.router.leave(&session.order.session);
-    // Neither the queue nor reading again counts.
-    if let (Some(first), Some(last)) = (session.first, session.last) {
-        session
-            .output
-            .took((last - first).to_std().unwrap_or_default());
-    } else {
-        session.output.took(Duration::ZERO);
+    // Who was asleep hears first what was said to another process of the run, and then of that process.
+    tokio::select! {
+        () = inner.certain() => {}
+        () = stop.token().cancelled() => {}
     }
-    if let (Outcome::Infrastructure { blame, .. }, Some(grant)) = (&outcome, &session.grant) {
+    inner.router.leave(&session.order.session);
+    match session.loss {
+        Some(Loss::GivenUp) => {
+            session.output.took(session.told.waited());
+            inner.give_up(&session.order.session);
+        }
+        Some(Loss::Told | Loss::Disbelieved) | None => session.output.took(session.told.took()),
+    }
+    if let (Outcome::Infrastructure { blame, .. }, Some(grant)) = (&outcome, &session.grant)
+        && session.loss != Some(Loss::Told)
+    {
         let is_host = *blame == Blame::Host;
         inner.avoid(&session.order.session, grant.device.clone(), is_host);
     }
     outcome
+}
+
+/// How a session was lost that nobody can say the outcome of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    /// The farm said so, or its host stopped it: that a host is gone or was started anew, or that the run
+    /// itself was, says nothing against what had it.
+    Told,
+    /// It has an end, which is not believed.
+    Disbelieved,
+    /// It has none, and is not waited for any more: its device is to be taken back.
+    GivenUp,
 }
 
 struct Session<'a> {
@@ -80,11 +96,8 @@ struct Session<'a> {
     taken: u64,
     /// Why not all of what happened is known, if so.
     damaged: Option<String>,
-    /// The steps that were told to have passed.
-    passed: BTreeSet<StepIndex>,
-    /// When its first and its last event happened, by its host's clock.
-    first: Option<DateTime<Utc>>,
-    last: Option<DateTime<Utc>>,
+    told: Told,
+    loss: Option<Loss>,
     /// Whether the journal has its start.
     started: bool,
 }
@@ -92,17 +105,18 @@ struct Session<'a> {
 impl Session<'_> {
     async fn live(
         &mut self,
-        said: &mut mpsc::Receiver<Said>,
+        said: &mut mpsc::Receiver<Dated>,
         stop: &SessionStop,
         turn: Turn,
     ) -> Outcome {
         if stop.token().is_cancelled() {
             return cancelled(stop);
         }
-        if matches!(*self.inner.alive.borrow(), Alive::Taken(_)) {
-            return cancelled(stop);
-        }
+        let taken = self.inner.taken();
+        let mut taken = std::pin::pin!(taken);
         let asked = tokio::select! {
+            biased;
+            _ = &mut taken => std::future::pending().await,
             asked = self.ask(turn) => asked,
             () = stop.token().cancelled() => {
                 // It may have been asked for already.
@@ -113,7 +127,6 @@ impl Session<'_> {
         if let Err(outcome) = asked {
             return outcome;
         }
-        let mut alive = self.inner.alive.clone();
         let mut is_stopping = false;
         let options = &self.order.options;
         let longest = options.connect_timeout + options.timeout + SILENT;
@@ -125,16 +138,20 @@ impl Session<'_> {
             tokio::select! {
                 biased;
                 next = said.recv() => {
-                    let Some(next) = next else {
-                        return self.lost("the farm's messages ended".to_owned()).await;
+                    let Some((at, next)) = next else {
+                        return self.give_up("the farm's messages ended".to_owned()).await;
                     };
+                    if let Some(at) = at {
+                        self.told.said(at);
+                    }
                     match self.take_in(next).await {
                         // The host knows that it was cancelled, and not why.
                         Some(Outcome::Cancelled { .. }) if stop.token().is_cancelled() => {
                             return cancelled(stop);
                         }
                         Some(Outcome::Cancelled { .. }) => {
-                            return self.lost("its host stopped it".to_owned()).await;
+                            let cause = "its host stopped it".to_owned();
+                            return self.lost(Loss::Told, cause).await;
                         }
                         Some(outcome) => return outcome,
                         None => {}
@@ -149,12 +166,12 @@ impl Session<'_> {
                 }
                 () = at(given_up) => {
                     let cause = "its host did not say how it ended";
-                    return self.lost(cause.to_owned()).await;
+                    return self.give_up(cause.to_owned()).await;
                 }
-                by = taken(&mut alive) => {
-                    // It is the other process's session now, and not to be tried again by this one.
+                by = &mut taken => {
+                    // It is the other process's session now: this one has nothing to say of how it ends.
                     tracing::warn!(by, "the run is carried on elsewhere");
-                    return cancelled(stop);
+                    std::future::pending::<()>().await;
                 }
             }
         }
@@ -166,7 +183,7 @@ impl Session<'_> {
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
         let (trail, path) = stored.map_err(host_failed)?;
-        let value = self.demand(trail, path).map_err(unfit)?;
+        let value = self.demand(trail, path).map_err(Unfit::outcome)?;
         let subject = names::demand(&order.run, &order.session);
         let permit = self.inner.demands.acquire().await;
         let put = self.inner.link.put_if(&subject, 0, value.into(), None);
@@ -187,11 +204,12 @@ impl Session<'_> {
     /// The demand as it is written.
     ///
     /// # Errors
-    /// A sentence when the order is none for a farm: asking again would not change that.
-    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, String> {
+    /// When the order is none for a farm: asking again would not change that.
+    fn demand(&self, trail: Blob, path: String) -> Result<Vec<u8>, Unfit> {
         let order = &self.order;
         let DeviceRequirement::Matching(on) = &order.requires else {
-            return Err("a session of the farm says what its device has to be".to_owned());
+            let cause = "a session of the farm says what its device has to be";
+            return Err(Unfit::because(cause.to_owned()));
         };
         let mut bare = order.clone();
         // The trail travels by itself, once; secrets are sealed.
@@ -199,9 +217,8 @@ impl Session<'_> {
         bare.values.secrets.clear();
         if let Some(app) = &mut bare.cell.app_file {
             let place = self.inner.files.map(app);
-            *app = place
-                .ok_or_else(|| format!("{} does not travel to hosts", app.display()))?
-                .into();
+            let stays = || format!("{} does not travel to hosts", app.display());
+            *app = place.ok_or_else(|| Unfit::because(stays()))?.into();
         }
         let base = base(&order.session);
         let avoid = {
@@ -222,14 +239,9 @@ impl Session<'_> {
             trail,
             path,
         };
-        let value = serde_json::to_vec(&demand).map_err(|error| error.to_string())?;
-        if value.len() > DEMAND_BYTES {
-            let bytes = value.len();
-            return Err(format!(
-                "its order is {bytes} bytes, and the farm takes {DEMAND_BYTES}: give its trail less memory or fewer arguments"
-            ));
-        }
-        Ok(value)
+        let value = serde_json::to_vec(&demand);
+        let value = value.map_err(|error| Unfit::because(error.to_string()))?;
+        fits(value)
     }
 
     /// The outcome, when it is the end.
@@ -237,6 +249,7 @@ impl Session<'_> {
         match said {
             Said::Granted(grant) => {
                 self.grant = Some(grant);
+                self.told.granted();
                 for said in std::mem::take(&mut self.early) {
                     if let Some(outcome) = self.hear(said).await {
                         return Some(outcome);
@@ -266,9 +279,9 @@ impl Session<'_> {
             Said::Unreadable(host, _) if !self.is_ours(&host) => None,
             Said::Unreadable(host, why) => {
                 let cause = format!("what {host} said of the session cannot be read: {why}");
-                Some(self.lost(cause).await)
+                Some(self.give_up(cause).await)
             }
-            Said::Broken(why) => Some(self.lost(why).await),
+            Said::Broken(why) => Some(self.give_up(why).await),
         }
     }
 
@@ -277,27 +290,30 @@ impl Session<'_> {
         let end = match end {
             End::Large(blob) => match self.large(&blob).await {
                 Ok(end) => end,
-                Err(why) => return self.lost(format!("its end cannot be read: {why}")).await,
+                Err(why) => {
+                    let cause = format!("its end cannot be read: {why}");
+                    return self.lost(Loss::Disbelieved, cause).await;
+                }
             },
             end => end,
         };
         match end {
-            End::Large(_) => self.lost("its end is none".to_owned()).await,
-            End::Lost { cause } => self.lost(cause).await,
+            End::Large(_) => {
+                let cause = "its end is none".to_owned();
+                self.lost(Loss::Disbelieved, cause).await
+            }
+            End::Lost { cause } => self.lost(Loss::Told, cause).await,
             End::Settled { outcome, items } => {
                 if let Some(damage) = self.damaged.take() {
-                    return self.lost(damage).await;
+                    return self.lost(Loss::Disbelieved, damage).await;
                 }
-                // A pass is one of every step, each told.
-                let steps = self.order.trail.all_steps();
-                let untold = steps
-                    .filter(|step| !self.passed.contains(&step.index))
-                    .count();
-                if outcome.is_passed() && untold > 0 {
-                    let cause =
-                        format!("{host} calls it passed and told nothing of {untold} steps");
-                    return self.lost(cause).await;
-                }
+                let outcome = match self.told.judge(outcome, &self.order.trail) {
+                    Ok(outcome) => outcome,
+                    Err(why) => {
+                        let cause = format!("{host} {why}");
+                        return self.lost(Loss::Disbelieved, cause).await;
+                    }
+                };
                 if self.taken == items {
                     self.start_if_not().await;
                     return outcome;
@@ -305,7 +321,7 @@ impl Session<'_> {
                 let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
                 let cause =
                     format!("{missing} of {items} events of {host} are missing after {taken}");
-                self.lost(cause).await
+                self.lost(Loss::Disbelieved, cause).await
             }
         }
     }
@@ -359,13 +375,7 @@ impl Session<'_> {
                         && event.session() == Some(&self.order.session)
                     {
                         self.started |= matches!(event, RunEvent::SessionStarted { .. });
-                        if let RunEvent::StepFinished { step, outcome, .. } = &event
-                            && outcome.is_passed()
-                        {
-                            self.passed.insert(*step);
-                        }
-                        self.first.get_or_insert(at);
-                        self.last = Some(at);
+                        self.told.happened(&event, at);
                         self.output.record_at(event, at).await;
                     }
                 }
@@ -405,9 +415,15 @@ impl Session<'_> {
     }
 
     /// The session was lost, so that another may take its place.
-    async fn lost(&mut self, cause: String) -> Outcome {
+    async fn lost(&mut self, how: Loss, cause: String) -> Outcome {
+        self.loss = Some(how);
         self.start_if_not().await;
         host_failed(cause)
+    }
+
+    /// The session has no end and is not waited for any more.
+    async fn give_up(&mut self, cause: String) -> Outcome {
+        self.lost(Loss::GivenUp, cause).await
     }
 
     /// A session that was granted a device and never said so has a start all the same.
@@ -441,18 +457,25 @@ impl Inner {
         }
         avoid.devices.push(device);
     }
+
+    /// Says that a session is not waited for any more, whatever its host still does.
+    fn give_up(&self, session: &SessionId) {
+        self.say(|advert| advert.given_up.push(session.clone()));
+    }
 }
 
-/// Who carries the run on in our place, once somebody does.
-async fn taken(alive: &mut watch::Receiver<Alive>) -> String {
-    match alive
-        .wait_for(|alive| matches!(alive, Alive::Taken(_)))
-        .await
-        .as_deref()
-    {
-        Ok(Alive::Taken(by)) => by.clone(),
-        Ok(Alive::Until(_)) | Err(_) => "the run has ended".to_owned(),
+/// A demand, if the server takes one of its size.
+fn fits(demand: Vec<u8>) -> Result<Vec<u8>, Unfit> {
+    let bytes = demand.len();
+    if bytes <= DEMAND_BYTES {
+        return Ok(demand);
     }
+    let cause = format!("order too large: {bytes} bytes, and the farm takes {DEMAND_BYTES}");
+    let hint = "put what `--memory` and `--arg` give it into a file of the project";
+    Err(Unfit {
+        cause,
+        hint: Some(hint.to_owned()),
+    })
 }
 
 /// Ends at a moment; never without one.
@@ -472,12 +495,24 @@ fn cancelled(stop: &SessionStop) -> Outcome {
     Outcome::Cancelled { by: stop.cause() }
 }
 
-/// What no host could carry out.
-const fn unfit(cause: String) -> Outcome {
-    Outcome::Infrastructure {
-        blame: Blame::Configuration,
-        cause,
-        hint: None,
+/// What no host could carry out, and why.
+#[derive(Debug)]
+struct Unfit {
+    cause: String,
+    hint: Option<String>,
+}
+
+impl Unfit {
+    const fn because(cause: String) -> Self {
+        Self { cause, hint: None }
+    }
+
+    fn outcome(self) -> Outcome {
+        Outcome::Infrastructure {
+            blame: Blame::Configuration,
+            cause: self.cause,
+            hint: self.hint,
+        }
     }
 }
 
@@ -486,5 +521,21 @@ fn host_failed(cause: String) -> Outcome {
         blame: Blame::Host,
         cause,
         hint: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_that_is_too_large_is_told_by_its_size_and_with_what_to_do() {
+        assert!(fits(vec![0; DEMAND_BYTES]).is_ok());
+        let unfit = fits(vec![0; 1_200_000]).unwrap_err();
+        assert_eq!(
+            unfit.cause,
+            "order too large: 1200000 bytes, and the farm takes 1000000"
+        );
+        assert!(unfit.hint.unwrap().contains("`--memory`"));
     }
 }

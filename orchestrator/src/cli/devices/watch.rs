@@ -38,7 +38,7 @@ pub(super) fn run(config: &Config, format: Format) -> Result<Exit, CliError> {
 
 fn begin(wiring: &Wiring, format: Format) {
     match format {
-        Format::Text => super::show(wiring),
+        Format::Text => super::show(wiring, None),
         Format::Json => {
             for device in select::known(wiring) {
                 line("present", &device.id, json!({ "device": device }));

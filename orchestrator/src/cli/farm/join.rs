@@ -1,8 +1,9 @@
 //! `packtrain farm join`: becomes one of a farm's computers.
 
+use std::path::Path;
+
 use clap::Args;
-use packtrain_farm::link::Link;
-use packtrain_farm::link::Trust;
+use packtrain_farm::link::{FarmError, Link, Trust};
 use packtrain_farm::server::{self, Access, Identity, Invitation, JoinError, Refusal, Role};
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
@@ -63,21 +64,32 @@ pub(crate) async fn joined(
         None => own_name()?,
     };
     let file = address::access_file(invitation.role)?;
-    // This computer has joined already: a service that is started again has the same token.
-    if let Ok(known) = Access::load(&file)
-        && known.servers == servers
-        && known.identity.name == name
-        && Link::connect(&known.address(), "packtrain").await.is_ok()
-    {
-        return Ok(known);
+    let of_that_name = |file: &Path| {
+        let access = Access::load(file).ok();
+        access.filter(|access| access.identity.name == name)
+    };
+    // This computer has joined already: a service that is started again has the same token. Where the
+    // server is may be spelt another way now.
+    let known = of_that_name(&file);
+    if let Some(known) = &known {
+        let here = Access {
+            servers: servers.to_vec(),
+            ..known.clone()
+        };
+        match Link::connect(&here.address(), "packtrain").await {
+            Ok(_) => {
+                here.save(&file).map_err(|error| server_error(&error))?;
+                return Ok(here);
+            }
+            Err(error @ FarmError::Unreachable { .. }) => return Err(refused(&error.into())),
+            Err(_) => {}
+        }
     }
     // Kept before it is shown to anybody, so that a second attempt shows the same key.
     let pending = file.with_extension("joining");
-    let identity = match Access::load(&pending) {
-        Ok(earlier) if earlier.servers == servers && earlier.identity.name == name => {
-            earlier.identity
-        }
-        _ => Identity::new(invitation.role, name).map_err(|error| server_error(&error))?,
+    let identity = match of_that_name(&pending).or(known) {
+        Some(earlier) => earlier.identity,
+        None => Identity::new(invitation.role, name).map_err(|error| server_error(&error))?,
     };
     let attempt = Access {
         servers: servers.to_vec(),
@@ -88,6 +100,10 @@ pub(crate) async fn joined(
         .save(&pending)
         .map_err(|error| server_error(&error))?;
     let access = server::join(servers, token, attempt.identity).await;
+    if let Err(JoinError::Refused(_) | JoinError::Token(_)) = &access {
+        // The key is nobody's.
+        let _ = std::fs::remove_file(&pending);
+    }
     let access = access.map_err(|error| refused(&error))?;
     access.save(&file).map_err(|error| server_error(&error))?;
     // One that stays is of no matter.

@@ -105,10 +105,15 @@ async fn up(
 /// Where the farm was reached the last time, if nobody else is there now: hosts and runs look for it
 /// there.
 fn earlier(folder: &FarmFolder) -> Option<SocketAddr> {
-    let url = std::fs::read_to_string(token::url_file(folder)).ok()?;
-    let address: SocketAddr = url.trim().split_once("://")?.1.parse().ok()?;
+    let text = std::fs::read_to_string(listen_file(folder)).ok()?;
+    let address: SocketAddr = text.trim().parse().ok()?;
     let is_free = address.ip().is_loopback() && std::net::TcpListener::bind(address).is_ok();
     is_free.then_some(address)
+}
+
+/// Where a farm listened the last time. It stays when the farm ends.
+fn listen_file(folder: &FarmFolder) -> PathBuf {
+    folder.path().join("listen")
 }
 
 /// A farm's server that is up, and this user's ways to it.
@@ -164,7 +169,10 @@ impl<'a> Farm<'a> {
             false => Some(bound).filter(|ip| !ip.is_loopback()),
         };
         let url = outside.map_or_else(|| self.server.url(), |ip| self.server.url_at(ip));
-        std::fs::write(token::url_file(self.folder), &url).map_err(|error| {
+        let listen = self.server.address().to_string();
+        let written = std::fs::write(token::url_file(self.folder), &url)
+            .and_then(|()| std::fs::write(listen_file(self.folder), listen));
+        written.map_err(|error| {
             CliError::infrastructure("cannot write down the farm's address").because(&error)
         })?;
         let token = token::for_a_host(self.folder).map_err(|error| server_error(&error))?;

@@ -109,6 +109,20 @@ impl Ending {
         concluded
     }
 
+    /// Lets go of a run that is not this process's any more: its journal ends where it is, and nothing is
+    /// made of it.
+    pub(super) async fn abandon(&self, journal: JournalThread, exit: Exit) {
+        // Whoever brings about the end makes no reports either.
+        *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        let journal = journal.finish().await;
+        journal.sinks.finish().await;
+        if let Some(live) = &self.live {
+            live.end(None);
+        }
+        *self.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit);
+        self.concluded.notify_all();
+    }
+
     /// What a second signal does: reports of what is there, unless the run comes to its end at once.
     pub(super) fn quit(&self) -> Exit {
         if let Some(exit) = self.concluded_in_time() {

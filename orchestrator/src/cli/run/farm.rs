@@ -260,16 +260,15 @@ async fn carry_out(
     let recording = Recording::begin(&args, folder, context, &interrupts).await?;
     let telling = AbortOnDropHandle::new(tokio::spawn(tell(farm.standing())));
     let outages = AbortOnDropHandle::new(tokio::spawn(tell_of_outages(connection)));
-    let recorded = recording.run(plan, Arc::new(farm.clone())).await;
+    let elsewhere = async { carried_on(&run, &farm.until_taken().await) };
+    let host = Arc::new(farm.clone());
+    let recorded = recording.run_until(plan, host, elsewhere).await;
     drop(telling);
     drop(outages);
     // What is on the farm is kept for as long as the journal is not whole.
     if let Some(by) = farm.taken() {
         recorded.close().await?;
-        return Err(CliError::infrastructure(format!(
-            "run {run} is carried on by another process: {by}"
-        ))
-        .hint("its journal and its verdict are there"));
+        return Err(carried_on(&run, &by));
     }
     if recorded.is_whole() {
         farm.done().await;
@@ -279,6 +278,12 @@ async fn carry_out(
         }
     }
     recorded.close().await
+}
+
+/// What a process says that comes back to a run of somebody else's.
+fn carried_on(run: &RunId, by: &str) -> CliError {
+    CliError::infrastructure(format!("run {run} is carried on by another process: {by}"))
+        .hint("its journal, its verdict and its reports are there; this process wrote none")
 }
 
 /// Says why nothing of the run is under way, whenever that changes.

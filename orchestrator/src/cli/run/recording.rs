@@ -168,6 +168,17 @@ impl Recording {
 
     /// Carries out a plan and makes the reports.
     pub(super) async fn run(self, plan: Plan, host: Arc<dyn SessionHost>) -> Recorded {
+        self.run_until(plan, host, std::future::pending()).await
+    }
+
+    /// The same, until somebody else carries it on: then it is let go of as it is, without a word of how
+    /// it ended and without a report.
+    pub(super) async fn run_until(
+        self,
+        plan: Plan,
+        host: Arc<dyn SessionHost>,
+        elsewhere: impl Future<Output = CliError>,
+    ) -> Recorded {
         let overdue = async {
             self.interrupts.first().cancelled().await;
             tokio::time::sleep(STOP_TIMEOUT).await;
@@ -178,14 +189,24 @@ impl Recording {
             journal: self.journal,
             stop: self.stop,
         };
-        let verdict: Option<Verdict> = tokio::select! {
-            verdict = run.execute() => Some(verdict),
-            () = overdue => None,
+        let verdict: Result<Option<Verdict>, CliError> = tokio::select! {
+            biased;
+            elsewhere = elsewhere => Err(elsewhere),
+            verdict = run.execute() => Ok(Some(verdict)),
+            () = overdue => Ok(None),
         };
-        if let Some(verdict) = &verdict {
-            self.interrupts.known(verdict.exit);
-        }
-        let concluded = self.ending.conclude(verdict, self.thread).await;
+        let concluded = match verdict {
+            Ok(verdict) => {
+                if let Some(verdict) = &verdict {
+                    self.interrupts.known(verdict.exit);
+                }
+                self.ending.conclude(verdict, self.thread).await
+            }
+            Err(elsewhere) => {
+                self.ending.abandon(self.thread, elsewhere.exit).await;
+                Err(elsewhere)
+            }
+        };
         Recorded {
             stopping: self.stopping,
             ending: self.ending,

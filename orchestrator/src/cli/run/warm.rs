@@ -40,7 +40,12 @@ pub(super) async fn find(
     let found = match client::running() {
         Ok(Some(state)) => {
             let project = context.project_key();
-            let asked = client::ask_for(&state.socket, project.clone(), Wants::Devices).await;
+            let asked = client::ask_for(
+                &state.socket,
+                project.clone(),
+                Wants::Devices { open: true },
+            )
+            .await;
             asked.map(|news: DevicesNews| Warm {
                 socket: state.socket,
                 project,

@@ -89,8 +89,7 @@ impl Guard {
             return Err(Refusal::Method(self.policy.methods));
         }
         let principal = self.principal(parts)?;
-        let who = principal.as_ref().map_or("", Principal::as_str);
-        if !self.rate.admits(who, Instant::now()) {
+        if !self.rate.admits(principal.as_ref(), Instant::now()) {
             return Err(Refusal::TooMany);
         }
         if parts.method != Method::POST {

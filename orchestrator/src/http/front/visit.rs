@@ -146,7 +146,7 @@ impl SessionManager for Visit {
     ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
         let streaming = self.sessions.streaming(id, Stream::Answer);
         let stream = self.sessions.local().create_stream(id, message).await?;
-        Ok(stream.inspect(move |_| drop_with(&streaming)))
+        Ok(stream.inspect(move |_| hold(&streaming)))
     }
 
     async fn accept_message(
@@ -164,7 +164,7 @@ impl SessionManager for Visit {
     ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
         let streaming = self.sessions.streaming(id, Stream::Listener);
         let stream = self.sessions.local().create_standalone_stream(id).await?;
-        Ok(stream.inspect(move |_| drop_with(&streaming)))
+        Ok(stream.inspect(move |_| hold(&streaming)))
     }
 
     async fn resume(
@@ -174,9 +174,9 @@ impl SessionManager for Visit {
     ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
         let streaming = self.sessions.streaming(id, Stream::Listener);
         let stream = self.sessions.local().resume(id, last_event_id).await?;
-        Ok(stream.inspect(move |_| drop_with(&streaming)))
+        Ok(stream.inspect(move |_| hold(&streaming)))
     }
 }
 
 /// What a closure names lives as long as the closure.
-fn drop_with<T>(_: &T) {}
+fn hold<T>(_: &T) {}

@@ -16,7 +16,7 @@ impl ToolsetTools {
         args: Annotate,
         request: &Request<'_>,
     ) -> Result<Called, Refusal> {
-        let (reference, notes) = args.checked()?;
+        args.check()?;
         let Some(stored) = &request.equipped.0 else {
             let told = "no toolset is equipped: notes belong to one; `equip-toolset` first";
             return Err(Refusal::Said(told.to_owned()));
@@ -27,7 +27,7 @@ impl ToolsetTools {
                 format!("toolset `{name}` is not a saved one: build one of another name for notes");
             return Err(Refusal::Said(told));
         }
-        let tool = meant(&reference, request.listed)?;
+        let tool = meant(&args.tool_ref, request.listed)?;
         let (stored, annotated) = self
             .store
             .change(&name, |known| {
@@ -44,7 +44,7 @@ impl ToolsetTools {
                         return Err(Refusal::Said(told));
                     }
                 }
-                let annotated = toolset.annotate(tool, notes);
+                let annotated = toolset.annotate(tool, args.notes);
                 Ok((toolset, annotated))
             })
             .await?;

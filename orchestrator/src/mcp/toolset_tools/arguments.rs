@@ -41,7 +41,6 @@ pub(super) struct Delete {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Build {
     pub(super) name: String,
-    #[serde(deserialize_with = "references")]
     pub(super) tools: Vec<ToolRef>,
     #[serde(default)]
     pub(super) description: Option<String>,
@@ -53,6 +52,8 @@ impl Build {
     pub(super) fn check(&self) -> Result<(), Refusal> {
         ToolsetName::parse(&self.name).map_err(refused)?;
         count("tools", self.tools.len(), MAX_TOOLS)?;
+        let mut others = self.tools.iter().map(|tool| &tool.other);
+        others.try_for_each(nothing_else)?;
         let length = self
             .description
             .as_ref()
@@ -69,60 +70,27 @@ impl Build {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Annotate {
-    #[serde(deserialize_with = "reference")]
     pub(super) tool_ref: ToolRef,
-    pub(super) notes: Vec<Note>,
-}
-
-/// A note as it comes in: what a file may have besides is not taken from an agent.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Note {
-    name: String,
-    note: String,
+    pub(super) notes: Vec<ToolNote>,
 }
 
 impl Annotate {
-    /// The notes, if every one of them may be added.
-    pub(super) fn checked(self) -> Result<(ToolRef, Vec<ToolNote>), Refusal> {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        nothing_else(&self.tool_ref.other)?;
         count("notes", self.notes.len(), MAX_NOTES_PER_CALL)?;
-        let notes = self.notes.into_iter().map(|note| {
-            let note = ToolNote {
-                name: note.name,
-                note: note.note,
-                ..ToolNote::default()
-            };
-            note.check().map(|()| note).map_err(refused)
-        });
-        Ok((self.tool_ref, notes.collect::<Result<_, _>>()?))
+        self.notes.iter().try_for_each(|note| {
+            nothing_else(&note.other)?;
+            note.check().map_err(refused)
+        })
     }
 }
 
-/// A reference as it comes in.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Reference {
-    namespaced_name: Option<String>,
-    ref_id: Option<String>,
-}
-
-impl From<Reference> for ToolRef {
-    fn from(given: Reference) -> Self {
-        Self {
-            namespaced_name: given.namespaced_name,
-            ref_id: given.ref_id,
-            ..Self::default()
-        }
+/// What a file may say besides is not taken from an agent.
+fn nothing_else(other: &JsonObject) -> Result<(), Refusal> {
+    match other.keys().next() {
+        Some(key) => Err(refused(format!("unknown field `{key}`"))),
+        None => Ok(()),
     }
-}
-
-fn reference<'de, D: serde::Deserializer<'de>>(from: D) -> Result<ToolRef, D::Error> {
-    Reference::deserialize(from).map(ToolRef::from)
-}
-
-fn references<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<ToolRef>, D::Error> {
-    let given = Vec::<Reference>::deserialize(from)?;
-    Ok(given.into_iter().map(ToolRef::from).collect())
 }
 
 fn count(what: &str, count: usize, most: usize) -> Result<(), Refusal> {

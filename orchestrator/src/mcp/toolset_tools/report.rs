@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use packtrain_tools::toolsets::{ListedTool, SavedToolset, ToolRef, Unresolved, ref_id, resolve};
+use packtrain_tools::toolsets::{ListedTool, Standing, ref_id, resolve};
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ impl ToolsetTools {
                 "place": stored.place,
                 "toolCount": toolset.tools.len(),
                 "tools": names.collect::<Vec<_>>(),
-                "noteCount": note_count(toolset),
+                "noteCount": toolset.note_count(),
                 "createdAt": toolset.created_at,
                 "lastModified": toolset.last_modified,
                 "equipped": request.equipped.name() == Some(&toolset.name),
@@ -108,8 +108,8 @@ pub(super) fn active(request: &Request<'_>) -> Called {
         return Called::answer(json!({ "equipped": false, "message": message }));
     };
     let tools = toolset.tools.iter().map(|reference| {
-        let (status, _) = status(reference, request.listed);
-        let mut told = json!({ "tool": reference.to_string(), "status": status });
+        let standing = Standing::of(reference, request.listed);
+        let mut told = json!({ "tool": reference.to_string(), "status": standing.state });
         if let Ok(tool) = resolve(reference, request.listed) {
             told["name"] = json!(tool.name);
             told["context"] = json!({ "tokens": tool.tokens() });
@@ -132,8 +132,8 @@ pub(super) fn summary(equipped: &Equipped, listed: &[ListedTool]) -> JsonObject 
     let offered = toolset.offered(listed);
     let tokens: usize = offered.iter().map(ListedTool::tokens).sum();
     let not_offered = toolset.tools.iter().filter_map(|reference| {
-        let (_, why) = status(reference, listed);
-        Some(json!({ "tool": reference.to_string(), "reason": why? }))
+        let why = Standing::of(reference, listed).why?;
+        Some(json!({ "tool": reference.to_string(), "reason": why }))
     });
     let mut told = JsonObject::new();
     told.insert("toolset".to_owned(), json!(toolset.name));
@@ -147,34 +147,6 @@ pub(super) fn summary(equipped: &Equipped, listed: &[ListedTool]) -> JsonObject 
         json!(not_offered.collect::<Vec<_>>()),
     );
     told
-}
-
-/// How it stands with a toolset's tool, in a word, and why it is not offered.
-fn status(reference: &ToolRef, listed: &[ListedTool]) -> (&'static str, Option<String>) {
-    match resolve(reference, listed) {
-        Ok(tool) => match &tool.hidden {
-            None => ("offered", None),
-            Some(why) => ("hidden", Some(why.clone())),
-        },
-        Err(unresolved) => {
-            let word = match &unresolved {
-                Unresolved::Changed { .. } => "changed",
-                Unresolved::Ambiguous { .. } => "ambiguous",
-                Unresolved::Empty | Unresolved::Unknown { .. } | Unresolved::Stale { .. } => {
-                    "missing"
-                }
-            };
-            (word, Some(unresolved.to_string()))
-        }
-    }
-}
-
-fn note_count(toolset: &SavedToolset) -> usize {
-    toolset
-        .tool_notes
-        .iter()
-        .map(|entry| entry.notes.len())
-        .sum()
 }
 
 fn cost(tokens: usize, total: usize) -> Value {

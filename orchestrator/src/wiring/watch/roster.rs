@@ -143,3 +143,100 @@ impl Roster {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use packtrain_driver_adb::{AdbOptions, AdbPool, DirectAddress, Form, Profile, StartServer};
+    use packtrain_drivers::Size;
+
+    use super::*;
+
+    const GRACE: Duration = Duration::from_secs(10);
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn survey(phones: &[(&str, &str)]) -> Survey {
+        let pool = AdbPool::new(AdbOptions {
+            start: StartServer::Never,
+            ..AdbOptions::default()
+        });
+        let nowhere = DirectAddress::Tcp(([127, 0, 0, 1], 1).into());
+        let phones = phones.iter().map(|(name, model)| {
+            let profile = Profile {
+                model: (*model).to_owned(),
+                version: "15".to_owned(),
+                api: None,
+                screen: Size::new(1080.0, 2424.0),
+                form: Form::Phone,
+            };
+            pool.direct_known(*name, nowhere.clone(), profile)
+        });
+        Survey {
+            connectors: phones.collect(),
+            ..Survey::default()
+        }
+    }
+
+    fn roster(configured: &[&str]) -> Roster {
+        let configured = configured.iter().map(|name| phone(name)).collect();
+        Roster::new(GRACE, std::iter::empty(), &[], configured)
+    }
+
+    fn phone(name: &str) -> DeviceId {
+        DeviceId::new(Platform::Android, name)
+    }
+
+    /// What is told when that is found: `+` and `-` before names.
+    fn told(roster: &mut Roster, found: &[(&str, &str)], now: Instant) -> Vec<String> {
+        roster.take(Platform::Android, survey(found));
+        settled(roster, now)
+    }
+
+    fn settled(roster: &mut Roster, now: Instant) -> Vec<String> {
+        let changes = roster.settle(now).into_iter();
+        let words = changes.map(|change| match change {
+            Change::Appeared { connector, .. } => format!("+{}", connector.id().name()),
+            Change::Vanished(id) => format!("-{}", id.name()),
+            Change::Unusable(device) => format!("?{}", device.serial),
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn a_device_that_is_away_for_long_has_vanished_and_one_that_is_back_has_not() {
+        let (mut roster, begun) = (roster(&[]), Instant::now());
+        let (a, b) = (("a", "Pixel 9"), ("b", "Pixel 9"));
+        assert_eq!(told(&mut roster, &[a, b], begun), ["+a", "+b"]);
+        assert_eq!(told(&mut roster, &[], begun), [""; 0]);
+        assert_eq!(roster.next_loss(), Some(begun + GRACE));
+        assert_eq!(told(&mut roster, &[b], begun + SECOND), [""; 0]);
+        assert_eq!(settled(&mut roster, begun + GRACE), ["-a"]);
+        assert_eq!(roster.next_loss(), None);
+        assert_eq!(told(&mut roster, &[b], begun + 9 * GRACE), [""; 0]);
+        assert_eq!(told(&mut roster, &[a, b], begun + 9 * GRACE), ["+a"]);
+    }
+
+    #[test]
+    fn another_device_under_the_same_name_is_another_device() {
+        let (mut roster, now) = (roster(&[]), Instant::now());
+        assert_eq!(told(&mut roster, &[("a", "Pixel 9")], now), ["+a"]);
+        assert_eq!(told(&mut roster, &[("a", "Pixel 8")], now), ["-a", "+a"]);
+    }
+
+    #[test]
+    fn what_is_configured_stays_once_it_was_there() {
+        let (mut roster, now) = (roster(&["a"]), Instant::now());
+        assert_eq!(told(&mut roster, &[("a", "Pixel 9")], now), ["+a"]);
+        assert_eq!(told(&mut roster, &[], now), [""; 0]);
+        assert_eq!(roster.next_loss(), None);
+        assert_eq!(settled(&mut roster, now + 9 * GRACE), [""; 0]);
+    }
+
+    #[test]
+    fn what_one_platform_has_says_nothing_of_another() {
+        let (mut roster, now) = (roster(&[]), Instant::now());
+        assert_eq!(told(&mut roster, &[("a", "Pixel 9")], now), ["+a"]);
+        roster.take(Platform::Ios, Survey::default());
+        assert_eq!(settled(&mut roster, now + 9 * GRACE), [""; 0]);
+        assert_eq!(roster.next_loss(), None);
+    }
+}

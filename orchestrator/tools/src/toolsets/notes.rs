@@ -99,6 +99,11 @@ pub fn hydrate<'n>(description: &str, notes: impl IntoIterator<Item = &'n ToolNo
 }
 
 impl SavedToolset {
+    /// How many notes it has on all of its tools.
+    pub fn note_count(&self) -> usize {
+        self.tool_notes.iter().map(|entry| entry.notes.len()).sum()
+    }
+
     /// The notes on a tool, the oldest first; of several of a name, the first.
     pub fn notes_on(&self, tool: &ListedTool) -> Vec<&ToolNote> {
         if self.tool_notes.is_empty() {
@@ -179,3 +184,6 @@ impl ToolNotes {
         by_name || self.tool_ref.ref_id.as_deref() == Some(pin)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,3 +53,6 @@ fn write_canonical(value: &Value, text: &mut String) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

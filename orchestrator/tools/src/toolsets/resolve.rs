@@ -1,6 +1,7 @@
 //! Which tool is meant by a name or a hash.
 
 use packtrain_model::suggest::did_you_mean;
+use serde::Serialize;
 
 use super::listed::ListedTool;
 use super::pin::ref_id;
@@ -96,3 +97,41 @@ pub fn named<'t>(name: &str, listed: &'t [ListedTool]) -> Result<&'t ListedTool,
         }),
     }
 }
+
+/// How it stands with a toolset's tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// `offered`, `hidden`, `changed`, `ambiguous` or `missing`.
+    pub state: &'static str,
+    /// Why it is not offered.
+    pub why: Option<String>,
+}
+
+impl Standing {
+    /// How it stands with what a toolset refers to.
+    pub fn of(reference: &ToolRef, listed: &[ListedTool]) -> Self {
+        match resolve(reference, listed) {
+            Ok(tool) => Self {
+                state: if tool.hidden.is_none() {
+                    "offered"
+                } else {
+                    "hidden"
+                },
+                why: tool.hidden.clone(),
+            },
+            Err(unresolved) => Self {
+                state: match &unresolved {
+                    Unresolved::Changed { .. } => "changed",
+                    Unresolved::Ambiguous { .. } => "ambiguous",
+                    Unresolved::Empty | Unresolved::Unknown { .. } | Unresolved::Stale { .. } => {
+                        "missing"
+                    }
+                },
+                why: Some(unresolved.to_string()),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

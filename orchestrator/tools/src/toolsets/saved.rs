@@ -213,3 +213,6 @@ impl From<&Toolset> for SavedToolset {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,23 @@
 //! Deeds and their answers. What a deed is about is left alone until the answer is there.
 
+use std::time::Duration;
+
 use packtrain_model::{RunId, SessionId};
 
+use super::run::Stage;
 use super::table::{DeviceAt, RunAt, SessionAt};
 use super::{Deed, State};
 use crate::wire::{DeviceKey, Grant, Lease};
 
 /// How many runs that were forgotten are remembered as such: late messages of a run come within minutes.
 const FORGOTTEN_KEPT: usize = 1_000;
+
+/// How long a session that is asked for anew waits for a device that has not lost it and that it has not
+/// had; twice as long after each further loss. Longer than most hosts need to come back, and far shorter
+/// than sessions of others may take.
+pub(super) const BETTER_DEVICE_GRACE: Duration = Duration::from_secs(5);
+/// The most doublings of it.
+const MOST_DOUBLINGS: u32 = 4;
 
 impl State {
     pub(super) fn grant(&mut self, run: RunAt, at: SessionAt, device: DeviceAt) {
@@ -81,6 +91,43 @@ impl State {
             device: self.devices[device].key.clone(),
         });
         self.runs[run].deeds += 1;
+    }
+
+    /// Has a session that was asked for anew wait for something better, for a while.
+    pub(super) fn wait(&mut self, run: RunAt, at: SessionAt) {
+        let session = &self.runs[run].sessions[at];
+        let Some(wish) = session.wish.as_ref().filter(|wish| wish.is_again) else {
+            return;
+        };
+        if !self.is_leading || session.stage != Stage::Waiting {
+            return;
+        }
+        let losses = u32::try_from(wish.avoid.len()).unwrap_or(u32::MAX);
+        let doublings = losses.saturating_sub(1).min(MOST_DOUBLINGS);
+        self.deeds.push(Deed::Wait {
+            run: self.runs[run].id.clone(),
+            session: session.id.clone(),
+            time: BETTER_DEVICE_GRACE * 2_u32.pow(doublings),
+        });
+    }
+
+    /// Whoever has waited for long enough takes what there is.
+    pub(super) fn answer_wait(&mut self, run: &RunId, session: &SessionId) {
+        let Some(run) = self.runs.place(run) else {
+            return;
+        };
+        let row = &mut self.runs[run];
+        let Some(at) = row.session_place(session) else {
+            return;
+        };
+        let row = &mut row.sessions[at];
+        let is_waiting = row.stage == Stage::Waiting;
+        if let Some(wish) = &mut row.wish {
+            wish.is_choosy = false;
+            if is_waiting {
+                self.open.asked.insert((run, wish.lane.expression));
+            }
+        }
     }
 
     pub(super) fn take_back(&mut self, at: DeviceAt) {

@@ -127,6 +127,9 @@ impl State {
                 format!("its host {} does not have the device any more", host.name)
             }
             _ if row.advert.is_none() && self.deaths_are_certain => "its run is gone".to_owned(),
+            _ if (row.advert.as_ref()).is_some_and(|run| run.given_up.contains(&session.id)) => {
+                "its run has given it up".to_owned()
+            }
             _ => return,
         };
         self.lose(run, at, granted, cause);
@@ -161,6 +164,7 @@ impl State {
             for at in self.runs[run].sessions.places() {
                 let session = &mut self.runs[run].sessions[at];
                 session.is_orphan = session.granted.is_some() && session.held != session.granted;
+                self.wait(run, at);
             }
         }
         for at in self.devices.places() {

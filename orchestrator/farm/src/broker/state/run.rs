@@ -101,6 +101,10 @@ pub(super) struct Wish {
     pub(super) turn: Turn,
     pub(super) avoid: Vec<DeviceAt>,
     pub(super) avoid_hosts: Vec<HostAt>,
+    /// Whether there was an attempt before.
+    pub(super) is_again: bool,
+    /// Whether it waits for a device that it does not avoid, and for one of its own.
+    pub(super) is_choosy: bool,
 }
 
 /// Sessions that are alike: what one may have, the others may have too.
@@ -276,12 +280,15 @@ impl State {
         let Some(at) = self.run_at(&id) else {
             return;
         };
-        let is_done = advert.done;
+        let (is_done, gives_up) = (advert.done, !advert.given_up.is_empty());
         self.runs[at].advert = Some(advert);
         if is_done {
             self.close(at);
         } else {
             self.open.runs.insert(at);
+            if gives_up {
+                self.review_run(at);
+            }
         }
     }
 
@@ -333,6 +340,8 @@ impl State {
                 sequence,
                 session: at,
             },
+            is_again: demand.requeued || !avoid.is_empty() || !avoid_hosts.is_empty(),
+            is_choosy: true,
             avoid,
             avoid_hosts,
         });
@@ -403,6 +412,8 @@ impl State {
             && let Some(wish) = &self.runs[run].sessions[at].wish
         {
             self.open.asked.insert((run, wish.lane.expression));
+            // Also when what it was to be granted was another's.
+            self.wait(run, at);
         }
     }
 

@@ -181,8 +181,9 @@ impl State {
         let expression = &self.expressions[wish.lane.expression];
         let free = &expression.free;
         let mut avoided = None;
+        let mut visited = None;
         let mut needs_new = None;
-        // Whoever breaks what it gets is always free: nobody goes back to it while there is another.
+        // Whoever breaks what it gets is always free: who was lost there waits for another, for a while.
         let has_better = || self.worth_waiting_for(wish).next().is_some();
         for pool in pools {
             for device in free.get(pool).into_iter().flatten().copied() {
@@ -190,7 +191,9 @@ impl State {
                     continue;
                 }
                 let is_visited = self.is_visited(run, wish, device);
-                if is_visited && *needs_new.get_or_insert_with(|| self.has_new(run, wish)) {
+                let has_new =
+                    is_visited && *needs_new.get_or_insert_with(|| self.has_new(run, wish));
+                if has_new && wish.is_choosy {
                     continue;
                 }
                 let choice = Choice {
@@ -198,13 +201,19 @@ impl State {
                     turn: wish.turn,
                     device,
                 };
-                if !choice.is_avoided {
-                    return Some(choice);
+                match (choice.is_avoided, has_new) {
+                    (false, false) => return Some(choice),
+                    (false, true) => visited = visited.or(Some(choice)),
+                    (true, _) => avoided = avoided.or(Some(choice)),
                 }
-                avoided = avoided.or(Some(choice));
             }
         }
-        avoided.filter(|_| !has_better())
+        visited.or_else(|| avoided.filter(|_| !wish.is_choosy || !has_better()))
+    }
+
+    /// Whether a session waits, for a while, for something better than what is free.
+    pub(super) fn is_choosing(&self, wish: &Wish) -> bool {
+        wish.is_again && wish.is_choosy && self.worth_waiting_for(wish).next().is_some()
     }
 
     fn is_avoided(&self, wish: &Wish, device: DeviceAt) -> bool {

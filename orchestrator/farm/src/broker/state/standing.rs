@@ -110,7 +110,7 @@ impl State {
             );
         }
         if !expression.free.is_empty() {
-            return self.no_room(expression);
+            return self.no_room(expression, self.is_choosing(wish));
         }
         let mut reason = self.all_busy(expression);
         if ahead > 0 {
@@ -176,7 +176,7 @@ impl State {
         }
     }
 
-    fn no_room(&self, expression: &Expression) -> String {
+    fn no_room(&self, expression: &Expression, is_choosing: bool) -> String {
         let full: Vec<String> = (expression.free.keys())
             .filter(|pool| !self.hosts[pool.host].has_room(pool.is_browsers))
             .filter_map(|pool| {
@@ -191,6 +191,9 @@ impl State {
             })
             .take(NAMED)
             .collect();
+        if full.is_empty() && is_choosing {
+            return "what was tried before waits a moment for another device".to_owned();
+        }
         if full.is_empty() {
             return "its sessions wait for devices that they have not had".to_owned();
         }

@@ -119,6 +119,76 @@ fn a_session_that_its_host_lost_is_not_kept_waiting_for_a_device_of_that_host() 
     );
 }
 
+/// `s1.2` of run `a` avoids the only phone of `mac-1`, which is free; that of `mac-2` has a session of
+/// another run.
+fn one_that_avoids_what_is_free() -> Server {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-2"]);
+    farm.run_of("b", 1, "host=mac-2");
+    farm.run("a", 1);
+    let mut again = demand("android");
+    again.spread = "trail".to_owned();
+    again.requeued = true;
+    again.avoid = vec![key("android/1@mac-1")];
+    again.avoid_hosts = vec!["mac-1".parse().unwrap()];
+    farm.ask("a", "s1.2", again);
+    farm
+}
+
+#[test]
+fn a_session_goes_back_to_what_lost_it_when_nothing_better_is_free_for_a_while() {
+    let mut farm = one_that_avoids_what_is_free();
+    assert!(farm.order("a").is_empty());
+    let reason = "what was tried before waits a moment for another device";
+    assert_eq!(farm.reason("a"), reason);
+    farm.let_waits_end();
+    let granted = &farm.grants[&("a".to_owned(), "s1.2".to_owned())];
+    assert_eq!(*granted, key("android/1@mac-1"));
+    assert!(farm.waits.is_empty());
+}
+
+#[test]
+fn a_session_that_was_lost_takes_what_is_better_and_free_at_once() {
+    let mut farm = one_that_avoids_what_is_free();
+    farm.end(&key("android/2@mac-2"));
+    let granted = &farm.grants[&("a".to_owned(), "s1.2".to_owned())];
+    assert_eq!(*granted, key("android/2@mac-2"));
+    // That its wait ends says nothing any more.
+    farm.let_waits_end();
+    assert_eq!(farm.order("a"), ["s1.2"]);
+}
+
+#[test]
+fn a_session_waits_longer_for_something_better_the_more_often_it_was_lost_and_never_for_ever() {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-2"]);
+    farm.run_of("b", 1, "host=mac-2");
+    farm.run("a", 1);
+    for losses in [1, 2, 3, 40] {
+        let mut again = demand("android");
+        again.requeued = true;
+        again.avoid = vec![key("android/1@mac-1"); losses];
+        farm.ask("a", &format!("s{losses}"), again);
+    }
+    let waits: Vec<u64> = farm.waits.iter().map(|(_, time)| time.as_secs()).collect();
+    assert_eq!(waits, [5, 10, 20, 80]);
+}
+
+#[test]
+fn a_session_that_was_lost_with_all_devices_of_its_own_busy_goes_back_to_one_that_was_had() {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-2"]);
+    farm.run_of("b", 1, "host=mac-2");
+    farm.run("a", 1);
+    let mut spread = demand("android");
+    spread.spread = "trail".to_owned();
+    farm.ask("a", "s1", spread.clone());
+    farm.end(&key("android/1@mac-1"));
+    // Its host was started anew, which says nothing against it: it is not avoided.
+    spread.requeued = true;
+    farm.ask("a", "s1.2", spread);
+    assert_eq!(farm.order("a"), ["s1"]);
+    farm.let_waits_end();
+    assert_eq!(farm.order("a"), ["s1", "s1.2"]);
+}
+
 #[test]
 fn a_session_goes_back_to_what_lost_it_rather_than_wait_for_a_host_that_takes_nothing() {
     let mut farm = Server::with(&["android/1@mac-1"]);

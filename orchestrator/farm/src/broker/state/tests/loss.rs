@@ -92,6 +92,19 @@ fn a_dead_runs_devices_are_free_and_its_demands_wait_until_it_is_resumed() {
 }
 
 #[test]
+fn a_session_that_its_run_has_given_up_gives_its_device_back() {
+    let mut farm = Server::with(&["android/1@mac-1"]);
+    farm.run_of("a", 2, "android");
+    farm.give_up("a", "s1");
+    assert_eq!(farm.lost, [names("a", "s1")]);
+    assert_eq!(farm.causes, ["its run has given it up"]);
+    assert_eq!(farm.taken_back, [key("android/1@mac-1")]);
+    assert_eq!(farm.order("a"), ["s1", "s2"]);
+    farm.give_up("a", "s1");
+    assert_eq!(farm.lost.len(), 1, "once");
+}
+
+#[test]
 fn a_run_that_was_stopped_keeps_what_it_has_until_that_ends_and_gets_nothing_more() {
     let mut farm = Server::with(&["android/1@mac-1"]);
     farm.run_of("a", 3, "android");
@@ -213,6 +226,41 @@ fn rebuild(farm: &mut Server, demands: &[(&str, &str)]) {
     farm.tell(Fact::DeathsAreCertain(true));
 }
 
+#[test]
+fn a_new_leader_has_what_was_lost_wait_for_a_better_device_anew() {
+    let mut farm = Server::with(&["android/1@mac-1", "android/2@mac-2"]);
+    farm.run_of("b", 1, "host=mac-2");
+    farm.waits.clear();
+    farm.state = State::new();
+    let mut again = demand("android");
+    again.requeued = true;
+    again.avoid = vec![key("android/1@mac-1")];
+    farm.host("mac-1", 1);
+    farm.device("android/1@mac-1");
+    farm.host("mac-2", 1);
+    farm.device("android/2@mac-2");
+    let (revision, lease) = farm.leases[&key("android/2@mac-2")].clone();
+    farm.run("b", 1);
+    farm.run("a", 1);
+    farm.ask("a", "s1.2", again);
+    assert!(farm.waits.is_empty(), "it does not lead yet");
+    farm.tell(Fact::Grant {
+        run: run_id("b"),
+        session: SessionId("s1".to_owned()),
+        device: key("android/2@mac-2"),
+    });
+    farm.tell(Fact::Lease {
+        device: key("android/2@mac-2"),
+        revision,
+        lease,
+    });
+    farm.tell(Fact::Leading);
+    assert_eq!(farm.waits.len(), 1);
+    assert!(farm.order("a").is_empty());
+    farm.let_waits_end();
+    assert_eq!(farm.order("a"), ["s1.2"]);
+}
+
 const DEMANDS: [(&str, &str); 3] = [("a", "s1"), ("a", "s2"), ("a", "s3")];
 
 #[test]
@@ -288,6 +336,7 @@ fn nothing_is_done_before_it_leads() {
                 min_devices: 1,
                 done: false,
                 stopping: false,
+                given_up: Vec::new(),
             },
         },
         Fact::Demand {

@@ -111,6 +111,7 @@ impl Farm {
             min_devices: 1,
             done: false,
             stopping: false,
+            given_up: Vec::new(),
         };
         let run = run_id(RUNS[run]);
         self.logs[0].push(Fact::Run { run, advert });

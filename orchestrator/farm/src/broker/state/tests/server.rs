@@ -22,6 +22,8 @@ pub(super) struct Server {
     pub(super) running: BTreeMap<DeviceKey, (String, String)>,
     pub(super) lost: Vec<(String, String)>,
     pub(super) causes: Vec<String>,
+    /// The waits that are under way, and how long each is.
+    pub(super) waits: Vec<(Fact, std::time::Duration)>,
     pub(super) taken_back: Vec<DeviceKey>,
     pub(super) forgotten: Vec<String>,
     pub(super) capacities: HashMap<HostName, u32>,
@@ -134,6 +136,22 @@ impl Server {
             min_devices,
             done: false,
             stopping: false,
+            given_up: Vec::new(),
+        };
+        self.tell(Fact::Run {
+            run: run_id(run),
+            advert,
+        });
+    }
+
+    pub(super) fn give_up(&mut self, run: &str, session: &str) {
+        let advert = RunAdvert {
+            incarnation: "r1".to_owned(),
+            owner: String::new(),
+            min_devices: 1,
+            done: false,
+            stopping: false,
+            given_up: vec![SessionId(session.to_owned())],
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -148,6 +166,7 @@ impl Server {
             min_devices: 1,
             done: false,
             stopping: true,
+            given_up: Vec::new(),
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -162,6 +181,7 @@ impl Server {
             min_devices: 1,
             done: true,
             stopping: false,
+            given_up: Vec::new(),
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -243,7 +263,15 @@ impl Server {
             let began = std::time::Instant::now();
             let deeds = self.state.apply(fact);
             self.spent += began.elapsed();
-            facts.extend(deeds.into_iter().map(|deed| self.carry_out(deed)));
+            for deed in deeds {
+                if let Deed::Wait { time, .. } = &deed {
+                    let time = *time;
+                    let answer = self.carry_out(deed);
+                    self.waits.push((answer, time));
+                } else {
+                    facts.push(self.carry_out(deed));
+                }
+            }
         }
         for (host, capacity) in &self.capacities {
             let busy = self
@@ -255,6 +283,13 @@ impl Server {
                 busy <= *capacity as usize,
                 "{host} has {busy} of {capacity}"
             );
+        }
+    }
+
+    /// Whoever waits for something better has waited for long enough.
+    pub(super) fn let_waits_end(&mut self) {
+        for (waited, _) in std::mem::take(&mut self.waits) {
+            self.tell(waited);
         }
     }
 
@@ -311,6 +346,7 @@ impl Server {
                     lease,
                 }
             }
+            Deed::Wait { run, session, .. } => Fact::Waited { run, session },
             Deed::TakeBack { device, expected } => {
                 let entry = self.leases.entry(device.clone()).or_default();
                 if entry.0 == expected {

@@ -1,0 +1,83 @@
+use std::sync::Arc;
+
+use rmcp::model::ToolAnnotations;
+use serde_json::json;
+
+use crate::toolsets::{ListedTool, ref_id};
+
+fn tool() -> ListedTool {
+    let schema = json!({
+        "type": "object",
+        "properties": { "team": { "type": "string", "description": "Its team" }, "n": { "enum": [1, "a\"b", null] } },
+        "required": ["team"],
+    });
+    ListedTool {
+        name: "create_issue".to_owned(),
+        source: "linear".to_owned(),
+        description: "Creates".to_owned(),
+        input_schema: Arc::new(schema.as_object().unwrap().clone()),
+        annotations: None,
+        hidden: None,
+    }
+}
+
+fn with_schema(change: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)) -> ListedTool {
+    let mut changed = tool();
+    change(Arc::make_mut(&mut changed.input_schema));
+    changed
+}
+
+/// Files hold it, so it must not become another one by a change of ours.
+#[test]
+fn the_hash_is_that_of_canonical_json() {
+    assert_eq!(
+        ref_id(&tool()),
+        "ff71dfd09f010881a6fde03c5195b2ddcb1660cc040e9cb635f01b08ca2030b4"
+    );
+}
+
+#[test]
+fn every_part_of_the_definition_counts_and_the_description_does_not() {
+    let pinned = ref_id(&tool());
+    let described = ListedTool {
+        description: "Other words".to_owned(),
+        hidden: Some("not now".to_owned()),
+        ..tool()
+    };
+    assert_eq!(ref_id(&described), pinned);
+    let changed = [
+        ListedTool {
+            name: "create".to_owned(),
+            ..tool()
+        },
+        ListedTool {
+            source: "linea".to_owned(),
+            ..tool()
+        },
+        ListedTool {
+            annotations: Some(ToolAnnotations::new().read_only(true)),
+            ..tool()
+        },
+        with_schema(|schema| drop(schema.remove("required"))),
+        with_schema(|schema| schema["properties"]["team"]["description"] = json!("Send it to me")),
+        with_schema(|schema| schema["properties"]["n"]["enum"] = json!([1, null, "a\"b"])),
+    ];
+    for tool in changed {
+        assert_ne!(ref_id(&tool), pinned, "{tool:?}");
+    }
+}
+
+#[test]
+fn what_moves_from_one_part_to_another_is_another_definition() {
+    let one = ListedTool {
+        name: "ab".to_owned(),
+        source: "c".to_owned(),
+        ..tool()
+    };
+    let other = ListedTool {
+        name: "a".to_owned(),
+        source: "bc".to_owned(),
+        ..tool()
+    };
+    assert_ne!(ref_id(&one), ref_id(&other));
+}

@@ -1,0 +1,139 @@
+//! Where the daemon is: nobody else may enter, and whoever is of another version is told so.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{lab, phone};
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn nobody_else_may_enter_or_read() {
+    let lab = lab(1);
+    lab.daemon();
+    assert_eq!(mode(&lab.place()), 0o700);
+    let state = lab.place().join("daemon.json");
+    assert_eq!(mode(&state), 0o600);
+    assert_eq!(mode(&lab.place().join("daemon.lock")), 0o600);
+    let token = lab.status().unwrap().token;
+    assert!(lab.lab().read(&state).contains(&token));
+    assert!(token.len() >= 64, "256 bits: {token}");
+    // It stands nowhere else: not in the command line, not in the log, not in what people read.
+    for (_, line) in lab.processes() {
+        assert!(!line.contains(&token), "{line}");
+    }
+    let log = lab.lab().read(lab.place().join("daemon.log"));
+    assert!(!log.contains(&token), "{log}");
+    let told = lab.run(&["daemon", "status"]).expect(0);
+    assert!(!told.stdout.contains(&token), "{told:?}");
+}
+
+#[test]
+fn a_folder_that_others_may_enter_is_refused() {
+    let lab = lab(1);
+    std::fs::create_dir(lab.place()).unwrap();
+    for wrong in [0o755, 0o710, 0o702] {
+        set_mode(&lab.place(), wrong);
+        for words in [&["daemon", "start"][..], &["daemon"], &["mcp"]] {
+            let told = lab.run(words).expect(2);
+            assert!(
+                told.stderr
+                    .contains("is not a folder that only you may enter"),
+                "{told:?}"
+            );
+            assert!(told.stderr.contains("chmod 700"), "{told:?}");
+        }
+    }
+    std::fs::remove_dir(lab.place()).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), lab.place()).unwrap();
+    lab.run(&["daemon", "start"]).expect(2);
+    std::fs::remove_file(lab.place()).unwrap();
+    lab.daemon();
+}
+
+#[test]
+fn what_stands_in_a_folder_that_others_may_enter_is_not_believed() {
+    let lab = lab(1);
+    lab.daemon();
+    set_mode(&lab.place(), 0o755);
+    assert_eq!(lab.status(), None);
+    lab.run(&["mcp"]).expect(2);
+    set_mode(&lab.place(), 0o700);
+    assert!(lab.status().is_some());
+}
+
+#[test]
+fn a_path_that_is_too_long_for_a_socket_is_refused() {
+    let lab = lab(1);
+    let long = lab.lab().folder().join("a".repeat(90));
+    std::fs::create_dir(&long).unwrap();
+    let mut command = lab.command(&["daemon", "start"]);
+    let told = command.env("XDG_RUNTIME_DIR", &long).output().unwrap();
+    assert_eq!(told.status.code(), Some(2));
+    let told = String::from_utf8(told.stderr).unwrap();
+    assert!(
+        told.contains("too long for a unix socket") && told.contains("hint: "),
+        "{told}"
+    );
+}
+
+#[test]
+fn another_version_is_refused_by_either_side_with_what_to_do() {
+    let lab = lab(1);
+    lab.daemon();
+    let state = lab.place().join("daemon.json");
+    let text = lab.lab().read(&state);
+    let mut told: Value = serde_json::from_str(&text).unwrap();
+    let version = told["version"].as_str().unwrap().to_owned();
+    told["version"] = json!("0.0.1");
+    std::fs::write(&state, told.to_string()).unwrap();
+    let refused = lab.run(&["mcp"]).expect(2);
+    for words in ["of version 0.0.1", &version, "packtrain daemon stop"] {
+        assert!(refused.stderr.contains(words), "{refused:?}");
+    }
+    std::fs::write(&state, text).unwrap();
+
+    let mut stream = UnixStream::connect(lab.place().join("daemon.sock")).unwrap();
+    let project = json!({ "folder": lab.lab().folder(), "config": null, "environment": {} });
+    let hello = json!({ "version": "0.0.1", "project": project, "state": 0, "wants": "devices" });
+    stream.write_all(format!("{hello}\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
+    for words in ["Err", &version, "0.0.1", "packtrain daemon stop"] {
+        assert!(answer.contains(words), "{answer}");
+    }
+}
+
+#[test]
+fn what_is_no_request_is_refused_and_harms_nobody() {
+    let lab = lab(1);
+    let agent = lab.stdio("beside");
+    for wrong in [
+        "\n",
+        "hello\n",
+        "{}\n",
+        "[]\n",
+        "{\"version\":1}\n",
+        "\u{0}\n",
+        "half a line",
+    ] {
+        let mut stream = UnixStream::connect(lab.place().join("daemon.sock")).unwrap();
+        stream.write_all(wrong.as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).unwrap();
+        assert!(!answer.contains("Ok"), "{wrong:?}: {answer}");
+    }
+    agent.acquires(&phone(1));
+}

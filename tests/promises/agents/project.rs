@@ -1,0 +1,119 @@
+//! A project's files change while the daemon is up: what was read is used on by those who use it, and
+//! whoever comes next gets what is there now, or is told why not.
+
+use packtrain_tests::until;
+use serde_json::json;
+
+use super::{lab, listed, phone, phones, typing_trail};
+
+#[test]
+fn a_configuration_that_changed_is_opened_anew_when_nobody_uses_the_old_one() {
+    let lab = lab(1);
+    let agent = lab.stdio("first");
+    let before = lab.status().unwrap();
+    agent.acquires(&phone(1));
+    lab.lab().write("packtrain.yaml", &phones(2));
+    let refused = lab.run(&["mcp"]).expect(2);
+    for words in [
+        "the configuration has changed",
+        "first (a1)",
+        "packtrain agents",
+    ] {
+        assert!(
+            refused.stderr.contains(words),
+            "{words}\n{}",
+            refused.stderr
+        );
+    }
+    // Whoever has the old one goes on.
+    assert_eq!(listed(&agent, &phone(1))["free"], false);
+    drop(agent);
+    lab.until_gone("first");
+    let agent = lab.stdio("second");
+    agent.acquires(&phone(2));
+    assert_eq!(lab.status().unwrap(), before, "the daemon is the same");
+}
+
+#[test]
+fn a_run_goes_by_what_the_files_say_now() {
+    let lab = lab(1);
+    let trail = typing_trail(&lab, "short", "0.01");
+    let agent = lab.stdio("first");
+    agent.acquires(&phone(1));
+    lab.lab().write("packtrain.yaml", &phones(2));
+    let words = ["run", &trail, "--screenshots=none", "-d", &phone(2)];
+    let told = lab.run(&words).expect(0);
+    assert!(
+        told.stderr.contains("note: without the daemon: "),
+        "{told:?}"
+    );
+    assert!(
+        told.stderr.contains("the configuration has changed"),
+        "{told:?}"
+    );
+    drop(agent);
+    lab.until_gone("first");
+    let told = lab.run(&words).expect(0);
+    assert!(!told.stderr.contains("without the daemon"), "{told:?}");
+}
+
+#[test]
+fn agents_over_http_are_told_too_and_come_back_to_what_is_new() {
+    let lab = lab(1);
+    let keeps = lab.stdio("keeps");
+    let (session, request) = (lab.http("session"), lab.requests("request"));
+    session.acquires(&phone(1));
+    request.does("device_list", json!({}));
+    lab.lab().write("packtrain.yaml", &phones(2));
+    // Sessions that there are go on; whoever asks anew is refused.
+    assert_eq!(listed(&session, &phone(1))["free"], false);
+    let refused = request.request("tools/list", json!({})).unwrap_err();
+    let told = refused["message"].as_str().unwrap();
+    assert!(told.contains("the configuration has changed"), "{told}");
+    // Who makes single requests and has nothing holds on to nothing.
+    assert!(lab.agent("request").is_none());
+    for name in ["keeps", "session"] {
+        let id = lab.agent(name).unwrap()["id"].clone();
+        lab.run(&["agents", "end", id.as_str().unwrap()]).expect(0);
+    }
+    drop((keeps, session));
+    until(|| lab.agents().is_empty());
+    request.acquires(&phone(2));
+}
+
+#[test]
+fn projects_do_not_know_each_other() {
+    let lab = lab(1);
+    let other = lab.lab().folder().join("other");
+    lab.lab().write(
+        "other/packtrain.yaml",
+        "devices: { virtual: { ios: 2, profile: fast } }\n",
+    );
+    let here = lab.stdio("here");
+    here.acquires(&phone(1));
+    let mut command = lab.command(&["devices", "--format", "json"]);
+    let told = command.current_dir(other).output().unwrap();
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(
+        told.contains("ios/virtual-2") && !told.contains("android/virtual"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_project_with_a_mistake_is_told_with_its_place_and_tried_again() {
+    let lab = lab(1);
+    lab.daemon();
+    lab.lab()
+        .write("packtrain.yaml", "devices: { virtuall: {} }\n");
+    let refused = lab.run(&["mcp"]).expect(3);
+    for words in ["packtrain.yaml:1", "virtuall"] {
+        assert!(
+            refused.stderr.contains(words),
+            "{words}\n{}",
+            refused.stderr
+        );
+    }
+    lab.lab().write("packtrain.yaml", &phones(1));
+    lab.stdio("next").acquires(&phone(1));
+}

@@ -1,0 +1,156 @@
+//! One device and many who want it: each is told who has it and where they stand, and gets it in turn.
+
+use std::io::{BufRead as _, BufReader};
+
+use packtrain_tests::agent_lab::{Agent, AgentLab, Pending};
+use packtrain_tests::{ended, until};
+use serde_json::json;
+
+use super::{lab, listed, phone, sees, types, typing_trail};
+
+/// Gets in line for the phone.
+fn wants(agent: &Agent) -> Pending {
+    let asked = json!({ "device": phone(1), "wait_ms": 120_000 });
+    agent.start("device_acquire", asked)
+}
+
+/// Gets the phone that was waited for.
+#[track_caller]
+fn gets(pending: Pending) -> String {
+    let called = pending.called();
+    assert!(!called.is_error, "{called:?}");
+    called.data["lease"].as_str().unwrap().to_owned()
+}
+
+fn id(lab: &AgentLab, name: &str) -> String {
+    let agent = lab.agent(name).unwrap();
+    format!("{name} ({})", agent["id"].as_str().unwrap())
+}
+
+#[test]
+fn three_who_want_one_device_are_told_their_places_and_served_in_order() {
+    let lab = lab(1);
+    let holder = lab.stdio("holder");
+    let lease = holder.acquires(&phone(1));
+    let has = format!("in use by {}", id(&lab, "holder"));
+
+    let (first, second, third) = (
+        lab.http("first"),
+        lab.stdio("second"),
+        lab.requests("third"),
+    );
+    let waiting = wants(&first);
+    assert_eq!(
+        waiting.progress(),
+        format!("waiting for {}: {has}", phone(1))
+    );
+    let behind = wants(&second);
+    behind.until_told(&format!("{has}; 1 ahead in the queue"));
+    let last = wants(&third);
+    last.until_told(&format!("{has}; 2 ahead in the queue"));
+    let queue = [id(&lab, "first"), id(&lab, "second"), id(&lab, "third")];
+    let seen = listed(&holder, &phone(1));
+    assert_eq!(
+        (&seen["state"], &seen["queue"]),
+        (&json!(has), &json!(queue))
+    );
+
+    holder.does("device_release", json!({ "lease": lease }));
+    let lease = gets(waiting);
+    let has = format!("in use by {}", queue[0]);
+    behind.until_told(&has);
+    last.until_told(&format!("{has}; 1 ahead"));
+    assert_eq!(listed(&holder, &phone(1))["queue"], json!(queue[1..]));
+
+    first.does("device_release", json!({ "lease": lease }));
+    let lease = gets(behind);
+    last.until_told(&format!("in use by {}", queue[1]));
+    second.does("device_release", json!({ "lease": lease }));
+    gets(last);
+    assert_eq!(listed(&holder, &phone(1))["queue"], json!([]));
+}
+
+#[test]
+fn who_is_gone_or_gives_up_is_not_waited_for() {
+    let lab = lab(1);
+    let holder = lab.stdio("holder");
+    let lease = holder.acquires(&phone(1));
+    let killed = [lab.stdio("piped"), lab.http("session")];
+    let places: Vec<_> = killed
+        .iter()
+        .map(|agent| {
+            let waiting = wants(agent);
+            waiting.until_told("in use by");
+            waiting
+        })
+        .collect();
+    let patient = lab.http("patient");
+    let waiting = wants(&patient);
+    waiting.until_told("2 ahead in the queue");
+    killed[0].kill();
+    waiting.until_told("1 ahead in the queue");
+    killed[1].end_session();
+    waiting.until_told("in use by holder (a1)");
+    drop(places);
+    // One that waits no longer than it said leaves its place, and is told so.
+    let hasty = lab.stdio("hasty");
+    let told = hasty.call(
+        "device_acquire",
+        json!({ "device": phone(1), "wait_ms": 10 }),
+    );
+    assert!(
+        told.is_error && told.text.starts_with("device_busy: "),
+        "{told:?}"
+    );
+    assert_eq!(told.data["ahead"], 1, "{told:?}");
+    let queue = listed(&holder, &phone(1))["queue"].clone();
+    assert_eq!(queue, json!([id(&lab, "patient")]));
+    holder.does("device_release", json!({ "lease": lease }));
+    gets(waiting);
+}
+
+#[test]
+fn a_run_waits_behind_an_agent_and_says_for_whom() {
+    let lab = lab(1);
+    let trail = typing_trail(&lab, "short", "0.01");
+    let agent = lab.stdio("holder");
+    let lease = agent.acquires(&phone(1));
+    types(&agent, &lease, "of-the-agent");
+    let words = ["run", &trail, "--screenshots=none", "-d", &phone(1)];
+    let mut run = lab.start(&words);
+    let mut said = BufReader::new(run.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("in use by holder (a1)") {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    assert!(line.contains(&phone(1)), "{line}");
+    run.stderr = Some(said.into_inner());
+    // It has done nothing on the phone.
+    assert!(sees(&agent, &lease).contains("<of-the-agent>"));
+    let queue = listed(&agent, &phone(1))["queue"].clone();
+    assert!(queue[0].as_str().unwrap().contains("of run"), "{queue}");
+    agent.does("device_release", json!({ "lease": lease }));
+    ended(run).expect(0);
+    assert_eq!(lab.lab().outcomes()[&phone(1)], "passed");
+}
+
+#[test]
+fn an_agent_waits_behind_a_run_and_is_told_so() {
+    let lab = lab(1);
+    let trail = typing_trail(&lab, "long", "1.5");
+    let agent = lab.stdio("patient");
+    let run = lab.start(&["run", &trail, "--screenshots=none", "-d", &phone(1)]);
+    let mut state = String::new();
+    until(|| {
+        let seen = listed(&agent, &phone(1));
+        seen["state"].as_str().unwrap().clone_into(&mut state);
+        state.starts_with("in use by ")
+    });
+    assert!(state.contains("of run "), "{state}");
+    let waiting = wants(&agent);
+    waiting.until_told(&state);
+    gets(waiting);
+    // It is over, not robbed.
+    ended(run).expect(0);
+}
