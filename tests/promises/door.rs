@@ -305,7 +305,7 @@ fn every_threat_names_a_test_that_exists() {
         .collect();
     assert!(rows.len() >= 12, "{rows:#?}");
     let mut tests = String::new();
-    for folder in ["tests/promises", "orchestrator"] {
+    for folder in ["tests/promises", "orchestrator", "drivers"] {
         collect(&packtrain_tests::repository().join(folder), &mut tests);
     }
     for row in rows {

@@ -185,10 +185,10 @@ impl Tool for Act {
             .to_owned();
         Box::pin(async move {
             assert_ne!(order, "panic", "a tool with a bug");
-            if self.0.name == "call_back" {
-                // As a tool source does that is allowed everything.
+            if self.0.name.starts_with("call_back") {
+                // As a tool source does.
                 let caller = Caller::Remote {
-                    host_commands: true,
+                    host_commands: self.0.name == "call_back",
                 };
                 let arguments =
                     Value::from(&serde_json::json!({ "do": "pass", "path": "t.trail.yaml" }));
@@ -219,13 +219,15 @@ impl Tool for Act {
 }
 
 /// The tools of these tests: `act`; `act_on_host`, which runs commands of this computer;
-/// `act_in_shell`, which runs commands on the device; and `call_back`, which calls another one.
+/// `act_in_shell`, which runs commands on the device; `call_back`, which calls another one,
+/// and `call_back_bound`, which may run no commands of this computer by that.
 pub(crate) fn registry() -> Registry {
     Registry::default()
         .with(Act::named("act", Access::Session))
         .with(Act::named("act_on_host", Access::HostCommands))
         .with(Act::named("act_in_shell", Access::DeviceShell))
         .with(Act::named("call_back", Access::Session))
+        .with(Act::named("call_back_bound", Access::Session))
 }
 
 /// Trails inside trails, by path.
