@@ -20,7 +20,7 @@ use super::hub::Hub;
 use super::project::Project;
 
 /// The variable by which a run's process shows who has started it.
-pub(crate) const TICKET: &str = "PACKTRAIN_RUN_TICKET";
+pub(crate) const TICKET: &str = "PACKTRAIN_STARTED_BY";
 /// How long a run may take to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long a check may take.

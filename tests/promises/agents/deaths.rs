@@ -136,3 +136,24 @@ fn who_makes_single_requests_begins_anew_after_being_ended() {
     agent.acquires(&phone(1));
     assert_ne!(lab.agent("single").unwrap()["id"], id);
 }
+
+#[test]
+fn the_device_of_an_agent_that_is_killed_in_a_call_is_free_within_five_seconds() {
+    let lab = lab(1);
+    let (going, waiting) = (lab.stdio("going"), lab.stdio("waiting"));
+    let lease = going.acquires(&phone(1));
+    let asked = json!({ "device": phone(1), "wait_ms": 60_000 });
+    let next = waiting.start("device_acquire", asked);
+    next.until_told("in use by going");
+    let _under_way = going.start("wait", json!({ "lease": lease, "timeToWaitInSeconds": 60 }));
+    let gone = Instant::now();
+    going.kill();
+    let taken = next.called();
+    let took = gone.elapsed();
+    note(&format!(
+        "killed in a call: free after {} ms",
+        took.as_millis()
+    ));
+    assert!(!taken.is_error, "{taken:?}");
+    assert!(took < FREE_TIMEOUT, "{took:?}");
+}

@@ -10,6 +10,7 @@ use packtrain_tests::until;
 use serde_json::{Value, json};
 
 use super::{lab, phone};
+use crate::door::matrix::{Endpoint, Pages, Token, matrix};
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -147,4 +148,28 @@ fn what_is_no_request_is_refused_and_harms_nobody() {
         assert!(!answer.contains("Ok"), "{wrong:?}: {answer}");
     }
     agent.acquires(&phone(1));
+}
+
+#[test]
+fn the_daemons_door_refuses_what_every_door_does() {
+    let lab = lab(1);
+    let daemon = lab.daemon();
+    let base = daemon.url.strip_suffix("/mcp").unwrap();
+    let of = |method, path| Endpoint {
+        base,
+        token: Token::Bearer(&daemon.token),
+        method,
+        path,
+        pages: Pages::Loopback,
+        most: 4 * 1024 * 1024,
+    };
+    let endpoints = [
+        of("POST", "/mcp"),
+        of("GET", "/mcp"),
+        of("DELETE", "/mcp"),
+        of("POST", "/mcp/nothing"),
+    ];
+    let wrong: Vec<_> = endpoints.iter().flat_map(matrix).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(lab.agents().is_empty());
 }

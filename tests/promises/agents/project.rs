@@ -117,3 +117,53 @@ fn a_project_with_a_mistake_is_told_with_its_place_and_tried_again() {
     lab.lab().write("packtrain.yaml", &phones(1));
     lab.stdio("next").acquires(&phone(1));
 }
+
+#[test]
+fn tools_are_what_their_files_say_now_for_runs_and_for_agents() {
+    let lab = lab(1);
+    let expects = |expected: &str| {
+        lab.lab().write(
+            "tools/check_it.tool.yaml",
+            &format!(
+                "id: check_it\ndescription: Checks.\nis_verification: true\n\
+                 tools:\n  - assertEquals: {{ actual: \"1\", expected: \"{expected}\" }}\n"
+            ),
+        );
+    };
+    lab.lab().write(
+        "trails/check.trail.yaml",
+        "config: { id: check }\ntrail:\n  - verify: It holds\n    recording:\n      android:\n        - check_it: {}\n",
+    );
+    expects("1");
+    let agent = lab.stdio("first");
+    assert!(agent.tools().contains(&"check_it".to_owned()));
+    let words = ["run", "trails", "--screenshots=none", "-d", &phone(1)];
+    lab.run(&words).expect(0);
+    // The agent is still there, and so is what the daemon has read.
+    expects("2");
+    let told = lab.run(&words).expect(1);
+    assert!(!told.stderr.contains("without the daemon"), "{told:?}");
+    lab.lab().write(
+        "tools/other.tool.yaml",
+        "id: other_check\ndescription: Checks.\ntools:\n  - assertEquals: { actual: \"1\", expected: \"1\" }\n",
+    );
+    assert!(agent.tools().contains(&"other_check".to_owned()));
+}
+
+#[test]
+fn the_same_project_by_another_spelling_is_the_same() {
+    let lab = lab(1);
+    let agent = lab.stdio("first");
+    agent.acquires(&phone(1));
+    let file = lab.lab().folder().join("packtrain.yaml");
+    for flags in [
+        vec![],
+        vec!["--config", "packtrain.yaml"],
+        vec!["--config", file.to_str().unwrap()],
+    ] {
+        let mut command = lab.command(&[&flags[..], &["devices"]].concat());
+        let told = command.env("PACKTRAIN_RUN_RETRIES", "0").output().unwrap();
+        let told = String::from_utf8(told.stdout).unwrap();
+        assert!(told.contains("in use by first (a1)"), "{flags:?}\n{told}");
+    }
+}
