@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use packtrain_tests::agent_lab::{Agent, AgentLab, Era};
@@ -13,6 +14,9 @@ use super::{configured, note, opens, sees};
 
 /// Agents by pipes, with sessions over HTTP, and by single requests.
 const AGENTS: [usize; 3] = [100, 60, 40];
+
+/// How many of them act at once: two processors serve two hundred phones no faster.
+const LANES: usize = 24;
 
 /// Phones that are a process of their own, and tell what has reached them.
 struct Phones {
@@ -57,6 +61,24 @@ fn reached(lab: &AgentLab, phones: &Phones) -> BTreeMap<String, BTreeSet<String>
     reached
 }
 
+/// Does something for each number, so many at once; answers what came of it, in order.
+fn in_lanes<T: Send>(count: usize, act: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (next, act) = (AtomicUsize::new(0), &act);
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let lanes: Vec<_> = (0..LANES)
+            .map(|_| {
+                let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+                let own = numbers.take_while(|number| *number < count);
+                scope.spawn(move || own.map(|number| (number, act(number))).collect::<Vec<_>>())
+            })
+            .collect();
+        let done = lanes.into_iter().flat_map(|lane| lane.join().unwrap());
+        done.collect()
+    });
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, came)| came).collect()
+}
+
 /// What an agent types.
 fn word(number: usize) -> String {
     format!("word0{number:03}")
@@ -84,31 +106,22 @@ fn what_two_hundred_agents_do_reaches_their_own_phones_and_nobody_elses() {
             _ => Agent::http(&daemon.url, &daemon.token, &name, Era::Requests),
         }
     };
-    let agents: Vec<Agent> = std::thread::scope(|scope| {
-        let connecting: Vec<_> = (0..count)
-            .map(|number| {
-                scope.spawn({
-                    let connect = &connect;
-                    move || connect(number)
-                })
-            })
-            .collect();
-        let connected = connecting.into_iter();
-        connected.map(|agent| agent.join().unwrap()).collect()
-    });
+    let agents: Vec<Agent> = in_lanes(count, connect);
     note(&format!("connected after {:?}", begun.elapsed()));
-    std::thread::scope(|scope| {
-        for (number, agent) in agents.iter().enumerate() {
-            let device = format!("android/{}", phones.addresses[number]);
-            scope.spawn(move || {
-                let lease = agent.acquires(&device);
-                opens(agent, &lease);
-                let text = json!({ "lease": lease, "text": word(number) });
-                agent.does("inputText", text);
-                let seen = sees(agent, &lease);
-                assert!(seen.contains(&format!("<{}>", word(number))), "{seen}");
-            });
-        }
+    let leases: Vec<String> = in_lanes(count, |number| {
+        let device = format!("android/{}", phones.addresses[number]);
+        agents[number].acquires(&device)
+    });
+    note(&format!("all phones taken after {:?}", begun.elapsed()));
+    in_lanes(count, |number| {
+        let (agent, lease) = (&agents[number], &leases[number]);
+        opens(agent, lease);
+        let text = json!({ "lease": lease, "text": word(number) });
+        agent.does("inputText", text);
+    });
+    in_lanes(count, |number| {
+        let seen = sees(&agents[number], &leases[number]);
+        assert!(seen.contains(&format!("<{}>", word(number))), "{seen}");
     });
     note(&format!("typed after {:?}", begun.elapsed()));
     // Each has its own device, and is who it says it is.

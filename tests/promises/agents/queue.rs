@@ -96,7 +96,7 @@ fn who_is_gone_or_gives_up_is_not_waited_for() {
     let hasty = lab.stdio("hasty");
     let told = hasty.call(
         "device_acquire",
-        json!({ "device": phone(1), "wait_ms": 10 }),
+        json!({ "device": phone(1), "wait_ms": 2_000 }),
     );
     assert!(
         told.is_error && told.text.starts_with("device_busy: "),

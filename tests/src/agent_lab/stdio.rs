@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-/// Those who wait for answers, by the ids of what they asked.
-type Waiting = Arc<Mutex<HashMap<String, Sender<Value>>>>;
+/// Those who wait for answers, by the ids of what they asked; none once nobody is answered any more.
+type Waiting = Arc<Mutex<Option<HashMap<String, Sender<Value>>>>>;
 
 /// A process that serves one agent.
 pub(super) struct Stdio {
@@ -24,7 +24,7 @@ impl Stdio {
         let command = command.stdin(Pipe::piped()).stdout(Pipe::piped());
         let mut child = command.stderr(Pipe::piped()).spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let waiting = Waiting::default();
+        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
         let of_it = Arc::clone(&waiting);
         std::thread::spawn(move || {
             let lines = output.lines().map_while(Result::ok);
@@ -32,8 +32,7 @@ impl Stdio {
             for message in lines.map_while(|line| serde_json::from_str(&line).ok()) {
                 pass_on(message, &of_it, &tell);
             }
-            // Nobody is answered any more.
-            of_it.lock().unwrap().clear();
+            of_it.lock().unwrap().take();
         });
         Self {
             input: Mutex::new(child.stdin.take()),
@@ -45,7 +44,9 @@ impl Stdio {
     pub(super) fn say(&self, message: &Value, to: Option<Sender<Value>>) {
         if let Some(to) = to {
             let id = message["id"].to_string();
-            self.waiting.lock().unwrap().insert(id, to);
+            if let Some(waiting) = &mut *self.waiting.lock().unwrap() {
+                waiting.insert(id, to);
+            }
         }
         let line = format!("{message}\n");
         let mut input = self.input.lock().unwrap();
@@ -74,6 +75,9 @@ impl Stdio {
 
 fn pass_on(message: Value, waiting: &Waiting, tell: &Sender<Value>) {
     let mut waiting = waiting.lock().unwrap();
+    let Some(waiting) = &mut *waiting else {
+        return;
+    };
     let to = match message.get("method") {
         None => waiting.remove(&message["id"].to_string()),
         Some(_) => {

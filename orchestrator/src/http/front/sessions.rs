@@ -41,7 +41,7 @@ impl Default for SessionLimits {
             of_one: 384,
             idle: Duration::from_secs(4 * 60 * 60),
             unused: Duration::from_secs(60),
-            lost: Duration::from_secs(4),
+            lost: Duration::from_secs(3),
         }
     }
 }
