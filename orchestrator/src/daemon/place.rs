@@ -146,7 +146,14 @@ impl Place {
         serde_json::from_slice(&text).ok()
     }
 
-    /// Takes away what was announced.
+    /// Takes away what this process has announced.
+    pub(crate) fn clear_own(&self) {
+        if self.is_own() {
+            self.clear();
+        }
+    }
+
+    /// Takes away what was announced, by whomever: whoever has the lock may.
     pub(crate) fn clear(&self) {
         for path in [self.state_file(), self.socket()] {
             // It may be gone.
@@ -188,7 +195,13 @@ impl Place {
 
     /// Whether what was announced is still there.
     pub(crate) fn is_announced(&self) -> bool {
-        self.state_file().exists() && self.socket().exists()
+        self.is_own() && self.socket().exists()
+    }
+
+    /// Whether what is announced is this process.
+    fn is_own(&self) -> bool {
+        let state = self.state();
+        state.is_some_and(|state| state.pid == std::process::id())
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -29,6 +29,9 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 const LINE_BYTES: u64 = 64 * 1024 * 1024;
 const SAID_BYTES: u64 = 64 * 1024;
 
+/// How a run begins to say what it waits for.
+const WAITS: &str = "waiting for ";
+
 /// What a run is started with.
 pub(crate) struct Started {
     /// Flags of `packtrain run`.
@@ -121,7 +124,7 @@ impl AgentRun {
                 }
             };
             let following = async {
-                let (problem, ()) = tokio::join!(said(stderr), of_it.follow(stdout, &told));
+                let (problem, ()) = tokio::join!(of_it.said(stderr), of_it.follow(stdout, &told));
                 problem
             };
             tokio::pin!(following);
@@ -136,14 +139,8 @@ impl AgentRun {
             let exit = program.wait().await;
             // What it left is nobody's.
             let _ = program.kill().await;
-            of_it.progress.send_modify(|progress| {
-                progress.is_over = true;
-                if progress.verdict.is_none() {
-                    let code = exit.ok().and_then(|exit| exit.code());
-                    let code = code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
-                    progress.problem = Some(format!("it ended with {code}: {}", problem.trim()));
-                }
-            });
+            let code = exit.ok().and_then(|exit| exit.code());
+            of_it.progress.send_modify(|progress| progress.end(code, problem.trim()));
             told.tell(Update::Resource(of_it.uri()));
         });
         Ok(run)
@@ -195,6 +192,28 @@ impl AgentRun {
             let name = self.progress.borrow().run.clone();
             if let Some(name) = name {
                 self.folder.get_or_init(|| self.root.join(name));
+            }
+        }
+    }
+
+    /// What it says on standard error, as far as it is worth keeping; what it waits for is told at once.
+    async fn said(&self, stderr: impl AsyncRead + Unpin) -> String {
+        let mut lines = BufReader::new(stderr);
+        let mut kept = String::new();
+        loop {
+            let mut line = Vec::new();
+            let mut limited = (&mut lines).take(SAID_BYTES);
+            if !matches!(limited.read_until(b'\n', &mut line).await, Ok(1..)) {
+                return kept;
+            }
+            let line = String::from_utf8_lossy(&line);
+            if line.starts_with(WAITS) {
+                let waits = line.trim().to_owned();
+                self.progress
+                    .send_modify(|progress| progress.now = Some(waits));
+            }
+            if kept.len() + line.len() <= SAID_BYTES as usize {
+                kept.push_str(&line);
             }
         }
     }
@@ -264,7 +283,10 @@ impl AgentRun {
         let progress = self.progress.borrow();
         let mut lines = Vec::new();
         match (&progress.verdict, &progress.problem, progress.is_over) {
-            (Some(verdict), _, _) => lines.push(format!(
+            (_, Some(problem), _) => {
+                lines.push(format!("over, and not all was found out: {problem}"));
+            }
+            (Some(verdict), None, _) => lines.push(format!(
                 "over: {} passed, {} failed, {} not found out, {} skipped, {} cancelled",
                 verdict.passed,
                 verdict.failed,
@@ -272,9 +294,6 @@ impl AgentRun {
                 verdict.skipped,
                 verdict.cancelled
             )),
-            (None, Some(problem), _) => {
-                lines.push(format!("over, and nothing was found out: {problem}"))
-            }
             (None, None, _) => lines.push(format!("going on: {}", progress.line())),
         }
         lines.extend(
@@ -283,7 +302,8 @@ impl AgentRun {
                 .iter()
                 .map(|(what, how)| format!("{what}: {how}")),
         );
-        if progress.is_over && progress.run.is_some() {
+        let report = self.file("report.html");
+        if progress.is_over && report.is_some_and(|path| path.is_file()) {
             lines.push(format!("report: {}/report.html", self.uri()));
         }
         lines.join("\n")
@@ -291,6 +311,20 @@ impl AgentRun {
 }
 
 impl Progress {
+    /// Takes down how its process has ended, which has the last word: what came after the verdict, as
+    /// reports that could not be written, may have gone wrong.
+    fn end(&mut self, code: Option<i32>, said: &str) {
+        self.is_over = true;
+        let meant = self
+            .verdict
+            .as_ref()
+            .map(|verdict| i32::from(verdict.exit.code()));
+        if code.is_none() || code != meant {
+            let code = code.map_or_else(|| "a signal".to_owned(), |code| code.to_string());
+            self.problem = Some(format!("it ended with {code}: {said}"));
+        }
+    }
+
     /// Whether an event changes what followers of the run care about.
     fn take(&mut self, event: RunEvent) -> bool {
         match event {
@@ -365,14 +399,4 @@ fn ours(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     Ok(command)
-}
-
-/// What a process says on standard error, as far as it is worth keeping.
-async fn said(stderr: impl AsyncRead + Unpin) -> String {
-    let mut stderr = stderr;
-    let mut kept = Vec::new();
-    // What cannot be read was not said.
-    let _ = (&mut stderr).take(SAID_BYTES).read_to_end(&mut kept).await;
-    let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
-    String::from_utf8_lossy(&kept).into_owned()
 }

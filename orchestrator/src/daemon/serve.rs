@@ -108,7 +108,7 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
         }
     }
     hub.ending.cancel();
-    place.clear();
+    place.clear_own();
     hub.agents.end_all();
     serving.close().await;
     hub.work.close();
