@@ -25,6 +25,13 @@ const SOURCE_DEPTH: usize = 6;
 /// Folders of what a source is made with: what is in them changes with files outside.
 const MADE: [&str; 4] = ["node_modules", "target", "__pycache__", "site-packages"];
 
+/// What programs are written in, and what says what they are made of. Anything else may be what they
+/// write.
+const WRITTEN_IN: [&str; 16] = [
+    "cjs", "cts", "go", "js", "json", "jsx", "kt", "lua", "mjs", "mts", "py", "rb", "rs", "sh",
+    "toml", "ts",
+];
+
 /// The tools of one state of a project's files.
 pub(crate) struct Toolbox {
     pub(crate) catalog: Catalog,
@@ -143,36 +150,51 @@ fn state(config: &Config, root: &Path) -> u64 {
             if path.is_file()
                 && let Some(beside) = path.parent()
             {
-                let mut left = SOURCE_FILES;
-                hash_folder(beside, SOURCE_DEPTH, &mut left, &mut hasher);
+                let mut looking = Looking {
+                    runs: &config.run.output_dir,
+                    left: SOURCE_FILES,
+                    hasher: &mut hasher,
+                };
+                looking.at(beside, SOURCE_DEPTH);
             }
         }
     }
     hasher.finish()
 }
 
-/// Names, sizes and times of what is in a folder.
-fn hash_folder(folder: &Path, depth: usize, left: &mut usize, hasher: &mut DefaultHasher) {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let name = entry.file_name();
-        let shown = name.to_string_lossy();
-        let (Ok(about), false) = (entry.metadata(), shown.starts_with('.') || *left == 0) else {
-            continue;
+/// Takes down names, sizes and times of what is in a folder.
+struct Looking<'a> {
+    /// Where runs are kept, which change with every run.
+    runs: &'a Path,
+    left: usize,
+    hasher: &'a mut DefaultHasher,
+}
+
+impl Looking<'_> {
+    fn at(&mut self, folder: &Path, depth: usize) {
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            return;
         };
-        *left -= 1;
-        if about.is_dir() {
-            if depth > 0 && !MADE.contains(&&*shown) {
-                hash_folder(&entry.path(), depth - 1, left, hasher);
+        let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            let (path, name) = (entry.path(), entry.file_name());
+            let shown = name.to_string_lossy();
+            let is_hidden = shown.starts_with('.') || path == self.runs;
+            let (Ok(about), false) = (entry.metadata(), is_hidden || self.left == 0) else {
+                continue;
+            };
+            self.left -= 1;
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            if about.is_dir() {
+                if depth > 0 && !MADE.contains(&&*shown) {
+                    self.at(&path, depth - 1);
+                }
+            } else if about.is_file() && extension.is_some_and(|it| WRITTEN_IN.contains(&it)) {
+                name.hash(self.hasher);
+                about.len().hash(self.hasher);
+                about.modified().ok().hash(self.hasher);
             }
-        } else if about.is_file() {
-            name.hash(hasher);
-            about.len().hash(hasher);
-            about.modified().ok().hash(hasher);
         }
     }
 }
