@@ -32,7 +32,7 @@ impl Desk {
             Some(Err(outcome)) => return not_passed(&outcome),
             None => return failed(unknown_lease(&args.lease)),
         };
-        let reading = answer.text.unwrap_or_default();
+        let reading = outlined(&answer.text.unwrap_or_default());
         let mut data = answer.data.unwrap_or_else(|| json!({}));
         let place = [data["location"].as_str(), data["title"].as_str()];
         let place: Vec<_> = place.into_iter().flatten().collect();
@@ -106,6 +106,23 @@ pub(super) fn picture(held: &Held, number: u64, bytes: usize) -> Resource {
     resource
 }
 
+/// A reading with one space for each level, however deep its lines are set in: every space is said
+/// again on every line.
+fn outlined(reading: &str) -> String {
+    let mut levels: Vec<usize> = Vec::new();
+    let lines = reading.lines().map(|line| {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        while levels.last().is_some_and(|level| *level >= indent) {
+            levels.pop();
+        }
+        let depth = levels.len();
+        levels.push(indent);
+        format!("{:depth$}{text}", "")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// The lines that went and came, in order.
 fn changes(before: &str, now: &str) -> String {
     let diff = TextDiff::from_lines(before, now);
@@ -118,4 +135,24 @@ fn changes(before: &str, now: &str) -> String {
         Some(format!("{sign} {}", change.value().trim_end()))
     });
     changed.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outline_keeps_what_is_below_what() {
+        let reading = "  main:\n      [e1] link \"A\"\n    [e2] link \"B\"\n    list:\n        text: x\n  footer:\n\n[e3]";
+        let outline =
+            "main:\n [e1] link \"A\"\n [e2] link \"B\"\n list:\n  text: x\nfooter:\n\n[e3]";
+        assert_eq!(outlined(reading), outline);
+        assert_eq!(outlined(""), "");
+    }
+
+    #[test]
+    fn changes_are_the_lines_that_went_and_came() {
+        assert_eq!(changes("a\nb\n", "a\nc\n"), "- b\n+ c");
+        assert_eq!(changes("a\n", "a\n"), "");
+    }
 }
