@@ -167,21 +167,20 @@ pub(crate) async fn execute(
     };
     let scratch = folder.path.clone();
     let recording = Recording::begin(&args, folder, context, &interrupts).await?;
-    let fleet = match daemon {
-        Some(_) => None,
-        None => Some(fleet(&wiring, &plan)?),
-    };
-    let host: Arc<dyn SessionHost> = match (daemon, &fleet) {
-        (None, Some(fleet)) => Arc::new(Here {
-            fleet: fleet.clone(),
-            registry,
-            loader: Arc::new(trails::Disk),
-            caller: Caller::Person,
-            working_directory: context.working_directory.clone(),
-            scratch: Some(scratch),
-        }),
-        (Some(daemon), _) => Arc::new(daemon.host(context, scratch)),
-        (None, None) => return Err(CliError::infrastructure("there are no devices")),
+    let (host, fleet): (Arc<dyn SessionHost>, _) = match daemon {
+        Some(daemon) => (Arc::new(daemon.host(context, scratch)), None),
+        None => {
+            let fleet = fleet(&wiring, &plan)?;
+            let here = Here {
+                fleet: fleet.clone(),
+                registry,
+                loader: Arc::new(trails::Disk),
+                caller: Caller::Person,
+                working_directory: context.working_directory.clone(),
+                scratch: Some(scratch),
+            };
+            (Arc::new(here), Some(fleet))
+        }
     };
     let recorded = recording.run(plan, host).await;
     if let Some(fleet) = fleet {

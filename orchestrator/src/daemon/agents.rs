@@ -295,7 +295,8 @@ impl Agents {
         for agent in all {
             for held in agent.all_held() {
                 if (held.idle() > longest || held.is_over()) && agent.take(&held.handle).is_some() {
-                    held.let_go();
+                    // Nobody said that it was done with.
+                    held.abandon();
                 }
             }
         }

@@ -241,7 +241,7 @@ impl Held {
         self.closing.cancel();
     }
 
-    /// Gives the device back because the agent is gone.
+    /// Gives the device back because the agent is gone, or has forgotten it.
     pub(crate) fn abandon(&self) {
         self.end(Outcome::Cancelled {
             by: CancelCause::Interrupt,

@@ -134,12 +134,10 @@ impl Hub {
         opened.await.map(Arc::clone)
     }
 
-    /// Whether a project is open.
-    pub(super) async fn has(&self, key: &ProjectKey) -> bool {
+    /// A project that is open.
+    pub(super) async fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
         let projects = self.projects.lock().await;
-        projects
-            .get(key)
-            .is_some_and(|(_, cell)| cell.initialized())
+        projects.get(key)?.1.get().map(Arc::clone)
     }
 
     /// That a project is not what it was, and who holds on to that.

@@ -400,3 +400,40 @@ fn ours(
         .stderr(Stdio::piped());
     Ok(command)
 }
+
+#[cfg(test)]
+mod tests {
+    use packtrain_model::Outcome;
+
+    use super::*;
+
+    fn passed() -> Progress {
+        let mut verdict = Verdict::default();
+        verdict.count(&Outcome::Passed, false);
+        Progress {
+            verdict: Some(verdict),
+            ..Progress::default()
+        }
+    }
+
+    #[test]
+    fn a_verdict_counts_only_when_its_process_ends_as_it_says() {
+        let mut progress = passed();
+        progress.end(Some(0), "");
+        assert_eq!(progress.problem, None);
+        for (code, words) in [
+            (Some(2), "it ended with 2: disk full"),
+            (None, "it ended with a signal: disk full"),
+        ] {
+            let mut progress = passed();
+            progress.end(code, "disk full");
+            assert_eq!(progress.problem.as_deref(), Some(words));
+        }
+        let mut progress = Progress::default();
+        progress.end(Some(0), "");
+        assert!(
+            progress.problem.is_some(),
+            "without a verdict nothing is known"
+        );
+    }
+}

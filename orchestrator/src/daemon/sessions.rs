@@ -96,10 +96,7 @@ pub(super) async fn carry_out(
             }
         }
     };
-    let ended = SessionNews::Ended {
-        outcome,
-        took: None,
-    };
+    let ended = SessionNews::Ended(outcome);
     // Nobody reads it: nobody minds.
     let _ = news.send((ended, None)).await;
     drop((news, session));
@@ -253,7 +250,7 @@ async fn follow(
                 output.save(file.map_err(|error| broken(&error))?).await;
             }
             Some(SessionNews::Waits(reason)) => render::say(&format!("waiting for {reason}")),
-            Some(SessionNews::Ended { outcome, .. }) => return Ok(outcome),
+            Some(SessionNews::Ended(outcome)) => return Ok(outcome),
             None => return Ok(lost("the daemon hung up")),
         }
     }

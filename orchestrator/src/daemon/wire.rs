@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher as _};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::SessionOrder;
@@ -107,10 +106,7 @@ pub(crate) enum SessionNews {
     /// Its device is in use; by whom, in words.
     Waits(String),
     /// It is over.
-    Ended {
-        outcome: Outcome,
-        took: Option<Duration>,
-    },
+    Ended(Outcome),
 }
 
 /// A file of a session.
