@@ -59,6 +59,7 @@ impl LiveReport {
     /// Ends it. Who is being answered is answered, and who does not read is not waited for.
     pub(crate) async fn shutdown(self) {
         self.run.end(None);
+        self.run.left().await;
         self.serving.close().await;
     }
 }

@@ -83,6 +83,15 @@ trail:
     (lab, child, url)
 }
 
+/// Somebody with a browser.
+fn watcher(words: &[&str]) -> Child {
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("promises/live/watch.mjs");
+    let mut watcher = Command::new("node");
+    watcher.arg(script).args(words);
+    watcher.stdin(Stdio::piped()).stdout(Stdio::piped());
+    watcher.spawn().unwrap()
+}
+
 fn line(watcher: &mut BufReader<ChildStdout>) -> Value {
     let mut line = String::new();
     watcher.read_line(&mut line).unwrap();
@@ -116,14 +125,7 @@ fn without_places_of_pictures(value: &mut Value) {
 fn whoever_watches_a_run_sees_it_go_on_and_at_the_end_the_report() {
     let gate = Gate::closed();
     let (lab, child, url) = standing(&gate);
-    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("promises/live/watch.mjs");
-    let mut watcher = Command::new("node")
-        .arg(script)
-        .arg(&url)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut watcher = watcher(&[&url]);
     let mut said = BufReader::new(watcher.stdout.take().unwrap());
     let before = line(&mut said);
     assert_eq!(before["marks"][0], "✓", "{before}");
@@ -157,6 +159,21 @@ fn whoever_watches_a_run_sees_it_go_on_and_at_the_end_the_report() {
     let read = line(&mut said);
     assert_eq!(after["shown"], read["shown"]);
     assert_eq!(after["title"], read["title"]);
+    assert!(watcher.wait().unwrap().success());
+}
+
+#[test]
+fn the_end_stays_though_an_older_answer_comes_after_it() {
+    let gate = Gate::closed();
+    let (_lab, child, url) = standing(&gate);
+    let mut watcher = watcher(&[&url, "late"]);
+    let mut said = BufReader::new(watcher.stdout.take().unwrap());
+    line(&mut said);
+    gate.open();
+    let after = line(&mut said);
+    ended(child).expect(1);
+    assert_eq!(after["marks"].to_string(), r#"["✓","✓","✓","✓","✗","✗"]"#);
+    assert_eq!(after["broken"].to_string(), "[]");
     assert!(watcher.wait().unwrap().success());
 }
 

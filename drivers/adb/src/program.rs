@@ -67,9 +67,13 @@ impl AdbProgram {
                 .try_clone()
                 .map_err(|error| self.failed(error.to_string()))
         };
-        let mut command = Command::new(&self.path);
+        let path =
+            std::path::absolute(&self.path).map_err(|error| self.failed(error.to_string()))?;
+        let mut command = Command::new(path);
         command
             .args(arguments)
+            // A server stays, and would keep the folder that it was started in.
+            .current_dir("/")
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(also()?)

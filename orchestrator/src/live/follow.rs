@@ -14,6 +14,8 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::reports;
 
@@ -23,6 +25,8 @@ const MOST_KEPT: usize = 64 * 1024 * 1024;
 const INTERVAL: Duration = Duration::from_millis(500);
 /// How many times as long as making a report took nothing is made.
 const REST: u32 = 3;
+/// How long those who watch may take to go once they were told the end.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A run that goes on.
 pub(crate) struct Followed {
@@ -34,6 +38,10 @@ pub(crate) struct Followed {
     /// What is shown for good.
     last: OnceLock<String>,
     ended: CancellationToken,
+    /// Those who watch.
+    watchers: TaskTracker,
+    /// Cancelled when nobody is waited for any more.
+    closed: CancellationToken,
 }
 
 #[derive(Default)]
@@ -75,6 +83,8 @@ impl Followed {
             shown: Arc::default(),
             last: OnceLock::new(),
             ended: CancellationToken::new(),
+            watchers: TaskTracker::new(),
+            closed: CancellationToken::new(),
         }
     }
 
@@ -115,6 +125,15 @@ impl Followed {
         self.ended.cancel();
     }
 
+    /// Waits until those who watch have gone, as a page does that was told the end: who is about to ask for
+    /// something shall not find the door closed before.
+    pub(super) async fn left(&self) {
+        self.watchers.close();
+        // Who stays has been told all the same.
+        let _ = tokio::time::timeout(LEAVE_TIMEOUT, self.watchers.wait()).await;
+        self.closed.cancel();
+    }
+
     /// The page.
     pub(super) async fn page(self: &Arc<Self>) -> Result<String, NotShown> {
         self.show(|moment, folder| {
@@ -141,14 +160,21 @@ impl Followed {
             run: Arc<Followed>,
             news: watch::Receiver<u64>,
             is_new: bool,
+            is_told: bool,
+            _watches: TaskTrackerToken,
         }
         let listener = Listener {
             run: Arc::clone(self),
             news: self.news.subscribe(),
             is_new: true,
+            is_told: false,
+            _watches: self.watchers.token(),
         };
-        stream::unfold(Some(listener), |listener| async {
-            let mut listener = listener?;
+        stream::unfold(listener, |mut listener| async {
+            if listener.is_told {
+                listener.run.closed.cancelled().await;
+                return None;
+            }
             let more = async {
                 if !std::mem::take(&mut listener.is_new) {
                     tokio::time::sleep(INTERVAL).await;
@@ -159,12 +185,13 @@ impl Followed {
             tokio::select! {
                 biased;
                 () = listener.run.ended.cancelled() => {
-                    let last = listener.run.last.get()?;
-                    Some((Ok(Event::default().event("end").data(last)), None))
+                    let last = Event::default().event("end").data(listener.run.last.get()?);
+                    listener.is_told = true;
+                    Some((Ok(last), listener))
                 }
                 () = more => {
                     let news = listener.news.borrow_and_update().to_string();
-                    Some((Ok(Event::default().data(news)), Some(listener)))
+                    Some((Ok(Event::default().data(news)), listener))
                 }
             }
         })

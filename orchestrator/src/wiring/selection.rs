@@ -27,18 +27,17 @@ pub(crate) enum Search {
 impl DeviceSelection<'_> {
     /// How devices of a platform are looked for.
     pub(crate) fn search(self, platform: Platform) -> Search {
-        let prefix = platform.as_str();
-        let named = self.words.iter().any(|word| {
-            word == prefix
-                || word
-                    .strip_prefix(prefix)
-                    .is_some_and(|rest| rest.starts_with('/'))
-        });
-        // A bare name may be any platform's.
-        let bare = self
-            .words
-            .iter()
-            .any(|word| !word.contains(['/', ':']) && word.parse::<Platform>().is_err());
+        let of_platform = |word: &str| match word.split_once('/') {
+            Some((prefix, name)) => prefix == platform.as_str() && !is_virtual(name),
+            None => word == platform.as_str(),
+        };
+        let named = self.words.iter().any(|word| of_platform(word));
+        // A bare name may be any platform's; a virtual phone's is there already, or is missed in vain.
+        let is_bare = |word: &str| match word.split_once('/') {
+            Some((prefix, name)) => prefix == platform.as_str() && is_virtual(name),
+            None => !word.contains(':') && word.parse::<Platform>().is_err(),
+        };
+        let bare = self.words.iter().any(|word| is_bare(word));
         if named {
             Search::Thoroughly
         } else if self.all || bare || self.words.is_empty() {
@@ -86,6 +85,12 @@ impl DeviceSelection<'_> {
     }
 }
 
+/// Whether a device's name is one that virtual phones have.
+fn is_virtual(name: &str) -> bool {
+    let number = name.strip_prefix("virtual-");
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +119,18 @@ mod tests {
         };
         assert_eq!(wanted.search(Platform::Android), Search::Thoroughly);
         assert_eq!(wanted.search(Platform::Ios), Search::Not);
+    }
+
+    #[test]
+    fn a_virtual_phone_gives_no_reason_to_start_what_real_ones_need() {
+        let search = |word: &str| {
+            let words = words(&[word]);
+            let (words, all) = (words.as_slice(), false);
+            DeviceSelection { words, all }.search(Platform::Android)
+        };
+        assert_eq!(search("android/virtual-2"), Search::Quietly);
+        assert_eq!(search("ios/virtual-2"), Search::Not);
+        assert_eq!(search("android/virtual"), Search::Thoroughly);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 // Somebody who watches a run: `node watch.mjs ADDRESS`. Says in a line of JSON what the page shows once
 // the first step has passed and the second has not ended, and in another what it shows at the end and
 // what it was given last. A path on standard input is then a report to be read in the same way.
+// `node watch.mjs ADDRESS late`: what the page asks for is answered as it was then, but not before the end.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { existsSync } from "node:fs";
@@ -33,6 +34,20 @@ const marks = () => page.locator(".trail .grid tbody i").allInnerTexts();
 // What a screen reader is told of news is no part of the report.
 const shown = () => page.evaluate(() => { for (const news of document.querySelectorAll("[role=status]")) news.remove(); return document.querySelector("#app").innerText; });
 
+const late = [];
+if (process.argv[3] === "late") {
+  const asked = new Promise((done) => page.route("**/data.json", async (route) => { late.push([route, await route.fetch()]); done(); }));
+  await page.goto(process.argv[2]);
+  await asked;
+  say({});
+  await page.waitForFunction(() => window.last);
+  await Promise.all(late.map(([route, response]) => route.fulfill({ response })));
+  // Once for what is answered and once for what is shown of it.
+  for (let frame = 0; frame < 4; frame++) await page.evaluate(() => new Promise(requestAnimationFrame));
+  say({ marks: await marks(), broken });
+  await browser.close();
+  process.exit();
+}
 await page.goto(process.argv[2]);
 await page.waitForFunction(() => document.querySelectorAll(".trail .grid tbody i")[0]?.innerText === "✓");
 const pictures = await page.evaluate(async () => {

@@ -221,6 +221,7 @@ function update({ data, comparison, texts, words }: Update) {
 }
 function listen(address: string) {
   const events = new EventSource(address);
+  const over = new AbortController();
   let asking = false;
   let again = false;
   const ask = async () => {
@@ -228,13 +229,16 @@ function listen(address: string) {
     asking = true;
     do {
       again = false;
-      try { update(await (await fetch("data.json")).json() as Update); } catch { /* the next message tries again */ }
-    } while (again);
+      try {
+        const news = await (await fetch("data.json", { signal: over.signal })).json() as Update;
+        if (!over.signal.aborted) update(news);
+      } catch { /* the next message tries again */ }
+    } while (again && !over.signal.aborted);
     asking = false;
   };
   events.onmessage = () => void ask();
-  // Nobody is there to ask any more.
-  events.addEventListener("end", (event) => { events.close(); update(JSON.parse((event as MessageEvent<string>).data) as Update); });
+  // What was asked for before is older than this, and nobody is there to ask any more.
+  events.addEventListener("end", (event) => { events.close(); over.abort(); update(JSON.parse((event as MessageEvent<string>).data) as Update); });
 }
 
 setModel(new Model(JSON.parse(kept("data") ?? "null") as Data, JSON.parse(kept("comparison") ?? "null") as Comparison | null));
