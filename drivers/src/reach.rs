@@ -59,10 +59,13 @@ impl Reach {
         self.admits_scheme("file")
     }
 
-    /// Whether a file lies where files have to lie.
-    pub fn holds(&self, file: &Path) -> bool {
-        let (folder, file) = (self.folder.canonicalize(), file.canonicalize());
-        matches!((folder, file), (Ok(folder), Ok(file)) if file.starts_with(&folder))
+    /// Where a file or a folder really lies, when that is where files have to lie: nothing that is hidden
+    /// there, as the secrets and the history of a project are.
+    pub fn held(&self, file: &Path) -> Option<PathBuf> {
+        let (folder, file) = (self.folder.canonicalize().ok()?, file.canonicalize().ok()?);
+        let mut below = file.strip_prefix(&folder).ok()?.components();
+        let is_hidden = below.any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."));
+        (!is_hidden).then_some(file)
     }
 
     fn admits_url(&self, url: &Url) -> Result<(), DriverError> {
@@ -70,7 +73,7 @@ impl Reach {
             "about" if url.path() == "blank" => Ok(()),
             "file" => {
                 self.admits_files()?;
-                let is_held = url.to_file_path().is_ok_and(|file| self.holds(&file));
+                let is_held = url.to_file_path().is_ok_and(|file| self.held(&file).is_some());
                 is_held
                     .then_some(())
                     .ok_or_else(|| refused("what is no file of the project"))

@@ -297,7 +297,7 @@ fn classify(path: &Path) -> std::io::Result<Option<Classified>> {
 /// A message that says where it was looked for.
 pub fn locate(path: &str, folders: &[PathBuf], reach: Option<&Reach>) -> Result<PathBuf, String> {
     let mut files = folders.iter().map(|folder| folder.join(path));
-    let is_held = |file: &PathBuf| reach.is_none_or(|reach| reach.holds(file));
+    let is_held = |file: &PathBuf| reach.is_none_or(|reach| holds_trail(reach, file).is_some());
     let found = files.find(|file| file.is_file() && is_held(file));
     found.ok_or_else(|| {
         let named = folders
@@ -308,6 +308,16 @@ pub fn locate(path: &str, folders: &[PathBuf], reach: Option<&Reach>) -> Result<
         let within = within.unwrap_or_default();
         format!("no trail {path} in {}{within}", looked.join(" or "))
     })
+}
+
+/// Where a trail or a folder that somebody names really lies, when they may have it read: what is wrong
+/// with a file is told with its lines, so it has to be a trail by its name.
+pub(crate) fn holds_trail(reach: &Reach, path: &Path) -> Option<PathBuf> {
+    let path = reach.held(path)?;
+    let folder = path.parent().and_then(Path::file_name);
+    let folder = folder.map(std::ffi::OsStr::to_string_lossy);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    (path.is_dir() || discover::is_trail_file(folder.as_deref(), &name)).then_some(path)
 }
 
 /// Reads trails for trails that run trails.

@@ -186,11 +186,11 @@ fn a_file_is_one_below_the_folder_with_links_followed() {
         }
         let elsewhere = address("page.html").replace("file://", "file://host");
         assert!(refusal(&reach, &elsewhere).is_some());
-        assert!(reach.holds(&around.path().join("project/page.html")));
-        assert!(!reach.holds(&around.path().join("project2/page.html")));
+        assert!(reach.held(&around.path().join("project/page.html")).is_some());
+        assert!(reach.held(&around.path().join("project2/page.html")).is_none());
         assert!(reach.admits_files().is_ok());
     }
     // Nothing lies below a folder that is not there.
-    assert!(!reach(&["file"]).holds(&folder.join("page.html")));
+    assert!(reach(&["file"]).held(&folder.join("page.html")).is_none());
     assert!(reach(&[]).admits_files().is_err());
 }

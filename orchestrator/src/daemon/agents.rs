@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
 use super::held::Held;
@@ -14,8 +14,9 @@ use super::runs::AgentRun;
 use super::wire::AgentNews;
 use crate::mcp::toolset_tools::Equipped;
 
-/// The most runs that are remembered of an agent.
+/// The most runs that are remembered of an agent, and that it has under way.
 const RUNS: usize = 64;
+const RUNS_AT_ONCE: usize = 8;
 /// The most of a client's name.
 const NAME_LETTERS: usize = 80;
 
@@ -62,6 +63,8 @@ pub(crate) struct Agent {
     pub(crate) gone: CancellationToken,
     /// Its session over HTTP.
     pub(crate) session: Option<String>,
+    /// Places of its runs.
+    pub(crate) run_places: Arc<Semaphore>,
     _using: Arc<()>,
     since: Instant,
     updates: broadcast::Sender<Update>,
@@ -245,6 +248,7 @@ impl Agents {
             project,
             gone: CancellationToken::new(),
             session,
+            run_places: Arc::new(Semaphore::new(RUNS_AT_ONCE)),
             updates: broadcast::Sender::new(UPDATES),
             since: Instant::now(),
             state: Mutex::new(State {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -18,8 +18,12 @@ use crate::mcp::toolset_tools::ToolsetTools;
 
 /// How long whoever has no session may be silent, and how long a device may lie unused.
 const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
-/// The most of those who have no session.
+/// The most of those who have no session, and of those with one token.
 const REQUESTERS: usize = 256;
+const REQUESTERS_OF_ONE: usize = 128;
+/// The most runs and checks of agents at once: each is a process.
+const RUNS: usize = 64;
+const CHECKS: usize = 2;
 
 /// A project, once it is open.
 type Opened = Arc<OnceCell<Arc<Project>>>;
@@ -75,6 +79,9 @@ pub(crate) struct Hub {
     visits: Mutex<BTreeMap<String, Weak<Agent>>>,
     http: OnceLock<Http>,
     pub(super) tickets: Tickets,
+    /// Places of agents' runs, and of their checks.
+    pub(crate) run_places: Arc<Semaphore>,
+    pub(crate) check_places: Semaphore,
     /// Connections, sessions and runs that go on.
     pub(crate) work: TaskTracker,
     /// Cancelled when it shall end.
@@ -92,6 +99,8 @@ impl Hub {
             visits: Mutex::default(),
             http: OnceLock::new(),
             tickets: Tickets::default(),
+            run_places: Arc::new(Semaphore::new(RUNS)),
+            check_places: Semaphore::new(CHECKS),
             work: TaskTracker::new(),
             ending,
         })
@@ -235,12 +244,24 @@ impl Hub {
     }
 
     /// The agent of whoever comes by single requests, when it has a device or a run.
-    pub(crate) fn busy_requester(&self, visitor: &Visitor, client: &str) -> Option<Arc<Agent>> {
+    ///
+    /// # Errors
+    /// When the endpoint's toolset is not there any more.
+    pub(crate) fn busy_requester(
+        &self,
+        visitor: &Visitor,
+        client: &str,
+    ) -> Result<Option<Arc<Agent>>, CliError> {
         let all = self.requesters.lock();
         let all = all.unwrap_or_else(PoisonError::into_inner);
-        let agent = all.get(&requester(visitor, client))?.agent();
-        let is_busy = !agent.gone.is_cancelled() && !agent.has_nothing();
-        is_busy.then(|| Arc::clone(agent))
+        let known = all.get(&requester(visitor, client));
+        let is_busy = |agent: &&Agent| !agent.gone.is_cancelled() && !agent.has_nothing();
+        let Some(agent) = known.map(Present::agent).filter(|agent| is_busy(&&***agent)) else {
+            return Ok(None);
+        };
+        // Its endpoint's toolset is what it is now.
+        equip(visitor, agent)?;
+        Ok(Some(Arc::clone(agent)))
     }
 
     /// The agent of whoever comes by single requests.
@@ -267,7 +288,8 @@ impl Hub {
             equip(visitor, &agent)?;
             return Ok(agent);
         }
-        if all.len() >= REQUESTERS {
+        let own = all.keys().filter(|(principal, ..)| *principal == who.0);
+        if all.len() >= REQUESTERS || own.count() >= REQUESTERS_OF_ONE {
             return Err(CliError::infrastructure(
                 "there are too many agents without a session",
             ));
@@ -296,7 +318,7 @@ impl Hub {
     pub(super) fn reap(&self) {
         self.agents.reap(LONGEST_SILENCE);
         self.forget_requesters(|agent| {
-            agent.idle() >= LONGEST_SILENCE && agent.all_held().is_empty()
+            agent.idle() >= LONGEST_SILENCE && agent.has_nothing()
         });
     }
 

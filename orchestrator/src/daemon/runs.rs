@@ -12,7 +12,7 @@ use packtrain_program::Program;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::Command;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::{Agent, Update};
@@ -39,6 +39,8 @@ pub(crate) struct Started {
     pub(crate) paths: Vec<PathBuf>,
     /// Whether it goes on when its agent is gone.
     pub(crate) is_detached: bool,
+    /// Its places among the agent's runs and among all.
+    pub(crate) places: [OwnedSemaphorePermit; 2],
 }
 
 /// What a check says.
@@ -115,7 +117,7 @@ impl AgentRun {
         };
         let (of_it, told) = (Arc::clone(&run), Arc::clone(agent));
         hub.work.spawn(async move {
-            let _ticket = ticket;
+            let _kept = (ticket, started.places);
             let gone = async {
                 if started.is_detached {
                     std::future::pending().await

@@ -4,6 +4,7 @@
 mod body;
 mod deadline;
 pub(crate) mod guard;
+mod places;
 mod policy;
 mod rate;
 mod refusal;
@@ -22,12 +23,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use self::deadline::Deadlines;
 use self::guard::Guard;
+use self::places::{Places, Seat};
 pub use self::policy::{Admits, Hosts, Limits, MAX_AGENT_BODY, Origins, Policy};
 pub use self::refusal::Refusal;
 pub(crate) use self::refusal::size;
@@ -137,7 +138,7 @@ struct Inside {
 }
 
 async fn accept(listener: TcpListener, inside: Arc<Inside>, connections: TaskTracker) {
-    let places = Arc::new(Semaphore::new(inside.guard.policy().limits.connections));
+    let places = Places::new(inside.guard.policy().limits.connections);
     loop {
         let connection = match listener.accept().await {
             Ok((connection, from)) if from.ip().is_loopback() => connection,
@@ -149,25 +150,24 @@ async fn accept(listener: TcpListener, inside: Arc<Inside>, connections: TaskTra
             }
         };
         // With no place left the connection is closed: its program hears so at once.
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+        let Some(seat) = places.take() else {
             continue;
         };
-        let serving = serve(connection, Arc::clone(&inside));
-        connections.spawn(async move {
-            serving.await;
-            drop(place);
-        });
+        connections.spawn(serve(connection, Arc::clone(&inside), Arc::new(seat)));
     }
 }
 
-async fn serve(connection: TcpStream, inside: Arc<Inside>) {
+async fn serve(connection: TcpStream, inside: Arc<Inside>, seat: Arc<Seat>) {
     // Answers are short and waited for.
     if let Err(error) = connection.set_nodelay(true) {
         tracing::debug!(%error, "answers may be slow");
     }
     let answer = service_fn(|request| {
-        let inside = Arc::clone(&inside);
-        async move { Ok::<_, Infallible>(inside.guard.answer(request, &inside.router).await) }
+        let (inside, seat) = (Arc::clone(&inside), Arc::clone(&seat));
+        async move {
+            let answering = inside.guard.answer(request, &seat, &inside.router);
+            Ok::<_, Infallible>(answering.await)
+        }
     });
     let head_timeout = inside.guard.policy().limits.head_timeout;
     let http = http1::Builder::new()
@@ -185,6 +185,7 @@ async fn serve(connection: TcpStream, inside: Arc<Inside>) {
             // Whoever breaks off has what it wanted.
             _ = http.as_mut() => return,
             _ = tick.tick() => {}
+            () = seat.taken.cancelled() => return,
             () = closing.cancelled() => break,
         }
     }

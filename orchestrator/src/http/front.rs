@@ -84,8 +84,10 @@ impl<S: ServerHandler + Send + 'static> Front<S> {
         if toolset.as_deref().is_some_and(|name| !is_toolset(name)) {
             return refused(Refused::NoToolset);
         }
-        if request.headers().get_all(SESSION).iter().count() > 1 {
-            return (StatusCode::BAD_REQUEST, "one session at a time").into_response();
+        let is_twice = |name: &&&str| request.headers().get_all(**name).iter().count() > 1;
+        if let Some(name) = SAID_ONCE.iter().find(is_twice) {
+            let words = format!("`{name}` may stand there once");
+            return (StatusCode::BAD_REQUEST, words).into_response();
         }
         let principal = request.extensions().get::<Principal>().cloned();
         let visit = Arc::new(Visit::new(
@@ -119,7 +121,8 @@ impl<S: ServerHandler + Send + 'static> Front<S> {
     }
 }
 
-const SESSION: &str = "mcp-session-id";
+/// What may be said one way only.
+const SAID_ONCE: [&str; 3] = ["mcp-session-id", "mcp-protocol-version", "last-event-id"];
 
 fn is_toolset(name: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
@@ -132,6 +135,11 @@ fn refused(why: Refused) -> Response {
             StatusCode::TOO_MANY_REQUESTS,
             [(header::RETRY_AFTER, "60")],
             "there are too many sessions: end one, or try again later",
+        )
+            .into_response(),
+        Refused::TooManyListeners => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "this session listens often enough",
         )
             .into_response(),
         Refused::NoSession => (StatusCode::NOT_FOUND, "there is no such session").into_response(),

@@ -2,6 +2,7 @@
 
 use packtrain_model::Outcome;
 use packtrain_tools::Answer;
+use packtrain_tools::toolsets::is_shown;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
@@ -10,8 +11,7 @@ const LETTERS: usize = 200_000;
 
 /// A text of somebody else's, without what would control a terminal, and not endless.
 pub(super) fn plain(text: &str) -> String {
-    let is_shown = |letter: &char| !letter.is_control() || matches!(letter, '\n' | '\t');
-    let mut shown = text.chars().filter(is_shown);
+    let mut shown = text.chars().filter(|letter| is_shown(*letter));
     let mut plain: String = shown.by_ref().take(LETTERS).collect();
     let more = shown.count();
     if more > 0 {

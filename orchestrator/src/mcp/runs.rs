@@ -1,7 +1,8 @@
 //! `trail_check`, `run_start`, `run_wait`, `run_status`, `run_cancel`.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
@@ -12,6 +13,7 @@ use super::desk::Desk;
 use super::ours::{CheckArgs, RunArgs, StartArgs, WaitArgs};
 use super::reporter::Reporter;
 use crate::daemon::{AgentRun, Checked, Started};
+use crate::trails::holds_trail;
 
 /// How long a run is waited for in one call, unless the agent says so, and at most: clients give up
 /// after 60 s.
@@ -19,8 +21,8 @@ const WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
 /// The most trails that one call may name.
 const MOST_TRAILS: usize = 200;
-/// The most runs that one agent has under way.
-const MOST_RUNS: usize = 8;
+/// The most that one call may ask to try again.
+const MOST_RETRIES: u32 = 10;
 
 impl Desk {
     pub(super) async fn trail_check(&self, args: CheckArgs, reporter: &Reporter) -> CallToolResult {
@@ -29,6 +31,8 @@ impl Desk {
             Err(refusal) => return failed(refusal),
         };
         reporter.say("checking");
+        // Each is a process.
+        let _place = self.hub.check_places.acquire().await;
         match AgentRun::check(self.project(), paths).await {
             Ok(Checked { is_right, said }) => {
                 let text = if said.trim().is_empty() {
@@ -43,16 +47,15 @@ impl Desk {
     }
 
     pub(super) async fn run_start(&self, args: StartArgs) -> CallToolResult {
-        let under_way = self
-            .agent
-            .runs()
-            .iter()
-            .filter(|run| !run.is_over())
-            .count();
-        if under_way >= MOST_RUNS {
-            return failed(format!(
-                "{under_way} runs of yours are under way; wait for one, or cancel it"
-            ));
+        let all = [&self.agent.run_places, &self.hub.run_places];
+        let places = all.map(|places| Arc::clone(places).try_acquire_owned());
+        let [Ok(own), Ok(common)] = places else {
+            return failed(
+                "too many runs of agents are under way; wait for one, or cancel it: 8 of one agent, 64 in all",
+            );
+        };
+        if args.retries.is_some_and(|retries| retries > MOST_RETRIES) {
+            return failed(format!("`retries` is {MOST_RETRIES} at most"));
         }
         let paths = match self.paths(&args.trails) {
             Ok(paths) => paths,
@@ -81,6 +84,7 @@ impl Desk {
                 words,
                 paths,
                 is_detached: args.detach,
+                places: [own, common],
             },
         );
         match started {
@@ -133,8 +137,6 @@ impl Desk {
     /// Trails of the project, and nothing else of this computer.
     fn paths(&self, given: &[String]) -> Result<Vec<PathBuf>, String> {
         let project = self.project();
-        let root = project.root.canonicalize();
-        let root = root.map_err(|error| format!("the project's folder: {error}"))?;
         if given.is_empty() {
             return Ok(vec![project.config.trails_dir.clone()]);
         }
@@ -144,20 +146,18 @@ impl Desk {
                 given.len()
             ));
         }
-        let paths: Result<BTreeSet<_>, _> = given.iter().map(|path| inside(&root, path)).collect();
+        let paths: Result<BTreeSet<_>, _> = given.iter().map(|path| self.path(path)).collect();
         Ok(paths?.into_iter().collect())
     }
-}
 
-/// A path below a folder, links followed.
-fn inside(root: &Path, given: &str) -> Result<PathBuf, String> {
-    let shown: String = given.chars().take(200).collect();
-    let found = root.join(given).canonicalize();
-    let found = found.map_err(|error| format!("{shown}: {error}"))?;
-    if found.starts_with(root) {
-        Ok(found)
-    } else {
-        Err(format!("{shown} is not in the project"))
+    fn path(&self, given: &str) -> Result<PathBuf, String> {
+        let project = self.project();
+        let reach = project.agent.reach();
+        let found = reach.and_then(|reach| holds_trail(reach, &project.root.join(given)));
+        found.ok_or_else(|| {
+            let shown: String = given.chars().take(200).collect();
+            format!("{shown}: no trail, nor a folder, of the project")
+        })
     }
 }
 

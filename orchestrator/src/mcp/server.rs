@@ -117,15 +117,15 @@ impl AgentServer {
             // A session goes on with what it began with.
             return Ok(Arc::clone(present.agent()));
         }
+        let refused = |error: crate::exit::CliError| {
+            ErrorData::internal_error(error.explanation.message, None)
+        };
         if visitor.session().is_none()
-            && let Some(agent) = hub.busy_requester(visitor, name)
+            && let Some(agent) = hub.busy_requester(visitor, name).map_err(refused)?
         {
             // So does whoever has none and has something in hand.
             return Ok(agent);
         }
-        let refused = |error: crate::exit::CliError| {
-            ErrorData::internal_error(error.explanation.message, None)
-        };
         let project = hub
             .project(key.clone(), key.state())
             .await
@@ -180,6 +180,14 @@ async fn tell(
     }
 }
 
+/// Lists are told whole, so nothing has given out a place to go on from.
+fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        Some(_) => Err(ErrorData::invalid_params("there is no such cursor", None)),
+        None => Ok(()),
+    }
+}
+
 impl ServerHandler for AgentServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -210,9 +218,10 @@ impl ServerHandler for AgentServer {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(page)?;
         let tools = self.desk(&context).await?.tools().await?;
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -279,9 +288,10 @@ impl ServerHandler for AgentServer {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(page)?;
         let resources = self.desk(&context).await?.resources();
         Ok(ListResourcesResult::with_all_items(resources))
     }

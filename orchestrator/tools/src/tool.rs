@@ -9,6 +9,7 @@ use packtrain_model::Blame;
 use packtrain_model::source::Span;
 use packtrain_model::suggest::did_you_mean;
 use packtrain_model::yaml::{DecodeError, Node, Value};
+use rmcp::model::{JsonObject, ToolAnnotations};
 
 use crate::call::Call;
 
@@ -96,6 +97,10 @@ pub struct ToolSpec {
     pub runs_trail: Option<&'static str>,
     /// JSON Schema of its arguments.
     pub arguments: serde_json::Value,
+    /// JSON Schema of what it answers, as its source says.
+    pub output: Option<Arc<JsonObject>>,
+    /// What its source says about its effects.
+    pub annotations: Option<ToolAnnotations>,
 }
 
 impl ToolSpec {
@@ -119,6 +124,8 @@ impl ToolSpec {
             remembers: Vec::new(),
             runs_trail: None,
             arguments: serde_json::json!({ "type": "object", "properties": {} }),
+            output: None,
+            annotations: None,
         }
     }
 

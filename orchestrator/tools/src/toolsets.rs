@@ -22,7 +22,7 @@ use crate::registry::Registry;
 pub use listed::{BUILT_IN, FILES, ListedTool};
 pub use notes::{
     Annotated, InvalidNote, MAX_NOTE, MAX_NOTES_PER_CALL, MAX_NOTES_PER_TOOL, ToolNote, ToolNotes,
-    hydrate,
+    hydrate, is_shown,
 };
 pub use pin::ref_id;
 pub use resolve::{Standing, Unresolved, named, resolve};

@@ -14,6 +14,7 @@ use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 
 use super::body;
+use super::places::Seat;
 use super::policy::{Admits, Hosts, Origins, Policy};
 use super::rate::Rate;
 use super::refusal::Refusal;
@@ -49,10 +50,11 @@ impl Guard {
     pub(super) async fn answer(
         &self,
         request: Request<Incoming>,
+        seat: &Seat,
         router: &TowerToHyperService<Router>,
     ) -> Response {
         let (mut parts, body) = request.into_parts();
-        match self.admitted(&parts, body).await {
+        match self.admitted(&parts, body, seat).await {
             Ok((principal, body)) => {
                 if let Some(principal) = principal {
                     parts.extensions.insert(principal);
@@ -82,6 +84,7 @@ impl Guard {
         &self,
         parts: &Parts,
         body: Incoming,
+        seat: &Seat,
     ) -> Result<(Option<Principal>, Body), Refusal> {
         self.host(parts)?;
         self.origin(&parts.headers)?;
@@ -90,6 +93,11 @@ impl Guard {
         }
         let principal = self.principal(parts)?;
         if !self.rate.admits(principal.as_ref(), Instant::now()) {
+            return Err(Refusal::TooMany);
+        }
+        let proves_nothing =
+            principal.is_none() && matches!(self.policy.admits, Admits::Bearer { .. });
+        if !proves_nothing && !seat.is_let_in(principal.as_ref()) {
             return Err(Refusal::TooMany);
         }
         if parts.method != Method::POST {

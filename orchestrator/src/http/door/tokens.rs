@@ -22,6 +22,11 @@ impl Principal {
         Self(name.into())
     }
 
+    /// Whether it is whoever has the secret itself.
+    pub fn is_owner(&self) -> bool {
+        &*self.0 == OWNER
+    }
+
     /// The name; `owner` for whoever has the secret itself.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -2,6 +2,7 @@
 //! when one has ended. What is said in one is nobody's business here.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use rmcp::transport::streamable_http_server::session::local::{
 use tokio_util::task::AbortOnDropHandle;
 
 use super::visit::Holder;
+use crate::http::door::Principal;
 
 /// How often is looked for sessions that have ended.
 const REAP_POLL: Duration = Duration::from_millis(500);
@@ -26,22 +28,31 @@ pub struct SessionLimits {
     pub total: usize,
     /// Of one principal.
     pub of_one: usize,
+    /// Kept for the owner.
+    pub kept: usize,
+    /// Listeners of one session.
+    pub listeners: usize,
     /// How long one may be silent with nothing under way.
     pub idle: Duration,
     /// How long one may be silent that has asked for nothing yet.
     pub unused: Duration,
     /// How long one may be silent that listened and has stopped, as when its program was killed.
     pub lost: Duration,
+    /// As `lost`, when what it asked for besides was answered after it stopped listening.
+    pub doubtful: Duration,
 }
 
 impl Default for SessionLimits {
     fn default() -> Self {
         Self {
             total: 512,
-            of_one: 384,
+            of_one: 256,
+            kept: 128,
+            listeners: 4,
             idle: Duration::from_secs(4 * 60 * 60),
             unused: Duration::from_secs(60),
             lost: Duration::from_secs(3),
+            doubtful: Duration::from_secs(30),
         }
     }
 }
@@ -67,7 +78,9 @@ struct Session {
     heard: Instant,
     /// Answers and listeners under way.
     streams: usize,
-    is_used: bool,
+    listeners: usize,
+    /// How long it may be silent.
+    patience: Duration,
     /// Whether it listened, stopped, and was not heard of since.
     is_lost: bool,
 }
@@ -78,10 +91,23 @@ pub(super) enum Stream {
     Listener,
 }
 
+impl Stream {
+    /// What goes on after the message of this id: those of listeners have no request's number behind a
+    /// slash.
+    pub(super) fn of_event(id: &str) -> Self {
+        match id.contains('/') {
+            true => Self::Answer,
+            false => Self::Listener,
+        }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
     #[error("there are too many sessions")]
     Full,
+    #[error("there are too many listeners")]
+    TooManyListeners,
     #[error(transparent)]
     Local(#[from] LocalSessionManagerError),
 }
@@ -151,7 +177,8 @@ impl Sessions {
                 holder: holder.clone(),
                 heard: Instant::now(),
                 streams: 0,
-                is_used: false,
+                listeners: 0,
+                patience: self.0.limits.unused,
                 is_lost: false,
             };
             open.insert(Arc::clone(id), session);
@@ -160,10 +187,15 @@ impl Sessions {
     }
 
     fn has_room(&self, holder: &Holder, open: &HashMap<SessionId, Session>) -> bool {
-        let own = open
-            .values()
-            .filter(|session| session.holder.principal == holder.principal);
-        open.len() < self.0.limits.total && own.count() < self.0.limits.of_one
+        let limits = &self.0.limits;
+        let count = |is_meant: &dyn Fn(&Principal) -> bool| {
+            let holders = open.values().map(|session| &session.holder.principal);
+            holders.filter(|principal| is_meant(principal)).count()
+        };
+        let others = limits.total.saturating_sub(limits.kept);
+        open.len() < limits.total
+            && count(&|principal| *principal == holder.principal) < limits.of_one
+            && (holder.principal.is_owner() || count(&|principal| !principal.is_owner()) < others)
     }
 
     /// Whether there is one of this id and this holder.
@@ -176,24 +208,33 @@ impl Sessions {
     /// It was heard of.
     pub(super) fn heard(&self, id: &SessionId) {
         if let Some(session) = self.open().get_mut(id) {
-            session.heard = Instant::now();
-            session.is_lost = false;
+            session.heard(&self.0.limits);
         }
     }
 
     /// It asks, or listens, as long as what is returned lives.
-    pub(super) fn streaming(&self, id: &SessionId, kind: Stream) -> Streaming {
+    pub(super) fn streaming(
+        &self,
+        id: &SessionId,
+        kind: Stream,
+    ) -> Result<Streaming, SessionError> {
         if let Some(session) = self.open().get_mut(id) {
-            session.heard = Instant::now();
+            session.heard(&self.0.limits);
+            match kind {
+                Stream::Answer => session.patience = self.0.limits.idle,
+                Stream::Listener if session.listeners >= self.0.limits.listeners => {
+                    return Err(SessionError::TooManyListeners);
+                }
+                Stream::Listener => session.listeners += 1,
+            }
             session.streams += 1;
-            session.is_used |= kind == Stream::Answer;
-            session.is_lost = false;
         }
-        Streaming {
+        Ok(Streaming {
             sessions: Arc::downgrade(&self.0),
             id: Arc::clone(id),
             kind,
-        }
+            is_whole: AtomicBool::new(false),
+        })
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
@@ -201,18 +242,21 @@ impl Sessions {
     }
 
     fn ended(&self, now: Instant) -> Vec<SessionId> {
-        let limits = &self.0.limits;
         let open = self.open();
         let ended = open.iter().filter(|(_, session)| {
-            let may_be_silent = match session {
-                Session { is_lost: true, .. } => limits.lost,
-                Session { is_used: false, .. } => limits.unused,
-                Session { .. } => limits.idle,
-            };
             let silent = now.saturating_duration_since(session.heard);
-            session.streams == 0 && silent >= may_be_silent
+            session.streams == 0 && silent >= session.patience
         });
         ended.map(|(id, _)| Arc::clone(id)).collect()
+    }
+}
+
+impl Session {
+    fn heard(&mut self, limits: &SessionLimits) {
+        self.heard = Instant::now();
+        if std::mem::take(&mut self.is_lost) {
+            self.patience = limits.idle;
+        }
     }
 }
 
@@ -221,6 +265,15 @@ pub(super) struct Streaming {
     sessions: Weak<Inner>,
     id: SessionId,
     kind: Stream,
+    /// Whether it has come to its end, and was not broken off.
+    is_whole: AtomicBool,
+}
+
+impl Streaming {
+    /// It has come to its end.
+    pub(super) fn is_whole(&self) {
+        self.is_whole.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Streaming {
@@ -230,9 +283,23 @@ impl Drop for Streaming {
         };
         let sessions = Sessions(inner);
         if let Some(session) = sessions.open().get_mut(&self.id) {
+            let limits = &sessions.0.limits;
             session.heard = Instant::now();
             session.streams -= 1;
-            session.is_lost |= self.kind == Stream::Listener;
+            match self.kind {
+                Stream::Listener => {
+                    session.listeners -= 1;
+                    session.is_lost = session.listeners == 0;
+                    if session.is_lost {
+                        session.patience = limits.lost;
+                    }
+                }
+                // It was read by somebody, or sent to nobody just before that was noticed.
+                Stream::Answer if session.is_lost && *self.is_whole.get_mut() => {
+                    session.patience = limits.doubtful;
+                }
+                Stream::Answer => {}
+            }
         }
     }
 }

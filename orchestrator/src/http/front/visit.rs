@@ -1,14 +1,15 @@
 //! One request to the front: whose it is, where it goes, and which sessions it may see.
 
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 
-use futures::{Stream as Messages, StreamExt as _};
+use futures::{Stream as Messages, StreamExt as _, stream};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::common::server_side_http::ServerSseMessage;
 use rmcp::transport::streamable_http_server::SessionId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 
-use super::sessions::{SessionError, Sessions, Stream, Transport};
+use super::sessions::{SessionError, Sessions, Stream, Streaming, Transport};
 use crate::http::door::Principal;
 
 /// Whom a handler is made for.
@@ -58,6 +59,7 @@ impl Visitor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refused {
     TooManySessions,
+    TooManyListeners,
     NoSession,
     NoToolset,
 }
@@ -94,6 +96,11 @@ impl Visit {
     fn holder(&self) -> &Holder {
         &self.visitor.0.holder
     }
+
+    fn streaming(&self, id: &SessionId, kind: Stream) -> Result<Streaming, SessionError> {
+        let streaming = self.sessions.streaming(id, kind);
+        streaming.inspect_err(|_| self.refuse(Refused::TooManyListeners))
+    }
 }
 
 type Streamed<S> = Result<S, SessionError>;
@@ -110,7 +117,7 @@ impl SessionManager for Visit {
                 let _ = self.visitor.0.session.set(Arc::clone(id));
             }
             Err(SessionError::Full) => self.refuse(Refused::TooManySessions),
-            Err(SessionError::Local(_)) => {}
+            Err(SessionError::TooManyListeners | SessionError::Local(_)) => {}
         }
         created
     }
@@ -144,9 +151,9 @@ impl SessionManager for Visit {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
-        let streaming = self.sessions.streaming(id, Stream::Answer);
+        let streaming = self.streaming(id, Stream::Answer)?;
         let stream = self.sessions.local().create_stream(id, message).await?;
-        Ok(stream.inspect(move |_| hold(&streaming)))
+        Ok(followed(stream, streaming))
     }
 
     async fn accept_message(
@@ -162,9 +169,9 @@ impl SessionManager for Visit {
         &self,
         id: &SessionId,
     ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
-        let streaming = self.sessions.streaming(id, Stream::Listener);
+        let streaming = self.streaming(id, Stream::Listener)?;
         let stream = self.sessions.local().create_standalone_stream(id).await?;
-        Ok(stream.inspect(move |_| hold(&streaming)))
+        Ok(followed(stream, streaming))
     }
 
     async fn resume(
@@ -172,11 +179,20 @@ impl SessionManager for Visit {
         id: &SessionId,
         last_event_id: String,
     ) -> Streamed<impl Messages<Item = ServerSseMessage> + Send + Sync + 'static> {
-        let streaming = self.sessions.streaming(id, Stream::Listener);
+        let streaming = self.streaming(id, Stream::of_event(&last_event_id))?;
         let stream = self.sessions.local().resume(id, last_event_id).await?;
-        Ok(stream.inspect(move |_| hold(&streaming)))
+        Ok(followed(stream, streaming))
     }
 }
 
-/// What a closure names lives as long as the closure.
-fn hold<T>(_: &T) {}
+/// A stream that is counted as long as it lives.
+fn followed<S>(messages: S, streaming: Streaming) -> impl Messages<Item = S::Item> + Send + Sync
+where
+    S: Messages + Send + Sync,
+{
+    let end = stream::poll_fn(move |_| {
+        streaming.is_whole();
+        Poll::Ready(None)
+    });
+    messages.chain(end)
+}

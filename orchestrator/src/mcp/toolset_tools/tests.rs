@@ -26,6 +26,7 @@ fn tool(source: &str, name: &str) -> ListedTool {
         source: source.to_owned(),
         description: format!("What {name} does"),
         input_schema: Arc::new(schema.as_object().unwrap().clone()),
+        output_schema: None,
         annotations: None,
         hidden: None,
     }

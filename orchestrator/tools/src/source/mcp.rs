@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rmcp::model::{
-    ProtocolVersion, ReadResourceRequestParams, ResourceContents, SubscriptionFilter, Tool,
+    JsonObject, ProtocolVersion, ReadResourceRequestParams, ResourceContents, SubscriptionFilter, Tool, ToolAnnotations,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, RunningService, ServiceError,
@@ -60,18 +60,20 @@ pub(super) struct ListedTool {
     pub(super) description: String,
     /// JSON Schema of its arguments.
     pub(super) arguments: Value,
-    /// Whether it says that it changes nothing.
-    pub(super) reads_only: bool,
+    /// What it says about its effects.
+    pub(super) annotations: Option<ToolAnnotations>,
+    /// JSON Schema of what it answers.
+    pub(super) output: Option<Arc<JsonObject>>,
     pub(super) meta: Map<String, Value>,
 }
 
 fn listed(tool: Tool) -> ListedTool {
-    let annotations = tool.annotations.as_ref();
     ListedTool {
         name: tool.name.into_owned(),
         description: tool.description.unwrap_or_default().into_owned(),
         arguments: Value::Object((*tool.input_schema).clone()),
-        reads_only: annotations.and_then(|notes| notes.read_only_hint) == Some(true),
+        annotations: tool.annotations,
+        output: tool.output_schema,
         meta: tool.meta.map(|meta| meta.0).unwrap_or_default(),
     }
 }

@@ -103,13 +103,15 @@ pub(super) fn describe(
         given: settings.tool_meta.get(&tool.name),
         default: &settings.default_meta,
     };
-    let kind = if tool.reads_only {
-        Kind::Query
-    } else {
-        Kind::Action
+    let hints = tool.annotations.as_ref();
+    let kind = match hints.and_then(|hints| hints.read_only_hint) {
+        Some(true) => Kind::Query,
+        Some(false) | None => Kind::Action,
     };
     let mut spec = ToolSpec::new(&tool.name, &tool.description, kind);
     spec.origin = Origin::Source(settings.name.clone());
+    spec.annotations.clone_from(&tool.annotations);
+    spec.output.clone_from(&tool.output);
     let for_llm = said.flag("isForLlm", Some("exposedToLlm"));
     let surfaced = said.flag("surfaceToLlm", None);
     spec.shown = for_llm != Some(false) && surfaced != Some(false);

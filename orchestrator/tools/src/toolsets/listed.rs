@@ -25,6 +25,8 @@ pub struct ListedTool {
     pub description: String,
     /// JSON Schema of its own arguments.
     pub input_schema: Arc<JsonObject>,
+    /// JSON Schema of what it answers, as its source says.
+    pub output_schema: Option<Arc<JsonObject>>,
     /// What it says about its effects.
     pub annotations: Option<ToolAnnotations>,
     /// Why it is not offered; `None` when it is.
@@ -35,6 +37,7 @@ impl ListedTool {
     /// A tool of the registry.
     pub fn of(spec: &ToolSpec) -> Self {
         let only_looks = matches!(spec.kind, Kind::Assertion | Kind::Query);
+        let own = || only_looks.then(|| ToolAnnotations::new().read_only(true));
         Self {
             name: spec.name.clone(),
             source: match &spec.origin {
@@ -44,7 +47,8 @@ impl ListedTool {
             },
             description: spec.description.clone(),
             input_schema: Arc::new(spec.arguments.as_object().cloned().unwrap_or_default()),
-            annotations: only_looks.then(|| ToolAnnotations::new().read_only(true)),
+            output_schema: spec.output.clone(),
+            annotations: spec.annotations.clone().or_else(own),
             hidden: (!spec.shown).then(|| "it is for other tools, not for agents".to_owned()),
         }
     }

@@ -84,11 +84,28 @@ pub struct Annotated {
     pub skipped: Vec<String>,
 }
 
+/// A note as it stands among others: a line, so that none passes for several or for a heading; whatever a
+/// file holds.
+fn in_one_line(note: &str) -> String {
+    let shown = note.chars().take(MAX_NOTE).map(|letter| match letter {
+        letter if letter.is_whitespace() => ' ',
+        letter => letter,
+    });
+    shown.filter(|letter| is_shown(*letter)).collect()
+}
+
+/// Whether a letter shows as what it is: neither what controls a terminal nor what turns the direction
+/// of others around.
+pub fn is_shown(letter: char) -> bool {
+    let turns = matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !turns && (!letter.is_control() || matches!(letter, '\n' | '\t'))
+}
+
 /// A description with notes at its end; without notes, the description as it is.
 pub fn hydrate<'n>(description: &str, notes: impl IntoIterator<Item = &'n ToolNote>) -> String {
     let lines = notes.into_iter();
     let lines: Vec<_> = lines
-        .map(|note| format!("• **{}**: {}", note.name, note.note))
+        .map(|note| format!("• **{}**: {}", note.name, in_one_line(&note.note)))
         .collect();
     let separator = if description.is_empty() { "" } else { "\n\n" };
     if lines.is_empty() {

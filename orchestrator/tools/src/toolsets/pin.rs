@@ -7,15 +7,18 @@ use sha2::{Digest as _, Sha256};
 
 use super::listed::ListedTool;
 
-/// SHA-256, in lower-case hex, over a tool's name, source, input schema and annotations. Not over its
+/// SHA-256, in lower-case hex, over a tool's name, source, schemas and annotations. Not over its
 /// description, which may be worded anew; what the schema says of an argument counts.
 pub fn ref_id(tool: &ListedTool) -> String {
-    let definition = json!({
+    let mut definition = json!({
         "annotations": tool.annotations,
         "inputSchema": *tool.input_schema,
         "name": tool.name,
         "source": tool.source,
     });
+    if let Some(output) = &tool.output_schema {
+        definition["outputSchema"] = json!(**output);
+    }
     let mut canonical = String::new();
     write_canonical(&definition, &mut canonical);
     let mut hex = String::with_capacity(64);

@@ -19,6 +19,7 @@ fn tool() -> ListedTool {
         source: "linear".to_owned(),
         description: "Creates".to_owned(),
         input_schema: Arc::default(),
+        output_schema: None,
         annotations: None,
         hidden: None,
     }

@@ -16,6 +16,7 @@ fn tool() -> ListedTool {
         source: "linear".to_owned(),
         description: "Creates".to_owned(),
         input_schema: Arc::new(schema.as_object().unwrap().clone()),
+        output_schema: None,
         annotations: None,
         hidden: None,
     }
@@ -56,6 +57,14 @@ fn every_part_of_the_definition_counts_and_the_description_does_not() {
         },
         ListedTool {
             annotations: Some(ToolAnnotations::new().read_only(true)),
+            ..tool()
+        },
+        ListedTool {
+            annotations: Some(ToolAnnotations::new().destructive(true)),
+            ..tool()
+        },
+        ListedTool {
+            output_schema: Some(Arc::default()),
             ..tool()
         },
         with_schema(|schema| drop(schema.remove("required"))),

@@ -8,6 +8,7 @@ fn tool(source: &str, name: &str) -> ListedTool {
         source: source.to_owned(),
         description: String::new(),
         input_schema: Arc::default(),
+        output_schema: None,
         annotations: None,
         hidden: None,
     }

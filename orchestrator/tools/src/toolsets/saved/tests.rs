@@ -13,6 +13,7 @@ fn tool(source: &str, name: &str) -> ListedTool {
         source: source.to_owned(),
         description: format!("{name} does"),
         input_schema: Arc::default(),
+        output_schema: None,
         annotations: None,
         hidden: None,
     }
