@@ -1,4 +1,4 @@
-//! A virtual phone that is a process of its own, and its driver with nothing around it.
+//! Virtual phones that are a process of their own, and a driver with nothing around it.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use packtrain_driver_adb::{AdbOptions, AdbPool, AgentFiles, DirectAddress, StartServer, install};
 use packtrain_driver_playwright::install::home;
 use packtrain_drivers::{
-    Command, CommandContext, Driver, Observation, SessionOptions, SnapshotDetail, event_channel,
+    AppCommand, Command, CommandContext, Driver, LaunchMode, Observation, SessionOptions,
+    SnapshotDetail, event_channel,
 };
 use packtrain_tests::Lab;
 use packtrain_tests::process::Process;
@@ -18,30 +19,32 @@ use tokio_util::sync::CancellationToken;
 /// Anything that takes longer has hung.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A phone as slow as a phone.
-pub(super) struct Phone {
-    address: SocketAddr,
+/// Two phones that are alike, as slow as phones: two drivers would take each other's agent on one.
+pub(super) struct Pair {
+    addresses: [SocketAddr; 2],
     _process: Process,
     _lab: Lab,
 }
 
-impl Phone {
+impl Pair {
     pub(super) fn start(program: &str) -> Self {
         let lab = Lab::new(program);
-        let (process, told) = phones(&lab, &["--android", "1"]);
+        let (process, told) = phones(&lab, &["--android", "2"]);
+        let address = |number: usize| told["android"][number]["adb"].as_str().unwrap().parse();
         Self {
-            address: told["android"][0]["adb"].as_str().unwrap().parse().unwrap(),
+            addresses: [0, 1].map(|number| address(number).unwrap()),
             _process: process,
             _lab: lab,
         }
     }
 
-    pub(super) const fn address(&self) -> SocketAddr {
-        self.address
+    /// Where the first is.
+    pub(super) const fn first(&self) -> SocketAddr {
+        self.addresses[0]
     }
 
-    /// Its driver, as the program has it, in this process and with a session begun.
-    pub(super) fn driver(&self) -> Bare {
+    /// The driver of the second, as the program has it, in this process, with this app in front.
+    pub(super) fn driver_of_second(&self, app: &str) -> Bare {
         let runtime = Runtime::new().unwrap();
         let variable = |name: &str| std::env::var_os(name);
         let options = AdbOptions {
@@ -53,11 +56,21 @@ impl Phone {
         };
         let driver = runtime.block_on(async {
             let pool = AdbPool::new(options);
-            let connector = pool.direct("bare", DirectAddress::Tcp(self.address)).await;
+            let connector = pool
+                .direct("bare", DirectAddress::Tcp(self.addresses[1]))
+                .await;
             let (sink, _) = event_channel();
             let mut driver = connector.unwrap().connect(sink, &ctx()).await.unwrap();
-            let begin = Command::Begin(SessionOptions::default());
-            driver.execute(begin, &ctx()).await.unwrap();
+            let launch = AppCommand::Launch {
+                id: app.to_owned(),
+                mode: LaunchMode::ForceRestart,
+            };
+            for command in [
+                Command::Begin(SessionOptions::default()),
+                Command::App(launch),
+            ] {
+                driver.execute(command, &ctx()).await.unwrap();
+            }
             driver
         });
         Bare { driver, runtime }
