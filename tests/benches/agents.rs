@@ -1,35 +1,165 @@
 //! What an agent pays for the way through the daemon: from its start to the first list of tools, against
-//! a published server for phones; a snapshot by the protocol, against the driver's own; and the tokens
-//! of a snapshot of the example's list, against a published server for browsers.
+//! a published server for phones, with a daemon and without; a snapshot by the protocol, against the
+//! driver's own on such a phone and against the tool's; the tokens of a snapshot of the example's list,
+//! against a published server for browsers; and the memory of many agents.
 //!
-//! `cargo bench -p packtrain-tests --bench agents`
+//! `cargo bench -p packtrain-tests --bench agents -- [start|snapshot|text|memory]`
+//!
+//! What is compared is measured in turns.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+#[path = "agents/client.rs"]
+mod client;
+#[path = "agents/driver.rs"]
+mod driver;
+#[path = "agents/memory.rs"]
+mod memory;
+
 use std::time::Instant;
 
 use packtrain_tests::{Lab, repository};
 use serde_json::{Value, json};
 
-/// From the start to the list of a warm daemon, against that of the published server.
+use self::client::{Agent, TWENTY, python};
+
+/// From the start to the list, against that of the published server.
 const MOST_OF_START: f64 = 0.06;
 /// A snapshot by the protocol against one on the other side of the daemon.
 const MOST_OF_SNAPSHOT: f64 = 1.2;
 /// The characters of a snapshot against the published server's.
 const MOST_OF_TEXT: f64 = 1.0 / 3.0;
 const ROUNDS: usize = 15;
-const LOOKS: usize = 60;
+const LOOKS: usize = 100;
 
 fn main() {
-    if !std::env::args().any(|argument| argument == "--bench") {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if !words.iter().any(|word| word == "--bench") {
         return;
     }
+    let chosen: Vec<_> = words.iter().filter(|word| *word != "--bench").collect();
+    let parts: [(&str, fn()); 4] = [
+        ("start", start),
+        ("snapshot", snapshot),
+        ("text", text),
+        ("memory", memory::tell),
+    ];
+    for (name, part) in parts {
+        if chosen.is_empty() || chosen.iter().any(|word| *word == name) {
+            part();
+        }
+    }
+}
+
+/// A workspace with a source of twenty tools, and with these devices besides a browser.
+fn workspace(devices: &str) -> Lab {
     let lab = Lab::new(env!("CARGO_BIN_EXE_packtrain-under-test"));
-    let site = repository().join("examples/shop/web");
+    let python = python();
+    let configuration = format!(
+        "devices:\n  web:\n    desktop: {{ viewport: 1280x800 }}\n{devices}\
+         mcpServers:\n  - {{ name: twenty, command: {python:?}, args: [twenty.py] }}\n"
+    );
+    lab.write("packtrain.yaml", &configuration);
+    lab.write("twenty.py", TWENTY);
+    lab
+}
+
+fn start() {
+    let phone = "  virtual: { android: 1 }\n";
+    let (warm, cold) = (workspace(phone), workspace(phone));
+    // The daemon, and what an agent needs of it, is warm from here on.
+    let mut agent = Agent::ours(&warm);
+    agent.begin();
+    let listed = agent.ask("tools/list", json!({}));
+    let named = listed["tools"].as_array().unwrap();
+    let of_source = |tool: &&Value| tool["name"].as_str().unwrap().starts_with("twenty_");
+    assert_eq!(named.iter().filter(of_source).count(), 20);
+
+    let mut times = [const { Vec::new() }; 4];
+    let [warms, colds, sources, theirs] = &mut times;
+    for _ in 0..ROUNDS {
+        warms.push(to_list(Agent::ours(&warm)));
+        colds.push(to_list(Agent::ours(&cold)));
+        cold.run(&["daemon", "stop"]).expect(0);
+        sources.push(to_list(Agent::source(warm.folder())));
+        let script = "@mobilenext/mobile-mcp/lib/index.js";
+        theirs.push(to_list(Agent::published(script, &[])));
+    }
+    drop(agent);
+    warm.run(&["daemon", "stop"]).expect(0);
+    told("start to list, warm", warms, theirs, MOST_OF_START);
+    told("start to list, no daemon yet", colds, theirs, MOST_OF_START);
+    told("  the source alone", sources, theirs, MOST_OF_START);
+}
+
+fn to_list(mut agent: Agent) -> f64 {
+    agent.begin();
+    agent.ask("tools/list", json!({}));
+    agent.begun.elapsed().as_secs_f64() * 1e3
+}
+
+/// The tool's own is what the journal says that the call took on the device.
+fn snapshot() {
+    const SETTINGS: &str = "com.android.settings";
+    let phones = driver::Pair::start(env!("CARGO_BIN_EXE_packtrain-under-test"));
+    let mut driver = phones.driver_of_second(SETTINGS);
+    let lab = workspace(&format!(
+        "  android: {{ connect: [{:?}] }}\n",
+        phones.first()
+    ));
+    let mut agent = Agent::ours(&lab);
+    agent.begin();
+    let lease = agent.acquire(&format!("android/{}", phones.first()));
+    agent.call("launchApp", json!({ "lease": lease, "appId": SETTINGS }));
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..LOOKS {
+        let begun = Instant::now();
+        let answer = agent.call("snapshot", json!({ "lease": lease }));
+        ours.push(begun.elapsed().as_secs_f64() * 1e3);
+        let begun = Instant::now();
+        let text = driver.snapshot();
+        bare.push(begun.elapsed().as_secs_f64() * 1e3);
+        let seen = answer["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .lines()
+            .count();
+        // Its place and its mark stand before it.
+        assert_eq!(seen, text.lines().count() + 2, "it is the same screen");
+    }
+    driver.close();
+    let released = agent.call("device_release", json!({ "lease": lease }));
+    let run = released["structuredContent"]["run"].as_str().unwrap();
+    let runs = agent.folder.join(".packtrain/runs");
+    let journal = std::fs::read_to_string(runs.join(run).join("events.ndjson")).unwrap();
+    let events = journal
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let looks =
+        events.filter(|event| event["event"] == "tool_finished" && event["tool"] == "readScreen");
+    let tool: Vec<_> = looks
+        .map(|event| event["duration_ms"].as_f64().unwrap())
+        .collect();
+    assert_eq!(tool.len(), LOOKS);
+    drop(agent);
+    lab.run(&["daemon", "stop"]).expect(0);
+    told(
+        "snapshot, against the driver's own",
+        &ours,
+        &bare,
+        MOST_OF_SNAPSHOT,
+    );
+    told(
+        "snapshot, against the tool's own",
+        &ours,
+        &tool,
+        MOST_OF_SNAPSHOT,
+    );
+}
+
+fn text() {
+    let lab = Lab::new(env!("CARGO_BIN_EXE_packtrain-under-test"));
     // Agents open files of the project only.
-    for file in std::fs::read_dir(site).unwrap() {
+    for file in std::fs::read_dir(repository().join("examples/shop/web")).unwrap() {
         let file = file.unwrap();
         let text = std::fs::read_to_string(file.path()).unwrap();
         lab.write(
@@ -39,103 +169,18 @@ fn main() {
     }
     let folder = lab.folder().canonicalize().unwrap();
     let base = format!("file://{}/web/", folder.display());
-    let configuration = format!(
-        "devices:\n  virtual: {{ android: 1 }}\n  web:\n    desktop: {{ viewport: 1280x800, baseUrl: {base:?} }}\n\
-         mcpServers:\n  - {{ name: twenty, command: python3, args: [twenty.py] }}\n"
-    );
-    lab.write("packtrain.yaml", &configuration);
-    lab.write("twenty.py", TWENTY);
-    // The daemon, and what an agent needs of it, is warm from here on.
+    let slot = format!("desktop: {{ viewport: 1280x800, baseUrl: {base:?} }}");
+    lab.write("packtrain.yaml", &format!("devices:\n  web:\n    {slot}\n"));
+    let url = format!("{base}products.html");
     let mut agent = Agent::ours(&lab);
     agent.begin();
-    let listed = agent.ask("tools/list", json!({}));
-    let named = listed["tools"].as_array().unwrap();
-    assert!(
-        named
-            .iter()
-            .filter(|tool| tool["name"].as_str().unwrap().starts_with("twenty_"))
-            .count()
-            == 20
-    );
-
-    start(&lab);
-    snapshot(&mut agent);
-    text(&mut agent, &format!("{base}products.html"));
-    drop(agent);
-    lab.run(&["daemon", "stop"]).expect(0);
-}
-
-fn start(lab: &Lab) {
-    let mut ours = Vec::new();
-    let mut theirs = Vec::new();
-    for _ in 0..ROUNDS {
-        ours.push(to_list(Agent::ours(lab)));
-        theirs.push(to_list(Agent::published(
-            "@mobilenext/mobile-mcp/lib/index.js",
-            &[],
-        )));
-    }
-    told(
-        "start to list, warm",
-        median(ours),
-        median(theirs),
-        MOST_OF_START,
-    );
-}
-
-fn to_list(mut agent: Agent) -> f64 {
-    agent.begin();
-    agent.ask("tools/list", json!({}));
-    agent.begun.elapsed().as_secs_f64() * 1e3
-}
-
-/// The driver's own is what the journal says that the call took on the device.
-fn snapshot(agent: &mut Agent) {
-    let lease = agent.acquire("android");
-    agent.call(
-        "launchApp",
-        json!({ "lease": lease, "appId": "com.android.settings" }),
-    );
-    let mut ours = Vec::new();
-    for _ in 0..LOOKS {
-        let begun = Instant::now();
-        agent.call("snapshot", json!({ "lease": lease }));
-        ours.push(begun.elapsed().as_secs_f64() * 1e3);
-    }
-    let released = agent.call("device_release", json!({ "lease": lease }));
-    let run = released["structuredContent"]["run"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    let journal = agent
-        .folder
-        .join(".packtrain/runs")
-        .join(run)
-        .join("events.ndjson");
-    let journal = std::fs::read_to_string(journal).unwrap();
-    let events = journal
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let looks =
-        events.filter(|event| event["event"] == "tool_finished" && event["tool"] == "readScreen");
-    let theirs: Vec<_> = looks
-        .map(|event| event["duration_ms"].as_f64().unwrap())
-        .collect();
-    assert_eq!(theirs.len(), LOOKS);
-    told(
-        "snapshot, against the tool's own",
-        median(ours),
-        median(theirs),
-        MOST_OF_SNAPSHOT,
-    );
-}
-
-fn text(agent: &mut Agent, url: &str) {
     let lease = agent.acquire("web/desktop");
     let opened = agent.call("web_navigate", json!({ "lease": lease, "url": url }));
     assert!(opened["isError"] == false, "{opened}");
     let ours = agent.call("snapshot", json!({ "lease": lease }));
     agent.call("device_release", json!({ "lease": lease }));
+    drop(agent);
+    lab.run(&["daemon", "stop"]).expect(0);
     let browser = ["chromium", "chromium-browser", "google-chrome"];
     let paths = std::env::var_os("PATH").unwrap();
     let found = std::env::split_paths(&paths)
@@ -159,127 +204,31 @@ fn text(agent: &mut Agent, url: &str) {
     let length = |answer: &Value| answer["content"][0]["text"].as_str().unwrap().len() as f64;
     told(
         "characters of the list's snapshot",
-        length(&ours),
-        length(&theirs),
+        &[length(&ours)],
+        &[length(&theirs)],
         MOST_OF_TEXT,
     );
 }
 
-fn told(what: &str, ours: f64, theirs: f64, most: f64) {
+/// Medians of both and their ratio, with where eight of ten ratios of neighbours are.
+fn told(what: &str, ours: &[f64], theirs: &[f64], most: f64) {
+    let ratios: Vec<_> = ours
+        .iter()
+        .zip(theirs)
+        .map(|(ours, theirs)| ours / theirs)
+        .collect();
+    let (ours, theirs) = (quantile(ours, 0.5), quantile(theirs, 0.5));
     let ratio = ours / theirs;
     let verdict = if ratio <= most { "met" } else { "MISSED" };
-    println!("  {what:40} {ours:9.1} / {theirs:9.1} = {ratio:6.3}  (at most {most:.2}: {verdict})");
+    println!(
+        "  {what:36} {ours:9.1} / {theirs:9.1} = {ratio:6.3} ({:.3} to {:.3}; at most {most:.2}: {verdict})",
+        quantile(&ratios, 0.1),
+        quantile(&ratios, 0.9),
+    );
 }
 
-fn median(mut all: Vec<f64>) -> f64 {
+fn quantile(all: &[f64], part: f64) -> f64 {
+    let mut all = all.to_vec();
     all.sort_by(f64::total_cmp);
-    all[all.len() / 2]
+    all[((all.len() - 1) as f64 * part).round() as usize]
 }
-
-/// A server on standard input and output, and its client.
-struct Agent {
-    child: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-    begun: Instant,
-    next: u64,
-    folder: PathBuf,
-}
-
-impl Agent {
-    fn ours(lab: &Lab) -> Self {
-        Self::of(lab.command(&["mcp"]), lab.folder().to_owned())
-    }
-
-    fn published(script: &str, flags: &[&str]) -> Self {
-        let installed = std::env::var_os("PACKTRAIN_TEST_SOURCES").unwrap();
-        let modules = PathBuf::from(installed).join("node_modules");
-        let mut command = Command::new("node");
-        command.arg(modules.join(script)).args(flags);
-        Self::of(command, PathBuf::new())
-    }
-
-    fn of(mut command: Command, folder: PathBuf) -> Self {
-        let begun = Instant::now();
-        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = piped.stderr(Stdio::null()).spawn().unwrap();
-        Self {
-            to: child.stdin.take().unwrap(),
-            from: BufReader::new(child.stdout.take().unwrap()),
-            child,
-            begun,
-            next: 0,
-            folder,
-        }
-    }
-
-    fn begin(&mut self) {
-        let client = json!({ "name": "bench", "version": "1" });
-        let hello =
-            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-        self.ask("initialize", hello);
-        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-    }
-
-    fn say(&mut self, message: &Value) {
-        writeln!(self.to, "{message}").unwrap();
-        self.to.flush().unwrap();
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.next += 1;
-        let id = self.next;
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        loop {
-            let mut line = String::new();
-            assert!(self.from.read_line(&mut line).unwrap() > 0, "it hung up");
-            let answer: Value = serde_json::from_str(&line).unwrap();
-            if answer["id"] == id {
-                assert!(answer["error"].is_null(), "{answer}");
-                return answer["result"].clone();
-            }
-        }
-    }
-
-    fn call(&mut self, name: &str, arguments: Value) -> Value {
-        self.ask(
-            "tools/call",
-            json!({ "name": name, "arguments": arguments }),
-        )
-    }
-
-    fn acquire(&mut self, device: &str) -> String {
-        let taken = self.call(
-            "device_acquire",
-            json!({ "device": device, "wait_ms": 120_000 }),
-        );
-        let lease = taken["structuredContent"]["lease"].as_str();
-        lease.unwrap_or_else(|| panic!("{taken}")).to_owned()
-    }
-}
-
-impl Drop for Agent {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A source of twenty tools, on standard input and output, without any library.
-const TWENTY: &str = r#"
-import json, sys
-tools = [{"name": f"twenty_tool{n}", "description": f"Does the {n}th thing.", "inputSchema": {"type": "object",
-    "properties": {"text": {"type": "string", "description": "What to do it with."}}}} for n in range(20)]
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    method = message["method"]
-    if method == "initialize":
-        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "twenty", "version": "1"}}
-    elif method == "tools/list":
-        result = {"tools": tools}
-    else:
-        result = {}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"#;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use packtrain_model::Exit;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncWriteExt, BufReader};
 
 use super::Context;
 use crate::daemon::client;
@@ -10,6 +10,9 @@ use crate::daemon::wire::Wants;
 use crate::exit::CliError;
 use crate::runtime;
 use crate::shutdown::Interrupts;
+
+/// The most bytes that are handed to an agent at once.
+const PIECE: usize = 128 * 1024;
 
 #[derive(Debug, Args)]
 #[command(after_help = "An agent starts it:\n
@@ -43,7 +46,9 @@ async fn pipe(args: McpArgs, context: &Context, interrupts: Interrupts) -> Resul
     };
     let outwards = async {
         let mut stdout = tokio::io::stdout();
-        tokio::io::copy(&mut from, &mut stdout).await?;
+        // In pieces that hold a list of tools: each is handed to another thread.
+        let mut from = BufReader::with_capacity(PIECE, &mut from);
+        tokio::io::copy_buf(&mut from, &mut stdout).await?;
         stdout.flush().await
     };
     tokio::pin!(inwards, outwards);

@@ -45,8 +45,12 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
     let hello = tokio::time::timeout(HELLO_TIMEOUT, wire::read::<Value>(&mut reader)).await;
-    let hello = hello.unwrap_or(Ok(None)).ok().flatten();
-    let hello = hello.unwrap_or_default();
+    let hello = match hello {
+        // Whoever only looks whether somebody is there says nothing.
+        Ok(Ok(None)) => return Ok(()),
+        Ok(Ok(Some(hello))) => hello,
+        Ok(Err(_)) | Err(_) => Value::Null,
+    };
     let version = hello["version"].as_str().unwrap_or_default();
     // Another version may say the rest in any form, and may end this one.
     if !version.is_empty() && hello["wants"] == STOP {

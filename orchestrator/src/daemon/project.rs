@@ -148,11 +148,10 @@ impl Project {
     }
 
     async fn of(&self, toolbox: Arc<Toolbox>) -> Result<(Arc<Toolbox>, SharedRegistry), CliError> {
-        let statuses = self.fleet.status().await;
         let needs = SourceNeeds {
             config: &self.config,
             root: &self.root,
-            devices: statuses.into_iter().map(|status| status.info).collect(),
+            fleet: &self.fleet,
             arbiter: self.arbiter.clone(),
         };
         let registry = toolbox.all(needs).await?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Loaded};
-use packtrain_drivers::DeviceInfo;
+use packtrain_device_actors::Fleet;
 use packtrain_model::RunId;
 use packtrain_tools::{Registry, SharedRegistry};
 use tokio::runtime::Handle;
@@ -48,7 +48,7 @@ pub(crate) struct Toolbox {
 pub(super) struct SourceNeeds<'a> {
     pub(super) config: &'a Config,
     pub(super) root: &'a Path,
-    pub(super) devices: Vec<DeviceInfo>,
+    pub(super) fleet: &'a Fleet,
     pub(super) arbiter: ArbiterHandle,
 }
 
@@ -86,8 +86,9 @@ impl Toolbox {
             if needs.config.mcp_servers.is_empty() {
                 return Ok(None);
             }
+            let statuses = needs.fleet.status().await;
             let purpose = Purpose {
-                devices: needs.devices,
+                devices: statuses.into_iter().map(|status| status.info).collect(),
                 first: None,
                 run_dir: None,
                 name: RunId("daemon".to_owned()).to_string(),

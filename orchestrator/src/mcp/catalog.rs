@@ -1,5 +1,6 @@
 //! The tools of the registry as agents see them: flat, each with the lease that it is for.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use packtrain_tools::toolsets::ListedTool;
@@ -16,23 +17,48 @@ pub(crate) struct Catalog(Mutex<Option<Made>>);
 
 struct Made {
     of: Arc<Registry>,
-    tools: Arc<Vec<ListedTool>>,
+    listing: Arc<Listing>,
+}
+
+/// All tools, those that agents do not get with the reason.
+pub(crate) struct Listing {
+    pub(super) tools: Vec<ListedTool>,
+    /// The arguments of each as agents are shown them, by its name.
+    schemas: BTreeMap<String, Arc<JsonObject>>,
 }
 
 impl Catalog {
-    /// All tools, those that agents do not get with the reason.
-    pub(crate) fn of(&self, registry: &Arc<Registry>, agent: &Caller) -> Arc<Vec<ListedTool>> {
+    /// The tools of a registry.
+    pub(crate) fn of(&self, registry: &Arc<Registry>, agent: &Caller) -> Arc<Listing> {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made.as_ref().filter(|made| Arc::ptr_eq(&made.of, registry)) {
-            return Arc::clone(&made.tools);
+            return Arc::clone(&made.listing);
         }
         let specs = registry.all().map(|tool| tool.spec());
-        let tools = Arc::new(specs.map(|spec| listed(spec, agent)).collect());
+        let tools: Vec<_> = specs.map(|spec| listed(spec, agent)).collect();
+        let schemas = tools
+            .iter()
+            .map(|tool| (tool.name.clone(), Arc::new(with_lease(&tool.input_schema))));
+        let listing = Arc::new(Listing {
+            schemas: schemas.collect(),
+            tools,
+        });
         *made = Some(Made {
             of: Arc::clone(registry),
-            tools: Arc::clone(&tools),
+            listing: Arc::clone(&listing),
         });
-        tools
+        listing
+    }
+}
+
+impl Listing {
+    /// One of its tools, with whatever notes, as it stands in the list.
+    pub(super) fn shown(&self, tool: ListedTool) -> Tool {
+        let made = self.schemas.get(&tool.name).cloned();
+        let schema = made.unwrap_or_else(|| Arc::new(with_lease(&tool.input_schema)));
+        let mut shown = Tool::new(tool.name, tool.description, schema);
+        shown.annotations = tool.annotations;
+        shown
     }
 }
 
@@ -60,14 +86,6 @@ fn listed(spec: &ToolSpec, agent: &Caller) -> ListedTool {
             .push_str(&format!(" ({} only)", on.join(", ")));
     }
     listed
-}
-
-/// A tool as it stands in the list.
-pub(super) fn shown(listed: ListedTool) -> Tool {
-    let schema = with_lease(&listed.input_schema);
-    let mut tool = Tool::new(listed.name, listed.description, Arc::new(schema));
-    tool.annotations = listed.annotations;
-    tool
 }
 
 /// A schema of arguments with the lease besides.

@@ -6,16 +6,16 @@ use std::time::Duration;
 use packtrain_model::trail::ToolCall;
 use packtrain_model::yaml::Value;
 use packtrain_tools::SharedRegistry;
-use packtrain_tools::toolsets::ListedTool;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use serde::de::DeserializeOwned;
 
 use super::answers::{answered, failed, not_passed};
+use super::catalog::Listing;
 use super::devices::unknown_lease;
+use super::ours;
 use super::reporter::Reporter;
 use super::toolset_tools::{self, Mutability, ToolsetTools};
-use super::{catalog, ours};
 use crate::daemon::{Agent, Hub, Project, Toolbox, Update};
 use crate::exit::CliError;
 
@@ -40,14 +40,14 @@ impl Desk {
     }
 
     /// All tools of the registry, as they were listed last.
-    async fn listed(&self) -> Result<Arc<Vec<ListedTool>>, ErrorData> {
+    async fn listed(&self) -> Result<Arc<Listing>, ErrorData> {
         self.catalog(self.project().known_tools().await)
     }
 
     fn catalog(
         &self,
         tools: Result<(Arc<Toolbox>, SharedRegistry), CliError>,
-    ) -> Result<Arc<Vec<ListedTool>>, ErrorData> {
+    ) -> Result<Arc<Listing>, ErrorData> {
         let (toolbox, registry) =
             tools.map_err(|error| ErrorData::internal_error(error.explanation.message, None))?;
         let agent = &self.project().agent;
@@ -59,8 +59,10 @@ impl Desk {
         let mut tools = ours::definitions();
         tools.extend(toolset_tools::definitions());
         let listed = self.catalog(self.project().tools().await)?;
-        let offered = self.toolsets().offered(&self.agent.equipped(), &listed);
-        tools.extend(offered.into_iter().map(catalog::shown));
+        let offered = self
+            .toolsets()
+            .offered(&self.agent.equipped(), &listed.tools);
+        tools.extend(offered.into_iter().map(|tool| listed.shown(tool)));
         Ok(tools)
     }
 
@@ -101,7 +103,8 @@ impl Desk {
         };
         let equipped = self.agent.equipped();
         let tools = self.toolsets();
-        let called = tools.call(name, arguments, &listed, &equipped, how).await?;
+        let calling = tools.call(name, arguments, &listed.tools, &equipped, how);
+        let called = calling.await?;
         if let Some(equipped) = called.equip {
             self.agent.equip(equipped);
             self.agent.tell(Update::Tools);
@@ -117,10 +120,10 @@ impl Desk {
     ) -> Result<CallToolResult, ErrorData> {
         let listed = self.listed().await?;
         let equipped = self.agent.equipped();
-        if let Some(why) = self.toolsets().refuse(&equipped, &listed, name) {
+        if let Some(why) = self.toolsets().refuse(&equipped, &listed.tools, name) {
             return Ok(failed(why));
         }
-        if !listed.iter().any(|known| known.name == name) {
+        if !listed.tools.iter().any(|known| known.name == name) {
             let shown: String = name.chars().take(80).collect();
             let message = format!("unknown tool `{shown}`");
             return Err(ErrorData::invalid_params(message, None));

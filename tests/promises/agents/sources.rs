@@ -125,3 +125,19 @@ fn agents_are_told_when_a_source_has_other_tools() {
     }
     grows.does("acme_new_1", json!({ "lease": lease }));
 }
+
+const COUNTS: &str = "
+  import { appendFileSync } from 'node:fs';
+  appendFileSync('starts.log', 'started ');
+  serve([{ name: 'acme_one', call: () => 'one' }]);";
+
+#[test]
+fn however_often_its_tools_are_listed_a_source_is_started_once() {
+    let lab = with_source(2, COUNTS);
+    for agent in [lab.stdio("a"), lab.http("b"), lab.requests("c")] {
+        for _ in 0..2 {
+            assert!(agent.tools().contains(&"acme_one".to_owned()));
+        }
+    }
+    assert_eq!(lab.lab().read("starts.log"), "started ");
+}
