@@ -9,8 +9,8 @@ use super::baseline::{Baselines, Stored};
 use super::screen::{self, Screen};
 use super::side::{Side, Went, was_observed};
 use super::{names, slow, steps, words};
-use crate::compare::signature;
 use crate::input::StepStatus;
+use crate::signature;
 
 /// What a run is compared with.
 pub(super) enum Before<'b, 'a> {
