@@ -37,7 +37,8 @@ pub(super) fn letters(changes: &mut [Change]) {
 }
 
 /// `3 of 4 cells are as before. 1 change, 1 new screen, 2 not compared.`
-pub(super) fn sentence(answer: &RunComparison, as_before: usize, gone: usize) -> String {
+pub(super) fn sentence(answer: &RunComparison, as_before: usize) -> String {
+    let gone = answer.cells_gone;
     let plural = |count: usize, one: &str, many: &str| match count {
         1 => format!("1 {one}"),
         several => format!("{several} {many}"),
