@@ -265,6 +265,34 @@ fn a_run_of_some_cells_is_no_pass_beside_one_of_all_and_removes_no_baseline_of_t
 }
 
 #[test]
+fn what_shows_a_secret_is_not_compared_and_in_no_baseline() {
+    let shop = Shop::new();
+    let run = |secret: &str| {
+        let shows = format!("The word is {secret}.");
+        let given = format!("word={secret}");
+        shop.run_with(
+            &[("Three things to buy.", &shows)],
+            &["--secret", &given],
+            0,
+        );
+    };
+    let approve = || {
+        let told = shop.packtrain(&["approve"], 0).stderr;
+        assert!(
+            told.contains("warning: the run knew secrets (word)"),
+            "{told}"
+        );
+        shop.0.read(format!("trails/shop.baseline/{STEP}"))
+    };
+    run("open-sesame");
+    let approved = approve();
+    run("swordfish");
+    shop.packtrain(&["compare"], 0);
+    std::fs::remove_dir_all(shop.0.folder().join("trails/shop.baseline")).unwrap();
+    assert_eq!(approve(), approved, "its picture too is the same");
+}
+
+#[test]
 fn a_part_of_a_picture_is_approved_and_the_rest_still_fails() {
     let shop = Shop::new();
     shop.run(&[], 0);

@@ -170,6 +170,13 @@ fn apply(
             }
         }
     }
+    if done > 0 && !recorded.options.secrets.is_empty() {
+        render::say(&format!(
+            "warning: the run knew secrets ({}); where the text of an element holds one, the picture is \
+             blank, but images and drawings are as they were: look at them before they are committed",
+            recorded.options.secrets.join(", ")
+        ));
+    }
     refused.sort();
     refused.dedup();
     for line in &refused {
