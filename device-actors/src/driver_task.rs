@@ -216,10 +216,11 @@ impl DriverTask {
         });
         gate.touch();
         *begun &= !(is_end && answer.is_ok());
-        let died = match &answer {
-            Err(error) if error.ends_driver() => Some(error.to_string()),
-            _ => None,
-        };
+        let died = answer.as_ref().err().filter(|error| error.ends_driver());
+        let died = died.map(|error| {
+            gate.die(error);
+            error.to_string()
+        });
         let _ = reply.send(answer.map_err(CommandError::from));
         died
     }

@@ -2,10 +2,10 @@
 //! used last, and the events that belong to it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::{DeviceEvent, EventStream};
+use packtrain_drivers::{DeviceEvent, DriverError, EventStream};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use crate::clock::now;
@@ -20,6 +20,8 @@ pub(crate) struct Gate {
     used: AtomicU64,
     epoch: Instant,
     events: Mutex<Events>,
+    /// What the driver died of.
+    died: OnceLock<DriverError>,
 }
 
 /// The device's stream while the session lasts, and what was left in it when it ended.
@@ -37,6 +39,7 @@ impl Gate {
             used: AtomicU64::new(0),
             epoch: now(),
             events: Mutex::default(),
+            died: OnceLock::new(),
         }
     }
 
@@ -55,6 +58,15 @@ impl Gate {
 
     pub(crate) fn closed(&self) -> WaitForCancellationFuture<'_> {
         self.closed.cancelled()
+    }
+
+    /// Notes what the driver died of, for whoever asks after the one who was answered.
+    pub(crate) fn die(&self, error: &DriverError) {
+        let _ = self.died.set(error.clone());
+    }
+
+    pub(crate) fn died(&self) -> Option<DriverError> {
+        self.died.get().cloned()
     }
 
     pub(crate) fn touch(&self) {

@@ -53,7 +53,7 @@ pub enum CommandError {
     /// The lease was revoked, or taken over after it lay idle.
     #[error("the lease of {0} is no longer valid")]
     Stale(DeviceId),
-    /// The device died.
+    /// The device died, and its driver did not say of what.
     #[error("{device} is gone")]
     Gone {
         /// Which device.
@@ -211,10 +211,10 @@ impl Lease {
 
     fn unanswered(&self) -> CommandError {
         let device = self.info.id.clone();
-        if self.gate.is_closed() {
-            CommandError::Stale(device)
-        } else {
-            CommandError::Gone { device }
+        match self.gate.died() {
+            _ if self.gate.is_closed() => CommandError::Stale(device),
+            Some(error) => CommandError::Driver(error),
+            None => CommandError::Gone { device },
         }
     }
 }

@@ -11,6 +11,11 @@ use crate::device::Platform;
 /// Values by the axis' name: `locale` is `de-DE`.
 pub type Axes = BTreeMap<String, String>;
 
+/// The widest and highest screen, in whatever pixels.
+const MAX_EXTENT: u32 = 16_384;
+/// The greatest number: no scale and no density is above it.
+const MAX_NUMBER: f64 = 10_000.0;
+
 /// An axis that drivers know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownAxis {
@@ -148,9 +153,7 @@ impl KnownAxis {
     pub fn refuses(&self, value: &str) -> Option<String> {
         let fine = match self.values {
             AxisValues::Words(words) => words.contains(&value),
-            AxisValues::Number => value
-                .parse()
-                .is_ok_and(|number: f64| number > 0.0 && number.is_finite()),
+            AxisValues::Number => is_number(value),
             AxisValues::Size => size(value).is_some(),
             AxisValues::Locale => {
                 let mut parts = value.split('-');
@@ -168,8 +171,12 @@ impl KnownAxis {
         };
         (!fine).then(|| match self.values {
             AxisValues::Words(words) => format!("one of {}", words.join(", ")),
-            AxisValues::Number => "a number greater than 0".to_owned(),
-            AxisValues::Size => "a width and a height, such as 390x844".to_owned(),
+            AxisValues::Number => {
+                format!("a number greater than 0 and up to {MAX_NUMBER}, such as 1.5")
+            }
+            AxisValues::Size => {
+                format!("a width and a height, each from 1 to {MAX_EXTENT}, such as 390x844")
+            }
             AxisValues::Locale => "a language and a country, such as de-DE".to_owned(),
             AxisValues::Switch => "true or false".to_owned(),
             AxisValues::Text => "a word".to_owned(),
@@ -177,15 +184,25 @@ impl KnownAxis {
     }
 }
 
-/// Width and height of `390x844`, each from 1 to 16,384.
+/// Width and height of `390x844`, each from 1 to 16,384, in the notation in which devices tell them.
 pub fn size(text: &str) -> Option<(u32, u32)> {
     let (width, height) = text.split_once('x')?;
-    let extent = |text: &str| {
-        text.parse()
-            .ok()
-            .filter(|extent| (1..=16_384).contains(extent))
-    };
-    Some((extent(width)?, extent(height)?))
+    let size = (width.parse().ok()?, height.parse().ok()?);
+    let is_possible = |extent| (1..=MAX_EXTENT).contains(&extent);
+    let is_plain = format!("{}x{}", size.0, size.1) == text;
+    (is_plain && is_possible(size.0) && is_possible(size.1)).then_some(size)
+}
+
+/// Digits, with a fraction or without; nothing that is written in another way.
+fn is_number(text: &str) -> bool {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|c| c.is_ascii_digit());
+    let is_plain =
+        is_digits(whole) && is_digits(fraction) && (whole == "0" || !whole.starts_with('0'));
+    is_plain
+        && text
+            .parse()
+            .is_ok_and(|number: f64| number > 0.0 && number <= MAX_NUMBER)
 }
 
 /// Durations as milliseconds with fractions.
@@ -200,5 +217,65 @@ mod millis {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::Error> {
         Duration::try_from_secs_f64(f64::deserialize(d)? / 1e3).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::known_axis;
+
+    #[test]
+    fn a_value_that_no_device_would_tell_is_none() {
+        let takes = |axis: &str, value: &str| known_axis(axis).unwrap().refuses(value).is_none();
+        for size in ["390x844", "1x1", "16384x16384"] {
+            assert!(takes("viewport", size) && takes("size", size), "{size}");
+        }
+        for size in [
+            "0390x0844",
+            "390x0844",
+            "+390x844",
+            " 390x844",
+            "390x844 ",
+            "390 x 844",
+            "390X844",
+            "0x844",
+            "390x0",
+            "16385x844",
+            "390x99999999999",
+            "390",
+            "390x844x1",
+            "-390x844",
+            "x",
+            "",
+        ] {
+            assert!(!takes("viewport", size) && !takes("size", size), "{size}");
+        }
+        for number in ["1", "1.3", "0.85", "1.0", "10", "420"] {
+            assert!(takes("fontScale", number), "{number}");
+        }
+        for number in [
+            "0",
+            "0.0",
+            "01.3",
+            "00.5",
+            "+1",
+            "-1",
+            "1e3",
+            "1.",
+            ".5",
+            " 1",
+            "1 ",
+            "inf",
+            "NaN",
+            "10001",
+            "9999999999999999999",
+            "1,3",
+            "",
+        ] {
+            assert!(
+                !takes("scale", number) && !takes("density", number),
+                "{number}"
+            );
+        }
     }
 }

@@ -34,6 +34,6 @@ pub use mark::ScreenMark;
 pub use observation::{ActionReport, Located, Observation, Screenshot, Snapshot, SnapshotRef};
 pub use observed::{Defect, DefectKind, ObserveOptions, Observed};
 pub use reach::Reach;
-pub use restore::{RestoreFile, SavedSetting};
+pub use restore::{AxisRestore, PutBack, RestoreFile, SavedSetting};
 pub use selector::{CompiledSelector, NodeSelector, Resolution, SelectorError};
 pub use tree::{Node, NodeDetail, NodeId, Tree, TreeBuilder};

@@ -135,44 +135,6 @@ impl RestoreFile {
         std::fs::File::open(folder)?.sync_all()
     }
 
-    /// As [`Self::write`], where it holds up nobody. Without a file nothing is kept.
-    ///
-    /// # Errors
-    /// Why nothing may be changed, for people.
-    pub async fn keep(file: Option<&Self>, settings: &[SavedSetting]) -> Result<(), String> {
-        let file = file.ok_or("no folder is configured for what they were before")?;
-        let (file, settings) = (file.clone(), settings.to_vec());
-        let written = tokio::task::spawn_blocking(move || file.write(&settings)).await;
-        let written = written.map_err(std::io::Error::other).and_then(|done| done);
-        written.map_err(|error| format!("what they were before cannot be written down: {error}"))
-    }
-
-    /// Settings were put back, but for reasons `why`: without any, the file goes and `events` are
-    /// told. `whose` is `of the run before` or `of this session`.
-    ///
-    /// # Errors
-    /// [`DriverError::Lost`] when something is left, with what it was.
-    pub fn settle(
-        &self,
-        whose: &str,
-        settings: &[SavedSetting],
-        mut why: Vec<String>,
-        events: &EventSink,
-    ) -> Result<(), DriverError> {
-        if why.is_empty()
-            && let Err(error) = self.remove()
-        {
-            why.push(error.to_string());
-        }
-        if !why.is_empty() {
-            return Err(self.not_restored(whose, settings, &why));
-        }
-        events.report(DeviceEvent::Restored {
-            axes: axes_of(settings),
-        });
-        Ok(())
-    }
-
     /// Removes the file; it is no error when there is none.
     ///
     /// # Errors
@@ -183,19 +145,114 @@ impl RestoreFile {
             _ => Ok(()),
         }
     }
+}
 
-    /// What to say of settings that could not be put back, with one reason for each.
-    fn not_restored(&self, whose: &str, settings: &[SavedSetting], why: &[String]) -> DriverError {
+/// A device whose settings are put back.
+pub trait PutBack: Send {
+    /// Puts one setting back; answers why it could not.
+    fn put_back(&mut self, saved: &SavedSetting)
+    -> impl Future<Output = Result<(), String>> + Send;
+}
+
+/// What a driver has to put back.
+#[derive(Debug)]
+pub struct AxisRestore {
+    file: Option<RestoreFile>,
+    settings: Vec<SavedSetting>,
+}
+
+impl AxisRestore {
+    /// Nothing yet; what comes is kept in that file.
+    pub const fn new(file: Option<RestoreFile>) -> Self {
+        let settings = Vec::new();
+        Self { file, settings }
+    }
+
+    /// Writes down what settings are before they are changed, where it holds up nobody.
+    ///
+    /// # Errors
+    /// Why none may be changed, for people: without a file that says what they were, none may be.
+    pub async fn keep(&mut self, settings: Vec<SavedSetting>) -> Result<(), String> {
+        let file =
+            (self.file.clone()).ok_or("no folder is configured for what they were before")?;
+        let kept = settings.clone();
+        let written = tokio::task::spawn_blocking(move || file.write(&kept)).await;
+        let written = written.map_err(std::io::Error::other).and_then(|done| done);
+        written
+            .map_err(|error| format!("what they were before cannot be written down: {error}"))?;
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Puts back what this driver changed.
+    ///
+    /// # Errors
+    /// [`DriverError::Lost`] when something stays changed.
+    pub async fn put_back(
+        &mut self,
+        events: &EventSink,
+        device: impl PutBack,
+    ) -> Result<(), DriverError> {
+        if let Some(file) = self.file.as_ref().filter(|_| !self.settings.is_empty()) {
+            restore(file, &self.settings, "of this session", events, device).await?;
+            self.settings.clear();
+        }
+        Ok(())
+    }
+
+    /// Puts back what the last owner of the device left changed.
+    ///
+    /// # Errors
+    /// [`DriverError::Lost`] when something stays changed, or its owner still runs.
+    pub async fn recover(
+        &self,
+        events: &EventSink,
+        device: impl PutBack,
+    ) -> Result<(), DriverError> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let left = file.read()?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        restore(file, &left, "of the run before", events, device).await
+    }
+}
+
+/// Puts settings back, the last first, whatever became of the others; when all are, the file goes.
+async fn restore(
+    file: &RestoreFile,
+    settings: &[SavedSetting],
+    whose: &str,
+    events: &EventSink,
+    mut device: impl PutBack,
+) -> Result<(), DriverError> {
+    let mut why = Vec::new();
+    for saved in settings.iter().rev() {
+        if let Err(reason) = device.put_back(saved).await {
+            why.push(format!("{}: {reason}", saved.axis));
+        }
+    }
+    if why.is_empty()
+        && let Err(error) = file.remove()
+    {
+        why.push(error.to_string());
+    }
+    if !why.is_empty() {
         let were: Vec<_> = settings.iter().map(SavedSetting::told).collect();
-        DriverError::Lost {
+        return Err(DriverError::Lost {
             cause: format!("settings {whose} could not be put back: {}", why.join("; ")),
             hint: Some(format!(
                 "put them back by hand and remove {}: {}",
-                self.path.display(),
+                file.path.display(),
                 were.join(", ")
             )),
-        }
+        });
     }
+    let axes = axes_of(settings);
+    events.report(DeviceEvent::Restored { axes });
+    Ok(())
 }
 
 impl SavedSetting {

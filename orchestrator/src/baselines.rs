@@ -205,12 +205,14 @@ impl Kept {
                 continue;
             };
             match known.get(&name) {
-                None => stale.extend(step.screens.keys().map(|key| Stale::new(&path, key))),
+                None => {
+                    stale.extend((step.screens.keys()).map(|key| Stale::new(&path, key, false)))
+                }
                 Some(keys) => stale.extend(
                     step.screens
                         .keys()
                         .filter(|key| !keys.contains(*key))
-                        .map(|key| Stale::new(&path, key)),
+                        .map(|key| Stale::new(&path, key, true)),
                 ),
             }
         }
@@ -254,13 +256,16 @@ impl Kept {
 pub(crate) struct Stale {
     folder: PathBuf,
     key: String,
+    /// Whether the step is still there, and only the run does not have the cell.
+    pub(crate) has_step: bool,
 }
 
 impl Stale {
-    fn new(folder: &Path, key: &str) -> Self {
+    fn new(folder: &Path, key: &str, has_step: bool) -> Self {
         Self {
             folder: folder.to_owned(),
             key: key.to_owned(),
+            has_step,
         }
     }
 

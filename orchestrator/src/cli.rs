@@ -164,8 +164,10 @@ impl Context {
     }
 }
 
-/// What the configuration itself cannot judge: the language in which a farm's devices are chosen.
+/// What the configuration itself cannot judge: the language in which a farm's devices are chosen, and
+/// what drivers can apply.
 pub(crate) fn checked(loaded: Loaded) -> Result<Loaded, ConfigError> {
+    crate::matrix::check_values(&loaded)?;
     let on = loaded.config.farm.on.as_deref().unwrap_or_default();
     match Requirement::parse(on) {
         Ok(_) => Ok(loaded),

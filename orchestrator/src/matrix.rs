@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use packtrain_compare::answer::ItemKind;
 use packtrain_compare::cover::{self, Condition, Cover, Pattern};
-use packtrain_config::{AxisValue, Config, ValueSettings};
+use packtrain_config::{AxisValue, Config, ConfigError, KeyPath, Loaded, ValueSettings};
 use packtrain_drivers::{AxisValues, known_axis};
 use packtrain_engine::{CellSettings, Matrix};
 use packtrain_model::suggest::closest;
@@ -75,6 +75,41 @@ pub fn of_trail(
             Some(Arc::new(matrix))
         })
         .map_err(|error| error.cause(format!("{place} asks for it")))
+}
+
+/// Whether drivers can apply every value that a configured matrix has of an axis that they know.
+///
+/// # Errors
+/// What they cannot, with its place.
+pub fn check_values(loaded: &Loaded) -> Result<(), ConfigError> {
+    for (name, matrix) in &loaded.config.matrices {
+        let axes = matrix.axes.0.iter().flat_map(|(axis, values)| {
+            let place = ["axes", axis].map(str::to_owned).to_vec();
+            values
+                .iter()
+                .map(move |one| (place.clone(), axis, &one.value))
+        });
+        let added = matrix.add.iter().enumerate().flat_map(|(index, row)| {
+            row.iter().map(move |(axis, value)| {
+                let place = vec!["add".to_owned(), index.to_string(), axis.clone()];
+                (place, axis, value)
+            })
+        });
+        for (place, axis, value) in axes.chain(added) {
+            if let Some(wanted) = refused(axis, value) {
+                let mut key = KeyPath::new(["matrices", name]);
+                key = place.into_iter().fold(key, |key, part| key.child(part));
+                return Err(loaded.mistake(key, wanted, None));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why drivers could not apply a value; `None` when they can, or know no such axis.
+fn refused(axis: &str, value: &str) -> Option<String> {
+    let wanted = known_axis(axis)?.refuses(value)?;
+    Some(format!("`{value}` is not {wanted}"))
 }
 
 /// The configured matrix of that name.
@@ -188,7 +223,7 @@ pub fn expand(
     let reference = covered.cells.first().cloned().unwrap_or_default();
     let mut cells = covered.cells;
     if !wanted.cells.is_empty() {
-        cells = chosen(&axes, &cells, &reference, wanted.cells)?;
+        cells = chosen(&request, &cells, &reference, wanted.cells)?;
     }
     let limit = matrix.limit as usize;
     if cells.len() > limit {
@@ -233,9 +268,8 @@ fn refuse_value(
     value: &str,
     place: &str,
 ) -> Result<(), CliError> {
-    if let Some(why) = known_axis(axis).and_then(|known| known.refuses(value)) {
-        let message = format!("{place}: {axis}: `{value}` is not {why}");
-        return Err(CliError::misuse(message));
+    if let Some(why) = refused(axis, value) {
+        return Err(CliError::misuse(format!("{place}: {axis}: {why}")));
     }
     let values = matrix.axes.0.iter().find(|(name, _)| name == axis);
     let values = values.map_or(&[][..], |(_, values)| values);
@@ -303,10 +337,9 @@ fn axes(
     for (name, values) in &matrix.axes.0 {
         let known = known_axis(name);
         for value in values {
-            if let Some(why) = known.and_then(|known| known.refuses(&value.value)) {
+            if let Some(why) = refused(name, &value.value) {
                 let place = place(&format!("axes.{name}"));
-                let message = format!("{place}: `{}` is not {why}", value.value);
-                return Err(CliError::misuse(message));
+                return Err(CliError::misuse(format!("{place}: {why}")));
             }
             let has_settings = value.settings != ValueSettings::default();
             if known.is_none()
@@ -415,13 +448,14 @@ fn given_axis(text: &str) -> Result<(String, Vec<String>), CliError> {
 }
 
 /// The configurations that `--cell` asks for: those of the matrix in which its values hold, or else
-/// the reference with its values.
+/// the reference with its values, unless that is excluded.
 fn chosen(
-    axes: &[Axis],
+    request: &cover::Request,
     cells: &[Cell],
     reference: &Cell,
     wanted: &[String],
 ) -> Result<Vec<Cell>, CliError> {
+    let axes = &request.axes;
     let mut chosen: Vec<Cell> = Vec::new();
     for text in wanted {
         let mut values = BTreeMap::new();
@@ -461,6 +495,11 @@ fn chosen(
         if found.is_empty() {
             let mut cell = reference.clone();
             cell.0.extend(values);
+            if let Some(index) = request.excluded_by(&cell) {
+                let message = format!("`--cell {text}`: the matrix excludes {cell}");
+                let hint = format!("`exclude` {} of the matrix leaves it out", index + 1);
+                return Err(CliError::misuse(message).hint(hint));
+            }
             found.push(cell);
         }
         for cell in found {
@@ -541,6 +580,24 @@ mod tests {
                 .unwrap_err()
                 .contains("no axis `lokale`")
         );
+    }
+
+    #[test]
+    fn a_cell_that_is_excluded_is_refused_and_one_that_is_added_is_not() {
+        let yaml = "{ axes: { locale: [en-US, de-DE, fr-FR], build: [new, old] }, cover: one-at-a-time, \
+                    exclude: [{ build: old, locale: '!=en-US' }], add: [{ build: old, locale: fr-FR }] }";
+        let pick = |cell: &str| {
+            let wanted = Wanted {
+                cells: &[cell.to_owned()],
+                ..Wanted::default()
+            };
+            cells(yaml, wanted)
+        };
+        let refused = pick("build=old,locale=de-DE").unwrap_err();
+        let told = "`--cell build=old,locale=de-DE`: the matrix excludes build=old, locale=de-DE";
+        assert_eq!(refused, told);
+        let added = pick("build=old,locale=fr-FR").unwrap();
+        assert_eq!(added, ["build=old, locale=fr-FR"]);
     }
 
     #[test]

@@ -191,15 +191,7 @@ fn a_phone_that_drops_reboots_refuses_hangs_or_lies_ends_only_its_own_session_wi
             "devices: { virtual: { profile: fast, faults: faults.yaml } }\n",
         );
     let phones = ["-d", "virtual:android:6,virtual:ios:6"];
-    // It is the steps that shall meet the faults.
-    let options = [
-        "--screenshots",
-        "none",
-        "--observe",
-        "none",
-        "--timeout",
-        "12s",
-    ];
+    let options = ["--screenshots", "none", "--timeout", "12s"];
     let run = [&["run", "trails"], &phones[..], &options[..]].concat();
     let ended = lab.run(&run).expect(1);
 

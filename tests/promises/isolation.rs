@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 
-use packtrain_tests::{Ended, processes_with};
+use packtrain_tests::{Ended, descendants, is_gone, processes_with, until};
 
 use crate::lab;
 
@@ -84,6 +84,36 @@ fn a_killed_browser_costs_its_own_session_and_no_other() {
         ended.stderr
     );
     assert_eq!(processes_with(&mark), Vec::<u32>::new());
+}
+
+#[test]
+fn no_browser_outlives_the_run_or_the_driver_that_was_killed() {
+    for killed in [&["run"][..], &["driver"], &["run", "driver"]] {
+        let (lab, _) = endless("packtrain-outlived");
+        let axis = ["--axis", "engine=chromium,firefox", "--format", "json"];
+        let run = ["run", "endless.trail.yaml", "--parallel", "2"];
+        let mut child = lab.start(&[&run[..], &axis].concat());
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = lines
+            .map(|line| -> serde_json::Value { serde_json::from_str(&line.unwrap()).unwrap() });
+        let is_there =
+            |event: &serde_json::Value| event["event"] == "tool_started" && event["step"] == 2;
+        assert_eq!(lines.by_ref().filter(is_there).take(2).count(), 2);
+        let started = descendants(child.id());
+        let firefox = processes_with("--remote-debugging-port=0");
+        assert!(started.iter().any(|(pid, _)| firefox.contains(pid)));
+        let drivers = processes_with("run-driver");
+        let driver = started.iter().find(|(pid, _)| drivers.contains(pid));
+        let pids = killed.iter().map(|what| match *what {
+            "run" => child.id().to_string(),
+            _ => driver.unwrap().0.to_string(),
+        });
+        let mut kill = Command::new("kill");
+        assert!(kill.arg("-KILL").args(pids).status().unwrap().success());
+        drop(lines.collect::<Vec<_>>());
+        drop(child.wait_with_output().unwrap());
+        until(|| started.iter().all(is_gone));
+    }
 }
 
 /// A workspace whose only browser never gets beyond the second step, and the mark that its

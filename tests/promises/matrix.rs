@@ -244,6 +244,44 @@ trail:
 }
 
 #[test]
+fn a_value_or_a_cell_that_makes_no_sense_is_refused_before_anything_runs() {
+    let trail = |matrix: &str| {
+        format!("config:\n  id: odd{matrix}\ntrail: [{{ step: x, recording: {{ web: [] }} }}]\n")
+    };
+    let said = |lab: &Lab, arguments: &[&str]| lab.run(arguments).expect(3).stderr;
+    let lab = lab();
+    lab.write("plain.trail.yaml", &trail(""));
+    let run = ["run", "plain.trail.yaml", "-d", "web/a"];
+    let axis = ["--axis", "viewport=390x844,0390x0844"];
+    let told = said(&lab, &[&run[..], &axis].concat());
+    assert!(told.contains("`0390x0844` is not a width"), "{told}");
+
+    let inline = "\n  matrix:\n    axes:\n      viewport:\n        - 390x844\n        - 390x0844";
+    lab.write("odd.trail.yaml", &trail(inline));
+    for words in [&["check"][..], &["run", "-d", "web/a"]] {
+        let told = said(&lab, &[words, &["odd.trail.yaml"]].concat());
+        assert!(told.contains("odd.trail.yaml:7:11"), "{told}");
+        assert!(told.contains("`390x0844` is not a width"), "{told}");
+    }
+
+    let matrices = |scale: &str| {
+        let axes = format!("fontScale: [1, {scale}]\n      locale: [en-US, de-DE]");
+        let exclude = "{ locale: de-DE, fontScale: '>1' }";
+        format!("matrices:\n  m:\n    axes:\n      {axes}\n    exclude: [{exclude}]\n")
+    };
+    lab.write("packtrain.yaml", &matrices("20000"));
+    let told = said(&lab, &["matrix", "m"]);
+    assert!(told.contains("packtrain.yaml:4:7"), "{told}");
+    assert!(told.contains("`20000` is not a number"), "{told}");
+
+    lab.write("packtrain.yaml", &matrices("2"));
+    let cell = ["--matrix", "m", "--cell", "locale=de-DE,fontScale=2"];
+    let told = said(&lab, &[&run[..], &cell].concat());
+    let excluded = "the matrix excludes fontScale=2, locale=de-DE";
+    assert!(told.contains(excluded), "{told}");
+}
+
+#[test]
 fn texts_of_a_recording_are_what_the_app_says_in_a_language() {
     let lab = lab();
     lab.write(

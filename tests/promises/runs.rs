@@ -234,6 +234,65 @@ fn a_step_added_before_others_leaves_their_baselines_theirs() {
 }
 
 #[test]
+fn a_run_of_some_cells_is_no_pass_beside_one_of_all_and_removes_no_baseline_of_the_others() {
+    let shop = Shop::new();
+    let config = shop.0.read("packtrain.yaml");
+    let two = config.replace("desk: {}", "desk: {}, phone: { viewport: 390x844 }");
+    shop.0.write("packtrain.yaml", &two);
+    shop.0.write("page.html", PAGE);
+    let all = ["run", "trails", "--all-devices"];
+    shop.packtrain(&all, 0);
+    let folder = shop.0.run_folder().canonicalize().unwrap();
+    let base = folder.file_name().unwrap().to_str().unwrap();
+    shop.packtrain(&["approve"], 0);
+    let approved = shop.baselines();
+    assert_eq!(approved.len(), 10);
+
+    shop.packtrain(&["run", "trails", "-d", "web/desk"], 0);
+    let compared = shop.packtrain(&["compare", base], 2).stdout;
+    assert!(compared.contains("1 of 2 cells are as before; 1 is no more there."));
+    let told = shop.packtrain(&["approve", "--prune"], 2).stderr;
+    assert!(
+        told.contains("web-chromium-390x844@1 stays: the run was of some cells only (--device)"),
+        "{told}"
+    );
+    assert_eq!(shop.baselines(), approved);
+
+    shop.0.write("packtrain.yaml", &config);
+    shop.packtrain(&all, 0);
+    shop.packtrain(&["approve", "--prune"], 0);
+    assert_eq!(shop.baselines().len(), 6);
+}
+
+#[test]
+fn what_shows_a_secret_is_not_compared_and_in_no_baseline() {
+    let shop = Shop::new();
+    let run = |secret: &str| {
+        let shows = format!("The word is {secret}.");
+        let given = format!("word={secret}");
+        shop.run_with(
+            &[("Three things to buy.", &shows)],
+            &["--secret", &given],
+            0,
+        );
+    };
+    let approve = || {
+        let told = shop.packtrain(&["approve"], 0).stderr;
+        assert!(
+            told.contains("warning: the run knew secrets (word)"),
+            "{told}"
+        );
+        shop.0.read(format!("trails/shop.baseline/{STEP}"))
+    };
+    run("open-sesame");
+    let approved = approve();
+    run("swordfish");
+    shop.packtrain(&["compare"], 0);
+    std::fs::remove_dir_all(shop.0.folder().join("trails/shop.baseline")).unwrap();
+    assert_eq!(approve(), approved, "its picture too is the same");
+}
+
+#[test]
 fn a_part_of_a_picture_is_approved_and_the_rest_still_fails() {
     let shop = Shop::new();
     shop.run(&[], 0);

@@ -281,3 +281,39 @@ pub fn processes_with(text: &str) -> Vec<u32> {
         })
         .collect()
 }
+
+/// Processes that a process has started, and those that they have, each with when it began.
+pub fn descendants(of: u32) -> Vec<(u32, u64)> {
+    let mut found: Vec<(u32, u64)> = Vec::new();
+    let mut parents = vec![of];
+    while let Some(parent) = parents.pop() {
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let numbers = all.filter_map(|process| process.file_name().to_str()?.parse().ok());
+        for pid in numbers.filter(|pid| stat(*pid, 3) == Some(u64::from(parent))) {
+            found.extend(began(pid).map(|begun| (pid, begun)));
+            parents.push(pid);
+        }
+    }
+    found
+}
+
+/// Whether such a process has ended.
+pub fn is_gone((pid, begun): &(u32, u64)) -> bool {
+    began(*pid) != Some(*begun)
+}
+
+fn began(pid: u32) -> Option<u64> {
+    stat(pid, 21)
+}
+
+/// A field of what the system tells of a process that has not ended.
+fn stat(pid: u32, field: usize) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The second is a name in parentheses, with anything in it.
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<_> = rest.split_whitespace().collect();
+    if fields.first() == Some(&"Z") {
+        return None;
+    }
+    fields.get(field - 2)?.parse().ok()
+}

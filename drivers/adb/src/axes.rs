@@ -6,9 +6,11 @@ mod setting;
 
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::{AppliedAxis, Axes, DeviceEvent, EventSink, SavedSetting, Size, axes};
+use packtrain_drivers::{
+    AppliedAxis, Axes, AxisRestore, DeviceEvent, EventSink, SavedSetting, Size, axes,
+};
 
-pub(crate) use self::restore::AxisRestore;
+pub(crate) use self::restore::Restoring;
 use self::setting::{Reading, Setting};
 use crate::device::{AndroidDevice, Result, reason};
 
@@ -110,9 +112,6 @@ impl AndroidDevice {
         }
         let mut applied = Vec::new();
         for plan in plans {
-            if plan.axis == "size" {
-                restore.screen = Some(self.screen);
-            }
             applied.push(self.apply(&plan, facts, deadline).await?);
             if plan.axis == "size"
                 && let Some((width, height)) = applied.last().and_then(|axis| axes::size(&axis.got))

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    BoxFuture, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError, EventSink,
-    Platform, RestoreFile,
+    AxisRestore, BoxFuture, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError,
+    EventSink, Platform, RestoreFile,
 };
 
 use crate::agent::Jar;
-use crate::axes::AxisRestore;
+use crate::axes::Restoring;
 use crate::command_error::CommandError;
 use crate::device::AndroidDevice;
 use crate::driver::AdbDriver;
@@ -84,7 +84,11 @@ impl AdbConnector {
         let file =
             folder.map(|folder| RestoreFile::new(folder, &self.id, packtrain_program::started));
         let restore = AxisRestore::new(file);
-        restore.recover(&phone, &events, deadline).await?;
+        let phone_before = Restoring {
+            phone: &phone,
+            deadline,
+        };
+        restore.recover(&events, phone_before).await?;
         // Another device may have come under the same name.
         let (profile, _) = Profile::ask(&phone, deadline).await?;
         let choice = self.shared.options.agent;

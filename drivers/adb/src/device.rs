@@ -21,6 +21,8 @@ pub(crate) struct AndroidDevice {
     choice: AgentChoice,
     /// The screen as the device stands by itself, in pixels.
     pub(crate) screen: Size,
+    /// The same before an axis changed it.
+    pub(crate) own_screen: Size,
     /// The keyboard's package.
     pub(crate) keyboard: Option<String>,
     seen: Mutex<Option<Seen>>,
@@ -46,6 +48,7 @@ impl AndroidDevice {
             agent,
             choice,
             screen,
+            own_screen: screen,
             keyboard: None,
             seen: Mutex::default(),
         }

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, BoxFuture, Command, CommandContext, DeviceEvent, DeviceInfo, Driver, DriverError,
-    EventSink, Observation, SessionOptions,
+    ActionReport, AxisRestore, BoxFuture, Command, CommandContext, DeviceEvent, DeviceInfo, Driver,
+    DriverError, EventSink, Observation, SessionOptions,
 };
 
 use crate::app::AppContext;
-use crate::axes::AxisRestore;
+use crate::axes::Restoring;
 use crate::device::{AndroidDevice, Result};
 use crate::session::{Session, UNDO_TIMEOUT};
 
@@ -149,11 +149,12 @@ impl AdbDriver {
             left = session.end(&self.device).await;
             self.session = None;
         }
-        let limit = Instant::now() + UNDO_TIMEOUT;
-        let restored = self.axes.put_back(&self.device.phone, &self.events, limit);
-        if let Some(screen) = restored.await? {
-            self.device.screen = screen;
-        }
+        let device = Restoring {
+            phone: &self.device.phone,
+            deadline: Instant::now() + UNDO_TIMEOUT,
+        };
+        self.axes.put_back(&self.events, device).await?;
+        self.device.screen = self.device.own_screen;
         Ok(left)
     }
 }

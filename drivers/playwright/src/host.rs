@@ -5,11 +5,13 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use packtrain_program::Descendants;
 use playwright_rs::Playwright;
 use playwright_rs::server::connection::{Connection, ConnectionExt, ConnectionLike};
 use playwright_rs::server::transport::PipeTransport;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessGroup};
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -95,20 +97,22 @@ impl Host {
             program: installation.node.display().to_string(),
             message: error.to_string(),
         };
-        let mut child = CommandWrap::with_new(&installation.node, |command| {
-            command
-                .arg(&installation.cli)
-                .arg("run-driver")
-                .env("PW_LANG_NAME", "rust")
-                .env("PW_LANG_NAME_VERSION", env!("CARGO_PKG_RUST_VERSION"))
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped());
-        })
-        .wrap(KillOnDrop)
-        .wrap(ProcessGroup::leader())
-        .spawn()
-        .map_err(spawn_error)?;
+        let mut command = Command::new(&installation.node);
+        command
+            .arg(&installation.cli)
+            .arg("run-driver")
+            .env("PW_LANG_NAME", "rust")
+            .env("PW_LANG_NAME_VERSION", env!("CARGO_PKG_RUST_VERSION"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // A browser leads a session of its own, and Firefox does not notice that its driver is gone.
+        let browsers = Descendants::of(&mut command, CLOSE_TIMEOUT);
+        let mut child = CommandWrap::from(command)
+            .wrap(KillOnDrop)
+            .wrap(ProcessGroup::leader())
+            .spawn()
+            .map_err(spawn_error)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (
             child.stdin().take(),
             child.stdout().take(),
@@ -136,7 +140,7 @@ impl Host {
             }
         }));
         let stop = CancellationToken::new();
-        let watcher = tokio::spawn(watch(child, stop.clone(), dead.clone()));
+        let watcher = tokio::spawn(watch(child, browsers, stop.clone(), dead.clone()));
 
         let handshake = async {
             let root = connection.initialize_playwright().await?;
@@ -176,8 +180,13 @@ impl Host {
     }
 }
 
-/// Owns the process until it is gone.
-async fn watch(mut child: Box<dyn ChildWrapper>, stop: CancellationToken, dead: CancellationToken) {
+/// Owns the process until it is gone, and then sees to it that its browsers are.
+async fn watch(
+    mut child: Box<dyn ChildWrapper>,
+    browsers: Descendants,
+    stop: CancellationToken,
+    dead: CancellationToken,
+) {
     let ended = tokio::select! {
         status = child.wait() => Some(status),
         () = stop.cancelled() => None,
@@ -195,4 +204,5 @@ async fn watch(mut child: Box<dyn ChildWrapper>, stop: CancellationToken, dead: 
         }
     }
     dead.cancel();
+    drop(browsers);
 }

@@ -18,7 +18,7 @@ pub use sockets::{Listener, listener};
 pub use started::started;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
-pub use watcher::is_watcher;
+pub use watcher::{Descendants, is_watcher};
 use watcher::{Waiting, Watcher};
 
 /// How long what a program left running may keep its output open once the program has ended.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
@@ -41,6 +41,25 @@ for round in 1 2 3; do
   done
 done"#;
 
+/// Waits for the end of its input, leaves what has the mark so many half seconds to end by itself, and
+/// kills it.
+const MARK_SCRIPT: &str = r#"trap "" HUP INT TERM QUIT
+read -r _
+round=0
+while :; do
+  found=$(grep -lsz "^$1$" /proc/[0-9]*/environ)
+  [ "$found" ] || exit
+  if [ "$round" -ge "$2" ]; then
+    for file in $found; do
+      file=${file#/proc/}
+      kill -KILL "${file%/environ}"
+    done
+    [ "$round" -lt "$(($2 + 3))" ] || exit
+  fi
+  round=$((round + 1))
+  sleep 0.5
+done"#;
+
 /// How often it is looked for what started while the others were killed.
 const ROUNDS: usize = 3;
 
@@ -53,30 +72,9 @@ pub(super) struct Waiting {
 impl Waiting {
     /// Starts a watcher, before there is anything to watch: nothing is ever without one.
     pub(super) fn start() -> Self {
-        static STARTED: AtomicU32 = AtomicU32::new(0);
-        let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        let time = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let mark = format!("{}-{number}-{}", std::process::id(), time.as_nanos());
-        let process = Command::new("/bin/sh")
-            .args(["-c", SCRIPT, "sh", &format!("{MARK}={mark}")])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .and_then(|mut process| {
-                let input = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-                Ok((process, File::from(input.into_owned_fd()?)))
-            });
-        if let Err(error) = &process {
-            tracing::debug!(%error, "nothing watches a program's session");
-        }
-        Self {
-            mark,
-            process: process.ok(),
-        }
+        let mark = new_mark();
+        let process = beside(SCRIPT, &[&format!("{MARK}={mark}")]);
+        Self { mark, process }
     }
 
     /// Lets what is started be found.
@@ -99,6 +97,80 @@ impl Waiting {
             process,
             left: false,
         })
+    }
+}
+
+fn new_mark() -> String {
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    let number = STARTED.fetch_add(1, Ordering::Relaxed);
+    let time = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    format!("{}-{number}-{}", std::process::id(), time.as_nanos())
+}
+
+/// A shell with a script, and its input, which ends with this process.
+fn beside(script: &str, arguments: &[&str]) -> Option<(Child, File)> {
+    let process = Command::new("/bin/sh")
+        .args(["-c", script, "sh"])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .and_then(|mut process| {
+            let input = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+            Ok((process, File::from(input.into_owned_fd()?)))
+        });
+    if let Err(error) = &process {
+        tracing::debug!(%error, "nothing watches what a program starts");
+    }
+    process.ok()
+}
+
+/// What a program starts, also where it leads sessions of its own, as browsers do: dropped, what is
+/// left is killed. When this process is gone, it may end by itself first. Linux only; elsewhere nothing
+/// tells what belongs to it.
+#[derive(Debug)]
+pub struct Descendants {
+    mark: String,
+    watcher: Option<(Child, File)>,
+}
+
+impl Descendants {
+    /// Those of a program that is yet to be started. `grace`, to the half second, is what they may take
+    /// to end by themselves once this process is gone.
+    pub fn of(command: &mut Command, grace: Duration) -> Self {
+        let mark = new_mark();
+        command.env(MARK, &mark);
+        let rounds = grace.as_millis() / 500;
+        let watcher = beside(
+            MARK_SCRIPT,
+            &[&format!("{MARK}={mark}"), &rounds.to_string()],
+        );
+        Self { mark, watcher }
+    }
+}
+
+impl Drop for Descendants {
+    fn drop(&mut self) {
+        let mark = format!("{MARK}={}", self.mark);
+        for _ in 0..ROUNDS {
+            let marked = processes().filter(|pid| {
+                let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+                let mut variables = environment.split(|byte| *byte == 0);
+                variables.any(|variable| variable == mark.as_bytes())
+            });
+            let killed = marked.filter(|pid| kill(*pid, Signal::SIGKILL).is_ok());
+            if killed.count() == 0 {
+                break;
+            }
+        }
+        // It has nothing to do any more.
+        if let Some((process, _)) = &mut self.watcher {
+            let _ = process.start_kill();
+        }
     }
 }
 
@@ -150,27 +222,30 @@ impl Drop for Watcher {
     }
 }
 
-/// Whether a process watches a session: it ends by itself once its owner is gone, and until then it is
+/// Whether a process watches a program: it ends by itself once its owner is gone, and until then it is
 /// the only one who knows what is left of a session whose leader has ended. Linux only.
 pub fn is_watcher(pid: i32) -> bool {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     line.split(|byte| *byte == 0)
-        .any(|word| word == SCRIPT.as_bytes())
+        .any(|word| [SCRIPT, MARK_SCRIPT].map(str::as_bytes).contains(&word))
 }
 
 /// The living processes of a session, as far as the system tells.
 pub(super) fn members(leader: Pid) -> Vec<Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let stat = std::fs::read(entry.path().join("stat")).ok()?;
+    processes()
+        .filter_map(|pid| {
+            let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
             let stat = String::from_utf8_lossy(&stat);
             // The name before it may hold anything.
             let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
             let is_alive = fields.next()? != "Z";
             let session: i32 = fields.nth(2)?.parse().ok()?;
-            (is_alive && session == leader.as_raw()).then_some(Pid::from_raw(pid))
+            (is_alive && session == leader.as_raw()).then_some(pid)
         })
         .collect()
+}
+
+fn processes() -> impl Iterator<Item = Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some(Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)))
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    BoxFuture, Classifier, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError,
-    EventSink, Platform, RestoreFile, Size, event_channel,
+    AxisRestore, BoxFuture, Classifier, CommandContext, Connector, DeviceId, DeviceInfo, Driver,
+    DriverError, EventSink, Platform, RestoreFile, Size, event_channel,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::access::DeviceAccess;
 use crate::agent::Agent;
-use crate::driver::{AxisRestore, WdaDriver};
+use crate::driver::{Restoring, WdaDriver};
 use crate::endpoint::WdaEndpoint;
 use crate::facts::{self, DeviceFacts, Screen};
 use crate::route::Route;
@@ -88,7 +88,9 @@ impl WdaConnector {
         let mut agent = Agent::new(self.route.client(), self.starter.clone(), events);
         let status = agent.status(ctx).await?;
         let axes = AxisRestore::new(self.restore.clone());
-        axes.recover(&mut agent, &self.access, ctx).await?;
+        let events = agent.events().clone();
+        let device = Restoring::new(&mut agent, &self.access, ctx);
+        axes.recover(&events, device).await?;
         let mut told = DeviceFacts::of_status(&status);
         if told.tablet.is_some_and(|tablet| tablet != self.is_tablet()) {
             tracing::warn!(device = %self.id, "the device is not what its classifiers say");

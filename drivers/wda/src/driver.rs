@@ -13,12 +13,12 @@ mod screen;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, AppCommand, BoxFuture, Command, CommandContext, DeviceInfo, Driver, DriverError,
-    Observation, Reach, ScreenMark, Size,
+    ActionReport, AppCommand, AxisRestore, BoxFuture, Command, CommandContext, DeviceInfo, Driver,
+    DriverError, Observation, Reach, ScreenMark, Size,
 };
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::axes::AxisRestore;
+pub(crate) use self::axes::Restoring;
 use self::keyboard::KeyboardScreen;
 use crate::access::DeviceAccess;
 use crate::agent::{Agent, Failure, Reply, WdaRequest};

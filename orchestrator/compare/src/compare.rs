@@ -5,10 +5,10 @@ mod field;
 mod noises;
 pub(crate) mod screens;
 mod sighting;
-pub(crate) mod signature;
 mod slow;
 pub(crate) mod visual;
 
+pub use clusters::letter;
 use packtrain_model::Axis;
 
 use crate::answer::{self, ClusterKind, Comparison, Verdict};

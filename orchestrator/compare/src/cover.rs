@@ -45,6 +45,18 @@ pub enum Cover {
     OneAtATime,
 }
 
+impl Request {
+    /// Which entry of `exclude`, from 0, leaves a cell with a value of each axis out.
+    pub fn excluded_by(&self, cell: &Cell) -> Option<usize> {
+        let holds = |axis: &String, condition: &Condition| {
+            let value = cell.0.get(axis);
+            value.is_some_and(|value| condition.holds(value))
+        };
+        let matches = |pattern: &Pattern| pattern.iter().all(|(axis, one)| holds(axis, one));
+        self.exclude.iter().position(matches)
+    }
+}
+
 /// The cells to run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cells {

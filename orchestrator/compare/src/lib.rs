@@ -12,5 +12,6 @@ pub mod normal;
 pub mod order;
 pub mod picture;
 pub mod runs;
+pub mod signature;
 
-pub use compare::compare;
+pub use compare::{compare, letter};

@@ -86,7 +86,7 @@ impl Picture {
     }
 
     /// The picture with rectangles painted over.
-    fn masked(&self, masks: &[[i32; 4]]) -> Self {
+    pub(crate) fn masked(&self, masks: &[[i32; 4]]) -> Self {
         let mut picture = self.clone();
         for [left, top, right, bottom] in masks {
             let within = |edge: i32, most: u32| u32::try_from(edge).unwrap_or(0).min(most) as usize;

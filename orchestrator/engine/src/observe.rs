@@ -1,6 +1,7 @@
 //! What is kept of a screen for comparison: its tree and its picture, each stored once however often it
 //! is seen, its defects, and what went wrong meanwhile.
 
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -104,8 +105,12 @@ impl SessionContext {
         let css = css
             .zip(masked)
             .map(|(mask, found)| (mask, found.unwrap_or_default()));
-        let (masked, idle_masks) = masks(&self.options.masks, css.collect(), &tree);
-        redact(&mut tree, self.scope.memory().redactor());
+        let (mut masked, idle_masks) = masks(&self.options.masks, css.collect(), &tree);
+        {
+            let memory = self.scope.memory();
+            masked.extend(secrets(memory.redactor(), &tree));
+            redact(&mut tree, memory.redactor());
+        }
         let bytes = normal::json(&tree);
         let digest = digest(&bytes);
         let artifact = format!("trees/{digest}.json");
@@ -209,13 +214,25 @@ fn masks(
 
 fn texts(pattern: &str, tree: &ScreenTree) -> Vec<Rect> {
     // It was checked with the configuration.
-    let Ok(pattern) = Regex::new(pattern) else {
+    let pattern = Regex::new(pattern).ok();
+    pattern.map_or_else(Vec::new, |pattern| {
+        showing(tree, |text| pattern.is_match(text))
+    })
+}
+
+/// Where secrets are shown: nobody compares them, and no baseline has them.
+fn secrets(redactor: &Redactor, tree: &ScreenTree) -> Vec<Rect> {
+    if redactor.is_empty() {
         return Vec::new();
-    };
-    let shows = |text: &str| pattern.is_match(text);
+    }
+    showing(tree, |text| matches!(redactor.redact(text), Cow::Owned(_)))
+}
+
+/// Where elements are with such a text.
+fn showing(tree: &ScreenTree, shows: impl Fn(&str) -> bool) -> Vec<Rect> {
     let nodes = tree.nodes.iter();
     nodes
-        .filter(|node| shows(&node.name) || node.value.as_deref().is_some_and(shows))
+        .filter(|node| shows(&node.name) || node.value.as_deref().is_some_and(&shows))
         .filter_map(|node| node.bounds)
         .map(|bounds| {
             let [left, top, right, bottom] = bounds.map(f64::from);

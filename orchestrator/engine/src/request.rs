@@ -105,6 +105,8 @@ pub struct RunOptions {
     pub args: Vec<GivenArg>,
     /// The apps under test.
     pub targets: Targets,
+    /// The flags that left out devices or configurations of the project, for the journal.
+    pub narrowed_by: Vec<String>,
     /// The folder it was started in, for the journal.
     pub working_directory: PathBuf,
     /// Version of the program, for the journal.

@@ -183,6 +183,13 @@ impl Plan {
                 shard: self.shard.word().to_owned(),
                 retries: self.options.retries,
                 working_directory: self.options.working_directory.display().to_string(),
+                narrowed_by: self.options.narrowed_by.clone(),
+                secrets: self
+                    .options
+                    .secrets
+                    .iter()
+                    .map(|(name, _)| name.clone())
+                    .collect(),
                 part: self.part.as_ref().map(|taken| taken.part.to_string()),
                 elsewhere: self
                     .part

@@ -458,6 +458,12 @@ pub struct RunOptionsSummary {
     pub retries: u32,
     /// The folder it was started in.
     pub working_directory: String,
+    /// The flags that left out devices or configurations of the project: `--device`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub narrowed_by: Vec<String>,
+    /// The names of the secrets it was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
     /// Which part of a plan it is that several machines share: `2/4`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,

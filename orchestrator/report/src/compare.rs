@@ -6,12 +6,13 @@ mod traits;
 
 use std::time::Duration;
 
+use packtrain_compare::letter;
 use packtrain_model::{Blame, StepIndex};
 
 use crate::mark::Mark;
 use crate::view::{SessionView, Status, TrailView};
 use crate::wording;
-use signature::{Signature, Signatures};
+use signature::Signature;
 
 /// What became of one trail across its devices.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,10 +137,9 @@ impl Cluster {
 }
 
 fn clusters(trail: &TrailView) -> Vec<Cluster> {
-    let signatures = Signatures::new();
     let mut groups: Vec<(Signature, Vec<usize>)> = Vec::new();
     for (place, session) in trail.sessions.iter().enumerate() {
-        let signature = signatures.of(session);
+        let signature = Signature::of(session);
         match groups.iter_mut().find(|(known, _)| *known == signature) {
             Some((_, members)) => members.push(place),
             None => groups.push((signature, vec![place])),
@@ -244,18 +244,6 @@ fn cluster(
         shared: traits::shared(trail, &members),
         sessions: members,
     }
-}
-
-/// `A` to `Z`, then `AA` and on.
-fn letter(place: usize) -> String {
-    let mut letters = Vec::new();
-    let mut rest = place + 1;
-    while rest > 0 {
-        rest -= 1;
-        letters.push(char::from(b'A' + (rest % 26) as u8));
-        rest /= 26;
-    }
-    letters.iter().rev().collect()
 }
 
 fn spread(trail: &TrailView, step: StepIndex) -> Option<Spread> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use packtrain_compare::runs::approve::{Plan, Refusal, Selection, plan};
 use packtrain_compare::runs::{ChangeKind, compare_with_baselines};
-use packtrain_model::Exit;
+use packtrain_model::{Exit, RunOptionsSummary};
 
 use super::compare::Recorded;
 use super::{Context, report};
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &ApproveArgs, context: &Context) -> Result<Exit, CliErro
             why: unknown.why.clone(),
         });
     }
-    apply(args, &plan, &mut kept, recorded.is_whole)
+    apply(args, &plan, &mut kept, &recorded)
 }
 
 /// Writes what is planned, and says what was written, removed and refused.
@@ -119,7 +119,7 @@ fn apply(
     args: &ApproveArgs,
     plan: &Plan,
     kept: &mut Kept,
-    is_whole: bool,
+    recorded: &Recorded,
 ) -> Result<Exit, CliError> {
     let mut refused: Vec<String> = plan.refusals.iter().map(told).collect();
     let (would, removed) = match args.dry_run {
@@ -146,12 +146,21 @@ fn apply(
     let mut gone = 0;
     if args.prune {
         // A run that did not get to its end, or a part of it, does not say what is no more.
-        if !is_whole || !plan.refusals.is_empty() {
+        if !recorded.is_whole || !plan.refusals.is_empty() {
             refused.push("nothing is removed: not all of the run can be relied on".to_owned());
         } else {
+            let narrowed = narrowed(&recorded.options);
             for (trail, known) in &plan.known {
                 let stale = kept.stale(trail, known).map_err(CliError::infrastructure)?;
                 for one in &stale {
+                    if let Some(flags) = narrowed.as_ref().filter(|_| one.has_step) {
+                        refused.push(format!(
+                            "{} stays: the run was of some cells only ({flags}), and does not tell which are \
+                             no more; a run of all devices and configurations does",
+                            kept.shown(&one.path()).display()
+                        ));
+                        continue;
+                    }
                     if !args.dry_run {
                         kept.remove(one)?;
                     }
@@ -160,6 +169,13 @@ fn apply(
                 }
             }
         }
+    }
+    if done > 0 && !recorded.options.secrets.is_empty() {
+        render::say(&format!(
+            "warning: the run knew secrets ({}); where the text of an element holds one, the picture is \
+             blank, but images and drawings are as they were: look at them before they are committed",
+            recorded.options.secrets.join(", ")
+        ));
     }
     refused.sort();
     refused.dedup();
@@ -173,6 +189,13 @@ fn apply(
         true => Exit::Passed,
         false => Exit::Infrastructure,
     })
+}
+
+/// By which flags a run leaves out cells that its project has; `None` when it does not.
+fn narrowed(options: &RunOptionsSummary) -> Option<String> {
+    let mut flags = options.narrowed_by.clone();
+    flags.extend(options.part.as_ref().map(|part| format!("--shard {part}")));
+    (!flags.is_empty()).then(|| flags.join(", "))
 }
 
 impl ApproveArgs {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use packtrain_compare::input::Run;
 use packtrain_compare::runs::{self, Change, ChangeKind, ChangeStatus, RunComparison, Unknown};
-use packtrain_model::Exit;
+use packtrain_model::{Exit, RunOptionsSummary};
 use packtrain_record::find_run;
 use packtrain_report::RunState;
 
@@ -75,6 +75,8 @@ pub(super) struct Recorded {
     pictures: HashMap<String, String>,
     /// Whether it got to its end.
     pub(super) is_whole: bool,
+    /// How it was asked for.
+    pub(super) options: RunOptionsSummary,
 }
 
 impl Recorded {
@@ -93,6 +95,7 @@ impl Recorded {
             run,
             pictures,
             is_whole: view.state == RunState::Finished,
+            options: view.options,
             folder,
         })
     }
@@ -149,7 +152,7 @@ pub(crate) fn run(args: &CompareArgs, context: &Context) -> Result<Exit, CliErro
     }
     Ok(if compared.fails() {
         Exit::Failed
-    } else if compared.not_compared.is_empty() {
+    } else if compared.is_whole() {
         Exit::Passed
     } else {
         Exit::Infrastructure

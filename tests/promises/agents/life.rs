@@ -116,48 +116,13 @@ fn a_killed_daemon_leaves_no_source_no_browser_and_no_run_behind() {
     until(|| listed(&agent, &phone(1))["free"] == false);
     let has = |what: &str| lab.processes().iter().any(|(_, line)| line.contains(what));
     assert!(has("acme.mjs") && has(" run "), "{:?}", lab.processes());
-    let children = descendants(lab.status().unwrap().pid);
+    let children = packtrain_tests::descendants(lab.status().unwrap().pid);
     assert!(children.len() > 4, "{children:?}");
     kill(lab.status().unwrap().pid);
     assert!(agent.start("device_list", json!({})).end().is_none());
     drop(agent);
     lab.until_nothing_runs();
-    until(|| {
-        children
-            .iter()
-            .all(|(pid, begun)| began(*pid) != Some(*begun))
-    });
-}
-
-/// Processes that a process has started, and those that they have, each with when it began.
-fn descendants(of: u32) -> Vec<(u32, u64)> {
-    let mut found: Vec<(u32, u64)> = Vec::new();
-    let mut parents = vec![of];
-    while let Some(parent) = parents.pop() {
-        let all = std::fs::read_dir("/proc").unwrap().flatten();
-        let numbers = all.filter_map(|process| process.file_name().to_str()?.parse().ok());
-        for pid in numbers.filter(|pid| stat(*pid, 3) == Some(u64::from(parent))) {
-            found.extend(began(pid).map(|begun| (pid, begun)));
-            parents.push(pid);
-        }
-    }
-    found
-}
-
-fn began(pid: u32) -> Option<u64> {
-    stat(pid, 21)
-}
-
-/// A field of what the system tells of a process that has not ended.
-fn stat(pid: u32, field: usize) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second is a name in parentheses, with anything in it.
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<_> = rest.split_whitespace().collect();
-    if fields.first() == Some(&"Z") {
-        return None;
-    }
-    fields.get(field - 2)?.parse().ok()
+    until(|| children.iter().all(packtrain_tests::is_gone));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::{AppliedAxis, CommandContext, DeviceEvent, SavedSetting, SessionOptions};
 use serde_json::{Value, json};
 
-pub(crate) use self::restore::AxisRestore;
+pub(crate) use self::restore::Restoring;
 use self::setting::{Appliance, Setting};
 use super::{Result, WdaDriver, begin};
 use crate::agent::{Failure, Launch, WdaRequest};

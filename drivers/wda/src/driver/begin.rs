@@ -8,7 +8,7 @@
 use packtrain_drivers::{CommandContext, DeviceEvent, Observation, SessionOptions};
 use serde_json::json;
 
-use super::{Result, State, WdaDriver, done};
+use super::{Restoring, Result, State, WdaDriver, done};
 use crate::agent::{Failure, WdaRequest};
 
 /// How many alerts one on top of another are refused.
@@ -21,9 +21,7 @@ impl WdaDriver {
         ctx: &CommandContext,
     ) -> Result<Observation> {
         // Whoever began before is gone.
-        (self.axes)
-            .put_back(&mut self.agent, &self.access, ctx)
-            .await?;
+        self.put_axes_back(ctx).await?;
         self.state = State::default();
         self.state.reach.clone_from(&options.reach);
         self.set_launch_arguments(options);
@@ -44,9 +42,8 @@ impl WdaDriver {
     /// Undoes what the session did to the device and lets go of it, whatever its commands came to.
     pub(super) async fn end(&mut self, ctx: &CommandContext) -> Result<Observation> {
         let restored = self.restore(ctx).await;
-        let axes = self.axes.put_back(&mut self.agent, &self.access, ctx);
         // What stays changed outweighs how the device is held.
-        let axes = axes.await;
+        let axes = self.put_axes_back(ctx).await;
         self.state = State::default();
         self.agent.launch_with(Vec::new());
         let ended = self.agent.end_session(ctx).await;
@@ -54,6 +51,12 @@ impl WdaDriver {
         ended?;
         restored?;
         done()
+    }
+
+    async fn put_axes_back(&mut self, ctx: &CommandContext) -> Result<()> {
+        let events = self.agent.events().clone();
+        let device = Restoring::new(&mut self.agent, &self.access, ctx);
+        self.axes.put_back(&events, device).await
     }
 
     /// Turns the device upright, as the session found it, if it was turned.

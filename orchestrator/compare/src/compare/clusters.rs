@@ -192,8 +192,8 @@ fn command(field: &Field<'_>, one: &Occurrence, cell: &BTreeMap<String, String>)
     field.run.commands.run(path, device, cell)
 }
 
-/// `A` to `Z`, then `AA` and on.
-fn letter(place: usize) -> String {
+/// The letter of a place from 0: `A` to `Z`, then `AA` and on.
+pub fn letter(place: usize) -> String {
     let mut letters = Vec::new();
     let mut rest = place + 1;
     while rest > 0 {
@@ -202,4 +202,17 @@ fn letter(place: usize) -> String {
         rest /= 26;
     }
     letters.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letter;
+
+    #[test]
+    fn letters_go_on_after_z() {
+        assert_eq!(
+            [0, 25, 26, 27, 701, 702].map(letter),
+            ["A", "Z", "AA", "AB", "ZZ", "AAA"]
+        );
+    }
 }

@@ -8,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::field::Field;
 use super::sighting::Sightings;
-use super::signature;
 use crate::align::{self, Alignment, Prepared, Texts, Varied};
 use crate::answer::{self, ClusterKind, Difference, Item, ItemKind, Occurrence};
 use crate::defects::named;
 use crate::input::{OutcomeKind, Step, StepStatus};
+use crate::signature;
 
 /// Explained differences told of one screen at most; they are counted all.
 const MAX_EXPLAINED: usize = 30;

@@ -9,8 +9,8 @@ use super::baseline::{Baselines, Stored};
 use super::screen::{self, Screen};
 use super::side::{Side, Went, was_observed};
 use super::{names, slow, steps, words};
-use crate::compare::signature;
 use crate::input::StepStatus;
+use crate::signature;
 
 /// What a run is compared with.
 pub(super) enum Before<'b, 'a> {
@@ -56,9 +56,8 @@ pub(super) fn compare(
             as_before += usize::from(told == (answer.changes.len(), answer.not_compared.len()));
         }
     }
-    let mut cells_gone = 0;
     if let Before::Run(base) = &before {
-        (answer.gone, cells_gone) = gone(base, run);
+        (answer.gone, answer.cells_gone) = gone(base, run);
     }
     for change in &mut answer.changes {
         let is_bad = match change.status {
@@ -68,7 +67,7 @@ pub(super) fn compare(
         change.fails = is_bad && fail_on.contains(&change.kind);
     }
     words::letters(&mut answer.changes);
-    answer.sentence = words::sentence(&answer, as_before, cells_gone);
+    answer.sentence = words::sentence(&answer, as_before);
     answer
 }
 

@@ -30,6 +30,9 @@ pub struct RunComparison {
     /// What only was, and is no more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<String>,
+    /// How many cells of trails that are: they could not be compared, which is never a pass.
+    #[serde(default)]
+    pub cells_gone: usize,
     /// What could not be compared: never a pass.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<Unknown>,
@@ -164,6 +167,12 @@ impl RunComparison {
     /// Whether something differs that must not.
     pub fn fails(&self) -> bool {
         self.changes.iter().any(|change| change.fails)
+    }
+
+    /// Whether everything that the run and its base have was compared, steps that the trail no longer
+    /// has apart.
+    pub const fn is_whole(&self) -> bool {
+        self.not_compared.is_empty() && self.cells_gone == 0
     }
 
     /// The places of one letter each, worst first.

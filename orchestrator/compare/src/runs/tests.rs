@@ -453,12 +453,16 @@ fn what_still_fails_in_a_repeat_is_not_fixed() {
 }
 
 #[test]
-fn cells_that_are_gone_are_counted() {
+fn cells_that_are_gone_are_counted_and_no_pass() {
     let of = |cell| session(cell, vec![step(1, "grey", "Shop")]);
     let devices = ["web/a", "web/b", "web/c", "web/d"];
     let base = run(&["Open"], &devices, (0..4).map(of).collect());
     let after = |cells: usize| run(&["Open"], &devices[..cells], (0..cells).map(of).collect());
-    let sentence = |run: &Run| compared(&base, run).sentence;
+    let sentence = |run: &Run| {
+        let compared = compared(&base, run);
+        assert_eq!(compared.is_whole(), run.cells.len() == 4);
+        compared.sentence
+    };
     assert_eq!(
         sentence(&after(2)),
         "2 of 4 cells are as before; 2 are no more there."
@@ -483,12 +487,14 @@ fn cells_that_are_gone_are_counted() {
     fewer.sessions.push(Session { trail: 1, ..of(0) });
     let compared = compared(&trails, &fewer);
     assert_eq!(compared.gone, ["cart on web/b"]);
+    assert!(!compared.is_whole());
     assert_eq!(
         compared.sentence,
         "5 of 6 cells are as before; 1 is no more there."
     );
     let whole = compare((&trails, &mut png), (&base, &mut png), ALL);
     assert_eq!(whole.gone, ["cart"]);
+    assert!(!whole.is_whole());
     assert_eq!(
         whole.sentence,
         "4 of 6 cells are as before; 2 are no more there."

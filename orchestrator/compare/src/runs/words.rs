@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answer::{Change, ChangeStatus, RunComparison};
+use crate::letter;
 
 /// Gives equal changes one letter, worst first.
 pub(super) fn letters(changes: &mut [Change]) {
@@ -27,33 +28,17 @@ pub(super) fn letters(changes: &mut [Change]) {
         let place = (one.step, one.cell.clone());
         (fails, kind, status, usize::MAX - count, trail, title, place)
     });
-    let mut known = None;
-    let mut number = 0;
+    let mut known = BTreeMap::new();
     for change in changes {
-        let own = key(change);
-        if known.as_ref() != Some(&own) {
-            number += 1;
-            known = Some(own);
-        }
-        change.letter = letter(number);
+        let next = known.len();
+        let place = *known.entry(key(change)).or_insert(next);
+        change.letter = letter(place);
     }
 }
 
-/// `A` to `Z`, then `AA` and on, from 1.
-fn letter(number: usize) -> String {
-    let mut letters = Vec::new();
-    let mut rest = number;
-    while rest > 0 {
-        rest -= 1;
-        letters.push(char::from(b'A' + (rest % 26) as u8));
-        rest /= 26;
-    }
-    letters.iter().rev().collect()
-}
-
-/// `3 of 4 cells are as before. 1 change, 1 new screen, 2 not compared.` `gone` is how many cells only
-/// the base has.
-pub(super) fn sentence(answer: &RunComparison, as_before: usize, gone: usize) -> String {
+/// `3 of 4 cells are as before. 1 change, 1 new screen, 2 not compared.`
+pub(super) fn sentence(answer: &RunComparison, as_before: usize) -> String {
+    let gone = answer.cells_gone;
     let plural = |count: usize, one: &str, many: &str| match count {
         1 => format!("1 {one}"),
         several => format!("{several} {many}"),

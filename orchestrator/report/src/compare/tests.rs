@@ -7,7 +7,7 @@ use packtrain_model::{
     AttemptNumber, CancelCause, Outcome, SessionId, StepIndex, StepKind, StepSummary, TrailSummary,
 };
 
-use super::{Comparison, Standing, letter};
+use super::{Comparison, Standing};
 use crate::mark::Mark;
 use crate::view::{AttemptView, SessionView, Status, StepView, TrailView};
 
@@ -276,12 +276,4 @@ fn spreads_count_only_steps_that_passed() {
     assert_eq!(spread.slowest, Duration::from_secs(2));
     assert_eq!((spread.fastest_session, spread.slowest_session), (0, 1));
     assert_eq!(spread.count, 2);
-}
-
-#[test]
-fn letters_go_on_after_z() {
-    assert_eq!(
-        [0, 25, 26, 27, 701, 702].map(letter),
-        ["A", "Z", "AA", "AB", "ZZ", "AAA"]
-    );
 }

@@ -224,6 +224,22 @@ impl RunArgs {
         }
     }
 
+    /// The flags that leave out devices or configurations that the project has.
+    pub(super) fn narrowing(&self) -> Vec<String> {
+        let is_split = self.shard.iter().any(|how| matches!(how, ShardArg::Split));
+        let flags = [
+            ("--device", !self.device.is_empty()),
+            ("--axis", !self.axis.is_empty()),
+            ("--cell", !self.cell.is_empty()),
+            ("--last-failed", self.choice.last_failed),
+            ("--shard", is_split),
+            // Its devices are those that are there at the moment.
+            ("--farm", self.farm.is_wanted()),
+        ];
+        let given = flags.into_iter().filter(|(_, is_given)| *is_given);
+        given.map(|(flag, _)| flag.to_owned()).collect()
+    }
+
     /// The part of the run that is for this machine, when several share it.
     ///
     /// # Errors

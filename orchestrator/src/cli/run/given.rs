@@ -80,6 +80,7 @@ pub(super) fn options(
         secrets: args.secret.clone(),
         args: given,
         targets: targets_of(args, config)?,
+        narrowed_by: args.narrowing(),
         working_directory: context.working_directory.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })

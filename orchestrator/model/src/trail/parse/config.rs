@@ -1,8 +1,11 @@
 //! The `config:` block of both forms.
 
+use packtrain_drivers::known_axis;
+
 use super::Reader;
 use super::fields::span;
 use crate::diagnostic::{Diagnostic, Severity, quoted};
+use crate::source::Span;
 use crate::suggest::did_you_mean;
 use crate::template::Undefined;
 use crate::trail::{ByClassifier, Config};
@@ -150,7 +153,8 @@ impl Reader<'_> {
                     });
                 }
                 "matrix" => {
-                    set(&mut config, Some(value.to_json()), |config, matrix| {
+                    let matrix = self.axes_of(value).then(|| value.to_json());
+                    set(&mut config, matrix, |config, matrix| {
                         config.matrix = Some(matrix);
                     });
                 }
@@ -162,6 +166,30 @@ impl Reader<'_> {
             }
         }
         config
+    }
+
+    /// Whether drivers can apply the values of the axes that they know.
+    fn axes_of(&mut self, matrix: &Value) -> bool {
+        let mut is_fine = true;
+        let axes = matrix.as_mapping().and_then(|matrix| matrix.get("axes"));
+        for axis in axes
+            .and_then(Value::as_mapping)
+            .iter()
+            .flat_map(|axes| &axes.entries)
+        {
+            let Some(known) = known_axis(&axis.key.text) else {
+                continue;
+            };
+            for (span, value) in values(&axis.value) {
+                let Some(wanted) = known.refuses(&value) else {
+                    continue;
+                };
+                let message = format!("{}: `{value}` is not {wanted}", known.name);
+                self.tell(Diagnostic::error(self.source, span, message));
+                is_fine = false;
+            }
+        }
+        is_fine
     }
 
     fn undefined(&mut self, value: &Value, word: &str) -> Option<Undefined> {
@@ -236,6 +264,30 @@ impl Reader<'_> {
                 })
                 .collect(),
         )
+    }
+}
+
+/// The values of an axis, each with its place: a list, where a value may have settings, or settings by
+/// value.
+fn values(axis: &Value) -> Vec<(Option<Span>, String)> {
+    let word = |value: &Value| match value.to_json() {
+        serde_json::Value::String(word) => word,
+        other => other.to_string(),
+    };
+    let keys = |mapping: &Mapping| -> Vec<_> {
+        let keys = mapping.entries.iter().map(|entry| &entry.key);
+        keys.map(|key| (key.span, key.text.clone())).collect()
+    };
+    match &axis.node {
+        Node::Mapping(mapping) => keys(mapping),
+        Node::Sequence(list) => {
+            let values = list.items.iter().map(|value| match &value.node {
+                Node::Mapping(mapping) => keys(mapping),
+                Node::Scalar(_) | Node::Sequence(_) => vec![(value.span, word(value))],
+            });
+            values.flatten().collect()
+        }
+        Node::Scalar(_) => Vec::new(),
     }
 }
 

@@ -11,8 +11,9 @@ use crate::input::Cell;
 const MAX_TITLE: usize = 100;
 
 /// What differs by nature, and what to read instead.
-static VARY: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+static VARIANCES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     [
+        // 3.2 s, 250ms, 1m 04s
         (
             r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds?|min|minutes?)\b",
             "<time>",
@@ -23,9 +24,9 @@ static VARY: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
             "<id>",
         ),
         (r"\b(?:localhost|\d{1,3}(?:\.\d{1,3}){3}):\d+\b", "<host>"),
+        // (12, 340), [0,63][1080,210]
         (r"[(\[]-?\d+(?:\.\d+)?,\s?-?\d+(?:\.\d+)?[)\]]", "<point>"),
         (r"\bref(?:erence)? [a-z]+\d+\b", "<ref>"),
-        (r"\b\d+(?:\.\d+)?\b", "<number>"),
         (r"\s+", " "),
     ]
     .into_iter()
@@ -33,28 +34,52 @@ static VARY: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     .collect()
 });
 
+static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b\d+(?:\.\d+)?\b").ok());
+
 /// A message without what differs by nature: the device, the cell's own values, times, numbers.
 pub(crate) fn of(message: &str, cell: &Cell) -> String {
-    let mut text = message.to_owned();
     let device = cell.device.as_str();
     let name = device.rsplit('/').next().unwrap_or_default();
-    for word in [device, name] {
-        // A device called `a` must not eat letters.
-        if word.len() >= 3 {
-            text = text.replace(word, "<device>");
-        }
-    }
+    let mut text = without_name(&without_name(message, device), name);
     for (axis, value) in &cell.values {
         if value.len() >= 4 {
             text = text.replace(value.as_str(), &format!("<{axis}>"));
         }
     }
-    VARY.iter().fold(text, |text, (pattern, instead)| {
+    let text = without_variances(text);
+    let Some(number) = &*NUMBER else { return text };
+    number.replace_all(&text, "<number>").into_owned()
+}
+
+/// A text without what differs by nature: times, addresses, ids, hosts, points, references.
+pub fn without_variances(text: String) -> String {
+    VARIANCES.iter().fold(text, |text, (pattern, instead)| {
         match pattern.replace_all(&text, *instead) {
             Cow::Borrowed(_) => text,
             Cow::Owned(changed) => changed,
         }
     })
+}
+
+/// A text without a device's name, where that is not part of a longer word: a device called `a` must
+/// not eat letters.
+pub fn without_name(text: &str, name: &str) -> String {
+    if name.is_empty() {
+        return text.to_owned();
+    }
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(name) {
+        let end = start + name.len();
+        let part = |c: char| c.is_alphanumeric();
+        let inside = rest[..start].chars().next_back().is_some_and(part)
+            || rest[end..].chars().next().is_some_and(part);
+        result.push_str(&rest[..start]);
+        result.push_str(if inside { name } else { "<device>" });
+        rest = &rest[end..];
+    }
+    result.push_str(rest);
+    result
 }
 
 /// A title out of a message: what is the matter with an element when it says so, else its first line.
