@@ -6,6 +6,7 @@ mod kills;
 mod plugging;
 mod proxy;
 mod scene;
+mod told;
 mod unreachable;
 mod waiting;
 mod witness;

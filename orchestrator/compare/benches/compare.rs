@@ -6,8 +6,9 @@ use std::io::Write;
 use std::time::Instant;
 
 use packtrain_compare::align::{self, Prepared, Texts, Varied};
-use packtrain_compare::answer::ClusterKind;
+use packtrain_compare::answer::{ClusterKind, Trail};
 use packtrain_compare::attribute::{Name, Standing, Table};
+use packtrain_compare::input::{Cell, OutcomeKind, Run, Session, Step, StepStatus};
 use packtrain_model::screen::{ScreenNode, ScreenTree};
 
 #[path = "../examples/sixty/scenario.rs"]
@@ -17,6 +18,7 @@ mod scenario;
 fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout();
     whole_run(&mut out)?;
+    many_devices(&mut out)?;
     attribution(&mut out)?;
     alignment(&mut out)
 }
@@ -43,6 +45,48 @@ fn whole_run(out: &mut impl Write) -> std::io::Result<()> {
         ));
     });
     writeln!(out, "  compare        {took:8.2} ms")
+}
+
+/// What a session costs must not grow with the number of devices.
+fn many_devices(out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(out, "one trail of 20 steps on many phones that are alike")?;
+    for devices in [100, 1_000, 5_000] {
+        let cell = |place: usize| Cell {
+            device: format!("android/{place}"),
+            facts: BTreeMap::from([("os".to_owned(), "14".to_owned())]),
+            ..Cell::default()
+        };
+        let step = |step| Step {
+            step,
+            status: StepStatus::Passed,
+            ..Step::default()
+        };
+        let session = |cell| Session {
+            cell,
+            outcome: OutcomeKind::Passed,
+            steps: (1..=20).map(step).collect(),
+            ..Session::default()
+        };
+        let run = Run {
+            planned: devices,
+            trails: vec![Trail::default()],
+            cells: (0..devices).map(cell).collect(),
+            sessions: (0..devices).map(session).collect(),
+            ..Run::default()
+        };
+        let took = best(3, || {
+            black_box(packtrain_compare::compare(
+                black_box(&run),
+                &mut |_: &str| None,
+            ));
+        });
+        let each = took * 1_000.0 / f64::from(u32::try_from(devices).unwrap_or(u32::MAX));
+        writeln!(
+            out,
+            "  {devices:5} phones   {took:8.2} ms, {each:6.1} µs a session"
+        )?;
+    }
+    Ok(())
 }
 
 const AXES: [(&str, bool, &[&str]); 7] = [

@@ -375,14 +375,11 @@ impl Dispatcher {
 
 /// Whether an attempt on a device that the farm found was lost with that device or its host.
 fn is_lost(assignment: &Assignment, outcome: &Outcome) -> bool {
-    let is_infrastructure = matches!(
-        outcome,
-        Outcome::Infrastructure {
-            blame: Blame::Device | Blame::Host,
-            ..
-        }
-    );
-    assignment.device.is_none() && is_infrastructure
+    let Outcome::Infrastructure { blame, .. } = outcome else {
+        return false;
+    };
+    let is_anywhere = assignment.device.is_none();
+    is_anywhere && (matches!(blame, Blame::Device | Blame::Host) || blame.is_nobodys())
 }
 
 impl Actions {

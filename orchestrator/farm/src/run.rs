@@ -1,13 +1,14 @@
 //! The run's side: sessions are asked for, and what hosts say of them is what the engine's own sessions
 //! would say.
 
+mod files;
 mod router;
 mod session;
 mod told;
 mod turns;
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,9 +24,10 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
+pub use self::files::Files;
 use self::router::Router;
 use self::turns::Turns;
-use crate::bundle::{self, Collected, Secrets};
+use crate::bundle::{self, Secrets};
 use crate::follow::Followed;
 use crate::link::{FarmError, Link, in_one_line};
 use crate::live::{Alive, Liveness, Take};
@@ -58,33 +60,6 @@ pub struct FarmRunOptions {
 struct Avoid {
     devices: Vec<DeviceKey>,
     hosts: Vec<HostName>,
-}
-
-/// The files of a run, as its own process has them.
-#[derive(Debug, Clone)]
-pub enum Files {
-    /// Those of the project.
-    Collected(Collected),
-    /// Those of a bundle, in this folder: the run was resumed.
-    Bundle(PathBuf),
-}
-
-impl Files {
-    /// Where a file lies in the bundle; `None` when it does not travel.
-    pub fn map(&self, path: &Path) -> Option<String> {
-        match self {
-            Self::Collected(files) => files.map(path),
-            Self::Bundle(folder) => {
-                let (path, folder) = (path.canonicalize().ok()?, folder.canonicalize().ok()?);
-                let below = path.strip_prefix(folder).ok()?;
-                let parts = below.components();
-                let parts: Vec<_> = parts
-                    .map(|part| part.as_os_str().to_string_lossy())
-                    .collect();
-                Some(parts.join("/"))
-            }
-        }
-    }
 }
 
 /// A run on the farm: carries out sessions by asking for them. Cheap to clone.

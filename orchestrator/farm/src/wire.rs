@@ -8,7 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::{SessionOptions, SessionOrder};
-use packtrain_model::{ArtifactKind, Outcome, RunEvent, RunId, SessionId, StepIndex};
+use packtrain_model::{ArtifactKind, Blame, Outcome, RunEvent, RunId, SessionId, StepIndex};
 use serde::{Deserialize, Serialize};
 
 /// A host's name: lower-case letters, digits and `-`, at most 63, so that it is one token anywhere.
@@ -263,8 +263,11 @@ pub enum End {
         /// How many items its packs have together.
         items: u64,
     },
-    /// It was lost with its host or its run.
+    /// It was lost with its host, its device or its run.
     Lost {
+        /// With what.
+        #[serde(default)]
+        blame: Blame,
         /// Why, in one sentence.
         cause: String,
     },

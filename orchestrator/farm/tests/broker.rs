@@ -14,7 +14,7 @@ use packtrain_farm::store::{Put, Stored};
 use packtrain_farm::wire::{
     Capacity, Demand, DeviceAdvert, DeviceKey, End, Grant, HostAdvert, Lease, RunAdvert, Standing,
 };
-use packtrain_model::{RunId, SessionId};
+use packtrain_model::{Blame, RunId, SessionId};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -160,6 +160,7 @@ impl Farm {
     async fn end(&self, session: &str, device: &DeviceKey) -> Put {
         let subject = names::end(&run_id("a"), &session_id(session), &device.host);
         let end = End::Lost {
+            blame: Blame::HostLost,
             cause: "the test said so".to_owned(),
         };
         let put = self.link.put_if(&subject, 0, json(&end).into(), None);
@@ -350,7 +351,8 @@ async fn sessions_of_a_host_that_died_are_lost_and_its_lease_is_taken_back() {
         names::end(&run_id("a"), &session_id("s1"), &device(0).host)
     );
     let cause = "its host mac-0 is gone".to_owned();
-    assert_eq!(end.read(), Ok(End::Lost { cause }));
+    let blame = Blame::HostLost;
+    assert_eq!(end.read(), Ok(End::Lost { blame, cause }));
     while next(&mut leases).await.value.is_some() {}
     assert_eq!(
         farm.end("s1", &device(0)).await,

@@ -16,7 +16,8 @@ use packtrain_farm::store::{Put, Stored};
 use packtrain_farm::wire::{Demand, DeviceKey, End, Grant, Manifest, RunAdvert};
 use packtrain_model::trail::Trail;
 use packtrain_model::{
-    AttemptNumber, Blame, Outcome, PlannedSession, RunEvent, RunId, SessionId, SessionIndex,
+    AttemptNumber, Blame, CancelCause, Outcome, PlannedSession, RunEvent, RunId, SessionId,
+    SessionIndex,
 };
 use tempfile::TempDir;
 
@@ -208,11 +209,47 @@ async fn a_session_that_is_given_up_is_told_to_the_farm_and_its_host_is_avoided(
 #[tokio::test]
 async fn a_loss_that_says_nothing_against_its_host_has_nothing_avoided() {
     let mut stage = Stage::begin().await;
-    let cause = "its host mac-1 was started anew".to_owned();
-    let (outcome, demand) = stage.demand_after(End::Lost { cause }).await;
-    assert!(is_hosts(&outcome));
+    let lost = Outcome::Infrastructure {
+        blame: Blame::HostDrained,
+        cause: "its host mac-1 was drained".to_owned(),
+        hint: None,
+    };
+    let drained = End::Settled {
+        outcome: lost.clone(),
+        items: 0,
+    };
+    let (outcome, demand) = stage.demand_after(drained).await;
+    assert_eq!(outcome, lost);
     assert!(demand.requeued);
     assert!(demand.avoid.is_empty() && demand.avoid_hosts.is_empty());
+}
+
+#[tokio::test]
+async fn what_was_lost_with_an_earlier_process_of_the_run_is_no_hosts_fault() {
+    let cancelled = Outcome::Cancelled {
+        by: CancelCause::Interrupt,
+    };
+    let stopped = End::Settled {
+        outcome: cancelled,
+        items: 0,
+    };
+    let gone = End::Lost {
+        blame: Blame::RunLost,
+        cause: "its run is gone".to_owned(),
+    };
+    for end in [stopped, gone] {
+        let mut stage = Stage::begin().await;
+        let (outcome, demand) = stage.demand_after(end).await;
+        let is_runs = matches!(
+            outcome,
+            Outcome::Infrastructure {
+                blame: Blame::RunLost,
+                ..
+            }
+        );
+        assert!(is_runs, "{outcome:?}");
+        assert!(demand.avoid.is_empty() && demand.avoid_hosts.is_empty());
+    }
 }
 
 #[tokio::test]

@@ -87,6 +87,32 @@ pub enum Blame {
     Host,
     /// The configuration: the device cannot have what its cell asks for.
     Configuration,
+    /// Nobody: its host of the farm is gone, or was started anew.
+    HostLost,
+    /// Nobody: its host of the farm was drained and ended it.
+    HostDrained,
+    /// Nobody: its run was gone, or stopped, and is carried on.
+    RunLost,
+}
+
+impl Blame {
+    /// What reports call it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Device => "device error",
+            Self::Source => "tool source error",
+            Self::Host => "host error",
+            Self::Configuration => "not applicable",
+            Self::HostLost => "host lost",
+            Self::HostDrained => "host drained",
+            Self::RunLost => "lost with its run",
+        }
+    }
+
+    /// Whether the session was lost on its way, through no fault of what had it.
+    pub const fn is_nobodys(self) -> bool {
+        matches!(self, Self::HostLost | Self::HostDrained | Self::RunLost)
+    }
 }
 
 /// Who called a session off.

@@ -347,10 +347,7 @@ impl Status {
     /// The word reports print; for an infrastructure error, one that says whom it blames.
     pub const fn word(&self) -> &'static str {
         match self.blame() {
-            Some(Blame::Device) => "device error",
-            Some(Blame::Source) => "tool source error",
-            Some(Blame::Host) => "host error",
-            Some(Blame::Configuration) => "not applicable",
+            Some(blame) => blame.word(),
             None => Mark::of(self).word(),
         }
     }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use chrono::Utc;
 use packtrain_farm::audit::journal;
-use packtrain_model::Outcome;
+use packtrain_model::{Blame, Outcome};
 use packtrain_tests::farm_lab::FarmRun;
 
 use super::entries;
-use super::scene::{Dice, Scene, attempts_of, in_time, lost, note, reported, rounds};
+use super::scene::{Dice, Scene, attempts_of, blamed, in_time, lost, note, reported, rounds};
 
 /// A farm of two hosts with two phones each, a trail for it, and chance.
 fn scene(steps: usize, step_ms: u64) -> (Scene, String, Dice) {
@@ -39,10 +39,11 @@ fn a_host_that_is_killed_costs_attempts_and_no_verdict() {
         let lost = lost(&run);
         for attempt in &lost {
             assert_eq!(attempt.host(), name);
-            let Some(Outcome::Infrastructure { cause, .. }) = &attempt.outcome else {
+            let Some(Outcome::Infrastructure { blame, cause, .. }) = &attempt.outcome else {
                 unreachable!("it was lost")
             };
             assert_eq!(*cause, format!("its host {name} is gone"));
+            assert_eq!(*blame, Blame::HostLost);
         }
         reported(&run, 8);
         let (lost, took) = (lost.len(), took.num_milliseconds());
@@ -78,7 +79,12 @@ fn a_run_that_is_killed_lets_its_devices_go_and_is_resumed_without_gap_or_duplic
         assert_eq!(resumed.id(), id);
         assert_eq!(journal(&entries(&resumed.events())), [], "{dice}");
         reported(&resumed, 20);
-        let lost = lost(&resumed).len();
+        let blamed = blamed(&resumed);
+        assert!(
+            blamed.iter().all(|blame| *blame == Blame::RunLost),
+            "{blamed:?}"
+        );
+        let lost = blamed.len();
         let took = took.map_or_else(
             || "resumed at once".to_owned(),
             |took| format!("free after {} ms", took.num_milliseconds()),

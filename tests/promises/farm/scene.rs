@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use packtrain_farm::audit::{Attempt, Finding, attempts};
+use packtrain_model::{Blame, Outcome};
 use packtrain_tests::farm_lab::{FarmLab, FarmRun, Phones, TTL_SECONDS};
 use packtrain_tests::process::Process;
 use packtrain_tests::until;
@@ -135,6 +136,18 @@ pub(super) fn attempts_of(run: &FarmRun) -> Vec<Attempt> {
 pub(super) fn lost(run: &FarmRun) -> Vec<Attempt> {
     let all = attempts_of(run).into_iter();
     all.filter(Attempt::is_lost).collect()
+}
+
+/// What they were lost with.
+pub(super) fn blamed(run: &FarmRun) -> Vec<Blame> {
+    let lost = lost(run).into_iter();
+    let blames = lost.filter_map(|attempt| {
+        let Some(Outcome::Infrastructure { blame, .. }) = attempt.outcome else {
+            return None;
+        };
+        Some(blame)
+    });
+    blames.collect()
 }
 
 /// Checks that it was within the life of a key and what finding out takes.

@@ -2,12 +2,12 @@
 //! nothing to it.
 
 use chrono::Utc;
-use packtrain_model::Outcome;
+use packtrain_model::{Blame, Outcome};
 use packtrain_tests::farm_lab::FarmRun;
 use packtrain_tests::process::Process;
 use packtrain_tests::until;
 
-use super::scene::{Scene, attempts_of, in_time, lost, reported};
+use super::scene::{Scene, attempts_of, blamed, in_time, lost, reported};
 
 /// A session that lasts longer than keys live: three seconds and more.
 const LONG: (usize, u64) = (6, 500);
@@ -130,6 +130,10 @@ fn a_run_that_was_asleep_has_lost_its_devices_and_asks_again() {
     run.expect(0);
     reported(&run, 4);
     assert_eq!(causes(&run), ["its run is gone"; 4]);
+    assert_eq!(blamed(&run), [Blame::RunLost; 4]);
+    let said = run.process.stderr();
+    assert!(said.contains("⊘ lost with its run, retrying"), "{said}");
+    assert!(!said.contains("host error"), "{said}");
     assert_eq!(scene.findings(&[&run, &other]), []);
 }
 

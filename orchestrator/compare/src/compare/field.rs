@@ -1,10 +1,57 @@
 //! Who is compared with whom.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use crate::align::Varied;
 use crate::answer;
 use crate::input::{Cell, OutcomeKind, Run, Session, Step, StepStatus};
+
+/// Names and their values as numbers, in the order of the names' numbers: two are compared quickly.
+type Coded = Vec<(usize, usize)>;
+
+/// A cell's axes and facts.
+struct CodedCell {
+    values: Coded,
+    facts: Coded,
+}
+
+/// Numbers for texts, from 0.
+#[derive(Default)]
+struct Numbers<'a>(HashMap<&'a str, usize>);
+
+impl<'a> Numbers<'a> {
+    fn of(&mut self, text: &'a str) -> usize {
+        let next = self.0.len();
+        *self.0.entry(text).or_insert(next)
+    }
+
+    fn coded(&mut self, named: &'a BTreeMap<String, String>) -> Coded {
+        let mut coded: Coded = (named.iter())
+            .map(|(name, value)| (self.of(name), self.of(value)))
+            .collect();
+        coded.sort_unstable();
+        coded
+    }
+}
+
+/// How many names have another value in one than in the other, or stand in one of them only.
+fn differing(mut one: &[(usize, usize)], mut other: &[(usize, usize)]) -> usize {
+    let mut count = 0;
+    while let (Some((here, here_left)), Some((there, there_left))) =
+        (one.split_first(), other.split_first())
+    {
+        count += usize::from(here != there);
+        if here.0 <= there.0 {
+            one = here_left;
+        }
+        if there.0 <= here.0 {
+            other = there_left;
+        }
+    }
+    count + one.len() + other.len()
+}
 
 /// A run with its reference.
 pub(super) struct Field<'a> {
@@ -15,6 +62,12 @@ pub(super) struct Field<'a> {
     by_device: BTreeMap<&'a str, usize>,
     /// The sessions of each trail.
     by_trail: BTreeMap<usize, Vec<usize>>,
+    /// The sessions of a trail and a cell.
+    by_cell: HashMap<(usize, usize), Vec<usize>>,
+    /// The sessions of a trail, those whose cells are nearest to a cell first; worked out when asked for.
+    by_distance: RefCell<HashMap<(usize, usize), Rc<[usize]>>>,
+    /// Axes and facts of each cell, to be compared.
+    coded: Vec<CodedCell>,
     /// Axes and facts of each cell together.
     pub(super) values: Vec<BTreeMap<String, String>>,
 }
@@ -22,10 +75,19 @@ pub(super) struct Field<'a> {
 impl<'a> Field<'a> {
     pub(super) fn new(run: &'a Run) -> Self {
         let mut by_trail: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut by_cell: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
+        let mut passed = vec![0; run.cells.len()];
         for (place, session) in run.sessions.iter().enumerate() {
             // What points nowhere is left out.
             if session.cell < run.cells.len() && session.trail < run.trails.len() {
                 by_trail.entry(session.trail).or_default().push(place);
+                let key = (session.trail, session.cell);
+                by_cell.entry(key).or_default().push(place);
+            }
+            if session.outcome == OutcomeKind::Passed
+                && let Some(passed) = passed.get_mut(session.cell)
+            {
+                *passed += 1;
             }
         }
         let values = run
@@ -38,26 +100,38 @@ impl<'a> Field<'a> {
                 values
             })
             .collect();
+        let mut numbers = Numbers::default();
+        let coded = run.cells.iter().map(|cell| CodedCell {
+            values: numbers.coded(&cell.values),
+            facts: numbers.coded(&cell.facts),
+        });
+        let coded = coded.collect();
         let mut field = Self {
             run,
             reference: None,
             by_device: BTreeMap::new(),
             by_trail,
+            by_cell,
+            by_distance: RefCell::default(),
+            coded,
             values,
         };
+        let standings: Vec<_> = (passed.iter().enumerate())
+            .map(|(cell, passed)| field.standing(cell, *passed))
+            .collect();
         for place in 0..run.cells.len() {
             let device = run.cells[place].device.as_str();
             let known = field.by_device.get(device).copied();
-            if known.is_none_or(|known| field.standing(place) < field.standing(known)) {
+            if known.is_none_or(|known| standings[place] < standings[known]) {
                 field.by_device.insert(device, place);
             }
         }
-        field.reference = (0..run.cells.len()).min_by_key(|cell| field.standing(*cell));
+        field.reference = (0..run.cells.len()).min_by_key(|cell| standings[*cell]);
         field
     }
 
     /// How far a cell is from being the reference: axes that differ, then trails that did not pass.
-    fn standing(&self, cell: usize) -> (usize, usize) {
+    fn standing(&self, cell: usize, passed: usize) -> (usize, usize) {
         let values = &self.run.cells[cell].values;
         let wanted = self
             .run
@@ -66,10 +140,6 @@ impl<'a> Field<'a> {
             .flat_map(|matrix| &matrix.reference.0);
         let differ = wanted
             .filter(|(axis, value)| values.get(*axis).is_some_and(|own| own != *value))
-            .count();
-        let passed = self.run.sessions.iter();
-        let passed = passed
-            .filter(|s| s.cell == cell && s.outcome == OutcomeKind::Passed)
             .count();
         (differ, usize::MAX - passed)
     }
@@ -108,16 +178,10 @@ impl<'a> Field<'a> {
     /// How unlike two cells are: axes, then facts; of equals, the reference first.
     fn distance(&self, from: usize, to: usize) -> (usize, usize, bool, usize) {
         let (one, other) = (&self.run.cells[from], &self.run.cells[to]);
-        let differ = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| {
-            let here = one
-                .iter()
-                .filter(|(name, value)| other.get(*name) != Some(*value))
-                .count();
-            here + other.keys().filter(|name| !one.contains_key(*name)).count()
-        };
+        let (here, there) = (&self.coded[from], &self.coded[to]);
         (
-            differ(&one.values, &other.values),
-            differ(&one.facts, &other.facts) + usize::from(one.device != other.device),
+            differing(&here.values, &there.values),
+            differing(&here.facts, &there.facts) + usize::from(one.device != other.device),
             self.reference != Some(to),
             to,
         )
@@ -155,14 +219,29 @@ impl<'a> Field<'a> {
         if wanted == own.cell {
             return None;
         }
-        self.sessions_of(own.trail)
-            .iter()
-            .copied()
-            .filter(|other| self.run.sessions[*other].cell != own.cell && self.passed(*other, step))
-            .min_by_key(|other| {
-                let cell = self.run.sessions[*other].cell;
-                (cell != wanted, self.distance(wanted, cell), *other)
-            })
+        let passed = |other: &usize| self.passed(*other, step);
+        let of_wanted = self.by_cell.get(&(own.trail, wanted));
+        let there = of_wanted.and_then(|there| there.iter().copied().find(passed));
+        there.or_else(|| {
+            let nearest = self.nearest_to(own.trail, wanted);
+            let nearest = nearest.iter().copied();
+            nearest
+                .filter(|other| self.run.sessions[*other].cell != own.cell)
+                .find(passed)
+        })
+    }
+
+    /// The sessions of a trail, those whose cells are nearest to a cell first.
+    fn nearest_to(&self, trail: usize, cell: usize) -> Rc<[usize]> {
+        let mut known = self.by_distance.borrow_mut();
+        let ranked = known.entry((trail, cell)).or_insert_with(|| {
+            let mut ranked = self.sessions_of(trail).to_vec();
+            ranked.sort_by_cached_key(|other| {
+                (self.distance(cell, self.run.sessions[*other].cell), *other)
+            });
+            ranked.into()
+        });
+        Rc::clone(ranked)
     }
 
     /// A session that speaks the language of one and is otherwise like the other: what two screens of
@@ -340,4 +419,92 @@ fn unseen(session: &Session) -> usize {
     steps
         .filter(|step| step.status == StepStatus::Passed && step.tree.is_none())
         .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        pairs.iter().map(owned).collect()
+    }
+
+    #[test]
+    fn what_differs_is_counted_once_for_each_name() {
+        let mut numbers = Numbers::default();
+        let all = [
+            named(&[("locale", "de"), ("width", "390")]),
+            named(&[("width", "390"), ("locale", "en")]),
+            named(&[("width", "390"), ("touch", "yes")]),
+            named(&[]),
+        ];
+        let coded: Vec<Coded> = all.iter().map(|one| numbers.coded(one)).collect();
+        let apart = |one: usize, other: usize| differing(&coded[one], &coded[other]);
+        assert_eq!(
+            [apart(0, 0), apart(0, 1), apart(0, 2), apart(0, 3)],
+            [0, 1, 2, 2]
+        );
+        assert_eq!([apart(1, 0), apart(2, 0), apart(3, 0)], [1, 2, 2]);
+    }
+
+    /// A trail of two steps on that many devices; on those named the second one failed.
+    fn run(devices: usize, failed: &[usize]) -> Run {
+        let cell = |place: usize| Cell {
+            device: format!("android/{place}"),
+            facts: named(&[("os", ["14", "15"][place % 2])]),
+            ..Cell::default()
+        };
+        let session = |place: usize| {
+            let is_bad = failed.contains(&place);
+            let step = |step: u32| Step {
+                step,
+                status: if is_bad && step == 2 {
+                    StepStatus::Failed
+                } else {
+                    StepStatus::Passed
+                },
+                ..Step::default()
+            };
+            Session {
+                cell: place,
+                outcome: if is_bad {
+                    OutcomeKind::Failed
+                } else {
+                    OutcomeKind::Passed
+                },
+                steps: vec![step(1), step(2)],
+                ..Session::default()
+            }
+        };
+        Run {
+            trails: vec![answer::Trail::default()],
+            cells: (0..devices).map(cell).collect(),
+            sessions: (0..devices).map(session).collect(),
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn what_its_reference_has_passed_is_compared_with_that_without_a_look_at_all_others() {
+        let run = run(1_000, &[500]);
+        let field = Field::new(&run);
+        assert_eq!(field.reference, Some(0));
+        for place in 1..1_000 {
+            assert_eq!(field.baseline(place, 2), Some(0));
+        }
+        assert!(field.by_distance.borrow().is_empty(), "nothing was ranked");
+    }
+
+    #[test]
+    fn what_its_reference_has_not_passed_is_compared_with_the_nearest_to_that_which_did() {
+        let run = run(6, &[0, 2]);
+        let mut field = Field::new(&run);
+        field.reference = Some(0);
+        assert_eq!(field.baseline(5, 1), Some(0));
+        // Of the same system as the reference.
+        assert_eq!(field.baseline(5, 2), Some(4));
+        assert_eq!(field.baseline(4, 2), Some(1));
+        assert_eq!(field.by_distance.borrow().len(), 1, "ranked once");
+    }
 }

@@ -150,7 +150,14 @@ impl Devices {
                     self.retire(device);
                 }
             }
-            Some(Blame::Source | Blame::Host | Blame::Configuration) => {}
+            Some(
+                Blame::Source
+                | Blame::Host
+                | Blame::Configuration
+                | Blame::HostLost
+                | Blame::HostDrained
+                | Blame::RunLost,
+            ) => {}
             None => slot.errors = 0,
         }
     }

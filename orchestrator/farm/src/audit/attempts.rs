@@ -42,14 +42,11 @@ impl Attempt {
     }
 
     /// Whether it was lost with its host or its run.
-    pub const fn is_lost(&self) -> bool {
-        matches!(
-            self.outcome,
-            Some(Outcome::Infrastructure {
-                blame: Blame::Host,
-                ..
-            })
-        )
+    pub fn is_lost(&self) -> bool {
+        let Some(Outcome::Infrastructure { blame, .. }) = &self.outcome else {
+            return false;
+        };
+        *blame == Blame::Host || blame.is_nobodys()
     }
 
     /// Whether it was lost before anything was heard of it: when it began is not known then, nor whether.

@@ -106,12 +106,13 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
             run,
             session,
             host,
+            blame,
             cause,
         } => {
             let subject = names::end(&run, &session, &host);
             // Refused: it has an end, which is all that is wanted.
-            link.put_if(&subject, 0, json(&End::Lost { cause })?, None)
-                .await?;
+            let end = json(&End::Lost { blame, cause })?;
+            link.put_if(&subject, 0, end, None).await?;
             Ok(Done::as_expected(Fact::Lost { run, session, host }))
         }
         Deed::Check {

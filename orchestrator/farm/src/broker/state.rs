@@ -28,7 +28,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use packtrain_drivers::DeviceInfo;
-use packtrain_model::{RunId, SessionId};
+use packtrain_model::{Blame, RunId, SessionId};
 
 use self::device::{Device, Host};
 use self::expression::Expression;
@@ -247,8 +247,10 @@ pub enum Deed {
         run: RunId,
         /// The session.
         session: SessionId,
-        /// The host that lost it.
+        /// The host that had it.
         host: HostName,
+        /// What it was lost with.
+        blame: Blame,
         /// Why, in one sentence.
         cause: String,
     },

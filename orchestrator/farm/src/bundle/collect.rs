@@ -263,6 +263,11 @@ impl Collected {
         }
     }
 
+    /// Where the file is read that lies there in the bundle.
+    pub(crate) fn source(&self, place: &str) -> Option<&Path> {
+        self.files.get(place).map(|(source, _)| source.as_path())
+    }
+
     /// Where a file of this computer lies in the bundle: its path with `/`. `None` when it does not
     /// travel.
     pub fn map(&self, path: &Path) -> Option<String> {

@@ -114,6 +114,8 @@ struct Host {
     over: Vec<RunId>,
     /// Runs that were stopped and are not over: what is granted to them ends at once.
     stopping: HashSet<RunId>,
+    /// Cancelled when what is under way is not waited for any more.
+    drained: CancellationToken,
     told: Adverts,
 }
 
@@ -162,6 +164,7 @@ pub async fn run(
         aborts: HashMap::new(),
         over: Vec::new(),
         stopping: HashSet::new(),
+        drained: CancellationToken::new(),
         told: BTreeMap::new(),
     };
     let served = host.serve(options.ttl, stop).await;
@@ -193,7 +196,6 @@ impl Host {
             self.fence.open_until(moment);
         }
         let mut give_up: Option<Instant> = None;
-        let mut is_cancelled = false;
         loop {
             if self.advert.draining && stop.drain.is_cancelled() && self.running.is_empty() {
                 break;
@@ -205,10 +207,10 @@ impl Host {
                     give_up = Some(Instant::now() + DRAIN);
                 }
                 () = at(give_up) => {
-                    if is_cancelled {
+                    if self.drained.is_cancelled() {
                         break;
                     }
-                    is_cancelled = true;
+                    self.drained.cancel();
                     give_up = Some(Instant::now() + CANCEL);
                     for running in self.running.values() {
                         running.stop.cancel(CancelCause::Interrupt);
@@ -354,6 +356,7 @@ impl Host {
             device: self.key(&device),
             info,
             stop: stop.clone(),
+            drained: self.drained.clone(),
         };
         let (link, runs, run) = (self.link.clone(), Arc::clone(&self.runs), lease.run.clone());
         let task = self

@@ -9,6 +9,7 @@ use futures::FutureExt as _;
 use packtrain_drivers::DeviceInfo;
 use packtrain_engine::{DeviceRequirement, SessionOrder, SessionOutput, SessionStop};
 use packtrain_model::{Blame, Outcome, RunId, SessionId};
+use tokio_util::sync::CancellationToken;
 
 use super::output::{self, Address};
 use super::runs::Runs;
@@ -29,6 +30,8 @@ pub(super) struct Granted {
     /// The device as it is known here.
     pub(super) info: DeviceInfo,
     pub(super) stop: SessionStop,
+    /// Cancelled when the host does not wait any more for what runs on it.
+    pub(super) drained: CancellationToken,
 }
 
 /// Carries a session out and writes its end, unless the farm has given it up. Dropped, it ends at once
@@ -45,6 +48,15 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
     let outcome = match AssertUnwindSafe(walked).catch_unwind().await {
         Ok(outcome) => outcome,
         Err(_) => host_failed("packtrain panicked on its host".to_owned()),
+    };
+    let outcome = match outcome {
+        // Not by its run, which could not tell it from that.
+        Outcome::Cancelled { .. } if granted.drained.is_cancelled() => Outcome::Infrastructure {
+            blame: Blame::HostDrained,
+            cause: format!("its host {} was drained", to.host),
+            hint: None,
+        },
+        outcome => outcome,
     };
     let items = sending.finish().await;
     let end = End::Settled { outcome, items };
@@ -75,6 +87,7 @@ async fn written(link: &Link, end: &End) -> Bytes {
     let stored = match bundle::put(link, whole).await {
         Ok((blob, _)) => End::Large(blob),
         Err(error) => End::Lost {
+            blame: Blame::Host,
             cause: format!("its outcome is large and could not be stored: {error}"),
         },
     };

@@ -1,5 +1,6 @@
 //! One session on the farm, from asking for it to its end.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use chrono::Utc;
 use packtrain_engine::{
     ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
 };
-use packtrain_model::{Blame, Outcome, RunEvent, SessionId};
+use packtrain_model::{Blame, Failure, Outcome, RunEvent, SessionId};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -47,7 +48,7 @@ pub(super) async fn carry_out(
         taken: 0,
         damaged: None,
         told: Told::default(),
-        loss: None,
+        is_given_up: false,
         started: false,
     };
     let outcome = session.live(&mut said, &stop, turn).await;
@@ -57,32 +58,19 @@ pub(super) async fn carry_out(
         () = stop.token().cancelled() => {}
     }
     inner.router.leave(&session.order.session);
-    match session.loss {
-        Some(Loss::GivenUp) => {
-            session.output.took(session.told.waited());
-            inner.give_up(&session.order.session);
-        }
-        Some(Loss::Told | Loss::Disbelieved) | None => session.output.took(session.told.took()),
+    if session.is_given_up {
+        session.output.took(session.told.waited());
+        inner.give_up(&session.order.session);
+    } else {
+        session.output.took(session.told.took());
     }
     if let (Outcome::Infrastructure { blame, .. }, Some(grant)) = (&outcome, &session.grant)
-        && session.loss != Some(Loss::Told)
+        && !blame.is_nobodys()
     {
         let is_host = *blame == Blame::Host;
         inner.avoid(&session.order.session, grant.device.clone(), is_host);
     }
     outcome
-}
-
-/// How a session was lost that nobody can say the outcome of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Loss {
-    /// The farm said so, or its host stopped it: that a host is gone or was started anew, or that the run
-    /// itself was, says nothing against what had it.
-    Told,
-    /// It has an end, which is not believed.
-    Disbelieved,
-    /// It has none, and is not waited for any more: its device is to be taken back.
-    GivenUp,
 }
 
 struct Session<'a> {
@@ -97,7 +85,8 @@ struct Session<'a> {
     /// Why not all of what happened is known, if so.
     damaged: Option<String>,
     told: Told,
-    loss: Option<Loss>,
+    /// Whether it has no end and is not waited for any more: its device is to be taken back.
+    is_given_up: bool,
     /// Whether the journal has its start.
     started: bool,
 }
@@ -150,8 +139,8 @@ impl Session<'_> {
                             return cancelled(stop);
                         }
                         Some(Outcome::Cancelled { .. }) => {
-                            let cause = "its host stopped it".to_owned();
-                            return self.lost(Loss::Told, cause).await;
+                            let cause = "its run was stopped".to_owned();
+                            return self.lost(Blame::RunLost, cause).await;
                         }
                         Some(outcome) => return outcome,
                         None => {}
@@ -292,7 +281,7 @@ impl Session<'_> {
                 Ok(end) => end,
                 Err(why) => {
                     let cause = format!("its end cannot be read: {why}");
-                    return self.lost(Loss::Disbelieved, cause).await;
+                    return self.lost(Blame::Host, cause).await;
                 }
             },
             end => end,
@@ -300,18 +289,19 @@ impl Session<'_> {
         match end {
             End::Large(_) => {
                 let cause = "its end is none".to_owned();
-                self.lost(Loss::Disbelieved, cause).await
+                self.lost(Blame::Host, cause).await
             }
-            End::Lost { cause } => self.lost(Loss::Told, cause).await,
-            End::Settled { outcome, items } => {
+            End::Lost { blame, cause } => self.lost(blame, cause).await,
+            End::Settled { mut outcome, items } => {
+                self.name(&mut outcome);
                 if let Some(damage) = self.damaged.take() {
-                    return self.lost(Loss::Disbelieved, damage).await;
+                    return self.lost(Blame::Host, damage).await;
                 }
                 let outcome = match self.told.judge(outcome, &self.order.trail) {
                     Ok(outcome) => outcome,
                     Err(why) => {
                         let cause = format!("{host} {why}");
-                        return self.lost(Loss::Disbelieved, cause).await;
+                        return self.lost(Blame::Host, cause).await;
                     }
                 };
                 if self.taken == items {
@@ -321,7 +311,7 @@ impl Session<'_> {
                 let (taken, missing) = (self.taken, items.saturating_sub(self.taken));
                 let cause =
                     format!("{missing} of {items} events of {host} are missing after {taken}");
-                self.lost(Loss::Disbelieved, cause).await
+                self.lost(Blame::Host, cause).await
             }
         }
     }
@@ -363,7 +353,12 @@ impl Session<'_> {
                 item => item,
             };
             match item {
-                Item::Event { at, event } => {
+                Item::Event { at, mut event } => {
+                    if let RunEvent::StepFinished { outcome, .. }
+                    | RunEvent::ToolFinished { outcome, .. } = &mut event
+                    {
+                        self.name(outcome);
+                    }
                     // How a session ended the run alone says.
                     let is_hosts = !matches!(
                         event,
@@ -409,21 +404,35 @@ impl Session<'_> {
         }
     }
 
+    /// Says of a failure where it is in the run's own files, not in the host's copy of them.
+    fn name(&self, outcome: &mut Outcome) {
+        let trail = Path::new(self.order.trail.source.name());
+        if let Outcome::Failed(Failure { at: Some(at), .. }) = outcome
+            && let Some(name) = self.inner.files.name(at, trail)
+        {
+            *at = name;
+        }
+    }
+
     fn not_kept(&self, what: &str, why: &dyn std::fmt::Display) {
         let session = &self.order.session;
         tracing::warn!(%session, what, %why, "a host could not hand this over");
     }
 
     /// The session was lost, so that another may take its place.
-    async fn lost(&mut self, how: Loss, cause: String) -> Outcome {
-        self.loss = Some(how);
+    async fn lost(&mut self, blame: Blame, cause: String) -> Outcome {
         self.start_if_not().await;
-        host_failed(cause)
+        Outcome::Infrastructure {
+            blame,
+            cause,
+            hint: None,
+        }
     }
 
     /// The session has no end and is not waited for any more.
     async fn give_up(&mut self, cause: String) -> Outcome {
-        self.lost(Loss::GivenUp, cause).await
+        self.is_given_up = true;
+        self.lost(Blame::Host, cause).await
     }
 
     /// A session that was granted a device and never said so has a start all the same.

@@ -200,6 +200,9 @@ fn an_infrastructure_error_says_whom_it_blames() {
         (Blame::Source, "source", "tool source error"),
         (Blame::Host, "host", "host error"),
         (Blame::Configuration, "configuration", "not applicable"),
+        (Blame::HostLost, "host_lost", "host lost"),
+        (Blame::HostDrained, "host_drained", "host drained"),
+        (Blame::RunLost, "run_lost", "lost with its run"),
     ] {
         let mut sample = small();
         for entry in &mut sample.entries {

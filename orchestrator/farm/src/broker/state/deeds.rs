@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use packtrain_model::{RunId, SessionId};
+use packtrain_model::{Blame, RunId, SessionId};
 
 use super::run::Stage;
 use super::table::{DeviceAt, RunAt, SessionAt};
@@ -72,12 +72,19 @@ impl State {
         self.runs[run].sessions[at].is_confirming = true;
     }
 
-    pub(super) fn lose(&mut self, run: RunAt, at: SessionAt, device: DeviceAt, cause: String) {
+    pub(super) fn lose(
+        &mut self,
+        run: RunAt,
+        at: SessionAt,
+        device: DeviceAt,
+        (blame, cause): (Blame, String),
+    ) {
         let host = self.devices[device].host;
         self.deeds.push(Deed::Lose {
             run: self.runs[run].id.clone(),
             session: self.runs[run].sessions[at].id.clone(),
             host: self.hosts[host].name.clone(),
+            blame,
             cause,
         });
         self.runs[run].deeds += 1;

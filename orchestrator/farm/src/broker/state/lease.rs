@@ -1,6 +1,6 @@
 //! Leases and grants: what stands, and what has to be put right.
 
-use packtrain_model::{RunId, SessionId};
+use packtrain_model::{Blame, RunId, SessionId};
 
 use super::State;
 use super::run::Stage;
@@ -115,24 +115,29 @@ impl State {
         let device = &self.devices[granted];
         let host = &self.hosts[device.host];
         let lease = (device.lease.as_ref()).filter(|_| session.held == Some(granted));
-        let cause = match (&host.advert, lease) {
+        let lost = match (&host.advert, lease) {
             (None, _) if self.deaths_are_certain => {
-                format!("its host {} is gone", host.name)
+                (Blame::HostLost, format!("its host {} is gone", host.name))
             }
             (Some(advert), Some(lease)) if advert.incarnation != lease.incarnation => {
-                format!("its host {} was started anew", host.name)
+                let cause = format!("its host {} was started anew", host.name);
+                (Blame::HostLost, cause)
             }
-            _ if session.is_orphan => "its device was taken back".to_owned(),
+            // With what nobody knows any more: the broker that did it is gone.
+            _ if session.is_orphan => (Blame::HostLost, "its device was taken back".to_owned()),
             (Some(_), Some(_)) if device.advert.is_none() => {
-                format!("its host {} does not have the device any more", host.name)
+                let cause = format!("its host {} does not have the device any more", host.name);
+                (Blame::Device, cause)
             }
-            _ if row.advert.is_none() && self.deaths_are_certain => "its run is gone".to_owned(),
+            _ if row.advert.is_none() && self.deaths_are_certain => {
+                (Blame::RunLost, "its run is gone".to_owned())
+            }
             _ if (row.advert.as_ref()).is_some_and(|run| run.given_up.contains(&session.id)) => {
-                "its run has given it up".to_owned()
+                (Blame::Host, "its run has given it up".to_owned())
             }
             _ => return,
         };
-        self.lose(run, at, granted, cause);
+        self.lose(run, at, granted, lost);
         if self.runs[run].sessions[at].held == Some(granted) {
             self.take_back(granted);
         }

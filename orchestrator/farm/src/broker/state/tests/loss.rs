@@ -18,7 +18,7 @@ fn a_dead_hosts_sessions_are_lost_and_nothing_is_granted_there() {
         host: "mac-1".parse().unwrap(),
     });
     assert_eq!(farm.lost, [names("a", "s1")]);
-    assert_eq!(farm.causes, ["its host mac-1 is gone"]);
+    assert_eq!(farm.causes, ["host lost: its host mac-1 is gone"]);
     assert_eq!(farm.taken_back, [key("android/1@mac-1")]);
     farm.host("mac-1", 1);
     assert_eq!(
@@ -60,7 +60,7 @@ fn a_host_that_was_started_anew_lost_what_it_had() {
         advert,
     });
     assert_eq!(farm.lost, [names("a", "s1")]);
-    assert_eq!(farm.causes, ["its host mac-1 was started anew"]);
+    assert_eq!(farm.causes, ["host lost: its host mac-1 was started anew"]);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_session_on_a_device_that_its_host_does_not_have_is_lost() {
     assert_eq!(farm.lost, [names("a", "s1")]);
     assert_eq!(
         farm.causes,
-        ["its host mac-1 does not have the device any more"]
+        ["device error: its host mac-1 does not have the device any more"]
     );
 }
 
@@ -83,6 +83,7 @@ fn a_dead_runs_devices_are_free_and_its_demands_wait_until_it_is_resumed() {
     farm.run_of("b", 1, "android");
     farm.tell(Fact::RunGone { run: run_id("a") });
     assert_eq!(farm.lost, [names("a", "s1")]);
+    assert_eq!(farm.causes, ["lost with its run: its run is gone"]);
     assert_eq!(farm.order("b"), ["s1"]);
     farm.play();
     assert_eq!(farm.order("a"), ["s1"]);
@@ -97,7 +98,7 @@ fn a_session_that_its_run_has_given_up_gives_its_device_back() {
     farm.run_of("a", 2, "android");
     farm.give_up("a", "s1");
     assert_eq!(farm.lost, [names("a", "s1")]);
-    assert_eq!(farm.causes, ["its run has given it up"]);
+    assert_eq!(farm.causes, ["host error: its run has given it up"]);
     assert_eq!(farm.taken_back, [key("android/1@mac-1")]);
     assert_eq!(farm.order("a"), ["s1", "s2"]);
     farm.give_up("a", "s1");
@@ -300,7 +301,10 @@ fn a_new_leader_loses_what_was_taken_back_or_died_while_nobody_led() {
     farm.causes.sort();
     assert_eq!(
         farm.causes,
-        ["its device was taken back", "its host mac-2 is gone"]
+        [
+            "host lost: its device was taken back",
+            "host lost: its host mac-2 is gone"
+        ]
     );
 }
 

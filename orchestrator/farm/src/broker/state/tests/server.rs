@@ -321,9 +321,10 @@ impl Server {
                 run,
                 session,
                 host,
+                blame,
                 cause,
             } => {
-                self.causes.push(cause);
+                self.causes.push(format!("{}: {cause}", blame.word()));
                 let (of, id) = names(&run, &session);
                 if self.ends.insert((of.clone(), id.clone(), host.clone())) {
                     self.lost.push((of.clone(), id.clone()));
