@@ -73,7 +73,9 @@ impl Reach {
             "about" if url.path() == "blank" => Ok(()),
             "file" => {
                 self.admits_files()?;
-                let is_held = url.to_file_path().is_ok_and(|file| self.held(&file).is_some());
+                let is_held = url
+                    .to_file_path()
+                    .is_ok_and(|file| self.held(&file).is_some());
                 is_held
                     .then_some(())
                     .ok_or_else(|| refused("what is no file of the project"))

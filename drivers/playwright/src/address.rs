@@ -32,7 +32,8 @@ fn whole(options: &SessionOptions, url: &str) -> Result<String> {
     if let Some(reach) = &options.reach {
         reach.admits_files()?;
     }
-    let is_held = |file: &PathBuf| (options.reach.as_ref()).is_none_or(|reach| reach.holds(file));
+    let is_held =
+        |file: &PathBuf| (options.reach.as_ref()).is_none_or(|reach| reach.held(file).is_some());
     let file = options
         .folders
         .iter()

@@ -186,8 +186,16 @@ fn a_file_is_one_below_the_folder_with_links_followed() {
         }
         let elsewhere = address("page.html").replace("file://", "file://host");
         assert!(refusal(&reach, &elsewhere).is_some());
-        assert!(reach.held(&around.path().join("project/page.html")).is_some());
-        assert!(reach.held(&around.path().join("project2/page.html")).is_none());
+        assert!(
+            reach
+                .held(&around.path().join("project/page.html"))
+                .is_some()
+        );
+        assert!(
+            reach
+                .held(&around.path().join("project2/page.html"))
+                .is_none()
+        );
         assert!(reach.admits_files().is_ok());
     }
     // Nothing lies below a folder that is not there.

@@ -259,7 +259,10 @@ impl Hub {
         let all = all.unwrap_or_else(PoisonError::into_inner);
         let known = all.get(&requester(visitor, client));
         let is_busy = |agent: &&Agent| !agent.gone.is_cancelled() && !agent.has_nothing();
-        let Some(agent) = known.map(Present::agent).filter(|agent| is_busy(&&***agent)) else {
+        let Some(agent) = known
+            .map(Present::agent)
+            .filter(|agent| is_busy(&&***agent))
+        else {
             return Ok(None);
         };
         // Its endpoint's toolset is what it is now.

@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rmcp::model::{
-    JsonObject, ProtocolVersion, ReadResourceRequestParams, ResourceContents, SubscriptionFilter, Tool, ToolAnnotations,
+    JsonObject, ProtocolVersion, ReadResourceRequestParams, ResourceContents, SubscriptionFilter,
+    Tool, ToolAnnotations,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, RunningService, ServiceError,
