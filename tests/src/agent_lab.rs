@@ -53,11 +53,9 @@ impl AgentLab {
         self.lab.folder().join(".run/packtrain")
     }
 
-    /// The program, in the workspace, with no daemon to find but the workspace's own.
+    /// The program, in the workspace.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.lab.command(words);
-        command.env("XDG_RUNTIME_DIR", self.lab.folder().join(".run"));
-        command
+        self.lab.command(words)
     }
 
     /// Runs the program to its end.

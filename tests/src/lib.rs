@@ -91,8 +91,8 @@ impl Lab {
             .current_dir(self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path().join(".config"))
             .env("XDG_STATE_HOME", self.folder.path().join(".state"))
-            // A daemon of the workspace is where its state is.
-            .env_remove("XDG_RUNTIME_DIR")
+            // No daemon but the workspace's own is to be found.
+            .env("XDG_RUNTIME_DIR", self.folder.path().join(".run"))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         command

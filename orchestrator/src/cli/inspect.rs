@@ -264,10 +264,11 @@ fn on_device(
         };
         if wiring.is_real(&device.id) {
             let warm = client::devices(context.project_key()).await;
+            let names = [device.id.clone(), wiring.phone(&device.id)];
             let known = warm
                 .into_iter()
                 .flatten()
-                .find(|it| it.info.id == device.id);
+                .find(|it| names.contains(&it.info.id));
             if let Some(taken) = known.filter(|known| !known.is_free) {
                 let error = CliError::infrastructure(format!("{} is {}", device.id, taken.state));
                 return Err(error.hint("`packtrain agents` shows who is connected"));

@@ -81,16 +81,10 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
         // Answered above.
         Wants::Stop => Ok(()),
         // Who has a device is so whatever has become of the configuration.
-        Wants::Devices { open: false } => match hub.opened(&project).await {
-            Some(project) => {
-                let devices = project.devices().await;
-                grant(&mut writer, &DevicesNews { devices }).await
-            }
-            None => {
-                let error = CliError::misuse("the project is not open");
-                refuse(&mut writer, error).await
-            }
-        },
+        Wants::Devices { open: false } => {
+            let devices = hub.devices(&project).await;
+            grant(&mut writer, &DevicesNews { devices }).await
+        }
         Wants::Devices { open: true } => match hub.project(project, files).await {
             Ok(project) => {
                 let devices = project.devices().await;

@@ -69,8 +69,8 @@ pub(crate) enum Wants {
         /// The toolset that is equipped from the start.
         toolset: Option<String>,
     },
-    /// The devices, with who has them. Those of a project that is not open, only if it shall be opened
-    /// for it.
+    /// The devices, with who has them. Of a project that is not open, and shall not be opened for it, the
+    /// phones of all others.
     Devices { open: bool },
     /// To have a session carried out.
     Session(Box<SessionRequest>),
