@@ -297,12 +297,15 @@ impl Fleet {
             ticket: Ticket(self.shared.others.number()),
             connector: device.connector,
         };
-        request.wait(device.actor, on_wait).await.unwrap_or_else(|| {
-            // The actor is gone.
-            self.find(id)?;
-            let bug = DriverError::lost("its actor ended, which is a bug");
-            Err(LeaseError::NotConnected(bug))
-        })
+        request
+            .wait(device.actor, on_wait)
+            .await
+            .unwrap_or_else(|| {
+                // The actor is gone.
+                self.find(id)?;
+                let bug = DriverError::lost("its actor ended, which is a bug");
+                Err(LeaseError::NotConnected(bug))
+            })
     }
 
     /// How every device is, by name.

@@ -5,7 +5,7 @@ mod agent;
 mod http;
 mod stdio;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -101,6 +101,14 @@ impl AgentLab {
     #[track_caller]
     pub fn stdio(&self, name: &str) -> Agent {
         self.stdio_with(name, &[])
+    }
+
+    /// An agent by `packtrain mcp` that works on the project in this folder.
+    #[track_caller]
+    pub fn stdio_in(&self, folder: &Path, name: &str) -> Agent {
+        let mut command = self.command(&["mcp"]);
+        command.current_dir(folder);
+        Agent::stdio(command, name)
     }
 
     /// An agent by `packtrain mcp` with these flags.

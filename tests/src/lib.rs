@@ -236,6 +236,19 @@ pub fn interrupt(child: &Child) {
     send("-INT", child.id());
 }
 
+/// Waits until a program says that on standard error; answers the line.
+#[track_caller]
+pub fn until_said(child: &mut Child, what: &str) -> String {
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(what) {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    child.stderr = Some(said.into_inner());
+    line
+}
+
 /// Waits until a run says that it stops: two signals that the system delivers at once would be one.
 #[track_caller]
 pub fn stopping(child: &mut Child) {

@@ -370,7 +370,13 @@ fn what_one_fleet_cannot_connect_is_no_answer_to_those_of_another() {
     for fleet in [Fleet::One, Fleet::One, Fleet::Other, Fleet::One] {
         world.does(Action::Request(fleet));
     }
-    let waiting = |world: &World| world.unanswered.iter().map(|(it, _)| it.0).collect::<Vec<_>>();
+    let waiting = |world: &World| {
+        world
+            .unanswered
+            .iter()
+            .map(|(it, _)| it.0)
+            .collect::<Vec<_>>()
+    };
     // Who asked when it was being connected already waits for the next attempt.
     world.does(Action::DoesNotConnect);
     assert_eq!(waiting(&world), [2, 3, 4]);

@@ -13,6 +13,7 @@ use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
 use super::hub::Hub;
+use super::lent;
 use super::place::DaemonState;
 use super::sessions;
 use super::wire::{self, Answer, DevicesNews, Hello, Problem, VERSION, Wants};
@@ -96,6 +97,13 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             Ok(project) => {
                 let _using = Arc::clone(&project.in_use);
                 sessions::carry_out(*request, &hub, &project, reader, writer).await
+            }
+            Err(error) => refuse(&mut writer, error).await,
+        },
+        Wants::Device(request) => match hub.project(project, files).await {
+            Ok(project) => {
+                let _using = Arc::clone(&project.in_use);
+                lent::lend(request, &hub, &project, reader, writer).await
             }
             Err(error) => refuse(&mut writer, error).await,
         },

@@ -48,8 +48,8 @@ impl Place {
     /// # Errors
     /// When there is none, others may enter it, or its path is too long for a socket.
     pub(crate) fn of_user() -> Result<Self, CliError> {
-        let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let folder = runtime_folder(given, Path::new(RUNTIME_FOLDERS));
+        let given = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
+        let folder = runtime_folder(given.map(PathBuf::from), Path::new(RUNTIME_FOLDERS));
         let folder = folder.map(|path| path.join("packtrain"));
         let folder = folder.or_else(|| Some(wiring::state_folder()?.join("daemon")));
         let folder = folder.ok_or_else(|| {
@@ -265,7 +265,7 @@ mod tests {
         // What is given counts, and what is given in vain is no reason to look elsewhere.
         let given = |path: &str| runtime_folder(Some(path.into()), users.path());
         assert_eq!(given("/tmp"), Some("/tmp".into()));
-        for wrong in ["", "tmp", "/tmp/is/not/there"] {
+        for wrong in ["tmp", "/tmp/is/not/there"] {
             assert_eq!(given(wrong), None, "{wrong}");
         }
         // Only root can give it away.

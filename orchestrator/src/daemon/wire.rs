@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use super::lent::LoanRequest;
 use crate::exit::CliError;
 
 /// The most of a line.
@@ -74,6 +75,8 @@ pub(crate) enum Wants {
     Devices { open: bool },
     /// To have a session carried out.
     Session(Box<SessionRequest>),
+    /// To have a device for a while.
+    Device(LoanRequest),
     /// Who is connected.
     Agents,
     /// The end of an agent.
