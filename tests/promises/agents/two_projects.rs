@@ -14,10 +14,11 @@ use crate::adb_server::AdbServer;
 
 /// The project of the lab, another one in a folder of its own, and a phone that both have.
 struct Desk {
-    lab: AgentLab,
     phone: String,
-    _server: AdbServer,
     _phones: Phones,
+    _server: AdbServer,
+    // Last: nothing of what is in its folder runs then.
+    lab: AgentLab,
 }
 
 impl Desk {
@@ -34,9 +35,9 @@ impl Desk {
             .write("other/packtrain.yaml", &config(", agent: shell"));
         Self {
             phone: format!("android/{address}"),
-            lab,
-            _server: server,
             _phones: phones,
+            _server: server,
+            lab,
         }
     }
 
@@ -77,7 +78,7 @@ fn a_phone_of_two_projects_has_one_holder_and_one_queue() {
         (&seen["state"], &seen["free"]),
         (&json!(has), &json!(false))
     );
-    let hasty = json!({ "device": phone, "wait_ms": 100 });
+    let hasty = json!({ "device": phone, "wait_ms": 2_000 });
     let told = there.call("device_acquire", hasty);
     assert!(
         told.is_error && told.text.starts_with("device_busy: ") && told.text.contains(&has),
@@ -139,7 +140,7 @@ fn runs_of_one_project_wait_for_agents_of_the_other_and_the_other_way_round() {
     let short = desk.lab.lab().folder().join(short);
     let words = ["run", short.to_str().unwrap(), "--screenshots=none", "-d"];
     let mut run = desk.there(&[&words[..], &[phone]].concat());
-    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let run = run.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = run.spawn().unwrap();
     let line = until_said(&mut run, "in use by here");
     assert!(line.contains(phone), "{line}");
