@@ -6,6 +6,7 @@ mod crowd;
 mod deaths;
 mod disk;
 mod fences;
+mod lent;
 mod life;
 mod names;
 mod place;
@@ -14,6 +15,7 @@ mod queue;
 mod runs;
 mod sources;
 mod tasks;
+mod two_projects;
 
 use packtrain_tests::agent_lab::{Agent, AgentLab, Called};
 use serde_json::{Value, json};
