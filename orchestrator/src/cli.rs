@@ -132,6 +132,9 @@ const MAKES_A_PROJECT: [&str; 5] = [
     "PACKTRAIN_TRAILS_DIR",
 ];
 
+/// The variables by which the user's own configuration is found.
+const LEADS_TO_THE_USERS_FILE: [&str; 2] = ["HOME", "XDG_CONFIG_HOME"];
+
 /// What every command starts from.
 pub(crate) struct Context {
     pub(crate) color: Color,
@@ -186,8 +189,10 @@ impl Context {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
         // How runs go about it is for each of them to say.
-        let environment = variables
-            .filter(|(name, _)| MAKES_A_PROJECT.iter().any(|start| name.starts_with(start)));
+        let environment = variables.filter(|(name, _)| {
+            MAKES_A_PROJECT.iter().any(|start| name.starts_with(start))
+                || LEADS_TO_THE_USERS_FILE.contains(&name.as_str())
+        });
         let here = &self.working_directory;
         let found = packtrain_config::find(here);
         let given = self.config_file.as_ref().map(|file| {

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM, counted by a thread that needs nothing else to work: the first asks to stop,
+//! Ctrl-C, SIGTERM and a terminal that is closed, counted by a thread that needs nothing else to work: the first asks to stop,
 //! the second quits with what there is, the third just quits.
 
 mod descendants;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use packtrain_engine::{Stop, StopReason};
 use packtrain_model::Exit;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -23,6 +23,15 @@ const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is done before the program quits, and the exit code.
 type LastAct = Box<dyn FnOnce() -> Exit + Send>;
+
+/// Whether the program shall outlive its terminal, as `nohup` has it; taken for so where that cannot be
+/// found out.
+fn is_hanging_up_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_none_or(|mask| mask & (1 << (SIGHUP - 1)) != 0)
+}
 
 /// The signals that ask the program to end, from the moment this is made until it has ended.
 #[derive(Clone)]
@@ -47,7 +56,8 @@ impl Interrupts {
         let listening = interrupts.clone();
         let start = || -> io::Result<()> {
             let (signals, pipe) = UnixStream::pair()?;
-            for signal in [SIGINT, SIGTERM] {
+            let hung_up = (!is_hanging_up_ignored()).then_some(SIGHUP);
+            for signal in [SIGINT, SIGTERM].into_iter().chain(hung_up) {
                 signal_hook::low_level::pipe::register(signal, pipe.try_clone()?)?;
             }
             std::thread::Builder::new()

@@ -227,6 +227,7 @@ impl Ours {
             loader: Arc::new(NoTrails),
             caller: Caller::Person,
             working_directory: self.folder.clone(),
+            environment: None,
             scratch: None,
         };
         let run = Run {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, WaitReason};
+use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, LeaseError, WaitReason};
 use packtrain_drivers::{
     AppCommand, BoxFuture, Command, DeviceInfo, Observation, Platform,
     SessionOptions as DeviceOptions,
@@ -14,7 +14,7 @@ use packtrain_drivers::{
 use packtrain_model::trail::{Recorded, Step, ToolCall, Trail, lineage};
 use packtrain_model::{Memory, Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use crate::by_hand::ByHand;
 use crate::changes;
@@ -26,6 +26,8 @@ use crate::matrix;
 use crate::order::{Screenshots, SessionOptions, SessionOrder};
 use crate::stop::SessionStop;
 
+/// How long a device may be in the hands of others.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Tools and drivers give up this much before a deadline, to say why.
 pub(crate) const DEADLINE_MARGIN: Duration = Duration::from_millis(300);
 
@@ -42,6 +44,8 @@ pub struct Here {
     pub caller: Caller,
     /// Where relative paths lead when they lead nowhere from the trail's folder.
     pub working_directory: PathBuf,
+    /// Variables of the commands that sessions run; without any, those of this process.
+    pub environment: Option<Arc<BTreeMap<String, String>>>,
     /// Folder for downloads and device logs while they are written; without one there are none.
     pub scratch: Option<PathBuf>,
 }
@@ -61,16 +65,25 @@ impl Here {
             return Err(Outcome::failed("no device was chosen for it"));
         };
         let holder = format!("{} of run {}", order.session, order.run);
-        let deadline = Instant::now() + order.options.connect_timeout;
+        // Who has it takes as long as it takes; what is limited is how long it may take to connect.
+        let (reasons, reason) = watch::channel(None);
         let on_wait = |reason: &WaitReason| {
-            if matches!(reason.state, DeviceState::Leased(_)) {
+            if is_held(reason) {
                 output.waits(&format!("{}: {reason}", required.id));
             }
+            reasons.send_replace(Some(reason.clone()));
         };
+        let deadline = Instant::now() + LONGEST_WAIT;
         let leasing = self
             .fleet
             .lease_with(&required.id, &holder, deadline, stop.token(), on_wait);
-        match leasing.await {
+        let leased = tokio::select! {
+            leased = leasing => leased,
+            reason = connected_too_long(reason, order.options.connect_timeout) => {
+                Err(LeaseError::TimedOut { device: required.id.clone(), reason })
+            }
+        };
+        match leased {
             Ok(lease) => self.open_on(order, lease, output, stop).await,
             Err(error) => {
                 output.record(started(order, required.clone())).await;
@@ -93,6 +106,29 @@ impl Here {
         let device = lease.device().clone();
         output.record(started(order, device)).await;
         SessionContext::begin(order, lease, self, output, stop).await
+    }
+}
+
+fn is_held(reason: &WaitReason) -> bool {
+    matches!(reason.state, DeviceState::Leased(_)) || reason.ahead > 0
+}
+
+/// Waits until a device that nobody else has has been waited for as long as that; answers why.
+async fn connected_too_long(
+    mut reason: watch::Receiver<Option<WaitReason>>,
+    limit: Duration,
+) -> WaitReason {
+    let is_others = |reason: &Option<WaitReason>| reason.as_ref().is_some_and(is_held);
+    loop {
+        // Its sender lives as long as the device is waited for.
+        let _ = reason.wait_for(|reason| !is_others(reason)).await;
+        if tokio::time::timeout(limit, reason.wait_for(is_others))
+            .await
+            .is_err()
+            && let Some(reason) = reason.borrow().clone()
+        {
+            return reason;
+        }
     }
 }
 
@@ -214,7 +250,8 @@ impl SessionContext {
                 order.target.clone(),
                 folders,
                 stop.token().clone(),
-            ),
+            )
+            .with_environment(here.environment.clone()),
             registry: here.registry.clone(),
             loader: Arc::clone(&here.loader),
             output,

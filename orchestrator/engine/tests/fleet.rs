@@ -349,6 +349,7 @@ impl Bench {
             loader: Arc::new(Trails(inner.collect())),
             caller: self.caller,
             working_directory: "/".into(),
+            environment: None,
             scratch: None,
         };
         let run = Run {

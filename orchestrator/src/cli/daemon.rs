@@ -19,6 +19,8 @@ use crate::{render, runtime};
 
 /// After how long without anybody it ends, in minutes.
 const IDLE_MINUTES: u64 = 10;
+/// Bytes of a log that the next daemon writes on.
+const MOST_LOG: u64 = 1024 * 1024;
 /// How long a daemon may take to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often it is looked whether it has.
@@ -110,7 +112,15 @@ fn start(idle: Option<u64>) -> Result<(), CliError> {
         |error: &std::io::Error| CliError::infrastructure("cannot start the daemon").because(error);
     let place = Place::of_user()?;
     place.prepare()?;
-    let log = std::fs::File::create(place.log()).map_err(|error| failed(&error))?;
+    // Whoever is ending may still have something to say.
+    let log = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(place.log());
+    let log = log.map_err(|error| failed(&error))?;
+    if log.metadata().is_ok_and(|about| about.len() > MOST_LOG) {
+        log.set_len(0).map_err(|error| failed(&error))?;
+    }
     let errors = log.try_clone().map_err(|error| failed(&error))?;
     let program = std::env::current_exe().map_err(|error| failed(&error))?;
     // What was given to this process is given to it.
@@ -134,11 +144,13 @@ fn start(idle: Option<u64>) -> Result<(), CliError> {
 
 fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
     let Some(state) = client::running()? else {
-        match format {
-            Format::Json => {
+        let is_ending = Place::of_user()?.is_taken();
+        match (format, is_ending) {
+            (Format::Json, _) => {
                 render::out(&json!({ "schema_version": 1, "running": false }).to_string())
             }
-            Format::Text => render::say("there is no daemon; `packtrain mcp` starts one"),
+            (Format::Text, true) => render::say("the daemon is ending"),
+            (Format::Text, false) => render::say("there is no daemon; `packtrain mcp` starts one"),
         }
         return Ok(Exit::Passed);
     };
@@ -168,12 +180,18 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
 }
 
 async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
-    let Some(state) = client::running()? else {
-        render::say("there is no daemon");
-        return Ok(Exit::Passed);
-    };
-    client::ask(&state.socket, project, Wants::Stop).await?;
     let place = Place::of_user()?;
+    let process = match client::running()? {
+        Some(state) => {
+            client::ask(&state.socket, project, Wants::Stop).await?;
+            format!(", process {},", state.pid)
+        }
+        None if place.is_taken() => String::new(),
+        None => {
+            render::say("there is no daemon");
+            return Ok(Exit::Passed);
+        }
+    };
     let gone = async {
         let mut every = tokio::time::interval(STOP_POLL);
         // The lock is free when it has ended.
@@ -184,10 +202,8 @@ async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
     match tokio::time::timeout(STOP_TIMEOUT, gone).await {
         Ok(()) => Ok(Exit::Passed),
         Err(_) => Err(CliError::infrastructure(format!(
-            "the daemon, process {}, did not end within {} s",
-            state.pid,
+            "the daemon{process} did not end within {} s",
             STOP_TIMEOUT.as_secs()
-        ))
-        .hint(format!("kill {}", state.pid))),
+        ))),
     }
 }

@@ -27,7 +27,7 @@ use serde_json::json;
 use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace, scaffold};
-use crate::daemon::wire::{DevicesNews, Wants};
+use crate::daemon::wire::{DeviceNews, DevicesNews, Wants};
 use crate::daemon::{LentDevice, client};
 use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
@@ -310,6 +310,33 @@ async fn lent(
     })
 }
 
+/// That the daemon has given none of these phones to somebody: whoever connects them besides drives them
+/// under that one's hands.
+///
+/// # Errors
+/// When it has.
+pub(super) async fn refuse_taken(
+    devices: &[DeviceInfo],
+    wiring: &Wiring,
+    context: &Context,
+) -> Result<(), CliError> {
+    let real = devices.iter().filter(|device| wiring.is_real(&device.id));
+    let real: Vec<_> = real.map(|device| &device.id).collect();
+    if real.is_empty() {
+        return Ok(());
+    }
+    let warm = client::devices(context.project_key()).await;
+    let warm = warm.unwrap_or_default();
+    for id in real {
+        let is_it = |news: &&DeviceNews| news.info.id == *id || news.info.id == wiring.phone(id);
+        if let Some(taken) = warm.iter().find(is_it).filter(|known| !known.is_free) {
+            let error = CliError::infrastructure(format!("{id} is {}", taken.state));
+            return Err(error.hint("`packtrain agents` shows who is connected"));
+        }
+    }
+    Ok(())
+}
+
 /// The device, connected by this process.
 ///
 /// # Errors
@@ -321,18 +348,7 @@ async fn own(words: &[String], config: &Config, context: &Context) -> Result<Cho
     let [device] = chosen.as_slice() else {
         return Err(CliError::misuse("several devices match").hint("choose one of them with -d"));
     };
-    if wiring.is_real(&device.id) {
-        let warm = client::devices(context.project_key()).await;
-        let names = [device.id.clone(), wiring.phone(&device.id)];
-        let known = warm
-            .into_iter()
-            .flatten()
-            .find(|it| names.contains(&it.info.id));
-        if let Some(taken) = known.filter(|known| !known.is_free) {
-            let error = CliError::infrastructure(format!("{} is {}", device.id, taken.state));
-            return Err(error.hint("`packtrain agents` shows who is connected"));
-        }
-    }
+    refuse_taken(&chosen, &wiring, context).await?;
     let mut connectors = wiring.connectors().iter();
     let found = connectors.find(|connector| *connector.id() == device.id);
     let connector = found.map(Arc::clone);
@@ -395,6 +411,7 @@ fn on_device(
             loader: Arc::new(trails::Disk),
             caller: Caller::Person,
             working_directory: context.working_directory.clone(),
+            environment: None,
             scratch: None,
         };
         let (order, stop) = (order(device.clone(), target), SessionStop::default());

@@ -30,6 +30,7 @@ pub(crate) use self::given::targets;
 use self::recording::{Recording, RunFolder};
 pub(crate) use self::shown::ShownArgs;
 use super::check::Calls;
+use super::inspect::refuse_taken;
 use super::select::select;
 use super::{Context, Workspace};
 use crate::exit::CliError;
@@ -139,6 +140,9 @@ pub(crate) async fn execute(
         let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
         return Ok(Exit::Passed);
     }
+    if daemon.is_none() {
+        refuse_taken(&plan.devices, &wiring, context).await?;
+    }
     let folder = RunFolder::create(&config, &plan.run, context.color)?;
     let sources = if daemon.is_none() && sources::are_needed(&config, &registry, &plan) {
         let purpose = Purpose {
@@ -177,6 +181,7 @@ pub(crate) async fn execute(
                 loader: Arc::new(trails::Disk),
                 caller: Caller::Person,
                 working_directory: context.working_directory.clone(),
+                environment: None,
                 scratch: Some(scratch),
             };
             (Arc::new(here), Some(fleet))

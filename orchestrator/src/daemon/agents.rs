@@ -275,6 +275,17 @@ impl Agents {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Who else has a toolset of this name equipped in an agent's project.
+    pub(crate) fn equipping(&self, but: &Agent, toolset: &str) -> Option<String> {
+        let all = self.all();
+        let mut others = all.values().filter(|agent| {
+            agent.id != but.id
+                && Arc::ptr_eq(&agent.project, &but.project)
+                && agent.equipped().name() == Some(toolset)
+        });
+        others.next().map(|agent| agent.title())
+    }
+
     /// Takes somebody in; they leave when what is answered is dropped.
     pub(crate) fn join(
         &self,

@@ -13,9 +13,12 @@ pub(crate) use super::place::DaemonState;
 use super::place::Place;
 use super::wire::{self, Answer, DeviceNews, DevicesNews, Hello, ProjectKey, VERSION, Wants};
 use crate::exit::CliError;
+use crate::render;
 
 /// How long a daemon may take to come up.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the one before may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often it is looked for meanwhile.
 const START_POLL: Duration = Duration::from_millis(5);
 /// How long it may take to answer what needs no device.
@@ -53,10 +56,17 @@ pub(crate) async fn started(
     }
     let place = Place::of_user()?;
     place.prepare()?;
+    let limit = match place.is_taken() {
+        false => START_TIMEOUT,
+        true => {
+            render::say("waiting for the daemon that is ending");
+            END_TIMEOUT + START_TIMEOUT
+        }
+    };
     start(project, &place, idle)?;
     let begun = Instant::now();
     let mut every = tokio::time::interval(START_POLL);
-    while begun.elapsed() < START_TIMEOUT {
+    while begun.elapsed() < limit {
         every.tick().await;
         if let Some(state) = running()? {
             return compatible(state);
@@ -65,7 +75,7 @@ pub(crate) async fn started(
     let log = std::fs::read_to_string(place.log()).unwrap_or_default();
     let mut error = CliError::infrastructure(format!(
         "the daemon did not come up within {} s",
-        START_TIMEOUT.as_secs()
+        limit.as_secs()
     ));
     for line in log
         .lines()

@@ -98,17 +98,11 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             Err(error) => refuse(&mut writer, error).await,
         },
         Wants::Session(request) => match hub.project(project, files).await {
-            Ok(project) => {
-                let _using = Arc::clone(&project.in_use);
-                sessions::carry_out(*request, &hub, &project, reader, writer).await
-            }
+            Ok(project) => sessions::carry_out(*request, &hub, &project, reader, writer).await,
             Err(error) => refuse(&mut writer, error).await,
         },
         Wants::Device(request) => match hub.project(project, files).await {
-            Ok(project) => {
-                let _using = Arc::clone(&project.in_use);
-                lent::lend(request, &hub, &project, reader, writer).await
-            }
+            Ok(project) => lent::lend(request, &hub, &project, reader, writer).await,
             Err(error) => refuse(&mut writer, error).await,
         },
         Wants::Mcp { toolset } => {

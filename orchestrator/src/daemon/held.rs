@@ -16,7 +16,7 @@ use packtrain_engine::{
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::ToolCall;
 use packtrain_model::{Outcome, RunId};
-use packtrain_tools::Answer;
+use packtrain_tools::{Answer, Caller, SharedRegistry};
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -24,7 +24,9 @@ use tokio_util::task::TaskTracker;
 use self::session::{ByHand, Doing, End, NewRun, Watched, driven_by};
 use super::activity::Activity;
 use super::agents::Agent;
+use super::toolbox::Toolbox;
 use crate::exit::CliError;
+use crate::mcp::catalog::Listing;
 use crate::sinks::disk::Disk;
 
 /// How long an agent may keep a device, and how long without doing anything with it.
@@ -54,6 +56,8 @@ pub(crate) struct Held {
     /// The run whose report tells what was done.
     pub(crate) run: RunId,
     session: Arc<RwLock<Option<SessionContext>>>,
+    /// What it was taken with.
+    tools: (Arc<Toolbox>, SharedRegistry),
     /// How it ends; the first word counts.
     done: watch::Sender<Option<End>>,
     /// Cancelled when it is let go of, whatever is under way.
@@ -144,6 +148,7 @@ impl Held {
                 Some(folder),
             )
             .await?;
+        let tools = (Arc::clone(&toolbox), here.registry.clone());
         let mut options = RunOptions {
             session: SessionOptions {
                 timeout: LONGEST,
@@ -225,6 +230,7 @@ impl Held {
             device,
             run,
             session,
+            tools,
             done,
             closing,
             closed,
@@ -232,6 +238,12 @@ impl Held {
             seen: Mutex::default(),
             activity: Activity::new(),
         }))
+    }
+
+    /// The tools that it was taken with, as they are listed.
+    pub(crate) fn listed(&self, agent: &Caller) -> Arc<Listing> {
+        let (toolbox, registry) = &self.tools;
+        toolbox.catalog.of(&registry.snapshot(), agent)
     }
 
     /// Makes one call on the device; `None` when it was let go of meanwhile.

@@ -4,12 +4,13 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_device_actors::SharedDevices;
 use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -29,8 +30,38 @@ const REQUESTERS_OF_ONE: usize = 128;
 const RUNS: usize = 64;
 const CHECKS: usize = 2;
 
+/// How long a project that nobody uses stays open.
+const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
+
+/// A project in one state of its files.
+struct Known {
+    files: u64,
+    opening: Arc<Opening>,
+    /// Since when it was seen to be used by nobody.
+    unused: Option<Instant>,
+}
+
 /// A project, once it is open.
-type Opened = Arc<OnceCell<Arc<Project>>>;
+#[derive(Default)]
+struct Opening {
+    project: OnceCell<Arc<Project>>,
+    /// Cancelled when what it was before is closed.
+    before: Option<CancellationToken>,
+}
+
+/// A project that stays open as long as this is kept.
+pub(crate) struct Using {
+    project: Arc<Project>,
+    _using: Arc<()>,
+}
+
+impl std::ops::Deref for Using {
+    type Target = Arc<Project>;
+
+    fn deref(&self) -> &Arc<Project> {
+        &self.project
+    }
+}
 
 /// Who comes by single requests.
 type Requester = (String, Option<String>, String);
@@ -49,7 +80,7 @@ pub(super) struct Tickets(Arc<Mutex<BTreeSet<String>>>);
 pub(super) struct Ticket(pub(super) String, Tickets);
 
 impl Tickets {
-    fn all(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+    fn all(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -75,7 +106,8 @@ impl Drop for Ticket {
 /// Projects, agents, and what goes on.
 pub(crate) struct Hub {
     pub(crate) agents: Agents,
-    projects: tokio::sync::Mutex<BTreeMap<ProjectKey, (u64, Opened)>>,
+    /// Held for moments only.
+    projects: Mutex<BTreeMap<ProjectKey, Known>>,
     /// The phones of all projects: whoever has one has it before all others.
     phones: SharedDevices,
     arbiter: ArbiterHandle,
@@ -99,7 +131,7 @@ impl Hub {
     pub(crate) fn new(arbiters: &[ArbiterHandle], ending: CancellationToken) -> Arc<Self> {
         Arc::new(Self {
             agents: Agents::default(),
-            projects: tokio::sync::Mutex::default(),
+            projects: Mutex::default(),
             phones: SharedDevices::new(arbiters),
             arbiter: arbiters[0].clone(),
             requesters: Mutex::default(),
@@ -122,44 +154,105 @@ impl Hub {
         self: &Arc<Self>,
         key: ProjectKey,
         files: u64,
-    ) -> Result<Arc<Project>, CliError> {
-        let cell = {
-            let mut projects = self.projects.lock().await;
-            let (known, cell) = projects
-                .entry(key.clone())
-                .or_insert_with(|| (files, Arc::default()));
-            if *known != files {
-                if let Some(old) = cell.get() {
-                    self.forget_requesters(|agent| {
-                        Arc::ptr_eq(&agent.project, old) && agent.has_nothing()
-                    });
-                    if old.is_in_use() {
-                        return Err(self.changed(old));
-                    }
-                    old.close().await;
+    ) -> Result<Using, CliError> {
+        loop {
+            let opening = self.opening(&key, files)?;
+            let opened = opening.project.get_or_try_init(async || {
+                if let Some(before) = &opening.before {
+                    before.cancelled().await;
                 }
-                (*known, *cell) = (files, Arc::default());
+                let opened = Project::open(key.clone(), &self.phones, self.arbiter.clone());
+                let project = Arc::new(opened.await?);
+                self.look_after(&project);
+                Ok::<_, CliError>(project)
+            });
+            let project = Arc::clone(opened.await?);
+            let projects = self.projects();
+            let known = projects.get(&key);
+            // It may have been closed again, since nobody used it.
+            if known.is_some_and(|known| Arc::ptr_eq(&known.opening, &opening)) {
+                let _using = Arc::clone(&project.in_use);
+                return Ok(Using { project, _using });
             }
-            Arc::clone(cell)
-        };
-        let opened = cell.get_or_try_init(async || {
-            let project = Arc::new(Project::open(key, &self.phones, self.arbiter.clone()).await?);
-            self.look_after(&project);
-            Ok::<_, CliError>(project)
+        }
+    }
+
+    fn projects(&self) -> MutexGuard<'_, BTreeMap<ProjectKey, Known>> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a project is opened, with what its files hold now.
+    fn opening(&self, key: &ProjectKey, files: u64) -> Result<Arc<Opening>, CliError> {
+        let mut projects = self.projects();
+        let mut before = None;
+        if let Some(known) = projects.get(key) {
+            if known.files == files {
+                return Ok(Arc::clone(&known.opening));
+            }
+            if let Some(old) = known.opening.project.get() {
+                self.forget_requesters(|agent| {
+                    Arc::ptr_eq(&agent.project, old) && agent.has_nothing()
+                });
+                if old.is_in_use() {
+                    return Err(self.changed(old));
+                }
+                before = Some(self.end_project(old));
+            }
+        }
+        let opening = Arc::new(Opening {
+            project: OnceCell::new(),
+            before,
         });
-        opened.await.map(Arc::clone)
+        let known = Known {
+            files,
+            opening: Arc::clone(&opening),
+            unused: None,
+        };
+        projects.insert(key.clone(), known);
+        Ok(opening)
+    }
+
+    /// Closes a project; whoever waits for the token waits for that.
+    fn end_project(&self, project: &Arc<Project>) -> CancellationToken {
+        let closed = CancellationToken::new();
+        let (project, told) = (Arc::clone(project), closed.clone());
+        self.work.spawn(async move {
+            project.close().await;
+            told.cancel();
+        });
+        closed
+    }
+
+    /// Closes projects that nobody has used for long, or whose folder is gone.
+    fn reap_projects(&self) {
+        self.projects().retain(|key, known| {
+            let Some(project) = known.opening.project.get() else {
+                // Somebody opens it, or it could not be opened.
+                return Arc::strong_count(&known.opening) > 1;
+            };
+            if project.is_in_use() || Arc::strong_count(&known.opening) > 1 {
+                known.unused = None;
+                return true;
+            }
+            let unused = known.unused.get_or_insert_with(Instant::now).elapsed();
+            let is_kept = unused < LONGEST_UNUSED && key.folder.is_dir();
+            if !is_kept {
+                self.end_project(project);
+            }
+            is_kept
+        });
     }
 
     /// A project that is open.
-    async fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
-        let projects = self.projects.lock().await;
-        projects.get(key)?.1.get().map(Arc::clone)
+    fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
+        let projects = self.projects();
+        projects.get(key)?.opening.project.get().map(Arc::clone)
     }
 
     /// The devices of a project that is open; of others the phones that projects have. With who has
     /// them.
     pub(super) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceNews> {
-        match self.opened(key).await {
+        match self.opened(key) {
             Some(project) => project.devices().await,
             None => {
                 let phones = self.phones.status().await;
@@ -338,6 +431,7 @@ impl Hub {
 
     /// Lets go of what nobody has used for long.
     pub(super) fn reap(&self) {
+        self.reap_projects();
         self.agents.reap();
         self.forget_requesters(|agent| {
             agent.activity.idle() >= LONGEST_SILENCE && agent.has_nothing()
@@ -351,8 +445,10 @@ impl Hub {
 
     /// Ends all projects.
     pub(crate) async fn close(&self) {
-        let projects = std::mem::take(&mut *self.projects.lock().await);
-        let open = projects.values().filter_map(|(_, cell)| cell.get());
+        let projects = std::mem::take(&mut *self.projects());
+        let open = projects
+            .values()
+            .filter_map(|known| known.opening.project.get());
         futures::future::join_all(open.map(|project| project.close())).await;
     }
 }

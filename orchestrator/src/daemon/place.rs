@@ -196,9 +196,21 @@ impl Place {
         }
     }
 
-    /// Whether what was announced is still there.
+    /// Whether what was announced is still there, as far as can be found out: with too many files open
+    /// nothing can be read.
     pub(crate) fn is_announced(&self) -> bool {
-        self.is_own() && self.socket().exists()
+        let own = u64::from(std::process::id());
+        let is_own = match std::fs::read(self.state_file()) {
+            Ok(text) => serde_json::from_slice::<serde_json::Value>(&text)
+                .is_ok_and(|state| state["pid"] == own),
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        };
+        is_own && self.socket().try_exists().unwrap_or(true)
+    }
+
+    /// Whether somebody is the daemon who has not said so yet, or does not any more.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.state().is_none() && matches!(self.lock(), Ok(None))
     }
 
     /// Whether what is announced is this process.

@@ -184,6 +184,7 @@ impl Project {
             loader: Arc::new(trails::Disk),
             caller,
             working_directory,
+            environment: None,
             scratch,
         };
         Ok((here, toolbox))

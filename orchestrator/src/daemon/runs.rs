@@ -36,6 +36,16 @@ const SAID_BYTES: u64 = 64 * 1024;
 /// How a run begins to say what it waits for.
 const WAITS: &str = "waiting for ";
 
+/// Where this program is: once it was replaced, the system does not know any more.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Remembers where this program is.
+pub(super) fn remember_program() {
+    if let Ok(program) = std::env::current_exe() {
+        PROGRAM.get_or_init(|| program);
+    }
+}
+
 /// What a run is started with.
 pub(crate) struct Started {
     /// Flags of `packtrain run`.
@@ -422,7 +432,7 @@ fn ours(
     paths: &[PathBuf],
     words: &[String],
 ) -> Result<Command, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let program = PROGRAM.get().ok_or("where this program is, is not known")?;
     let mut command = Command::new(program);
     if let Some(config) = &project.key.config {
         command.arg("--config").arg(config);

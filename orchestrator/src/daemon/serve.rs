@@ -1,7 +1,8 @@
 //! The daemon's process, from its lock to its end.
 
+use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use packtrain_model::Exit;
 use tokio::net::UnixListener;
@@ -10,6 +11,7 @@ use super::activity::Disuse;
 use super::connection;
 use super::hub::Hub;
 use super::place::{DaemonState, Place};
+use super::runs;
 use super::wire::{ProjectKey, VERSION};
 use crate::exit::CliError;
 use crate::http::door::{Door, Policy};
@@ -23,6 +25,11 @@ use crate::{render, runtime};
 const LOOK: Duration = Duration::from_secs(2);
 /// How long what goes on may take at the end.
 const END_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long nobody is let in after that failed.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How long one that ends is waited for, and how often it is looked whether it has.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+const LOCK_POLL: Duration = Duration::from_millis(20);
 /// How many devices the threads of actors are made for.
 const DEVICES: usize = 400;
 
@@ -47,10 +54,8 @@ pub(crate) struct ServeOptions {
 pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Result<Exit, CliError> {
     let place = Place::of_user()?;
     place.prepare()?;
-    let Some(_lock) = place.lock()? else {
-        return Err(CliError::infrastructure("there is a daemon already")
-            .hint("`packtrain daemon status` says where, `packtrain daemon stop` ends it"));
-    };
+    let _lock = lock(&place, options.is_watched).await?;
+    runs::remember_program();
     let failed = |error: &std::io::Error| {
         CliError::infrastructure("cannot open the daemon's socket").because(error)
     };
@@ -95,7 +100,7 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
                     hub.work.spawn(serving);
                 } else {
                     // As when too many files are open.
-                    looking.tick().await;
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
             _ = looking.tick() => {
@@ -116,6 +121,23 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
     let _ = tokio::time::timeout(END_TIMEOUT, hub.work.wait()).await;
     hub.close().await;
     Ok(Exit::Passed)
+}
+
+/// The right to be the daemon. Whoever was started in the background has it once the one before has
+/// ended.
+async fn lock(place: &Place, is_watched: bool) -> Result<File, CliError> {
+    let begun = Instant::now();
+    let mut every = tokio::time::interval(LOCK_POLL);
+    loop {
+        every.tick().await;
+        if let Some(lock) = place.lock()? {
+            return Ok(lock);
+        }
+        if is_watched || place.state().is_some() || begun.elapsed() > LOCK_TIMEOUT {
+            return Err(CliError::infrastructure("there is a daemon already")
+                .hint("`packtrain daemon status` says where, `packtrain daemon stop` ends it"));
+        }
+    }
 }
 
 /// A port of loopback, and the token that opens it.

@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-use super::client;
+use super::client::{self, Connection};
 use super::connection::{grant, refuse};
 use super::hub::Hub;
 use super::project::Project;
@@ -30,6 +30,8 @@ use crate::render;
 const WAITING: usize = 64;
 /// How long a run that is gone may hold its device.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a daemon that was told to stop a session may say nothing.
+const UNHEARD_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A message with the bytes behind it.
 type News = (SessionNews, Option<Vec<u8>>);
@@ -46,6 +48,7 @@ pub(super) async fn carry_out(
         order,
         scratch,
         working_directory,
+        environment,
         ticket,
     } = request;
     let caller = match ticket {
@@ -56,10 +59,11 @@ pub(super) async fn carry_out(
             return refuse(&mut writer, error).await;
         }
     };
-    let (here, _toolbox) = match project.here(caller, working_directory, scratch).await {
+    let (mut here, _toolbox) = match project.here(caller, working_directory, scratch).await {
         Ok(here) => here,
         Err(error) => return refuse(&mut writer, error).await,
     };
+    here.environment = Some(Arc::new(environment));
     grant(&mut writer, &json!({})).await?;
     let (news, mut told) = mpsc::channel::<News>(WAITING);
     let writing = tokio::spawn(async move {
@@ -194,15 +198,19 @@ impl SessionHost for InDaemon {
         output: SessionOutput,
         stop: SessionStop,
     ) -> BoxFuture<'static, Outcome> {
-        let wants = Wants::Session(Box::new(SessionRequest {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let request = SessionRequest {
             order,
             scratch: self.scratch.clone(),
             working_directory: self.working_directory.clone(),
+            environment: variables.collect(),
             ticket: self.ticket.clone(),
-        }));
+        };
         let (socket, project) = (self.socket.clone(), self.project.clone());
         Box::pin(async move {
-            match follow(&socket, project, wants, &output, &stop).await {
+            match follow(&socket, project, request, &output, &stop).await {
                 Ok(outcome) => outcome,
                 Err(error) => lost(&error.explanation.message),
             }
@@ -218,14 +226,20 @@ impl SessionHost for InDaemon {
 async fn follow(
     socket: &std::path::PathBuf,
     project: ProjectKey,
-    wants: Wants,
+    request: SessionRequest,
     output: &SessionOutput,
     stop: &SessionStop,
 ) -> Result<Outcome, CliError> {
-    let mut connection = client::ask(socket, project, wants).await?;
+    let asked = tokio::select! {
+        asked = ask(socket, project, request) => asked,
+        () = stop.token().cancelled() => return Ok(Outcome::Cancelled { by: stop.cause() }),
+    };
+    let mut connection = asked?;
     let broken =
         |error: &std::io::Error| CliError::infrastructure("the daemon hung up").because(error);
     let mut is_stopped = false;
+    let unheard = tokio::time::sleep(Duration::MAX);
+    tokio::pin!(unheard);
     loop {
         let news = {
             // A line that was begun is read to its end: what is dropped here would be lost.
@@ -236,9 +250,13 @@ async fn follow(
                     news = &mut reading => break news,
                     () = stop.token().cancelled(), if !is_stopped => {
                         is_stopped = true;
+                        unheard.as_mut().reset(tokio::time::Instant::now() + UNHEARD_TIMEOUT);
                         let control = SessionControl::Stop(stop.cause());
                         // When it is gone, reading says so.
                         let _ = wire::write(&mut connection.writer, &control).await;
+                    }
+                    () = &mut unheard, if is_stopped => {
+                        return Ok(lost("the daemon does not answer"));
                     }
                 }
             }
@@ -254,6 +272,22 @@ async fn follow(
             None => return Ok(lost("the daemon hung up")),
         }
     }
+}
+
+/// Asks for a session. A daemon that is gone is started again, unless it is the one that an agent is
+/// connected to.
+async fn ask(
+    socket: &std::path::PathBuf,
+    project: ProjectKey,
+    request: SessionRequest,
+) -> Result<Connection, CliError> {
+    let wants = || Wants::Session(Box::new(request.clone()));
+    let asked = client::ask(socket, project.clone(), wants()).await;
+    if asked.is_ok() || request.ticket.is_some() || client::running()?.is_some() {
+        return asked;
+    }
+    let state = client::started(&project, None).await?;
+    client::ask(&state.socket, project, wants()).await
 }
 
 async fn received(

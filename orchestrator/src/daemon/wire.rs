@@ -50,9 +50,7 @@ impl ProjectKey {
         let mut hasher = std::hash::DefaultHasher::new();
         let found = packtrain_config::find(&self.folder);
         let found = found.map_or([None, None], |found| [found.project, found.trailblaze]);
-        let variables: Vec<_> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
+        let variables: Vec<_> = self.environment.clone().into_iter().collect();
         let others = [self.config.clone(), packtrain_config::user_file(&variables)];
         for file in found.into_iter().chain(others).flatten() {
             std::fs::read(file).unwrap_or_default().hash(&mut hasher);
@@ -88,12 +86,14 @@ pub(crate) enum Wants {
 }
 
 /// A session of a run of another process.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct SessionRequest {
     pub(crate) order: SessionOrder,
     /// Where the run keeps files.
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) working_directory: PathBuf,
+    /// Variables of the commands that it runs.
+    pub(crate) environment: BTreeMap<String, String>,
     /// What shows that an agent has started the run.
     pub(crate) ticket: Option<String>,
 }

@@ -105,6 +105,7 @@ impl HostWorkplace {
                     host_commands: self.allows_commands,
                 },
                 working_directory: workspace.root,
+                environment: None,
                 scratch: Some(folder.path().to_owned()),
             },
             devices: self.devices,

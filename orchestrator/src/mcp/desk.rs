@@ -26,8 +26,10 @@ const CALL: Duration = Duration::from_secs(300);
 pub(super) struct Desk {
     pub(super) hub: Arc<Hub>,
     pub(super) agent: Arc<Agent>,
-    /// Whether its list of tools may change while it is connected.
+    /// Whether it speaks the revision 2026-07-28, or a later one.
     pub(super) is_modern: bool,
+    /// Whether it came to the address of one toolset.
+    pub(super) is_at_toolset: bool,
     /// That it asks for something.
     pub(super) _asking: UnderWay,
 }
@@ -76,6 +78,22 @@ impl Desk {
         reporter: &Reporter,
     ) -> Result<CallToolResult, ErrorData> {
         Ok(match name {
+            _ if toolset_tools::is_one(name) => self.about_toolsets(name, arguments).await?,
+            _ if ours::is_own(name) => {
+                let calling = self.own_tool(name, arguments, reporter);
+                calling.await.unwrap_or_else(|refusal| refusal)
+            }
+            _ => self.registry_tool(name, arguments).await?,
+        })
+    }
+
+    async fn own_tool(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        reporter: &Reporter,
+    ) -> Result<CallToolResult, CallToolResult> {
+        Ok(match name {
             "device_list" => self.device_list(of(arguments)?).await,
             "device_acquire" => self.device_acquire(of(arguments)?, reporter).await,
             "device_release" => self.device_release(of(arguments)?).await,
@@ -86,8 +104,7 @@ impl Desk {
             "run_wait" => self.run_wait(of(arguments)?, reporter).await,
             "run_status" => self.run_status(of(arguments)?),
             "run_cancel" => self.run_cancel(of(arguments)?),
-            _ if ours::is_own(name) => self.about_toolsets(name, arguments).await?,
-            _ => self.registry_tool(name, arguments).await?,
+            _ => return Err(failed(format!("unknown tool `{name}`"))),
         })
     }
 
@@ -97,19 +114,30 @@ impl Desk {
         arguments: JsonObject,
     ) -> Result<CallToolResult, ErrorData> {
         let listed = self.listed().await?;
-        let how = match self.is_modern {
+        let how = match self.is_modern || self.is_at_toolset {
             true => Mutability::Endpoint {
                 url: self.hub.url().to_owned(),
             },
             false => Mutability::Session,
         };
         let equipped = self.agent.equipped();
+        if let Some(toolset) = toolset_tools::replaced(name, &arguments)
+            && let Some(other) = self.hub.agents.equipping(&self.agent, toolset)
+        {
+            return Ok(failed(format!(
+                "`{toolset}` is what {other} has equipped: build one of another name"
+            )));
+        }
         let tools = self.toolsets();
         let calling = tools.call(name, arguments, &listed.tools, &equipped, how);
         let called = calling.await?;
         if let Some(equipped) = called.equip {
             self.agent.equip(equipped);
             self.agent.tell(Update::Tools);
+        }
+        if called.has_changed {
+            // At a toolset's address the list is that of its file.
+            self.hub.agents.tell(self.project(), &Update::Tools);
         }
         Ok(called.result)
     }
@@ -120,7 +148,14 @@ impl Desk {
         name: &str,
         mut arguments: JsonObject,
     ) -> Result<CallToolResult, ErrorData> {
-        let listed = self.listed().await?;
+        let lease = arguments.remove(ours::LEASE);
+        let lease = lease.as_ref().and_then(serde_json::Value::as_str);
+        let held = lease.and_then(|lease| self.agent.held(lease));
+        // A device keeps the tools that it was taken with, and what is called is what was looked at.
+        let listed = match &held {
+            Some(held) => held.listed(&self.project().agent),
+            None => self.listed().await?,
+        };
         let equipped = self.agent.equipped();
         if let Some(why) = self.toolsets().refuse(&equipped, &listed.tools, name) {
             return Ok(failed(why));
@@ -130,14 +165,13 @@ impl Desk {
             let message = format!("unknown tool `{shown}`");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let lease = arguments.remove(ours::LEASE);
-        let Some(lease) = lease.as_ref().and_then(serde_json::Value::as_str) else {
+        let Some(lease) = lease else {
             return Ok(failed(format!(
                 "`{name}` needs the argument `{}`: which device it is for; device_acquire gives one",
                 ours::LEASE
             )));
         };
-        let Some(held) = self.agent.held(lease) else {
+        let Some(held) = held else {
             return Ok(failed(unknown_lease(lease)));
         };
         let call = ToolCall::new(name, Value::from(&serde_json::Value::Object(arguments)));
@@ -150,8 +184,8 @@ impl Desk {
     }
 }
 
-/// The arguments of a tool of ours.
-fn of<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ErrorData> {
+/// The arguments of a tool of ours. What is wrong with them is an answer, which models read.
+fn of<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, CallToolResult> {
     serde_json::from_value(serde_json::Value::Object(arguments))
-        .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+        .map_err(|error| failed(format!("invalid arguments: {error}")))
 }

@@ -49,7 +49,7 @@ impl Desk {
     pub(super) async fn run_start(&self, args: StartArgs) -> CallToolResult {
         let all = [&self.agent.run_places, &self.hub.run_places];
         let places = all.map(|places| Arc::clone(places).try_acquire_owned());
-        let [Ok(own), Ok(common)] = places else {
+        let [Ok(of_agent), Ok(of_all)] = places else {
             return failed(
                 "too many runs of agents are under way; wait for one, or cancel it: 8 of one agent, 64 in all",
             );
@@ -96,7 +96,7 @@ impl Desk {
                 words,
                 paths,
                 is_detached: args.detach,
-                places: [own, common],
+                places: [of_agent, of_all],
             },
         );
         match started {

@@ -100,8 +100,16 @@ impl AgentServer {
             hub: Arc::clone(&self.inner.hub),
             agent,
             is_modern,
+            is_at_toolset: self.is_at_toolset(),
             _asking: asking,
         })
+    }
+
+    fn is_at_toolset(&self) -> bool {
+        match &self.inner.who {
+            Who::Connected(_) => false,
+            Who::Visitor { visitor, .. } => visitor.toolset().is_some(),
+        }
     }
 
     async fn agent(&self, name: &str) -> Result<Arc<Agent>, ErrorData> {
@@ -132,9 +140,10 @@ impl AgentServer {
             .await
             .map_err(refused)?;
         if visitor.session().is_none() {
+            let project = Arc::clone(&project);
             return hub.requester(visitor, name, project).map_err(refused);
         }
-        let present = session.get_or_try_init(async || hub.visit(visitor, project));
+        let present = session.get_or_try_init(async || hub.visit(visitor, Arc::clone(&project)));
         Ok(Arc::clone(present.await.map_err(refused)?.agent()))
     }
 
@@ -223,7 +232,12 @@ impl ServerHandler for AgentServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(page)?;
-        let tools = self.desk(&context).await?.tools().await?;
+        let desk = self.desk(&context).await?;
+        let tools = tokio::select! {
+            biased;
+            () = desk.agent.gone.cancelled() => Err(ErrorData::internal_error("this session has ended", None)),
+            tools = desk.tools() => tools,
+        }?;
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -234,7 +248,8 @@ impl ServerHandler for AgentServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let desk = self.desk(&context).await?;
         let declared = context.client_capabilities();
-        if declared.is_some_and(|declared| declared.supports_tasks())
+        if desk.is_modern
+            && declared.is_some_and(|declared| declared.supports_tasks())
             && let Some(task) = desk.as_task(&request)
         {
             return Ok(CallToolResponse::Task(task));

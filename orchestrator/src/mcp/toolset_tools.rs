@@ -26,6 +26,27 @@ pub(crate) fn definitions() -> Vec<Tool> {
     definitions::all()
 }
 
+/// Whether a tool is one of the eight.
+pub(crate) fn is_one(name: &str) -> bool {
+    [
+        LIST_AVAILABLE,
+        LIST_SAVED,
+        ACTIVE,
+        UNEQUIP,
+        EQUIP,
+        BUILD,
+        DELETE,
+        ANNOTATE,
+    ]
+    .contains(&name)
+}
+
+/// The toolset that a call would write anew or delete.
+pub(crate) fn replaced<'a>(name: &str, args: &'a JsonObject) -> Option<&'a str> {
+    let is_replacing = matches!(name, BUILD | DELETE);
+    args.get("name").filter(|_| is_replacing)?.as_str()
+}
+
 /// What one agent has equipped: a toolset as it was then, or none. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Equipped(Option<Arc<Stored>>);
@@ -61,6 +82,8 @@ pub(crate) struct Called {
     pub(crate) result: CallToolResult,
     /// What the agent has equipped from now on; `None` when that is what it had before.
     pub(crate) equip: Option<Equipped>,
+    /// Whether a toolset's file is another one now.
+    pub(crate) has_changed: bool,
 }
 
 impl Called {
@@ -68,6 +91,7 @@ impl Called {
         Self {
             result: CallToolResult::structured(value),
             equip: None,
+            has_changed: false,
         }
     }
 
@@ -75,6 +99,7 @@ impl Called {
         Self {
             result: CallToolResult::error(vec![ContentBlock::text(why)]),
             equip: None,
+            has_changed: false,
         }
     }
 
@@ -147,7 +172,10 @@ impl ToolsetTools {
             how,
         };
         match self.dispatch(name, args, &request).await {
-            Ok(Some(called)) => Ok(called),
+            Ok(Some(mut called)) => {
+                called.has_changed = matches!(name, BUILD | DELETE | ANNOTATE);
+                Ok(called)
+            }
             Ok(None) => Err(ErrorData::invalid_params(
                 format!("unknown tool `{name}`"),
                 None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Lease;
@@ -93,6 +93,8 @@ pub struct SessionScope {
     pub target: Target,
     /// Folders that relative paths are looked up in: the trail's, then the working directory.
     pub folders: Vec<PathBuf>,
+    /// Variables of the commands that it runs; without any, those of this process.
+    pub environment: Option<Arc<BTreeMap<String, String>>>,
     /// Ends everything the session does.
     pub cancel: CancellationToken,
     /// What commands left running on this computer; it ends with the session.
@@ -215,10 +217,18 @@ impl SessionScope {
             screen: Mutex::new(ScreenMemory::new()),
             target,
             folders,
+            environment: None,
             cancel,
             running: Mutex::new(Vec::new()),
             at_end: Mutex::new(Vec::new()),
         }
+    }
+
+    /// With variables of its own for the commands that it runs.
+    #[must_use]
+    pub fn with_environment(mut self, environment: Option<Arc<BTreeMap<String, String>>>) -> Self {
+        self.environment = environment;
+        self
     }
 
     /// Lets what a command left running go on until the session ends.

@@ -121,6 +121,7 @@ impl Bench {
             loader: Arc::new(NoTrails),
             caller: Caller::Person,
             working_directory: folder.path().to_owned(),
+            environment: None,
             scratch: None,
         };
         let mut sessions = Vec::new();

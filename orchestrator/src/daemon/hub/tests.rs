@@ -24,9 +24,9 @@ fn with_phone(work: impl AsyncFnOnce(&Arc<Hub>, Arc<Project>)) {
     };
     System::new().block_on(async {
         let arbiters = vec![Arbiter::current()];
-        let hub = Hub::new(arbiters, CancellationToken::new());
+        let hub = Hub::new(&arbiters, CancellationToken::new());
         let project = hub.project(key, 0).await.ok().unwrap();
-        work(&hub, project).await;
+        work(&hub, Arc::clone(&project)).await;
         hub.agents.end_all();
         hub.work.close();
         hub.work.wait().await;

@@ -70,6 +70,9 @@ async fn run(argv: Vec<String>, options: Options, call: &Call<'_>) -> Result<Ans
         .map(std::path::PathBuf::from)
         .or_else(|| call.session.folders.last().cloned());
     let mut command = tokio::process::Command::new(program);
+    if let Some(environment) = &call.session.environment {
+        command.env_clear().envs(&**environment);
+    }
     // What lets this computer into a farm is no trail's business.
     command.args(arguments).env_remove("PACKTRAIN_FARM_TOKEN");
     if let Some(folder) = folder {
