@@ -78,7 +78,11 @@ pub async fn run(
         tracing::info!(broker = options.name, "leads");
         match lead(&link, &liveness, &incarnation, options.ttl, &stop).await {
             Ok(Term::Stopped) => liveness.release().await,
-            Ok(Term::Lost(cause)) => tracing::info!(broker = options.name, cause, "stands by"),
+            Ok(Term::Lost(cause)) => {
+                tracing::info!(broker = options.name, cause, "stands by");
+                // Who was only late has the key still, and would wait for itself to expire.
+                liveness.release().await;
+            }
             Err(error) => {
                 // Others may manage what this one does not.
                 liveness.release().await;

@@ -8,7 +8,6 @@ mod blobs;
 mod cache;
 mod collect;
 mod materialise;
-mod order;
 mod path;
 mod seal;
 #[cfg(test)]
@@ -18,7 +17,6 @@ pub use self::blobs::{BlobError, BlobStore, MemoryBlobs, Stored, get, put};
 pub use self::cache::{Bundle, CacheLimits};
 pub use self::collect::{CollectError, CollectOptions, Collected, PROJECT_FOLDER, collect};
 pub use self::materialise::{MaterialiseError, materialise};
-pub use self::order::{OrderPathError, localise};
 pub use self::path::{BundlePathError, check_path, inside};
 pub use self::seal::{SealError, SealKey, Secrets, seal};
 

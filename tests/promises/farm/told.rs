@@ -46,14 +46,14 @@ trail:
 fn the_cells_of_a_matrix_run_on_different_hosts_and_are_compared_as_one_run() {
     let scene = Scene::of(&[("h1", 1), ("h2", 1)]);
     let trail = scene.farm.trail("marked", 3, 200);
-    let languages = ["--axis", "locale=en-US,de-DE"];
-    let run = scene.run_on(&trail, "android", 1, &languages);
+    let colors = ["--axis", "colorScheme=light,dark"];
+    let run = scene.run_on(&trail, "android", 1, &colors);
     run.expect(0);
     let applied = events(&run, "session_configured");
-    let locales: BTreeSet<String> = (applied.iter())
-        .map(|configured| configured["axes"][0]["value"].to_string())
+    let schemes: BTreeSet<String> = (applied.iter())
+        .map(|configured| configured["axes"][0]["got"].to_string())
         .collect();
-    assert_eq!(locales.len(), 2, "{applied:#?}");
+    assert_eq!(schemes.len(), 2, "{applied:#?}");
     let started = events(&run, "session_started");
     let hosts: BTreeSet<&str> = (started.iter())
         .filter_map(|started| Some(started["device"]["id"].as_str()?.rsplit_once('@')?.1))
@@ -65,7 +65,7 @@ fn the_cells_of_a_matrix_run_on_different_hosts_and_are_compared_as_one_run() {
         .iter()
         .map(|cell| cell["values"].to_string())
         .collect();
-    let wanted = ["en-US", "de-DE"].map(|locale| json!({ "locale": locale }).to_string());
+    let wanted = ["light", "dark"].map(|scheme| json!({ "colorScheme": scheme }).to_string());
     assert_eq!(values, BTreeSet::from(wanted), "{cells:#?}");
     assert_eq!(scene.findings(&[&run]), []);
 }

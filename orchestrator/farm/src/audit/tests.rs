@@ -24,7 +24,7 @@ fn device(name: &str) -> DeviceId {
 
 fn lost() -> Outcome {
     Outcome::Infrastructure {
-        blame: Blame::Host,
+        blame: Blame::HostLost,
         cause: "its host is gone".to_owned(),
         hint: None,
     }

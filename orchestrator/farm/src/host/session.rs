@@ -128,7 +128,10 @@ async fn order(
     order.trail = place.trail(link, &trail, &path).await?;
     order.requires = DeviceRequirement::Exactly(granted.info.clone());
     order.values.secrets.clone_from(&place.secrets.0);
-    bundle::localise(&mut order, &place.folder).map_err(|error| in_one_line(&error))?;
+    if let Some(app) = &mut order.cell.app_file {
+        let there = bundle::inside(&place.folder, &app.to_string_lossy());
+        *app = there.map_err(|error| in_one_line(&error))?;
+    }
     Ok(order)
 }
 
