@@ -1,6 +1,7 @@
 //! One process for each user that keeps devices and tool sources warm. Agents come to it over the
 //! Model Context Protocol; commands of this user come by a unix socket.
 
+mod activity;
 mod agents;
 pub(crate) mod client;
 mod connection;
@@ -14,6 +15,7 @@ mod sessions;
 mod toolbox;
 pub(crate) mod wire;
 
+pub(crate) use self::activity::UnderWay;
 pub(crate) use self::agents::{Agent, Present, Transport, Update};
 pub(crate) use self::held::{Held, NotHeld};
 pub(crate) use self::hub::Hub;

@@ -4,6 +4,7 @@
 mod by_hand;
 mod crowd;
 mod deaths;
+mod disk;
 mod fences;
 mod life;
 mod names;
@@ -12,6 +13,7 @@ mod project;
 mod queue;
 mod runs;
 mod sources;
+mod tasks;
 
 use packtrain_tests::agent_lab::{Agent, AgentLab, Called};
 use serde_json::{Value, json};

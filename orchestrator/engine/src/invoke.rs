@@ -27,6 +27,8 @@ const MAX_DEPTH: u32 = 16;
 const MAX_JOURNALLED_ANSWER: usize = 8 * 1024;
 /// How long after the session's deadline a call may still answer.
 const CALL_DEADLINE_GRACE: Duration = Duration::from_secs(1);
+/// How a call failed that nobody waited for to its end.
+pub(crate) const GIVEN_UP: &str = "it was given up before it ended";
 
 /// Calls tools for one step of a session.
 pub(crate) struct Invoker<'a> {
@@ -54,7 +56,7 @@ impl<'a> Invoker<'a> {
     pub(crate) fn by_hand(session: &'a SessionContext, limit: Duration) -> Self {
         let deadline = Instant::now().checked_add(limit);
         Self {
-            next_call: Arc::clone(&session.by_hand),
+            next_call: Arc::clone(&session.by_hand.next_call),
             deadline: deadline.map_or(session.deadline, |at| at.min(session.deadline)),
             limit,
             ..Self::new(session, StepIndex::BY_HAND)
@@ -303,7 +305,7 @@ impl Drop for Unfinished<'_> {
             call: self.number,
             depth: self.depth,
             tool: self.tool.to_owned(),
-            outcome: Outcome::failed("it was given up before it ended"),
+            outcome: Outcome::failed(GIVEN_UP),
             report: ActionReport::default(),
             answer: None,
             record: RecordAs::Nothing,

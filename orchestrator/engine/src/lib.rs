@@ -3,6 +3,7 @@
 //! Knows no files, no HTTP and no concrete driver: trails come in parsed, events go out to a store
 //! and to sinks.
 
+mod by_hand;
 mod changes;
 mod dispatch;
 mod evidence;

@@ -16,6 +16,7 @@ use packtrain_model::{Memory, Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry};
 use tokio::sync::mpsc;
 
+use crate::by_hand::ByHand;
 use crate::changes;
 use crate::host::{DeviceChange, SessionHost, SessionOutput};
 use crate::invoke::Invoker;
@@ -152,13 +153,13 @@ pub struct SessionContext {
     /// Where the device writes its log.
     device_log: Option<PathBuf>,
     /// The step that was started last.
-    reached: AtomicU32,
+    pub(crate) reached: AtomicU32,
     /// Whether all steps passed.
-    passed: AtomicBool,
+    pub(crate) passed: AtomicBool,
     /// Screens in a row that could not be looked at.
     pub(crate) unobserved: AtomicU32,
-    /// The number of the next call that somebody makes by hand.
-    pub(crate) by_hand: Arc<AtomicU32>,
+    /// The calls that somebody makes by hand.
+    pub(crate) by_hand: ByHand,
 }
 
 impl SessionContext {
@@ -224,7 +225,7 @@ impl SessionContext {
             reached: AtomicU32::new(0),
             passed: AtomicBool::new(false),
             unobserved: AtomicU32::new(0),
-            by_hand: Arc::default(),
+            by_hand: ByHand::default(),
         };
         match session.configure(begin, order, &device).await {
             Ok(()) => Ok(session),
@@ -342,39 +343,6 @@ impl SessionContext {
         answer.map_err(|outcome| self.redacted(outcome))
     }
 
-    /// Leaves the only step of its trail to somebody who drives the device by hand, until `done`.
-    pub async fn by_hand(&self, done: impl Future<Output = Outcome>) -> Outcome {
-        let step = StepIndex::BY_HAND;
-        self.reached.store(step.0, Ordering::Relaxed);
-        self.record(RunEvent::StepStarted {
-            session: self.id.clone(),
-            step,
-        })
-        .await;
-        let begun = Instant::now();
-        let outcome = self.redacted(done.await);
-        self.record(RunEvent::StepFinished {
-            session: self.id.clone(),
-            step,
-            outcome: outcome.clone(),
-            duration_ms: begun.elapsed(),
-        })
-        .await;
-        self.passed.store(outcome.is_passed(), Ordering::Relaxed);
-        outcome
-    }
-
-    /// Makes one call by hand, within `limit`.
-    ///
-    /// # Errors
-    /// The outcome, when it did not pass.
-    pub async fn call_by_hand(&self, call: &ToolCall, limit: Duration) -> Result<Answer, Outcome> {
-        self.scope.lease.renew();
-        let invoker = Invoker::by_hand(self, limit);
-        let answer = invoker.one(None, call, 0, self.caller.clone()).await;
-        answer.map_err(|outcome| self.redacted(outcome))
-    }
-
     /// Whether it does not have its device any more.
     pub fn is_cut_off(&self) -> bool {
         self.scope.lease.is_over()
@@ -402,7 +370,7 @@ impl SessionContext {
     }
 
     /// An outcome without what the session knows must not be shown.
-    fn redacted(&self, mut outcome: Outcome) -> Outcome {
+    pub(crate) fn redacted(&self, mut outcome: Outcome) -> Outcome {
         outcome.redact(self.scope.memory().redactor());
         outcome
     }

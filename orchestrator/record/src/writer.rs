@@ -68,7 +68,7 @@ impl JournalWriter {
     /// Writes events, in order and in one go.
     ///
     /// # Errors
-    /// When the disk refuses. Events that found room stay; what was written of a line is taken back,
+    /// When the disk refuses, or the file was removed. Events that found room stay; what was written of a line is taken back,
     /// so that the journal stays readable and a later event may still find room.
     pub fn append<'e>(
         &mut self,
@@ -93,6 +93,16 @@ impl JournalWriter {
         if must_sync {
             self.sync()
                 .map_err(RecordError::disk("write", &self.path))?;
+        }
+        self.is_there()
+            .map_err(RecordError::disk("write", &self.path))
+    }
+
+    /// What is written into a file that was removed is nowhere.
+    fn is_there(&self) -> io::Result<()> {
+        #[cfg(unix)]
+        if std::os::unix::fs::MetadataExt::nlink(&self.file.metadata()?) == 0 {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "it was removed"));
         }
         Ok(())
     }
@@ -216,6 +226,21 @@ mod tests {
                 "{error:?}"
             );
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_journal_that_was_removed_is_an_error_and_not_written_into_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let mut writer = JournalWriter::create(root.path(), &sample::run()).unwrap();
+        let entries = sample::entries();
+        writer.append([&entries[0]]).unwrap();
+        fs::remove_dir_all(writer.folder()).unwrap();
+        let error = writer.append([&entries[1]]).unwrap_err();
+        assert!(
+            matches!(&error, RecordError::Disk { source, .. } if source.kind() == ErrorKind::NotFound),
+            "{error:?}"
+        );
     }
 
     #[test]

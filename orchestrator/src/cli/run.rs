@@ -101,16 +101,16 @@ pub(crate) async fn execute(
     };
     given::override_base_urls(&args, &mut config);
     let is_headed = args.headed || args.headless == Some(false);
-    let daemon = interrupts
+    let warm = interrupts
         .interruptible(warm::find(&args, &config, wanted, context))
         .await?;
-    let (mut wiring, devices) = match &daemon {
-        Some(daemon) => daemon.devices(&config, wanted)?,
+    let (daemon, (mut wiring, devices)) = match warm {
+        Some((daemon, chosen)) => (Some(daemon), chosen),
         None => {
             let wiring = Wiring::new(&config, wanted, is_headed);
             let mut wiring = interrupts.interruptible(wiring).await?;
             let devices = select(wanted, &mut wiring)?;
-            (wiring, devices)
+            (None, (wiring, devices))
         }
     };
     let mut requested = requested(&args, &config, &found, &devices)?;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
+use packtrain_drivers::DeviceId;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use super::activity::Activity;
 use super::held::Held;
 use super::project::Project;
 use super::runs::AgentRun;
@@ -62,8 +63,9 @@ pub(crate) struct Agent {
     pub(crate) gone: CancellationToken,
     /// Its session over HTTP.
     pub(crate) session: Option<String>,
+    /// What it asks for.
+    pub(crate) activity: Arc<Activity>,
     _using: Arc<()>,
-    since: Instant,
     updates: broadcast::Sender<Update>,
     state: Mutex<State>,
 }
@@ -72,8 +74,9 @@ struct State {
     name: String,
     protocol: Option<String>,
     equipped: Equipped,
-    active: Instant,
     held: BTreeMap<String, Arc<Held>>,
+    /// The devices that calls of it wait for.
+    wanted: Vec<DeviceId>,
     runs: Vec<Arc<AgentRun>>,
 }
 
@@ -85,6 +88,39 @@ impl Agent {
     /// Who it is, for people: `claude (a3)`.
     pub(crate) fn title(&self) -> String {
         format!("{} ({})", self.state().name, self.id)
+    }
+
+    /// Whether such a title is its own, whatever it calls itself now.
+    pub(super) fn is_titled(&self, title: &str) -> bool {
+        title.ends_with(&format!(" ({})", self.id))
+    }
+
+    /// Its lease of a device, while that is good.
+    pub(crate) fn lease_of(&self, device: &DeviceId) -> Option<String> {
+        let state = self.state();
+        let mut held = state.held.values();
+        let held = held.find(|held| held.device.id == *device && !held.is_over())?;
+        Some(held.handle.clone())
+    }
+
+    /// A call of it wants a device, as long as this lives.
+    pub(super) fn acquires(&self, device: &DeviceId) -> Acquiring<'_> {
+        self.state().wanted.push(device.clone());
+        Acquiring {
+            agent: self,
+            device: device.clone(),
+        }
+    }
+
+    /// Whether it has a device to keep: it has a lease of it, or another call of it is about to.
+    pub(super) fn keeps(&self, device: &DeviceId) -> bool {
+        let wanted = self
+            .state()
+            .wanted
+            .iter()
+            .filter(|it| *it == device)
+            .count();
+        wanted > 1 || self.lease_of(device).is_some()
     }
 
     /// Whether it has nothing that it would lose with its project.
@@ -127,18 +163,8 @@ impl Agent {
         self.updates.subscribe()
     }
 
-    /// It has asked for something.
-    pub(crate) fn touch(&self) {
-        self.state().active = Instant::now();
-    }
-
-    /// How long it has asked for nothing.
-    pub(crate) fn idle(&self) -> Duration {
-        self.state().active.elapsed()
-    }
-
     /// Gives it a device; the device goes back at once when the agent has gone meanwhile.
-    pub(crate) fn give(&self, held: Arc<Held>) {
+    pub(super) fn give(&self, held: Arc<Held>) {
         let mut state = self.state();
         if self.gone.is_cancelled() {
             held.abandon();
@@ -200,8 +226,8 @@ impl Agent {
                 .map(|held| held.device.id.to_string())
                 .collect(),
             runs: state.runs.iter().map(|run| run.handle.clone()).collect(),
-            connected_s: self.since.elapsed().as_secs(),
-            idle_s: state.active.elapsed().as_secs(),
+            connected_s: self.activity.age().as_secs(),
+            idle_s: self.activity.idle().as_secs(),
         }
     }
 
@@ -214,6 +240,22 @@ impl Agent {
         };
         for held in held.into_values() {
             held.abandon();
+        }
+    }
+}
+
+/// That a call of an agent wants a device.
+pub(super) struct Acquiring<'a> {
+    agent: &'a Agent,
+    device: DeviceId,
+}
+
+impl Drop for Acquiring<'_> {
+    fn drop(&mut self) {
+        let mut state = self.agent.state();
+        let wanted = &mut state.wanted;
+        if let Some(at) = wanted.iter().position(|it| *it == self.device) {
+            wanted.swap_remove(at);
         }
     }
 }
@@ -246,13 +288,13 @@ impl Agents {
             gone: CancellationToken::new(),
             session,
             updates: broadcast::Sender::new(UPDATES),
-            since: Instant::now(),
+            activity: Activity::new(),
             state: Mutex::new(State {
                 name: "an agent".to_owned(),
                 protocol: None,
                 equipped: Equipped::default(),
-                active: Instant::now(),
                 held: BTreeMap::new(),
+                wanted: Vec::new(),
                 runs: Vec::new(),
             }),
         });
@@ -290,11 +332,11 @@ impl Agents {
     }
 
     /// Lets go of devices that nobody has used for long.
-    pub(crate) fn reap(&self, longest: Duration) {
+    pub(crate) fn reap(&self) {
         let all: Vec<_> = self.all().values().cloned().collect();
         for agent in all {
             for held in agent.all_held() {
-                if (held.idle() > longest || held.is_over()) && agent.take(&held.handle).is_some() {
+                if held.is_forgotten() && agent.take(&held.handle).is_some() {
                     // Nobody said that it was done with.
                     held.abandon();
                 }

@@ -1,36 +1,37 @@
 //! A device in the hands of an agent: a run of its own, whose only step the agent drives by hand, so
 //! that its journal and its report are like any others.
 
+mod session;
+
 use std::collections::VecDeque;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::{Lease, LeaseError, WaitReason};
-use packtrain_drivers::{BoxFuture, DeviceId, DeviceInfo};
+use packtrain_device_actors::{DeviceState, Lease, LeaseError, WaitReason};
+use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::{
-    DeviceChange, Here, Journal, RequestedTrail, Run, RunOptions, RunRequest, SessionContext,
-    SessionHost, SessionOptions, SessionOrder, SessionOutput, SessionStop, Shard, Stop, resolve,
+    Journal, RequestedTrail, Run, RunOptions, RunRequest, SessionContext, SessionOptions, Shard,
+    Stop, resolve,
 };
 use packtrain_model::memory::Redactor;
-use packtrain_model::trail::{ToolCall, Trail};
-use packtrain_model::{CancelCause, Outcome, RunId};
-use packtrain_record::JournalWriter;
+use packtrain_model::trail::ToolCall;
+use packtrain_model::{Outcome, RunId};
 use packtrain_tools::Answer;
-use tokio::sync::{RwLock, mpsc, oneshot, watch};
+use tokio::sync::{RwLock, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::session::{ByHand, Doing, End, NewRun, Watched, driven_by};
+use super::activity::Activity;
 use super::agents::Agent;
 use crate::exit::CliError;
 use crate::sinks::disk::Disk;
 
-/// How long an agent may keep a device.
+/// How long an agent may keep a device, and how long without doing anything with it.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
+const LONGEST_UNUSED: Duration = Duration::from_secs(15 * 60);
 /// How many readings of the screen are kept to be compared with.
 const MARKS: usize = 8;
-/// How many names are tried for a run.
-const NAMES: u32 = 8;
 /// How many pictures are kept to be fetched.
 const PICTURES: usize = 8;
 
@@ -39,6 +40,8 @@ const PICTURES: usize = 8;
 pub(crate) enum NotHeld {
     /// It is in use; who has it, and how many wait.
     Busy(WaitReason),
+    /// The agent has it itself.
+    Own,
     /// It cannot be had.
     Refused(String),
 }
@@ -52,12 +55,14 @@ pub(crate) struct Held {
     pub(crate) run: RunId,
     session: Arc<RwLock<Option<SessionContext>>>,
     /// How it ends; the first word counts.
-    done: watch::Sender<Option<Outcome>>,
+    done: watch::Sender<Option<End>>,
     /// Cancelled when it is let go of, whatever is under way.
     closing: CancellationToken,
     closed: CancellationToken,
+    /// Why the journal is not whole, when it is not.
+    unwritten: Arc<OnceLock<String>>,
     seen: Mutex<Seen>,
-    used: Mutex<Instant>,
+    activity: Arc<Activity>,
 }
 
 #[derive(Default)]
@@ -68,7 +73,7 @@ struct Seen {
 }
 
 impl Held {
-    /// Leases a device for an agent and begins its run.
+    /// Leases a device for an agent, begins its run, and gives it to the agent.
     ///
     /// # Errors
     /// [`NotHeld`].
@@ -77,23 +82,39 @@ impl Held {
         device: &DeviceId,
         wait: Duration,
         work: &TaskTracker,
-        on_wait: impl FnMut(&WaitReason) + Send,
+        mut on_wait: impl FnMut(&WaitReason) + Send,
     ) -> Result<Arc<Self>, NotHeld> {
         let project = &agent.project;
         let holder = agent.title();
+        let _acquiring = agent.acquires(device);
+        let giving_up = agent.gone.child_token();
+        let mut is_own = false;
         let leasing = project.fleet().lease_with(
             device,
             &holder,
             Instant::now() + wait,
-            &agent.gone,
-            on_wait,
+            &giving_up,
+            |reason| {
+                on_wait(reason);
+                // Whoever waits for itself waits in vain.
+                let has_own =
+                    matches!(&reason.state, DeviceState::Leased(has) if agent.is_titled(&has.name));
+                is_own = has_own && agent.keeps(device);
+                if is_own {
+                    giving_up.cancel();
+                }
+            },
         );
-        let lease = leasing.await.map_err(|error| match error {
+        let leased = leasing.await;
+        let lease = leased.map_err(|error| match error {
+            LeaseError::Cancelled if is_own => NotHeld::Own,
             LeaseError::TimedOut { reason, .. } => NotHeld::Busy(reason),
             error => NotHeld::Refused(error.to_string()),
         })?;
         let begun = Self::begin(agent, lease, &holder, work).await;
-        begun.map_err(|error| NotHeld::Refused(sentence(&error)))
+        let held = begun.map_err(|error| NotHeld::Refused(sentence(&error)))?;
+        agent.give(Arc::clone(&held));
+        Ok(held)
     }
 
     async fn begin(
@@ -107,9 +128,14 @@ impl Held {
         let trail = driven_by(holder)?;
         let target = project.targets.of(None);
         let root = project.config.run.output_dir.clone();
-        let (run, writer) = tokio::task::spawn_blocking(move || new_run(&root))
+        let made = tokio::task::spawn_blocking(move || NewRun::create(&root))
             .await
             .unwrap_or_else(|error| Err(CliError::infrastructure(error.to_string())))?;
+        let NewRun {
+            run,
+            writer,
+            unkept,
+        } = made;
         let folder = writer.folder().to_owned();
         let (here, toolbox) = project
             .here(
@@ -146,10 +172,16 @@ impl Held {
             anywhere: None,
             options,
         });
-        let (journal, thread) =
-            Journal::start(Box::new(Disk::new(writer)), Vec::new(), Redactor::default()).map_err(
-                |error| CliError::infrastructure("cannot start the journal").because(&error),
-            )?;
+        let unwritten = Arc::default();
+        let store = Watched {
+            disk: Disk::new(writer),
+            failure: Arc::clone(&unwritten),
+        };
+        let (journal, thread) = Journal::start(Box::new(store), Vec::new(), Redactor::default())
+            .map_err(|error| {
+                CliError::infrastructure("cannot start the journal").because(&error)
+            })?;
+        unkept.keep();
         let session = Arc::new(RwLock::new(None));
         let (done, doing) = watch::channel(None);
         let closing = CancellationToken::new();
@@ -169,12 +201,15 @@ impl Held {
             journal,
             stop: Stop::default(),
         };
-        let ended = closed.clone();
+        let (ended, failure) = (closed.clone(), Arc::clone(&unwritten));
         work.spawn(async move {
             // The tools stay as long as what calls them.
             let _toolbox = toolbox;
             run_of_it.execute().await;
-            thread.finish().await;
+            if let Some(why) = thread.finish().await.failure {
+                // The first counts.
+                let _ = failure.set(why);
+            }
             ended.cancel();
         });
         match is_ready.await {
@@ -193,8 +228,9 @@ impl Held {
             done,
             closing,
             closed,
+            unwritten,
             seen: Mutex::default(),
-            used: Mutex::new(Instant::now()),
+            activity: Activity::new(),
         }))
     }
 
@@ -204,59 +240,54 @@ impl Held {
         call: &ToolCall,
         limit: Duration,
     ) -> Option<Result<Answer, Outcome>> {
-        self.touch();
+        let _under_way = self.activity.begin();
         let calling = async {
             let session = self.session.read().await;
             let session = session.as_ref()?;
             let answer = session.call_by_hand(call, limit).await;
-            if let (Err(outcome), true) = (&answer, session.is_cut_off()) {
+            if answer.is_err() && session.is_cut_off() {
                 // The device was lost, or taken away: its lease is of no use any more.
-                self.end(outcome.clone());
+                self.end(End::Over);
             }
             Some(answer)
         };
-        let answer = tokio::select! {
+        tokio::select! {
             answer = calling => answer,
             () = self.closing.cancelled() => None,
-        };
-        self.touch();
-        answer
+        }
     }
 
-    fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-    }
-
-    /// How long nothing was done with it.
-    pub(crate) fn idle(&self) -> Duration {
-        self.used
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .elapsed()
+    /// Whether nobody does anything with it any more, or it was kept for too long.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        let activity = &self.activity;
+        self.is_over() || activity.idle() > LONGEST_UNUSED || activity.age() > LONGEST
     }
 
     /// Gives the device back; what is under way is cancelled.
     pub(crate) fn let_go(&self) {
-        self.end(Outcome::Passed);
+        self.end(End::Over);
         self.closing.cancel();
     }
 
     /// Gives the device back because the agent is gone, or has forgotten it.
     pub(crate) fn abandon(&self) {
-        self.end(Outcome::Cancelled {
-            by: CancelCause::Interrupt,
-        });
+        self.end(End::Abandoned);
         self.closing.cancel();
     }
 
-    fn end(&self, outcome: Outcome) {
+    fn end(&self, end: End) {
         self.done.send_if_modified(|done| {
             let is_first = done.is_none();
             if is_first {
-                *done = Some(outcome);
+                *done = Some(end);
             }
             is_first
         });
+    }
+
+    /// Why what is done with it is in no journal; `None` when it is.
+    pub(crate) fn unwritten(&self) -> Option<&str> {
+        self.unwritten.get().map(String::as_str)
     }
 
     /// Whether it is of no use any more.
@@ -305,121 +336,6 @@ impl Held {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.pictures.iter().cloned().collect()
     }
-}
-
-/// What a held device's run needs.
-struct Doing {
-    here: Here,
-    lease: Lease,
-    session: Arc<RwLock<Option<SessionContext>>>,
-    done: watch::Receiver<Option<Outcome>>,
-    closing: CancellationToken,
-    ready: oneshot::Sender<Result<(), Outcome>>,
-}
-
-/// Carries out the one session of a run that is driven by hand.
-struct ByHand(Mutex<Option<Doing>>);
-
-impl SessionHost for ByHand {
-    fn run(
-        &self,
-        order: SessionOrder,
-        output: SessionOutput,
-        stop: SessionStop,
-    ) -> BoxFuture<'static, Outcome> {
-        let doing = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Box::pin(async move {
-            match doing {
-                Some(doing) => doing.carry_out(order, output, stop).await,
-                None => Outcome::failed("it was let go of"),
-            }
-        })
-    }
-
-    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
-        // Nobody goes on with it on another device.
-        mpsc::channel(1).1
-    }
-}
-
-impl Doing {
-    async fn carry_out(
-        self,
-        order: SessionOrder,
-        output: SessionOutput,
-        stop: SessionStop,
-    ) -> Outcome {
-        let Self {
-            here,
-            lease,
-            session,
-            mut done,
-            closing,
-            ready,
-        } = self;
-        let opened = here.open_on(&order, lease, output, stop.clone()).await;
-        match opened {
-            Ok(opened) => *session.write().await = Some(opened),
-            Err(outcome) => {
-                // Whoever waits learns of it.
-                let _ = ready.send(Err(outcome.clone()));
-                return outcome;
-            }
-        }
-        let outcome = {
-            let session = session.read().await;
-            let Some(context) = session.as_ref() else {
-                return Outcome::failed("it was let go of");
-            };
-            let _ = ready.send(Ok(()));
-            let done = async {
-                tokio::select! {
-                    done = done.wait_for(Option::is_some) => match done {
-                        Ok(outcome) => outcome.clone().unwrap_or(Outcome::Passed),
-                        Err(_) => Outcome::Cancelled { by: CancelCause::Interrupt },
-                    },
-                    () = stop.token().cancelled() => Outcome::Cancelled { by: stop.cause() },
-                }
-            };
-            context.by_hand(done).await
-        };
-        // Calls under way end, and so they let go of the session.
-        closing.cancel();
-        if let Some(context) = session.write().await.take() {
-            context.end().await;
-        }
-        outcome
-    }
-}
-
-/// A run that has a folder.
-fn new_run(root: &Path) -> Result<(RunId, JournalWriter), CliError> {
-    let mut tries = 0;
-    loop {
-        let salt = uuid::Uuid::new_v4().as_fields().0;
-        let run = RunId::new(chrono::Utc::now(), salt);
-        match JournalWriter::create(root, &run) {
-            Ok(writer) => return Ok((run, writer)),
-            // Of many in one second two may have one name.
-            Err(_) if tries < NAMES => tries += 1,
-            Err(error) => {
-                let refused = CliError::infrastructure("cannot write the run's journal");
-                return Err(refused.because(&error));
-            }
-        }
-    }
-}
-
-/// The trail of a session that somebody drives by hand.
-fn driven_by(holder: &str) -> Result<Trail, CliError> {
-    let said = serde_json::json!({
-        "config": { "id": "by-hand", "title": format!("Driven by {holder}") },
-        "trail": [{ "step": format!("{holder} drives the device") }],
-    });
-    // JSON is YAML.
-    let parsed = Trail::parse(&said.to_string(), "by-hand.trail.yaml");
-    let parsed = parsed.map_err(|mistakes| CliError::files("no trail for an agent", mistakes))?;
-    Ok(parsed.trail)
 }
 
 /// An error in one line.

@@ -1,5 +1,8 @@
 //! What a daemon has: projects, and those who use their devices.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -16,7 +19,7 @@ use crate::exit::CliError;
 use crate::http::front::{Sessions, Visitor};
 use crate::mcp::toolset_tools::ToolsetTools;
 
-/// How long whoever has no session may be silent, and how long a device may lie unused.
+/// How long whoever has no session may be silent.
 const LONGEST_SILENCE: Duration = Duration::from_secs(15 * 60);
 /// The most of those who have no session.
 const REQUESTERS: usize = 256;
@@ -294,9 +297,9 @@ impl Hub {
 
     /// Lets go of what nobody has used for long.
     pub(super) fn reap(&self) {
-        self.agents.reap(LONGEST_SILENCE);
+        self.agents.reap();
         self.forget_requesters(|agent| {
-            agent.idle() >= LONGEST_SILENCE && agent.all_held().is_empty()
+            agent.activity.idle() >= LONGEST_SILENCE && agent.all_held().is_empty()
         });
     }
 

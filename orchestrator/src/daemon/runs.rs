@@ -1,12 +1,14 @@
 //! Runs that agents start: `packtrain run` as a process of its own, whose sessions this daemon carries
 //! out. It is followed by its events, and ends when its agent does, unless that let it go on.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use packtrain_drivers::DeviceId;
 use packtrain_model::{Entry, RunEvent, Verdict};
 use packtrain_program::Program;
 use serde_json::{Value, json};
@@ -23,6 +25,8 @@ use super::project::Project;
 pub(crate) const TICKET: &str = "PACKTRAIN_STARTED_BY";
 /// How long a run may take to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(90);
+/// How long it may take to end once it has said all.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a check may take.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most of an event, and of what is said on the way.
@@ -58,6 +62,8 @@ pub(crate) struct Progress {
     ended: Vec<(String, String)>,
     /// The step that was begun last.
     now: Option<String>,
+    /// The devices that sessions wait for, each with why.
+    waits: BTreeMap<String, String>,
     verdict: Option<Verdict>,
     /// What its process said besides, when it ended without a verdict.
     problem: Option<String>,
@@ -67,7 +73,13 @@ pub(crate) struct Progress {
 impl Progress {
     /// In one line.
     pub(crate) fn line(&self) -> String {
-        let now = self.now.as_deref().unwrap_or("starting");
+        let waits = self.waits.iter();
+        let waits = waits.map(|(device, why)| format!("waiting for {device}: {why}"));
+        let now: Vec<_> = self.now.clone().into_iter().chain(waits).collect();
+        let now = match now.is_empty() {
+            true => "starting".to_owned(),
+            false => now.join("; "),
+        };
         format!(
             "{} of {} sessions settled; {now}",
             self.settled, self.planned
@@ -101,6 +113,9 @@ impl AgentRun {
         let mut command = ours(&agent.project, "run", &started.paths, &started.words)?;
         command.env(TICKET, &ticket.0);
         let mut program = Program::spawn(command).map_err(|error| error.to_string())?;
+        let (Some(stdout), Some(stderr)) = (program.stdout(), program.stderr()) else {
+            return Err("its output cannot be read".to_owned());
+        };
         let run = Arc::new(Self {
             handle: format!("run-{}", uuid::Uuid::new_v4().simple()),
             started: Utc::now(),
@@ -110,9 +125,6 @@ impl AgentRun {
             folder: OnceLock::new(),
         });
         agent.started(Arc::clone(&run));
-        let (Some(stdout), Some(stderr)) = (program.stdout(), program.stderr()) else {
-            return Err("its output cannot be read".to_owned());
-        };
         let (of_it, told) = (Arc::clone(&run), Arc::clone(agent));
         hub.work.spawn(async move {
             let _ticket = ticket;
@@ -136,10 +148,11 @@ impl AgentRun {
                     stopped.unwrap_or_else(|_| "it did not stop in time".to_owned())
                 }
             };
-            let exit = program.wait().await;
+            // Its output has ended, or its time.
+            let exit = tokio::time::timeout(END_TIMEOUT, program.wait()).await;
             // What it left is nobody's.
             let _ = program.kill().await;
-            let code = exit.ok().and_then(|exit| exit.code());
+            let code = exit.ok().and_then(Result::ok).and_then(|exit| exit.code());
             of_it.progress.send_modify(|progress| progress.end(code, problem.trim()));
             told.tell(Update::Resource(of_it.uri()));
         });
@@ -207,10 +220,11 @@ impl AgentRun {
                 return kept;
             }
             let line = String::from_utf8_lossy(&line);
-            if line.starts_with(WAITS) {
-                let waits = line.trim().to_owned();
-                self.progress
-                    .send_modify(|progress| progress.now = Some(waits));
+            let waits = line.strip_prefix(WAITS).map(str::trim);
+            if let Some((device, why)) = waits.and_then(|waits| waits.split_once(": ")) {
+                self.progress.send_modify(|progress| {
+                    progress.waits.insert(device.to_owned(), why.to_owned());
+                });
             }
             if kept.len() + line.len() <= SAID_BYTES as usize {
                 kept.push_str(&line);
@@ -239,6 +253,15 @@ impl AgentRun {
         self.cancel.cancel();
     }
 
+    /// Whether it was asked to stop and did not come to its end.
+    pub(crate) fn was_cancelled(&self) -> bool {
+        let progress = self.progress.borrow();
+        let is_whole = progress
+            .verdict()
+            .is_some_and(|verdict| verdict.cancelled == 0);
+        self.cancel.is_cancelled() && progress.is_over && !is_whole
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         self.progress.borrow().is_over
     }
@@ -258,6 +281,12 @@ impl AgentRun {
         Some(self.folder.get()?.join(name))
     }
 
+    /// Whether a session of it waits for a device.
+    pub(crate) fn waits_for(&self, device: &DeviceId) -> bool {
+        let progress = self.progress.borrow();
+        progress.waits.contains_key(&device.to_string())
+    }
+
     /// How it goes, for programs.
     pub(crate) fn status(&self) -> Value {
         let progress = self.progress.borrow();
@@ -272,21 +301,22 @@ impl AgentRun {
             "planned": progress.planned,
             "settled": progress.settled,
             "sessions": sessions,
-            "verdict": progress.verdict,
+            "verdict": progress.verdict(),
             "problem": progress.problem,
             "now": progress.now,
+            "waits_for": progress.waits,
         })
     }
 
     /// How it goes, for readers.
     pub(crate) fn summary(&self) -> String {
         let progress = self.progress.borrow();
-        let mut lines = Vec::new();
-        match (&progress.verdict, &progress.problem, progress.is_over) {
-            (_, Some(problem), _) => {
+        let mut lines: Vec<String> = Vec::new();
+        match (&progress.problem, progress.verdict()) {
+            (Some(problem), _) => {
                 lines.push(format!("over, and not all was found out: {problem}"));
             }
-            (Some(verdict), None, _) => lines.push(format!(
+            (None, Some(verdict)) => lines.push(format!(
                 "over: {} passed, {} failed, {} not found out, {} skipped, {} cancelled",
                 verdict.passed,
                 verdict.failed,
@@ -294,7 +324,7 @@ impl AgentRun {
                 verdict.skipped,
                 verdict.cancelled
             )),
-            (None, None, _) => lines.push(format!("going on: {}", progress.line())),
+            (None, None) => lines.push(format!("going on: {}", progress.line())),
         }
         lines.extend(
             progress
@@ -311,10 +341,17 @@ impl AgentRun {
 }
 
 impl Progress {
+    /// The verdict, once its process has ended as that says; until then it may still go wrong.
+    fn verdict(&self) -> Option<&Verdict> {
+        let counts = self.is_over && self.problem.is_none();
+        self.verdict.as_ref().filter(|_| counts)
+    }
+
     /// Takes down how its process has ended, which has the last word: what came after the verdict, as
     /// reports that could not be written, may have gone wrong.
     fn end(&mut self, code: Option<i32>, said: &str) {
         self.is_over = true;
+        self.waits.clear();
         let meant = self
             .verdict
             .as_ref()
@@ -337,6 +374,7 @@ impl Progress {
                 session, device, ..
             } => {
                 self.now = Some(format!("{session} on {}", device.id));
+                self.waits.remove(&device.id.to_string());
                 true
             }
             RunEvent::StepStarted { session, step } => {
@@ -419,8 +457,10 @@ mod tests {
     #[test]
     fn a_verdict_counts_only_when_its_process_ends_as_it_says() {
         let mut progress = passed();
+        assert_eq!(progress.verdict(), None, "its process has not ended");
         progress.end(Some(0), "");
         assert_eq!(progress.problem, None);
+        assert!(progress.verdict().is_some());
         for (code, words) in [
             (Some(2), "it ended with 2: disk full"),
             (None, "it ended with a signal: disk full"),
@@ -428,6 +468,7 @@ mod tests {
             let mut progress = passed();
             progress.end(code, "disk full");
             assert_eq!(progress.problem.as_deref(), Some(words));
+            assert_eq!(progress.verdict(), None);
         }
         let mut progress = Progress::default();
         progress.end(Some(0), "");

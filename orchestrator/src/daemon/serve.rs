@@ -1,11 +1,12 @@
 //! The daemon's process, from its lock to its end.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_model::Exit;
 use tokio::net::UnixListener;
 
+use super::activity::Disuse;
 use super::connection;
 use super::hub::Hub;
 use super::place::{DaemonState, Place};
@@ -82,7 +83,7 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
         render::say(&format!("{}: Ctrl-C ends it", place.folder().display()));
     }
     let mut looking = tokio::time::interval(LOOK);
-    let mut used = Instant::now();
+    let mut disuse = Disuse::new(options.idle);
     loop {
         tokio::select! {
             accepted = listener.accept() => {
@@ -96,11 +97,7 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
             }
             _ = looking.tick() => {
                 hub.reap();
-                if !hub.is_idle() {
-                    used = Instant::now();
-                }
-                let is_forgotten = options.idle.is_some_and(|idle| used.elapsed() >= idle);
-                if is_forgotten || !place.is_announced() {
+                if disuse.is_over(!hub.is_idle()) || !place.is_announced() {
                     break;
                 }
             }

@@ -12,11 +12,11 @@ use rmcp::model::{CallToolResult, JsonObject, Tool};
 use serde::de::DeserializeOwned;
 
 use super::answers::{answered, failed, not_passed};
-use super::devices::unknown_lease;
+use super::devices::{unknown_lease, with_doubts};
 use super::reporter::Reporter;
 use super::toolset_tools::{self, Mutability, ToolsetTools};
 use super::{catalog, ours};
-use crate::daemon::{Agent, Hub, Project, Toolbox, Update};
+use crate::daemon::{Agent, Hub, Project, Toolbox, UnderWay, Update};
 use crate::exit::CliError;
 
 /// How long a call of a tool may take.
@@ -28,6 +28,8 @@ pub(super) struct Desk {
     pub(super) agent: Arc<Agent>,
     /// Whether its list of tools may change while it is connected.
     pub(super) is_modern: bool,
+    /// That it asks for something.
+    pub(super) _asking: UnderWay,
 }
 
 impl Desk {
@@ -136,11 +138,12 @@ impl Desk {
             return Ok(failed(unknown_lease(lease)));
         };
         let call = ToolCall::new(name, Value::from(&serde_json::Value::Object(arguments)));
-        Ok(match held.call(&call, CALL).await {
+        let result = match held.call(&call, CALL).await {
             Some(Ok(answer)) => answered(answer),
             Some(Err(outcome)) => not_passed(&outcome),
             None => failed(unknown_lease(lease)),
-        })
+        };
+        Ok(with_doubts(result, &held))
     }
 }
 

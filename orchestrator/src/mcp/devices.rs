@@ -5,10 +5,10 @@ use std::time::Duration;
 use packtrain_drivers::DeviceId;
 use packtrain_farm::requirement::{Requirement, Subject};
 use packtrain_farm::wire::{DeviceAdvert, DeviceKey, HostName};
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
-use super::answers::{failed, told};
+use super::answers::{failed, plain, told};
 use super::desk::Desk;
 use super::ours::{AcquireArgs, ListArgs, ReleaseArgs};
 use super::reporter::Reporter;
@@ -119,7 +119,6 @@ impl Desk {
                     "driver": info.driver,
                     "run": held.run,
                 });
-                agent.give(held);
                 told(text, data)
             }
             Err(NotHeld::Busy(reason)) => {
@@ -135,11 +134,20 @@ impl Desk {
                 }));
                 busy
             }
+            Err(NotHeld::Own) => failed(self.own(&device)),
             Err(NotHeld::Refused(why)) => failed(format!("{device}: {why}")),
         }
     }
 
-    /// The device that is wanted: one that is free, if there is one.
+    /// That a device is the agent's own already.
+    fn own(&self, device: &DeviceId) -> String {
+        match self.agent.lease_of(device) {
+            Some(lease) => format!("you have it: {lease} is your lease of {device}"),
+            None => format!("you have it: another call of yours takes {device}"),
+        }
+    }
+
+    /// The device that is wanted: one that is free, if there is one, and never one of the agent's own.
     async fn wanted(&self, args: &AcquireArgs) -> Result<DeviceId, String> {
         let on = requirement(args.on.as_deref())?;
         let word = args.device.as_deref().unwrap_or_default().trim();
@@ -170,12 +178,20 @@ impl Desk {
                 Some(mismatch) => why.push(format!("{}: {mismatch}", device.info.id)),
             }
         }
+        if fitting.is_empty() {
+            return Err(format!("no device matches\n{}", why.join("\n")));
+        }
+        let (own, others): (Vec<_>, Vec<_>) = fitting
+            .into_iter()
+            .partition(|device| self.agent.lease_of(&device.info.id).is_some());
         // The first that is free; or else the one that the fewest wait for.
-        let best = fitting
+        let best = others
             .iter()
             .min_by_key(|device| (!device.is_free, device.queue.len()));
-        best.map(|device| device.info.id.clone())
-            .ok_or_else(|| format!("no device matches\n{}", why.join("\n")))
+        best.map(|device| device.info.id.clone()).ok_or_else(|| {
+            let own: Vec<_> = own.iter().map(|device| self.own(&device.info.id)).collect();
+            own.join("\n")
+        })
     }
 
     pub(super) async fn device_release(&self, args: ReleaseArgs) -> CallToolResult {
@@ -184,14 +200,32 @@ impl Desk {
         };
         held.let_go();
         held.is_closed().await;
-        told(
-            format!(
-                "{} is free; packtrain report {} shows what was done",
-                held.device.id, held.run
+        let free = format!("{} is free", held.device.id);
+        let data = json!({ "device": held.device.id, "run": held.run });
+        match held.unwritten() {
+            None => told(
+                format!("{free}; packtrain report {} shows what was done", held.run),
+                data,
             ),
-            json!({ "device": held.device.id, "run": held.run }),
-        )
+            Some(why) => {
+                let mut lost = failed(format!(
+                    "{free}, but the run's journal could not be written to its end: {why}\nhint: its report ends where the journal does; make room on the disk"
+                ));
+                lost.structured_content = Some(data);
+                lost
+            }
+        }
     }
+}
+
+/// An answer about a device, with what is wrong with the journal of what is done on it.
+pub(super) fn with_doubts(mut result: CallToolResult, held: &Held) -> CallToolResult {
+    if let Some(why) = held.unwritten() {
+        let text =
+            format!("note: this is in no report, the run's journal cannot be written: {why}");
+        result.content.push(ContentBlock::text(plain(&text)));
+    }
+    result
 }
 
 /// What is said of a lease that is none of the agent's.

@@ -13,7 +13,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::answers::{failed, not_passed, told};
 use super::desk::Desk;
-use super::devices::unknown_lease;
+use super::devices::{unknown_lease, with_doubts};
 use super::ours::{ScreenshotArgs, SnapshotArgs};
 use crate::daemon::Held;
 
@@ -29,7 +29,7 @@ impl Desk {
         let call = ToolCall::new("readScreen", Value::from(&arguments));
         let answer = match held.call(&call, LOOK).await {
             Some(Ok(answer)) => answer,
-            Some(Err(outcome)) => return not_passed(&outcome),
+            Some(Err(outcome)) => return with_doubts(not_passed(&outcome), &held),
             None => return failed(unknown_lease(&args.lease)),
         };
         let reading = outlined(&answer.text.unwrap_or_default());
@@ -61,7 +61,7 @@ impl Desk {
                 }
             }
         };
-        told(text, data)
+        with_doubts(told(text, data), &held)
     }
 
     pub(super) async fn screenshot(&self, args: ScreenshotArgs) -> CallToolResult {
@@ -71,7 +71,7 @@ impl Desk {
         let call = ToolCall::new("captureScreen", Value::from(&json!({})));
         let answer = match held.call(&call, LOOK).await {
             Some(Ok(answer)) => answer,
-            Some(Err(outcome)) => return not_passed(&outcome),
+            Some(Err(outcome)) => return with_doubts(not_passed(&outcome), &held),
             None => return failed(unknown_lease(&args.lease)),
         };
         let Some(Typed::Screen(screen)) = answer.typed else {
@@ -86,7 +86,7 @@ impl Desk {
         if let Some(data) = inline {
             result.content.push(ContentBlock::image(data, "image/png"));
         }
-        result
+        with_doubts(result, &held)
     }
 }
 

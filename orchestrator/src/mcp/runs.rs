@@ -31,10 +31,10 @@ impl Desk {
         reporter.say("checking");
         match AgentRun::check(self.project(), paths).await {
             Ok(Checked { is_right, said }) => {
-                let text = if said.trim().is_empty() {
-                    "no mistakes"
-                } else {
-                    said.trim()
+                let text = match (said.trim(), is_right) {
+                    ("", true) => "no mistakes",
+                    ("", false) => return failed("the check broke off"),
+                    (said, _) => said,
                 };
                 told(text, json!({ "ok": is_right, "said": said }))
             }
@@ -58,6 +58,18 @@ impl Desk {
             Ok(paths) => paths,
             Err(refusal) => return failed(refusal),
         };
+        let might = |device: &str| args.devices.iter().any(|word| device.contains(word));
+        let held = self.agent.all_held();
+        let own: Vec<_> = held
+            .iter()
+            .filter(|held| args.devices.is_empty() || might(&held.device.id.to_string()))
+            .map(|held| {
+                let (device, lease) = (&held.device.id, &held.handle);
+                format!(
+                    "\nnote: you hold {device}: a session on it waits until you release {lease}"
+                )
+            })
+            .collect();
         let mut words = Vec::new();
         for device in &args.devices {
             words.push(format!("--device={device}"));
@@ -87,9 +99,10 @@ impl Desk {
             Ok(run) => {
                 let mut result = told(
                     format!(
-                        "run: {}\nrun_wait waits for it; {} tells how it goes",
+                        "run: {}\nrun_wait waits for it; {} tells how it goes{}",
                         run.handle,
-                        run.uri()
+                        run.uri(),
+                        own.concat()
                     ),
                     json!({ "run": run.handle, "resource": run.uri() }),
                 );
@@ -106,15 +119,34 @@ impl Desk {
             return failed(unknown_run(&args.run));
         };
         let limit = args.timeout_ms.map_or(WAIT, Duration::from_millis);
-        let waiting = run.is_settled(|progress| reporter.say(&progress.line()));
+        let waiting = run.is_settled(|progress| {
+            let own = self.own_waited_for(&run);
+            reporter.say(&[own, vec![progress.line()]].concat().join("; "));
+        });
         // Not over by then is an answer.
         let _ = tokio::time::timeout(limit.min(LONGEST_WAIT), waiting).await;
-        answer(&run)
+        self.answer(&run)
+    }
+
+    /// How a run goes, with what of the agent's own it waits for.
+    pub(super) fn answer(&self, run: &AgentRun) -> CallToolResult {
+        let text = [vec![run.summary()], self.own_waited_for(run)].concat();
+        told(text.join("\n"), run.status())
+    }
+
+    fn own_waited_for(&self, run: &AgentRun) -> Vec<String> {
+        let held = self.agent.all_held();
+        let waited_for = held.iter().filter(|held| run.waits_for(&held.device.id));
+        let told = waited_for.map(|held| {
+            let (device, lease) = (&held.device.id, &held.handle);
+            format!("waits for {device}, which you hold: release {lease}")
+        });
+        told.collect()
     }
 
     pub(super) fn run_status(&self, args: RunArgs) -> CallToolResult {
         match self.agent.run(&args.run) {
-            Some(run) => answer(&run),
+            Some(run) => self.answer(&run),
             None => failed(unknown_run(&args.run)),
         }
     }
@@ -167,10 +199,6 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-pub(super) fn answer(run: &AgentRun) -> CallToolResult {
-    told(run.summary(), run.status())
 }
 
 fn unknown_run(handle: &str) -> String {

@@ -92,7 +92,7 @@ impl AgentServer {
         let name = client.map_or_else(String::new, |client| client.name);
         let version = context.protocol_version();
         let agent = self.agent(&name).await?;
-        agent.touch();
+        let asking = agent.activity.begin();
         agent.introduce(&name, version.as_ref().map(ToString::to_string));
         let is_modern =
             version.is_some_and(|it| it.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
@@ -100,6 +100,7 @@ impl AgentServer {
             hub: Arc::clone(&self.inner.hub),
             agent,
             is_modern,
+            _asking: asking,
         })
     }
 
@@ -238,7 +239,6 @@ impl ServerHandler for AgentServer {
             () = context.ct.cancelled() => failed("cancelled"),
             answer = reporter.during(calling) => answer?,
         };
-        desk.agent.touch();
         Ok(answer.into())
     }
 

@@ -8,7 +8,6 @@ use rmcp::model::{
 };
 
 use super::desk::Desk;
-use super::runs;
 use crate::daemon::AgentRun;
 
 /// How often a client should ask, in milliseconds.
@@ -30,8 +29,9 @@ impl Desk {
         let run = self.known_task(id)?;
         let payload = match run.is_over() {
             false => TaskPayload::Working,
+            true if run.was_cancelled() => TaskPayload::Cancelled,
             true => TaskPayload::Completed {
-                result: serde_json::to_value(runs::answer(&run))
+                result: serde_json::to_value(self.answer(&run))
                     .ok()
                     .and_then(|result| result.as_object().cloned())
                     .unwrap_or_default(),

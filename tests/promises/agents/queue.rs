@@ -6,7 +6,7 @@ use packtrain_tests::agent_lab::{Agent, AgentLab, Pending};
 use packtrain_tests::{ended, until};
 use serde_json::json;
 
-use super::{lab, listed, phone, sees, types, typing_trail};
+use super::{lab, listed, phone, refused, sees, types, typing_trail};
 
 /// Gets in line for the phone.
 fn wants(agent: &Agent) -> Pending {
@@ -153,4 +153,77 @@ fn an_agent_waits_behind_a_run_and_is_told_so() {
     gets(waiting);
     // It is over, not robbed.
     ended(run).expect(0);
+}
+
+#[test]
+fn an_agent_that_has_the_device_is_told_its_lease_instead_of_waiting_for_itself() {
+    let lab = lab(2);
+    for agent in [
+        lab.stdio("by-pipe"),
+        lab.http("by-session"),
+        lab.requests("by-request"),
+    ] {
+        let wants = |asked: serde_json::Value| {
+            let mut asked = asked;
+            asked["wait_ms"] = json!(120_000);
+            agent.call("device_acquire", asked)
+        };
+        let first = agent.acquires(&phone(1));
+        let told = refused(wants(json!({ "device": phone(1) })));
+        let words = |lease: &str, device| format!("you have it: {lease} is your lease of {device}");
+        assert_eq!(told, words(&first, phone(1)));
+        // Another one that fits is as good.
+        let taken = wants(json!({ "on": "android" }));
+        assert_eq!(taken.data["device"], phone(2), "{taken:?}");
+        let second = taken.data["lease"].as_str().unwrap();
+        let both = [words(&first, phone(1)), words(second, phone(2))].join("\n");
+        for asked in [json!({ "device": "android" }), json!({ "on": "android" })] {
+            assert_eq!(refused(wants(asked)), both);
+        }
+        for lease in [&first, second] {
+            agent.does("device_release", json!({ "lease": lease }));
+        }
+    }
+}
+
+#[test]
+fn of_two_calls_of_one_agent_for_one_device_one_gets_it_and_the_other_is_told() {
+    let lab = lab(1);
+    let agent = lab.stdio("hasty");
+    let calls = [wants(&agent), wants(&agent)].map(Pending::called);
+    let (told, taken): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.is_error);
+    assert_eq!((told.len(), taken.len()), (1, 1), "{told:?} {taken:?}");
+    assert!(told[0].text.starts_with("you have it: "), "{told:?}");
+}
+
+#[test]
+fn an_agent_whose_run_waits_for_its_own_device_is_told_so() {
+    let lab = lab(2);
+    let trail = typing_trail(&lab, "short", 0);
+    let agent = lab.stdio("holder");
+    let lease = agent.acquires(&phone(1));
+    let started = |device: String| {
+        let asked = json!({ "trails": [&trail], "devices": [device] });
+        agent.does("run_start", asked)
+    };
+    let other = started(phone(2));
+    assert!(!other.text.contains("you hold"), "{other:?}");
+    let run = started(phone(1));
+    let warned = format!(
+        "note: you hold {}: a session on it waits until you release {lease}",
+        phone(1)
+    );
+    assert!(run.text.contains(&warned), "{run:?}");
+    let run = run.data["run"].clone();
+    let asked = json!({ "run": run, "timeout_ms": 50_000 });
+    let waiting = agent.start("run_wait", asked.clone());
+    let words = format!("waits for {}, which you hold: release {lease}", phone(1));
+    waiting.until_told(&words);
+    let status = agent.does("run_status", json!({ "run": run }));
+    assert!(status.text.contains(&words), "{status:?}");
+    assert!(status.data["waits_for"][phone(1)].is_string(), "{status:?}");
+    agent.does("device_release", json!({ "lease": lease }));
+    let over = waiting.called();
+    assert_eq!(over.data["verdict"]["passed"], 1, "{over:?}");
+    assert_eq!(over.data["waits_for"], json!({}), "{over:?}");
 }

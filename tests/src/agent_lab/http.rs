@@ -85,7 +85,10 @@ impl Http {
             meta["io.modelcontextprotocol/protocolVersion"] = json!(REQUESTS);
             meta["io.modelcontextprotocol/clientInfo"] =
                 json!({ "name": shared.name, "version": "1" });
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            let declared = &mut meta["io.modelcontextprotocol/clientCapabilities"];
+            if declared.is_null() {
+                *declared = json!({});
+            }
         }
         let Some(to) = to else {
             let answer = shared.post(&message).unwrap();
@@ -151,6 +154,7 @@ impl Shared {
             more += &format!("Mcp-Method: {method}\r\n");
             let name = match method {
                 "resources/read" => &params["uri"],
+                _ if method.starts_with("tasks/") => &params["taskId"],
                 _ => &params["name"],
             };
             if let Some(name) = name.as_str() {

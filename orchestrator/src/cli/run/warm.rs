@@ -18,12 +18,14 @@ use crate::wiring::{DeviceSelection, Wiring};
 pub(super) struct Warm {
     socket: PathBuf,
     project: ProjectKey,
-    devices: Vec<DeviceInfo>,
     /// What shows that an agent has started the run.
     ticket: Option<String>,
 }
 
-/// The daemon, when it is there and has all devices that are wanted, as they are wanted.
+/// What a run is on.
+type Chosen = (Wiring, Vec<DeviceInfo>);
+
+/// The daemon, when it is there and has all devices that are wanted, as they are wanted; with those.
 ///
 /// # Errors
 /// When an agent has started the run, and the daemon cannot carry it out.
@@ -32,44 +34,56 @@ pub(super) async fn find(
     config: &Config,
     wanted: DeviceSelection<'_>,
     context: &Context,
-) -> Result<Option<Warm>, CliError> {
+) -> Result<Option<(Warm, Chosen)>, CliError> {
     let ticket = std::env::var(TICKET).ok();
     if ticket.is_none() && !is_possible(args, wanted) {
         return Ok(None);
     }
-    let found = match client::running() {
+    let asked = match client::running() {
         Ok(Some(state)) => {
             let project = context.project_key();
-            let asked = client::ask_for(
-                &state.socket,
-                project.clone(),
-                Wants::Devices { open: true },
-            )
-            .await;
-            asked.map(|news: DevicesNews| Warm {
-                socket: state.socket,
-                project,
-                devices: news.devices.into_iter().map(|device| device.info).collect(),
-                ticket: ticket.clone(),
+            let wants = Wants::Devices { open: true };
+            let asked = client::ask_for(&state.socket, project.clone(), wants).await;
+            asked.map(|news: DevicesNews| {
+                let warm = Warm {
+                    socket: state.socket,
+                    project,
+                    ticket: ticket.clone(),
+                };
+                (warm, news)
             })
         }
         Ok(None) => Err(CliError::infrastructure("the daemon is gone")),
         Err(error) => Err(error),
     };
-    if ticket.is_some() {
-        return found.map(Some);
-    }
-    match found {
-        Ok(warm) if warm.devices(config, wanted).is_ok() => Ok(Some(warm)),
-        Ok(_) => Ok(None),
+    let (warm, news) = match asked {
+        Ok(asked) => asked,
+        Err(error) if ticket.is_some() => return Err(error),
         Err(error) => {
             if client::running().is_ok_and(|state| state.is_some()) {
                 let why = error.explanation.message;
                 render::say(&format!("note: without the daemon: {why}"));
             }
-            Ok(None)
+            return Ok(None);
         }
+    };
+    match chosen(config, wanted, news) {
+        Ok(chosen) => Ok(Some((warm, chosen))),
+        Err(error) if ticket.is_some() => Err(error),
+        Err(_) => Ok(None),
     }
+}
+
+/// Those of the daemon's devices that are wanted.
+fn chosen(
+    config: &Config,
+    wanted: DeviceSelection<'_>,
+    news: DevicesNews,
+) -> Result<Chosen, CliError> {
+    let devices = news.devices.into_iter().map(|device| device.info);
+    let mut wiring = Wiring::in_daemon(config, devices.collect())?;
+    let devices = select(wanted, &mut wiring)?;
+    Ok((wiring, devices))
 }
 
 /// Whether the daemon's devices are what the flags ask for.
@@ -81,20 +95,6 @@ fn is_possible(args: &RunArgs, wanted: DeviceSelection<'_>) -> bool {
 }
 
 impl Warm {
-    /// The devices that are wanted.
-    ///
-    /// # Errors
-    /// When it does not have them.
-    pub(super) fn devices(
-        &self,
-        config: &Config,
-        wanted: DeviceSelection<'_>,
-    ) -> Result<(Wiring, Vec<DeviceInfo>), CliError> {
-        let mut wiring = Wiring::in_daemon(config, self.devices.clone())?;
-        let devices = select(wanted, &mut wiring)?;
-        Ok((wiring, devices))
-    }
-
     /// What carries out the run's sessions.
     pub(super) fn host(self, context: &Context, scratch: PathBuf) -> InDaemon {
         InDaemon {

@@ -1,0 +1,183 @@
+//! A session that somebody drives by hand: its only step is open while they make calls, and passes when
+//! every call did. It does not know who they are.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use packtrain_model::trail::ToolCall;
+use packtrain_model::{CancelCause, Failure, Outcome, RunEvent, StepIndex};
+use packtrain_tools::Answer;
+
+use crate::invoke::{GIVEN_UP, Invoker};
+use crate::session::SessionContext;
+
+/// The calls of a session that are made by hand.
+#[derive(Debug, Default)]
+pub(crate) struct ByHand {
+    /// The number of the next one.
+    pub(crate) next_call: Arc<AtomicU32>,
+    tally: Mutex<Tally>,
+}
+
+/// How calls have gone so far.
+#[derive(Debug, Default)]
+struct Tally {
+    calls: u32,
+    not_passed: u32,
+    /// The first of those that did not pass; one that failed takes precedence.
+    first: Option<(String, Outcome)>,
+}
+
+impl Tally {
+    fn count(&mut self, tool: &str, outcome: Outcome) {
+        self.calls += 1;
+        if outcome.is_passed() {
+            return;
+        }
+        self.not_passed += 1;
+        let known = self.first.as_ref().map(|(_, known)| known.exit());
+        if known.is_none_or(|known| known < outcome.exit()) {
+            self.first = Some((tool.to_owned(), outcome));
+        }
+    }
+
+    /// What the calls mean for their step.
+    fn outcome(&self) -> Outcome {
+        let Some((tool, first)) = &self.first else {
+            return Outcome::Passed;
+        };
+        let (calls, not_passed) = (self.calls, self.not_passed);
+        let told = |why: &str| {
+            format!("{not_passed} of {calls} calls did not pass; first `{tool}`: {why}")
+        };
+        match first.clone() {
+            Outcome::Failed(failure) => Outcome::Failed(Failure {
+                message: told(&failure.message),
+                ..failure
+            }),
+            Outcome::Infrastructure { blame, cause, hint } => Outcome::Infrastructure {
+                cause: told(&cause),
+                blame,
+                hint,
+            },
+            Outcome::NeedsAgent { why } => Outcome::NeedsAgent { why: told(&why) },
+            other @ (Outcome::Passed | Outcome::Skipped { .. } | Outcome::Cancelled { .. }) => {
+                other
+            }
+        }
+    }
+}
+
+/// A call that is counted when it ends, and when nobody waits for its end any more.
+struct Counted<'a> {
+    tally: &'a Mutex<Tally>,
+    tool: &'a str,
+    outcome: Outcome,
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        let outcome = std::mem::replace(&mut self.outcome, Outcome::Passed);
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.count(self.tool, outcome);
+    }
+}
+
+impl SessionContext {
+    /// Begins the only step of its trail, which somebody carries out by hand; answers when that was.
+    pub async fn begin_by_hand(&self) -> Instant {
+        self.reached.store(StepIndex::BY_HAND.0, Ordering::Relaxed);
+        self.record(RunEvent::StepStarted {
+            session: self.id.clone(),
+            step: StepIndex::BY_HAND,
+        })
+        .await;
+        Instant::now()
+    }
+
+    /// Makes one call by hand, within `limit`.
+    ///
+    /// # Errors
+    /// The outcome, when it did not pass.
+    pub async fn call_by_hand(&self, call: &ToolCall, limit: Duration) -> Result<Answer, Outcome> {
+        self.scope.lease.renew();
+        let mut counted = Counted {
+            tally: &self.by_hand.tally,
+            tool: &call.name,
+            outcome: Outcome::failed(GIVEN_UP),
+        };
+        let invoker = Invoker::by_hand(self, limit);
+        let answer = invoker.one(None, call, 0, self.caller.clone()).await;
+        let answer = answer.map_err(|outcome| self.redacted(outcome));
+        counted.outcome = answer.as_ref().err().cloned().unwrap_or(Outcome::Passed);
+        answer
+    }
+
+    /// Ends the step that began then, with how it ended: called off, or as its calls have gone. No call
+    /// may be under way.
+    pub async fn end_by_hand(&self, begun: Instant, called_off: Option<CancelCause>) -> Outcome {
+        let outcome = match called_off {
+            Some(by) => Outcome::Cancelled { by },
+            None => {
+                let tally = self.by_hand.tally.lock();
+                tally.unwrap_or_else(PoisonError::into_inner).outcome()
+            }
+        };
+        self.record(RunEvent::StepFinished {
+            session: self.id.clone(),
+            step: StepIndex::BY_HAND,
+            outcome: outcome.clone(),
+            duration_ms: begun.elapsed(),
+        })
+        .await;
+        self.passed.store(outcome.is_passed(), Ordering::Relaxed);
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use packtrain_model::Blame;
+
+    use super::*;
+
+    fn told(calls: &[(&str, Outcome)]) -> Outcome {
+        let mut tally = Tally::default();
+        for (tool, outcome) in calls {
+            tally.count(tool, outcome.clone());
+        }
+        tally.outcome()
+    }
+
+    fn lost() -> Outcome {
+        Outcome::Infrastructure {
+            blame: Blame::Device,
+            cause: "gone".to_owned(),
+            hint: None,
+        }
+    }
+
+    #[test]
+    fn a_step_by_hand_passes_only_when_every_call_did() {
+        assert_eq!(told(&[]), Outcome::Passed);
+        let passed = ("tap", Outcome::Passed);
+        assert_eq!(told(&[passed.clone(), passed.clone()]), Outcome::Passed);
+        let wrong = ("assertEquals", Outcome::failed("one is not other"));
+        let other = ("tap", Outcome::failed("no such element"));
+        let outcome = told(&[passed.clone(), wrong, other, passed]);
+        let words = "2 of 4 calls did not pass; first `assertEquals`: one is not other";
+        assert_eq!(outcome, Outcome::failed(words));
+    }
+
+    #[test]
+    fn a_call_that_failed_takes_precedence_over_one_that_could_not_be_found_out() {
+        let calls = [("tap", lost()), ("type", Outcome::failed("not there"))];
+        let words = "2 of 2 calls did not pass; first `type`: not there";
+        assert_eq!(told(&calls), Outcome::failed(words));
+        let Outcome::Infrastructure { cause, .. } = told(&calls[..1]) else {
+            panic!("what was not found out is no failure");
+        };
+        assert_eq!(cause, "1 of 1 calls did not pass; first `tap`: gone");
+    }
+}

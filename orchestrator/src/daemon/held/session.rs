@@ -1,0 +1,195 @@
+//! The run of a device that an agent holds: its folder, its journal, and its one session, whose step the
+//! agent drives by hand.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use packtrain_device_actors::Lease;
+use packtrain_drivers::BoxFuture;
+use packtrain_engine::{
+    DeviceChange, Here, NewArtifact, SessionContext, SessionHost, SessionOrder, SessionOutput,
+    SessionStop, Store,
+};
+use packtrain_model::trail::Trail;
+use packtrain_model::{Artifact, CancelCause, Entry, Outcome, RunId};
+use packtrain_record::JournalWriter;
+use tokio::sync::{RwLock, mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::CliError;
+use crate::sinks::disk::Disk;
+
+/// How many names are tried for a run.
+const NAMES: u32 = 8;
+
+/// Why a device goes back.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum End {
+    /// It was given back, or cannot be had any more: the calls say how it went.
+    Over,
+    /// Its agent is gone, or has forgotten it.
+    Abandoned,
+}
+
+/// What a held device's run needs.
+pub(super) struct Doing {
+    pub(super) here: Here,
+    pub(super) lease: Lease,
+    pub(super) session: Arc<RwLock<Option<SessionContext>>>,
+    pub(super) done: watch::Receiver<Option<End>>,
+    pub(super) closing: CancellationToken,
+    pub(super) ready: oneshot::Sender<Result<(), Outcome>>,
+}
+
+/// Carries out the one session of a run that is driven by hand.
+pub(super) struct ByHand(pub(super) Mutex<Option<Doing>>);
+
+impl SessionHost for ByHand {
+    fn run(
+        &self,
+        order: SessionOrder,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> BoxFuture<'static, Outcome> {
+        let doing = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Box::pin(async move {
+            match doing {
+                Some(doing) => doing.carry_out(order, output, stop).await,
+                None => Outcome::failed("it was let go of"),
+            }
+        })
+    }
+
+    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
+        // Nobody goes on with it on another device.
+        mpsc::channel(1).1
+    }
+}
+
+impl Doing {
+    async fn carry_out(
+        self,
+        order: SessionOrder,
+        output: SessionOutput,
+        stop: SessionStop,
+    ) -> Outcome {
+        let Self {
+            here,
+            lease,
+            session,
+            mut done,
+            closing,
+            ready,
+        } = self;
+        let context = match here.open_on(&order, lease, output, stop.clone()).await {
+            Ok(context) => context,
+            Err(outcome) => {
+                // Whoever waits learns of it.
+                let _ = ready.send(Err(outcome.clone()));
+                return outcome;
+            }
+        };
+        let begun = context.begin_by_hand().await;
+        *session.write().await = Some(context);
+        let _ = ready.send(Ok(()));
+        let called_off = tokio::select! {
+            done = done.wait_for(Option::is_some) => match done.as_deref() {
+                Ok(Some(End::Over)) => None,
+                Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
+            },
+            () = stop.token().cancelled() => Some(stop.cause()),
+        };
+        // Calls under way end, and so they let go of the session.
+        closing.cancel();
+        let Some(context) = session.write().await.take() else {
+            return Outcome::failed("it was let go of");
+        };
+        let outcome = context.end_by_hand(begun, called_off).await;
+        context.end().await;
+        outcome
+    }
+}
+
+/// A run that has a folder.
+pub(super) struct NewRun {
+    pub(super) run: RunId,
+    pub(super) writer: JournalWriter,
+    pub(super) unkept: Unkept,
+}
+
+/// A folder that goes again when this is dropped, with what is in it.
+pub(super) struct Unkept(Option<PathBuf>);
+
+impl NewRun {
+    /// Makes the folder.
+    pub(super) fn create(root: &Path) -> Result<Self, CliError> {
+        let mut tries = 0;
+        loop {
+            let salt = uuid::Uuid::new_v4().as_fields().0;
+            let run = RunId::new(chrono::Utc::now(), salt);
+            match JournalWriter::create(root, &run) {
+                Ok(writer) => {
+                    let unkept = Unkept(Some(writer.folder().to_owned()));
+                    return Ok(Self {
+                        run,
+                        writer,
+                        unkept,
+                    });
+                }
+                // Of many in one second two may have one name.
+                Err(_) if tries < NAMES => tries += 1,
+                Err(error) => {
+                    let refused = CliError::infrastructure("cannot write the run's journal");
+                    return Err(refused.because(&error));
+                }
+            }
+        }
+    }
+}
+
+impl Unkept {
+    /// The folder stays.
+    pub(super) fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unkept {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.0 {
+            // What cannot be removed is an empty run.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// The disk, and why it has not taken everything.
+pub(super) struct Watched {
+    pub(super) disk: Disk,
+    pub(super) failure: Arc<OnceLock<String>>,
+}
+
+impl Store for Watched {
+    fn append(&mut self, entries: &[Arc<Entry>]) -> Result<(), String> {
+        self.disk.append(entries).inspect_err(|failure| {
+            // The first counts.
+            let _ = self.failure.set(failure.clone());
+        })
+    }
+
+    fn save(&mut self, artifact: &NewArtifact) -> Result<Option<Artifact>, String> {
+        self.disk.save(artifact)
+    }
+}
+
+/// The trail of a session that somebody drives by hand.
+pub(super) fn driven_by(holder: &str) -> Result<Trail, CliError> {
+    let said = serde_json::json!({
+        "config": { "id": "by-hand", "title": format!("Driven by {holder}") },
+        "trail": [{ "step": format!("{holder} drives the device") }],
+    });
+    // JSON is YAML.
+    let parsed = Trail::parse(&said.to_string(), "by-hand.trail.yaml");
+    let parsed = parsed.map_err(|mistakes| CliError::files("no trail for an agent", mistakes))?;
+    Ok(parsed.trail)
+}

@@ -1,0 +1,122 @@
+//! What lies unused is let go of, and nothing else. The clock is tokio's, put forward by hand.
+
+use actix_rt::{Arbiter, System};
+use packtrain_drivers::{DeviceId, Platform};
+use packtrain_model::trail::ToolCall;
+use packtrain_model::yaml::Value;
+use serde_json::json;
+use tokio::time::{advance, pause, resume};
+
+use super::*;
+use crate::daemon::Held;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A hub with a project of one phone, and what it is done with.
+fn with_phone(work: impl AsyncFnOnce(&Arc<Hub>, Arc<Project>)) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "devices: { virtual: { android: 1, profile: fast } }\n";
+    std::fs::write(folder.path().join("packtrain.yaml"), config).unwrap();
+    let key = ProjectKey {
+        folder: folder.path().to_owned(),
+        config: None,
+        environment: BTreeMap::new(),
+    };
+    System::new().block_on(async {
+        let arbiters = vec![Arbiter::current()];
+        let hub = Hub::new(arbiters, CancellationToken::new());
+        let project = hub.project(key, 0).await.ok().unwrap();
+        work(&hub, project).await;
+        hub.agents.end_all();
+        hub.work.close();
+        hub.work.wait().await;
+        hub.close().await;
+    });
+}
+
+/// So much later, devices are looked after.
+async fn reaped_after(hub: &Hub, time: Duration) {
+    pause();
+    advance(time).await;
+    resume();
+    hub.reap();
+}
+
+async fn takes(hub: &Hub, agent: &Arc<Agent>) -> Arc<Held> {
+    let (device, wait) = (DeviceId::new(Platform::Android, "virtual-1"), MINUTE);
+    let held = Held::acquire(agent, &device, wait, &hub.work, |_| {}).await;
+    held.ok().unwrap()
+}
+
+fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {
+    ToolCall::new(name, Value::from(arguments))
+}
+
+#[test]
+fn a_lease_ends_when_it_lies_unused_and_not_while_it_is_used() {
+    with_phone(async |hub, project| {
+        let present = hub.join(Transport::Stdio, project);
+        let agent = present.agent();
+        let held = takes(hub, agent).await;
+        let is_held = |held: &Held| agent.held(&held.handle).is_some();
+        reaped_after(hub, 14 * MINUTE).await;
+        let look = call("readScreen", &json!({}));
+        held.call(&look, MINUTE).await.unwrap().unwrap();
+        reaped_after(hub, 14 * MINUTE).await;
+        assert!(is_held(&held), "it was used within the time");
+
+        let wait = call("wait", &json!({ "timeToWaitInSeconds": 7200 }));
+        {
+            let waiting = held.call(&wait, 600 * MINUTE);
+            tokio::pin!(waiting);
+            assert!(futures::poll!(&mut waiting).is_pending());
+            reaped_after(hub, 20 * MINUTE).await;
+            assert!(is_held(&held), "a call is under way");
+        }
+        reaped_after(hub, 14 * MINUTE).await;
+        assert!(is_held(&held), "it was under way until then");
+        reaped_after(hub, 2 * MINUTE).await;
+        assert!(!is_held(&held), "it lay unused");
+        held.is_closed().await;
+    });
+}
+
+#[test]
+fn a_lease_ends_after_a_day_whatever_is_done_with_it() {
+    with_phone(async |hub, project| {
+        let present = hub.join(Transport::Stdio, project);
+        let held = takes(hub, present.agent()).await;
+        let is_held = || present.agent().held(&held.handle).is_some();
+        let wait = call("wait", &json!({ "timeToWaitInSeconds": 360_000 }));
+        let waiting = held.call(&wait, 6000 * MINUTE);
+        tokio::pin!(waiting);
+        assert!(futures::poll!(&mut waiting).is_pending());
+        reaped_after(hub, 23 * 60 * MINUTE).await;
+        assert!(is_held());
+        reaped_after(hub, 61 * MINUTE).await;
+        assert!(!is_held());
+        assert!(waiting.await.is_none(), "what was under way is over");
+    });
+}
+
+#[test]
+fn who_has_no_session_is_forgotten_after_a_silence_and_not_while_it_is_answered() {
+    with_phone(async |hub, project| {
+        let present = hub.join(Transport::Requests, project);
+        let agent = Arc::clone(present.agent());
+        let who = ("token".to_owned(), None, "client".to_owned());
+        hub.requesters.lock().unwrap().insert(who, present);
+        let asking = agent.activity.begin();
+        reaped_after(hub, 60 * MINUTE).await;
+        assert!(!hub.agents.is_empty(), "it is being answered");
+        drop(asking);
+        reaped_after(hub, 14 * MINUTE).await;
+        assert!(!hub.agents.is_empty(), "it was answered until then");
+        let held = takes(hub, &agent).await;
+        reaped_after(hub, 14 * MINUTE).await;
+        assert!(!hub.agents.is_empty(), "it has a device");
+        reaped_after(hub, 2 * MINUTE).await;
+        assert!(agent.gone.is_cancelled() && hub.agents.is_empty());
+        held.is_closed().await;
+    });
+}
