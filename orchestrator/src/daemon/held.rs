@@ -343,6 +343,7 @@ fn sentence(error: &CliError) -> String {
     let told = &error.explanation;
     let causes = [told.message.clone()]
         .into_iter()
-        .chain(told.causes.clone());
+        .chain(told.causes.clone())
+        .chain(told.diagnostics.iter().map(ToString::to_string));
     causes.collect::<Vec<_>>().join(": ")
 }

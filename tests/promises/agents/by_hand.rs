@@ -168,8 +168,8 @@ fn an_acquire_that_comes_to_nothing_leaves_no_run() {
     holder.does("device_release", json!({ "lease": lease }));
     // Its tools cannot be read, which shows when the device is leased.
     lab.lab()
-        .write("tools/wrong.tool.yaml", "id: wrong\nx: y\n");
+        .write("tools/wrong.tool.yaml", "id: wrong\n  x: [\n");
     let told = refused(holder.call("device_acquire", json!({ "device": phone(1) })));
-    assert!(told.contains("wrong.tool.yaml"), "{told}");
+    assert!(told.contains("tools/wrong.tool.yaml:2"), "{told}");
     assert_eq!(runs(), 1);
 }

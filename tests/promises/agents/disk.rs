@@ -43,6 +43,7 @@ fn is_told(agent: &Agent, lease: &Value, why: &str) {
 
 /// `packtrain daemon`, when no file gets larger than `blocks` of 512 bytes.
 fn limited(lab: &AgentLab, blocks: u32) -> Command {
+    use std::os::unix::process::CommandExt as _;
     let daemon = lab.command(&["daemon"]);
     let mut shell = Command::new("sh");
     let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
@@ -55,6 +56,7 @@ fn limited(lab: &AgentLab, blocks: u32) -> Command {
     );
     shell.current_dir(lab.lab().folder()).stdin(Stdio::null());
     shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    shell.process_group(0);
     shell
 }
 
