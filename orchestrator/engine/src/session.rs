@@ -174,8 +174,11 @@ impl SessionContext {
         let device = lease.device().clone();
         let mut memory = order.values.memory_of(trail).map_err(Outcome::failed)?;
         remember_cell(&mut memory, order, &device);
-        let folder = Path::new(trail.source.name()).parent().map(Path::to_owned);
-        let folders: Vec<_> = folder
+        // This process may work elsewhere than whoever asks for the session.
+        let beside = Path::new(trail.source.name()).parent();
+        let beside = beside.map(|folder| here.working_directory.join(folder));
+        let folders: Vec<_> = beside
+            .filter(|folder| *folder != here.working_directory)
             .into_iter()
             .chain([here.working_directory.clone()])
             .collect();
