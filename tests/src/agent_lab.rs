@@ -5,7 +5,7 @@ mod agent;
 mod http;
 mod stdio;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -53,11 +53,9 @@ impl AgentLab {
         self.lab.folder().join(".run/packtrain")
     }
 
-    /// The program, in the workspace, with no daemon to find but the workspace's own.
+    /// The program, in the workspace.
     pub fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.lab.command(words);
-        command.env("XDG_RUNTIME_DIR", self.lab.folder().join(".run"));
-        command
+        self.lab.command(words)
     }
 
     /// Runs the program to its end.
@@ -103,6 +101,14 @@ impl AgentLab {
     #[track_caller]
     pub fn stdio(&self, name: &str) -> Agent {
         self.stdio_with(name, &[])
+    }
+
+    /// An agent by `packtrain mcp` that works on the project in this folder.
+    #[track_caller]
+    pub fn stdio_in(&self, folder: &Path, name: &str) -> Agent {
+        let mut command = self.command(&["mcp"]);
+        command.current_dir(folder);
+        Agent::stdio(command, name)
     }
 
     /// An agent by `packtrain mcp` with these flags.

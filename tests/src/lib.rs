@@ -91,8 +91,8 @@ impl Lab {
             .current_dir(self.folder.path())
             .env("XDG_CONFIG_HOME", self.folder.path().join(".config"))
             .env("XDG_STATE_HOME", self.folder.path().join(".state"))
-            // A daemon of the workspace is where its state is.
-            .env_remove("XDG_RUNTIME_DIR")
+            // No daemon but the workspace's own is to be found.
+            .env("XDG_RUNTIME_DIR", self.folder.path().join(".run"))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         command
@@ -234,6 +234,19 @@ pub fn ended(mut child: Child) -> Ended {
 /// Sends what Ctrl-C does.
 pub fn interrupt(child: &Child) {
     send("-INT", child.id());
+}
+
+/// Waits until a program says that on standard error; answers the line.
+#[track_caller]
+pub fn until_said(child: &mut Child, what: &str) -> String {
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(what) {
+        line.clear();
+        assert!(said.read_line(&mut line).unwrap() > 0, "it ended");
+    }
+    child.stderr = Some(said.into_inner());
+    line
 }
 
 /// Waits until a run says that it stops: two signals that the system delivers at once would be one.

@@ -1,7 +1,7 @@
 //! Where a user's daemon is: a folder that nobody else may enter, with its socket, what it says about
 //! itself, and the lock that makes it the only one.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::exit::CliError;
 use crate::http::door::Tokens;
 use crate::wiring;
+
+/// Where logind gives each user a folder for sockets, named by the user's number. There is none elsewhere.
+const RUNTIME_FOLDERS: &str = "/run/user";
 
 /// Bytes of a path that a unix socket can have, everywhere.
 const SOCKET_PATH: usize = 103;
@@ -39,14 +42,15 @@ pub(crate) struct DaemonState {
 }
 
 impl Place {
-    /// The folder of this user: below `XDG_RUNTIME_DIR`, or else where state is kept.
+    /// The folder of this user: below `XDG_RUNTIME_DIR`, or else where that is on Linux, or else where
+    /// state is kept.
     ///
     /// # Errors
     /// When there is none, others may enter it, or its path is too long for a socket.
     pub(crate) fn of_user() -> Result<Self, CliError> {
-        let given = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let given = given.filter(|path| path.is_absolute() && path.is_dir());
-        let folder = given.map(|path| path.join("packtrain"));
+        let given = std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty());
+        let folder = runtime_folder(given.map(PathBuf::from), Path::new(RUNTIME_FOLDERS));
+        let folder = folder.map(|path| path.join("packtrain"));
         let folder = folder.or_else(|| Some(wiring::state_folder()?.join("daemon")));
         let folder = folder.ok_or_else(|| {
             CliError::infrastructure("there is no folder for the daemon's socket")
@@ -80,8 +84,7 @@ impl Place {
     fn check(&self) -> Result<(), CliError> {
         let found = std::fs::symlink_metadata(&self.folder);
         let found = found.map_err(|error| self.refused(&error))?;
-        let is_own = found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw();
-        if is_own && found.mode() & 0o077 == 0 {
+        if is_own_folder(&found) && found.mode() & 0o077 == 0 {
             return Ok(());
         }
         let path = self.folder.display();
@@ -209,6 +212,21 @@ impl Place {
     }
 }
 
+/// The user's folder for sockets. A shell without a session, as that of cron or sudo, has the one that the
+/// user's sessions are given.
+fn runtime_folder(given: Option<PathBuf>, of_users: &Path) -> Option<PathBuf> {
+    if let Some(given) = given {
+        return Some(given).filter(|path| path.is_absolute() && path.is_dir());
+    }
+    let folder = of_users.join(nix::unistd::geteuid().to_string());
+    let found = std::fs::symlink_metadata(&folder).ok()?;
+    is_own_folder(&found).then_some(folder)
+}
+
+fn is_own_folder(found: &Metadata) -> bool {
+    found.is_dir() && found.uid() == nix::unistd::geteuid().as_raw()
+}
+
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
@@ -230,4 +248,32 @@ fn secret_of(path: &Path) -> io::Result<Option<String>> {
     // What others could have read, or was cut off, is no secret.
     std::fs::remove_file(path)?;
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_without_a_session_finds_the_folder_that_sessions_have() {
+        let users = tempfile::tempdir().unwrap();
+        let own = users.path().join(nix::unistd::geteuid().to_string());
+        let found = || runtime_folder(None, users.path());
+        assert_eq!(found(), None);
+        std::fs::create_dir(&own).unwrap();
+        assert_eq!(found().as_ref(), Some(&own));
+        // What is given counts, and what is given in vain is no reason to look elsewhere.
+        let given = |path: &str| runtime_folder(Some(path.into()), users.path());
+        assert_eq!(given("/tmp"), Some("/tmp".into()));
+        for wrong in ["tmp", "/tmp/is/not/there"] {
+            assert_eq!(given(wrong), None, "{wrong}");
+        }
+        // Only root can give it away.
+        if std::os::unix::fs::chown(&own, Some(65_534), None).is_ok() {
+            assert_eq!(found(), None, "it is somebody else's");
+        }
+        std::fs::remove_dir(&own).unwrap();
+        std::os::unix::fs::symlink(users.path(), &own).unwrap();
+        assert_eq!(found(), None, "it leads elsewhere");
+    }
 }

@@ -147,8 +147,8 @@ impl Workspace {
             .env("XDG_CONFIG_HOME", self.lab.folder().join(".config"))
             .env("XDG_STATE_HOME", self.lab.folder().join(".state"))
             .env("XDG_CACHE_HOME", self.lab.folder().join(".cache"))
-            // Where the daemon of whoever runs the tests is.
-            .env_remove("XDG_RUNTIME_DIR")
+            // Not where the daemon of whoever runs the tests is.
+            .env("XDG_RUNTIME_DIR", self.lab.folder().join(".run"))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null())
             .output()

@@ -46,6 +46,7 @@ impl Project {
             ("PATH", std::env::var_os("PATH").unwrap().into()),
             ("XDG_CONFIG_HOME", folder.join(".config")),
             ("XDG_STATE_HOME", folder.join(".state")),
+            ("XDG_RUNTIME_DIR", folder.join(".run")),
         ]
     }
 
@@ -73,7 +74,6 @@ impl Project {
             .arg(script)
             .current_dir(self.0.folder())
             .envs(self.environment())
-            .env_remove("XDG_RUNTIME_DIR")
             .env("TMPDIR", self.0.folder())
             .env("MCP_INSPECTOR_SECRET_STORE", "memory")
             .env("PACKTRAIN_TARGET", target.to_string())
