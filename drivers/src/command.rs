@@ -12,7 +12,7 @@ use crate::reach::Reach;
 use crate::selector::NodeSelector;
 
 /// One order to a device.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     /// Starts a session: state left by the one before must not show. A web device opens a fresh
     /// browser context here; a phone goes to a known state.
@@ -46,7 +46,7 @@ pub enum Command {
 }
 
 /// How a session starts.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionOptions {
     /// Where relative addresses lead.
     pub base_url: Option<String>,
@@ -75,7 +75,7 @@ pub struct SessionOptions {
 }
 
 /// How much a snapshot holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotDetail {
     /// Bounds of every element, where they cost extra.
     pub bounds: bool,
@@ -86,7 +86,7 @@ pub struct SnapshotDetail {
 }
 
 /// Input by position and focus.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum InputCommand {
     /// A touch at a point.
     Tap {
@@ -169,7 +169,7 @@ pub enum LaunchMode {
 }
 
 /// Apps and settings of a phone.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AppCommand {
     /// Starts an app.
     Launch {
@@ -224,7 +224,7 @@ pub enum AppCommand {
 }
 
 /// What only Android can do.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AndroidCommand {
     /// A shell command; answers JSON `{stdout, stderr, exit}`.
     Shell {
@@ -273,7 +273,7 @@ pub enum AndroidCommand {
 }
 
 /// Which element of a page is meant.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WebTarget {
     /// The durable selector; tried first.
     pub selector: Option<NodeSelector>,
@@ -291,7 +291,7 @@ impl WebTarget {
 }
 
 /// Elements of a page as a person names them; what is not said does not matter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebElement {
     /// Its `id`, or its `data-testid`.
     pub id: Option<String>,
@@ -302,7 +302,7 @@ pub struct WebElement {
 }
 
 /// Where to navigate.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NavigateTo {
     /// To an address; relative ones are resolved against the session's base.
     Url(String),
@@ -324,7 +324,7 @@ pub enum Direction {
 }
 
 /// Which value of an element is meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ValueKind {
     /// Its text contains the expected text or is it. Of a field, its value is the text; of a list,
     /// the chosen option or its value.
@@ -336,7 +336,7 @@ pub enum ValueKind {
 }
 
 /// How a text is compared with the one that is expected. White space counts as one blank.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextMatch {
     /// It contains the expected text.
     #[default]
@@ -346,7 +346,7 @@ pub enum TextMatch {
 }
 
 /// What a page can do, by element. Each waits for its element until `wait` has passed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum WebCommand {
     /// Goes to an address or through the history.
     Navigate(NavigateTo),

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Who has to act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -16,7 +18,7 @@ pub enum Fault {
 }
 
 /// Why a command failed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 pub enum DriverError {
     /// The app was reachable but what was asked for did not come true in time.
     #[error("{what}")]

@@ -8,10 +8,12 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 use crate::tree::{Node, NodeDetail, Tree, WebNode};
 
-/// What a screen showed. Of use within this process only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What a screen showed. Of use to this program only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ScreenMark(u64);
 
 impl ScreenMark {
@@ -170,5 +172,33 @@ mod tests {
             mark([(bounds, NodeDetail::Web(Box::new(node)))])
         };
         assert_eq!(page(HERE, Some("#save")), page(None, None));
+    }
+
+    #[test]
+    fn a_tree_that_was_written_and_read_is_the_same() {
+        let named = |name: &str| {
+            let text = Some(name.to_owned());
+            let detail = AndroidNode {
+                text,
+                ..AndroidNode::default()
+            };
+            NodeDetail::Android(Box::new(detail))
+        };
+        let mut tree = TreeBuilder::new();
+        for name in ["root", "list", "item"] {
+            tree.open(None, named(name));
+        }
+        tree.close();
+        tree.open(Some(Rect::new(0.5, 1.0, 2.25, 3.0)), named("other item"));
+        tree.close();
+        tree.close();
+        tree.open(None, named("last"));
+        for tree in [tree.finish(), Tree::default()] {
+            let written = serde_json::to_string(&tree).unwrap();
+            let read: Tree = serde_json::from_str(&written).unwrap();
+            assert_eq!(read, tree);
+        }
+        let wrong = r#"[{"parent":0,"platform":"web"}]"#;
+        assert!(serde_json::from_str::<Tree>(wrong).is_err());
     }
 }

@@ -9,7 +9,7 @@ use crate::observed::Observed;
 use crate::tree::{NodeId, Tree};
 
 /// The answer to a command that succeeded.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Observation {
     /// The action was carried out.
     Done(ActionReport),
@@ -58,7 +58,7 @@ pub struct Located {
 }
 
 /// The screen as a tree.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// What it shows, to be compared with: for [`Command::AwaitChange`](crate::Command::AwaitChange).
     pub mark: ScreenMark,
@@ -77,7 +77,7 @@ pub struct Snapshot {
 }
 
 /// A reference of a snapshot and what it stands for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SnapshotRef {
     /// `e4` on the web, a letter and digits on phones.
     pub name: String,
@@ -94,7 +94,7 @@ pub struct SnapshotRef {
 }
 
 /// The screen as a PNG.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Screenshot {
     /// The file's bytes.
     pub png: Vec<u8>,

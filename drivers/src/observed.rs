@@ -8,7 +8,7 @@ use crate::geometry::Rect;
 use crate::observation::{Screenshot, Snapshot};
 
 /// How a screen is observed.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ObserveOptions {
     /// Whether a picture is taken.
     pub picture: bool,
@@ -19,7 +19,7 @@ pub struct ObserveOptions {
 }
 
 /// A screen that was observed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
     /// The screen as a tree, with bounds.
     pub snapshot: Snapshot,

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use url::{ParseError, Url};
 
 use crate::error::DriverError;
@@ -12,7 +13,7 @@ use crate::error::DriverError;
 const OPEN_TO_ALL: [&str; 3] = ["data", "http", "https"];
 
 /// How far a session reaches.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
     /// Schemes besides `http`, `https` and `data`, in lower case.
     pub schemes: BTreeSet<String>,

@@ -4,17 +4,17 @@
 
 use std::ops::Range;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::geometry::Rect;
 
 /// A node's place in its tree, in document order; the root is 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(pub u32);
 
 /// One node.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// The node it hangs on; `None` for the root.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct Node {
 }
 
 /// What a platform knows of a node, whole.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "platform", rename_all = "lowercase")]
 pub enum NodeDetail {
     /// From Android's accessibility tree.
@@ -43,7 +43,7 @@ pub enum NodeDetail {
 }
 
 /// An Android accessibility node. Texts are `None` when the attribute is absent or empty.
-#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names are Android's own attributes")]
 #[expect(
@@ -83,7 +83,7 @@ pub struct AndroidNode {
 }
 
 /// An XCTest element.
-#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "the names are WebDriverAgent's own attributes")]
 #[expect(
@@ -112,7 +112,7 @@ pub struct IosNode {
 }
 
 /// An element of a page as assistive technology sees it.
-#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WebNode {
     /// ARIA role.
@@ -134,10 +134,30 @@ pub struct WebNode {
 }
 
 /// A UI tree.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tree {
+    #[serde(deserialize_with = "nodes")]
     nodes: Vec<Node>,
+}
+
+/// Nodes with their ends, which are not written: each is told by the nodes' parents.
+fn nodes<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Node>, D::Error> {
+    let mut nodes = Vec::<Node>::deserialize(from)?;
+    for index in (0..nodes.len()).rev() {
+        let id = u32::try_from(index).map_err(serde::de::Error::custom)?;
+        let end = nodes[index].end.max(id + 1);
+        nodes[index].end = end;
+        let Some(parent) = nodes[index].parent else {
+            continue;
+        };
+        if parent >= NodeId(id) {
+            return Err(serde::de::Error::custom("a node before its parent"));
+        }
+        let above = &mut nodes[parent.0 as usize];
+        above.end = above.end.max(end);
+    }
+    Ok(nodes)
 }
 
 impl Tree {
