@@ -9,7 +9,7 @@ use std::time::Instant;
 use actix::{
     Actor, ActorContext, AsyncContext, Context, Handler, Message, MessageResult, SpawnHandle,
 };
-use packtrain_drivers::Connector;
+use packtrain_drivers::{Connector, DeviceId};
 use tokio::runtime::Handle;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -20,18 +20,26 @@ use crate::clock::now;
 use crate::driver_task::{DriverTask, Report, Stop};
 use crate::gate::Gate;
 use crate::lease::{Lease, LeaseError};
-use crate::lifecycle::{DeviceLifecycle, Effect, Event, Moment, Ticket};
+use crate::lifecycle::{ConnectorId, DeviceLifecycle, Effect, Event, Moment, Ticket};
 use crate::session::Session;
 use crate::state::{DeviceChange, DeviceState, DeviceStatus, FencingToken, WaitReason};
 
-/// What a device is made from.
-#[derive(Clone)]
+/// What a fleet brings to a device of its.
 pub(crate) struct DeviceSpec {
     pub(crate) connector: Arc<dyn Connector>,
     pub(crate) tasks: TaskTracker,
     /// Where driver tasks run: not on the arbiter, whose one thread all its actors share.
     pub(crate) runtime: Handle,
     pub(crate) changes: broadcast::Sender<DeviceChange>,
+}
+
+impl DeviceSpec {
+    /// Tells its fleet of the device's state; `None` when the device has left the fleet.
+    pub(crate) fn announce(&self, state: Option<DeviceState>) {
+        let id = self.connector.id().clone();
+        // Nobody listens: nobody minds.
+        let _ = self.changes.send(DeviceChange { id, state });
+    }
 }
 
 /// Whoever waits for the device.
@@ -50,7 +58,7 @@ struct DriverHandle {
 /// One device.
 pub(crate) struct DeviceActor {
     lifecycle: DeviceLifecycle,
-    spec: DeviceSpec,
+    specs: BTreeMap<ConnectorId, DeviceSpec>,
     waiters: BTreeMap<Ticket, Waiter>,
     driver: Option<DriverHandle>,
     /// Of the last grant.
@@ -59,20 +67,20 @@ pub(crate) struct DeviceActor {
     /// The state that was told last.
     announced: DeviceState,
     stop: Stop,
-    /// Told, by being dropped, when the actor ends.
-    ended: Vec<oneshot::Sender<()>>,
+    /// Told, by being dropped, when the driver of that connector has ended; without one, when the
+    /// actor ends.
+    ended: Vec<(Option<ConnectorId>, oneshot::Sender<()>)>,
 }
 
 impl DeviceActor {
-    /// Nothing is connected yet.
-    pub(crate) fn new(spec: DeviceSpec) -> Self {
-        let info = spec.connector.describe();
-        let seed = RandomState::new().hash_one(&info.id);
-        let lifecycle = DeviceLifecycle::new(info, Backoff { seed });
+    /// Nothing leads to it yet.
+    pub(crate) fn new() -> Self {
+        let seed = RandomState::new().hash_one(());
+        let lifecycle = DeviceLifecycle::new(Backoff { seed });
         Self {
             announced: lifecycle.state().clone(),
             lifecycle,
-            spec,
+            specs: BTreeMap::new(),
             waiters: BTreeMap::new(),
             driver: None,
             gate: None,
@@ -92,14 +100,15 @@ impl DeviceActor {
         }
         if self.announced != *self.lifecycle.state() {
             self.announced = self.lifecycle.state().clone();
-            let id = &self.lifecycle.info().id;
-            tracing::debug!(device = %id, state = ?self.announced, "device");
-            // Nobody listens: nobody minds.
-            let _ = self.spec.changes.send(DeviceChange {
-                id: id.clone(),
-                state: Some(self.announced.clone()),
-            });
+            for spec in self.specs.values() {
+                let id = spec.connector.id();
+                tracing::debug!(device = %id, state = ?self.announced, "device");
+                spec.announce(Some(self.announced.clone()));
+            }
         }
+        let driver = self.lifecycle.driver();
+        self.ended
+            .retain(|(connector, _)| connector.is_none() || *connector == driver);
         for (ticket, reason) in self.lifecycle.waiting() {
             if let Some(waiter) = self.waiters.get(&ticket) {
                 waiter.reason.send_if_modified(|told| {
@@ -114,7 +123,10 @@ impl DeviceActor {
 
     fn carry_out(&mut self, effect: Effect, ctx: &mut Context<Self>) {
         match effect {
-            Effect::Connect { deadline } => self.driver = Some(self.connect(deadline, ctx)),
+            Effect::Connect { deadline } => {
+                self.stop = Stop::Requested;
+                self.driver = self.connect(deadline, ctx);
+            }
             Effect::StopDriver => {
                 if let Some(driver) = &self.driver {
                     driver.stop.send_replace(self.stop);
@@ -136,12 +148,13 @@ impl DeviceActor {
         }
     }
 
-    fn connect(&self, deadline: Instant, ctx: &Context<Self>) -> DriverHandle {
+    fn connect(&self, deadline: Instant, ctx: &Context<Self>) -> Option<DriverHandle> {
+        let spec = self.specs.get(&self.lifecycle.driver()?)?;
         // One session at a time: the next is granted when the one before is over.
         let (sessions, queue) = mpsc::channel(1);
         let (stop, stopped) = watch::channel(Stop::No);
         let task = DriverTask {
-            connector: Arc::clone(&self.spec.connector),
+            connector: Arc::clone(&spec.connector),
             stop: stopped,
         };
         // The task does not keep its actor alive: the fleet does.
@@ -152,15 +165,18 @@ impl DeviceActor {
             }
         });
         let work = task.run(queue, deadline, report);
-        self.spec.tasks.spawn_on(work, &self.spec.runtime);
-        DriverHandle { sessions, stop }
+        spec.tasks.spawn_on(work, &spec.runtime);
+        Some(DriverHandle { sessions, stop })
     }
 
     /// A lease that reaches nobody, on either side, is dropped and so given back.
     fn grant(&mut self, ticket: Ticket, token: FencingToken) {
         let waiter = self.waiters.remove(&ticket);
+        let connector = self.lifecycle.driver();
+        let Some(info) = connector.and_then(|it| self.lifecycle.info(it)).cloned() else {
+            return;
+        };
         let cancel = waiter.as_ref().map(|waiter| waiter.cancel.child_token());
-        let info = self.lifecycle.info().clone();
         let (lease, session) = Lease::new(info, token, cancel.unwrap_or_default());
         self.gate = Some(Arc::clone(lease.gate()));
         if let Some(driver) = &self.driver {
@@ -204,16 +220,41 @@ impl Drop for DeviceActor {
         if let Some(gate) = &self.gate {
             gate.close();
         }
-        let _ = self.spec.changes.send(DeviceChange {
-            id: self.lifecycle.info().id.clone(),
-            state: None,
-        });
+        for spec in self.specs.values() {
+            spec.announce(None);
+        }
+    }
+}
+
+/// Brings a connector.
+pub(crate) struct Add {
+    pub(crate) connector: ConnectorId,
+    pub(crate) spec: DeviceSpec,
+}
+
+impl Message for Add {
+    type Result = ();
+}
+
+impl Handler<Add> for DeviceActor {
+    type Result = ();
+
+    fn handle(&mut self, Add { connector, spec }: Add, ctx: &mut Context<Self>) {
+        let info = spec.connector.describe();
+        // That it has joined was told when it did.
+        if self.announced != DeviceState::Absent {
+            spec.announce(Some(self.announced.clone()));
+        }
+        self.specs.insert(connector, spec);
+        self.apply(Event::Added(connector, info), ctx);
     }
 }
 
 /// Asks for the device.
 pub(crate) struct Acquire {
     pub(crate) ticket: Ticket,
+    pub(crate) connector: ConnectorId,
+    pub(crate) id: DeviceId,
     pub(crate) holder: String,
     pub(crate) deadline: Instant,
     pub(crate) waiter: Waiter,
@@ -229,13 +270,21 @@ impl Handler<Acquire> for DeviceActor {
     fn handle(&mut self, message: Acquire, ctx: &mut Context<Self>) {
         let Acquire {
             ticket,
+            connector,
+            id,
             holder,
             deadline,
             waiter,
         } = message;
+        if !self.specs.contains_key(&connector) {
+            // It was removed meanwhile. Whoever does not wait any more needs no answer.
+            let _ = waiter.reply.send(Err(LeaseError::Removed(id)));
+            return;
+        }
         self.waiters.insert(ticket, waiter);
         let requested = Event::Requested {
             ticket,
+            connector,
             holder,
             deadline,
         };
@@ -258,8 +307,10 @@ impl Handler<Event> for DeviceActor {
     }
 }
 
-/// Ends the device: its session, its driver, its actor. All within `by`.
+/// Ends what a connector leads to: its session, its driver. All within `by`. Without a connector
+/// the device ends, and its actor.
 pub(crate) struct ShutDown {
+    pub(crate) connector: Option<ConnectorId>,
     pub(crate) refusal: LeaseError,
     pub(crate) by: Instant,
     /// Dropped at the end.
@@ -274,23 +325,38 @@ impl Handler<ShutDown> for DeviceActor {
     type Result = ();
 
     fn handle(&mut self, message: ShutDown, ctx: &mut Context<Self>) {
-        self.ended.push(message.ended);
-        self.stop = Stop::By(message.by);
-        self.apply(Event::ShutDown(message.refusal), ctx);
+        let ShutDown {
+            connector,
+            refusal,
+            by,
+            ended,
+        } = message;
+        self.ended.push((connector, ended));
+        let driver = self.lifecycle.driver();
+        if connector.is_none() || connector == driver {
+            self.stop = Stop::By(by);
+        }
+        let Some(connector) = connector else {
+            return self.apply(Event::ShutDown(refusal), ctx);
+        };
+        self.apply(Event::Removed(connector, refusal), ctx);
+        if let Some(spec) = self.specs.remove(&connector) {
+            spec.announce(None);
+        }
     }
 }
 
-/// Asks how the device is.
-pub(crate) struct GetStatus;
+/// Asks how the device is, as this connector knows it, or any.
+pub(crate) struct GetStatus(pub(crate) Option<ConnectorId>);
 
 impl Message for GetStatus {
-    type Result = DeviceStatus;
+    type Result = Option<DeviceStatus>;
 }
 
 impl Handler<GetStatus> for DeviceActor {
     type Result = MessageResult<GetStatus>;
 
-    fn handle(&mut self, _: GetStatus, _: &mut Context<Self>) -> Self::Result {
-        MessageResult(self.lifecycle.status())
+    fn handle(&mut self, GetStatus(connector): GetStatus, _: &mut Context<Self>) -> Self::Result {
+        MessageResult(self.lifecycle.status(connector))
     }
 }

@@ -17,7 +17,7 @@ mod request;
 mod session;
 mod state;
 
-pub use fleet::{Fleet, FleetError};
+pub use fleet::{Fleet, FleetError, SharedDevices};
 pub use lease::{CommandError, Lease, LeaseError};
 pub use state::{
     DeviceChange, DeviceState, DeviceStatus, FencingToken, Holder, Incarnation, WaitReason,

@@ -1,6 +1,6 @@
 //! The life of one device: facts in, what to do out. No actor, no clock, no I/O.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{DeviceInfo, DriverError};
@@ -16,19 +16,28 @@ pub(crate) const LEASE_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket(pub(crate) u64);
 
+/// One of the connectors that lead to a device: each fleet that has the device brings its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ConnectorId(pub(crate) u64);
+
 /// Something that happened.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// Somebody asks for the device.
+    /// There is a connector, which says what it knows of the device.
+    Added(ConnectorId, DeviceInfo),
+    /// There is one no more; those who wait for it are answered with this.
+    Removed(ConnectorId, LeaseError),
+    /// Somebody asks for the device, connected by this connector.
     Requested {
         ticket: Ticket,
+        connector: ConnectorId,
         holder: String,
         deadline: Instant,
     },
     /// Whoever asked does not wait any more.
     Left(Ticket),
-    /// The lease is to be taken away.
-    Revoked,
+    /// The lease of whoever has it by this connector is to be taken away.
+    Revoked(ConnectorId),
     /// Time went by.
     Woken,
     /// The device must end; requests are answered with this.
@@ -57,7 +66,7 @@ pub(crate) enum DriverEnd {
 /// Something to do.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Effect {
-    /// Make a driver and connect it.
+    /// Make a driver and connect it, by the connector that is [`DeviceLifecycle::driver`].
     Connect { deadline: Instant },
     /// End the driver; its session, if there is one, first.
     StopDriver,
@@ -87,6 +96,7 @@ pub(crate) struct Moment {
 #[derive(Debug)]
 struct Request {
     ticket: Ticket,
+    connector: ConnectorId,
     holder: String,
     deadline: Instant,
 }
@@ -94,7 +104,12 @@ struct Request {
 /// The state machine.
 #[derive(Debug)]
 pub(crate) struct DeviceLifecycle {
-    info: DeviceInfo,
+    /// What is known of the device by each connector.
+    connectors: BTreeMap<ConnectorId, DeviceInfo>,
+    /// What the driver was made by, while there is one.
+    driver: Option<ConnectorId>,
+    /// Whether the driver was told to end.
+    is_stopping: bool,
     state: DeviceState,
     queue: VecDeque<Request>,
     last_token: FencingToken,
@@ -111,9 +126,11 @@ pub(crate) struct DeviceLifecycle {
 }
 
 impl DeviceLifecycle {
-    pub(crate) const fn new(info: DeviceInfo, backoff: Backoff) -> Self {
+    pub(crate) const fn new(backoff: Backoff) -> Self {
         Self {
-            info,
+            connectors: BTreeMap::new(),
+            driver: None,
+            is_stopping: false,
             state: DeviceState::Absent,
             queue: VecDeque::new(),
             last_token: FencingToken(0),
@@ -131,30 +148,49 @@ impl DeviceLifecycle {
         let mut effects = Effects::default();
         let todo = &mut effects.0;
         match event {
+            Event::Added(connector, info) => {
+                self.connectors.insert(connector, info);
+            }
+            Event::Removed(connector, refusal) => {
+                self.connectors.remove(&connector);
+                self.refuse(|request| request.connector == connector, &refusal, todo);
+                if self.driver == Some(connector) {
+                    self.stop_driver(todo);
+                }
+            }
             Event::Requested {
                 ticket,
+                connector,
                 holder,
                 deadline,
             } => match &self.shut_down {
                 Some(refusal) => todo.push(Effect::Refuse(ticket, refusal.clone())),
                 None => self.queue.push_back(Request {
                     ticket,
+                    connector,
                     holder,
                     deadline,
                 }),
             },
             Event::Left(ticket) => {
                 self.queue.retain(|request| request.ticket != ticket);
-                if self.queue.is_empty() && self.state == DeviceState::Connecting {
-                    self.state = DeviceState::Closing(None);
-                    todo.push(Effect::StopDriver);
+                let mut others = self.queue.iter().map(|request| request.connector);
+                let is_wanted = others.any(|connector| Some(connector) == self.driver);
+                if !is_wanted && self.state == DeviceState::Connecting {
+                    self.stop_driver(todo);
                 }
             }
-            Event::Revoked => self.close_session(todo),
+            Event::Revoked(connector) if self.driver == Some(connector) => {
+                self.close_session(todo);
+            }
+            Event::Revoked(_) => {}
             Event::Woken => {}
             Event::ShutDown(refusal) => self.shut_down(&refusal, todo),
             Event::Connected(info) => {
-                self.info = info;
+                let connector = self.driver.and_then(|it| self.connectors.get_mut(&it));
+                if let Some(known) = connector {
+                    *known = info;
+                }
                 if self.state == DeviceState::Connecting {
                     self.state = DeviceState::Ready;
                 }
@@ -172,9 +208,9 @@ impl DeviceLifecycle {
                     && holder.token == token
                 {
                     self.failures = 0;
-                    self.state = match self.shut_down {
-                        Some(_) => DeviceState::Closing(None),
-                        None => DeviceState::Ready,
+                    self.state = match self.is_stopping {
+                        true => DeviceState::Closing(None),
+                        false => DeviceState::Ready,
                     };
                 }
             }
@@ -195,15 +231,22 @@ impl DeviceLifecycle {
             self.incarnation.0 += 1;
             self.state = DeviceState::Absent;
         }
-        let Some(latest) = self.queue.iter().map(|request| request.deadline).max() else {
+        let Some(next) = self.queue.front().map(|request| request.connector) else {
             return;
         };
         match &self.state {
             DeviceState::Absent => {
+                let of_it = self.queue.iter().filter(|it| it.connector == next);
+                let Some(deadline) = of_it.map(|request| request.deadline).max() else {
+                    return;
+                };
                 self.attempt = self.queue.back().map_or(self.attempt, |last| last.ticket);
+                self.driver = Some(next);
                 self.state = DeviceState::Connecting;
-                todo.push(Effect::Connect { deadline: latest });
+                todo.push(Effect::Connect { deadline });
             }
+            // It is connected as another fleet wants it.
+            DeviceState::Ready if self.driver != Some(next) => self.stop_driver(todo),
             DeviceState::Ready => {
                 if let Some(first) = self.queue.pop_front() {
                     self.last_token.0 += 1;
@@ -234,7 +277,22 @@ impl DeviceLifecycle {
         }
     }
 
+    /// Has the driver end, its session first.
+    fn stop_driver(&mut self, todo: &mut Vec<Effect>) {
+        match &self.state {
+            DeviceState::Leased(_) => self.close_session(todo),
+            DeviceState::Connecting | DeviceState::Ready => {
+                self.state = DeviceState::Closing(None);
+            }
+            DeviceState::Absent | DeviceState::Closing(_) | DeviceState::Dead { .. } => {}
+        }
+        self.is_stopping = true;
+        todo.push(Effect::StopDriver);
+    }
+
     fn driver_ended(&mut self, end: DriverEnd, now: Instant, todo: &mut Vec<Effect>) {
+        let connector = self.driver.take();
+        self.is_stopping = false;
         if self.shut_down.is_some() {
             self.state = DeviceState::Closing(None);
             todo.push(Effect::Finish);
@@ -251,12 +309,12 @@ impl DeviceLifecycle {
                 return;
             }
             DriverEnd::NotConnected(error) => {
-                self.refuse_attempt(&error, todo);
+                self.refuse_attempt(connector, &error, todo);
                 error.to_string()
             }
             DriverEnd::Died(cause) => {
                 if self.state == DeviceState::Connecting {
-                    self.refuse_attempt(&DriverError::lost(cause.as_str()), todo);
+                    self.refuse_attempt(connector, &DriverError::lost(cause.as_str()), todo);
                 }
                 cause
             }
@@ -270,11 +328,34 @@ impl DeviceLifecycle {
         };
     }
 
-    fn refuse_attempt(&mut self, error: &DriverError, todo: &mut Vec<Effect>) {
-        while let Some(first) = self.queue.pop_front_if(|r| r.ticket <= self.attempt) {
-            let refusal = LeaseError::NotConnected(error.clone());
-            todo.push(Effect::Refuse(first.ticket, refusal));
-        }
+    fn refuse_attempt(
+        &mut self,
+        connector: Option<ConnectorId>,
+        error: &DriverError,
+        todo: &mut Vec<Effect>,
+    ) {
+        let attempt = self.attempt;
+        self.refuse(
+            |request| request.ticket <= attempt && Some(request.connector) == connector,
+            &LeaseError::NotConnected(error.clone()),
+            todo,
+        );
+    }
+
+    /// Tells those of whom this holds that there will be no lease.
+    fn refuse(
+        &mut self,
+        is_meant: impl Fn(&Request) -> bool,
+        refusal: &LeaseError,
+        todo: &mut Vec<Effect>,
+    ) {
+        self.queue.retain(|request| {
+            let is_refused = is_meant(request);
+            if is_refused {
+                todo.push(Effect::Refuse(request.ticket, refusal.clone()));
+            }
+            !is_refused
+        });
     }
 
     fn shut_down(&mut self, refusal: &LeaseError, todo: &mut Vec<Effect>) {
@@ -282,22 +363,13 @@ impl DeviceLifecycle {
             return;
         }
         self.shut_down = Some(refusal.clone());
-        for request in self.queue.drain(..) {
-            todo.push(Effect::Refuse(request.ticket, refusal.clone()));
+        self.refuse(|_| true, refusal, todo);
+        if self.driver.is_some() {
+            self.stop_driver(todo);
+        } else {
+            self.state = DeviceState::Closing(None);
+            todo.push(Effect::Finish);
         }
-        match &self.state {
-            DeviceState::Absent | DeviceState::Dead { .. } => {
-                self.state = DeviceState::Closing(None);
-                todo.push(Effect::Finish);
-                return;
-            }
-            DeviceState::Leased(_) => self.close_session(todo),
-            DeviceState::Closing(_) => {}
-            DeviceState::Connecting | DeviceState::Ready => {
-                self.state = DeviceState::Closing(None);
-            }
-        }
-        todo.push(Effect::StopDriver);
     }
 
     /// When to say that time went by, if nothing else happens before.
@@ -327,13 +399,24 @@ impl DeviceLifecycle {
         &self.state
     }
 
-    pub(crate) const fn info(&self) -> &DeviceInfo {
-        &self.info
+    /// What the driver was made by, while there is one.
+    pub(crate) const fn driver(&self) -> Option<ConnectorId> {
+        self.driver
     }
 
-    pub(crate) fn status(&self) -> DeviceStatus {
-        DeviceStatus {
-            info: self.info.clone(),
+    /// What is known of the device by a connector.
+    pub(crate) fn info(&self, connector: ConnectorId) -> Option<&DeviceInfo> {
+        self.connectors.get(&connector)
+    }
+
+    /// How it is, as a connector knows it; the first one without.
+    pub(crate) fn status(&self, connector: Option<ConnectorId>) -> Option<DeviceStatus> {
+        let info = match connector {
+            Some(connector) => self.info(connector),
+            None => self.connectors.values().next(),
+        };
+        Some(DeviceStatus {
+            info: info?.clone(),
             state: self.state.clone(),
             queue: self
                 .queue
@@ -342,7 +425,7 @@ impl DeviceLifecycle {
                 .collect(),
             incarnation: self.incarnation,
             last_death: self.last_death.clone(),
-        }
+        })
     }
 }
 

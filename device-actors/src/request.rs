@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::device::{Acquire, DeviceActor, Waiter};
 use crate::lease::{Lease, LeaseError};
-use crate::lifecycle::{Event, Ticket};
+use crate::lifecycle::{ConnectorId, Event, Ticket};
 use crate::state::{DeviceState, WaitReason};
 
 /// How much longer to wait for a driver that must say by the deadline why it did not connect.
@@ -24,6 +24,7 @@ pub(crate) struct Request<'a> {
     pub(crate) deadline: Instant,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) ticket: Ticket,
+    pub(crate) connector: ConnectorId,
 }
 
 /// Leaves the queue when dropped. After a grant that changes nothing.
@@ -54,6 +55,8 @@ impl Request<'_> {
         // first is first.
         device.do_send(Acquire {
             ticket: self.ticket,
+            connector: self.connector,
+            id: self.id.clone(),
             holder: self.holder.to_owned(),
             deadline: self.deadline,
             waiter: Waiter {

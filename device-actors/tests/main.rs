@@ -9,6 +9,7 @@ mod death;
 mod ending;
 mod membership;
 mod scripted;
+mod sharing;
 mod waiting;
 
 use std::sync::Arc;

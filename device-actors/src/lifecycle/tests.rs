@@ -8,7 +8,7 @@ use super::*;
 /// What a driver task, a lease and those who wait can do, as far as it is possible at the moment.
 #[derive(Debug, Clone, Copy)]
 enum Action {
-    Request,
+    Request(Fleet),
     Leave(u8),
     TakeTime(u16),
     Wake,
@@ -20,7 +20,15 @@ enum Action {
     Stops,
     Revoke,
     Echo,
+    Replace(Fleet),
     ShutDown,
+}
+
+/// Two fleets have the device.
+#[derive(Debug, Clone, Copy)]
+enum Fleet {
+    One,
+    Other,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +47,8 @@ struct World {
     driver: Option<Driver>,
     stop: bool,
     tickets: u64,
-    unanswered: Vec<Ticket>,
+    connectors: [ConnectorId; 2],
+    unanswered: Vec<(Ticket, ConnectorId)>,
     last_token: FencingToken,
     shut_down: bool,
     finished: bool,
@@ -48,18 +57,23 @@ struct World {
 impl World {
     fn new() -> Self {
         let now = Instant::now();
-        Self {
-            lifecycle: device(),
+        let mut world = Self {
+            lifecycle: DeviceLifecycle::new(Backoff { seed: 7 }),
             now,
             lease_used: now,
             driver: None,
             stop: false,
             tickets: 0,
+            connectors: [ConnectorId(1), ConnectorId(2)],
             unanswered: Vec::new(),
             last_token: FencingToken(0),
             shut_down: false,
             finished: false,
+        };
+        for connector in world.connectors {
+            world.tell(Event::Added(connector, info()));
         }
+        world
     }
 
     fn tell(&mut self, event: Event) {
@@ -81,17 +95,21 @@ impl World {
             Effect::Connect { deadline } => {
                 assert_eq!(self.driver, None, "two drivers of one device");
                 assert!(!self.unanswered.is_empty() && deadline > self.now);
+                let first = self.unanswered[0].1;
+                assert_eq!(self.lifecycle.driver(), Some(first), "for the first");
                 self.driver = Some(Driver::Connecting);
                 self.stop = false;
             }
             Effect::Grant { ticket, token } => {
                 assert_eq!(self.driver, Some(Driver::Idle), "two holders, or no device");
                 assert!(token > self.last_token, "tokens grow");
+                let driver = self.lifecycle.driver().expect("a driver");
                 assert_eq!(
                     self.unanswered.first(),
-                    Some(&ticket),
-                    "first come, first served"
+                    Some(&(ticket, driver)),
+                    "first come, first served, by the connector asked for"
                 );
+                assert!(!self.stop, "a driver that ends is given to nobody");
                 self.unanswered.remove(0);
                 self.last_token = token;
                 self.lease_used = self.now;
@@ -116,7 +134,8 @@ impl World {
     }
 
     fn answered(&mut self, ticket: Ticket) {
-        let at = self.unanswered.iter().position(|waits| *waits == ticket);
+        let mut all = self.unanswered.iter();
+        let at = all.position(|(waits, _)| *waits == ticket);
         self.unanswered
             .remove(at.expect("answered once, and only those who wait"));
     }
@@ -128,19 +147,21 @@ impl World {
 
     fn does(&mut self, action: Action) {
         match (action, self.driver) {
-            (Action::Request, _) => {
+            (Action::Request(fleet), _) => {
                 self.tickets += 1;
                 let ticket = Ticket(self.tickets);
-                self.unanswered.push(ticket);
+                let connector = self.connectors[fleet as usize];
+                self.unanswered.push((ticket, connector));
                 self.tell(Event::Requested {
                     ticket,
+                    connector,
                     holder: format!("holder {}", self.tickets),
                     deadline: self.now + Duration::from_secs(100_000_000),
                 });
             }
             (Action::Leave(which), _) if self.tickets > 0 => {
                 let ticket = Ticket(u64::from(which) % self.tickets + 1);
-                self.unanswered.retain(|waits| *waits != ticket);
+                self.unanswered.retain(|(waits, _)| *waits != ticket);
                 self.tell(Event::Left(ticket));
             }
             (Action::TakeTime(seconds), _) => {
@@ -175,7 +196,21 @@ impl World {
             (Action::Stops, Some(Driver::Connecting)) if self.stop => {
                 self.ended(DriverEnd::NotConnected(DriverError::Cancelled));
             }
-            (Action::Revoke, _) => self.tell(Event::Revoked),
+            (Action::Revoke, _) => {
+                for connector in self.connectors {
+                    self.tell(Event::Revoked(connector));
+                }
+            }
+            (Action::Replace(fleet), _) => {
+                let old = self.connectors[fleet as usize];
+                let new = ConnectorId(old.0 + 2);
+                self.tell(Event::Removed(old, LeaseError::ShuttingDown));
+                assert!(self.unanswered.iter().all(|(_, of)| *of != old), "told");
+                let is_used = self.lifecycle.driver() == Some(old);
+                assert!(!is_used || self.stop, "what it led to ends");
+                self.connectors[fleet as usize] = new;
+                self.tell(Event::Added(new, info()));
+            }
             (Action::Echo, Some(Driver::Idle | Driver::Serving(_))) if self.last_token.0 > 1 => {
                 let old = FencingToken(self.last_token.0 - 1);
                 self.tell(Event::SessionClosing(old));
@@ -226,13 +261,13 @@ fn info() -> DeviceInfo {
     }
 }
 
-fn device() -> DeviceLifecycle {
-    DeviceLifecycle::new(info(), Backoff { seed: 7 })
+fn either() -> impl Strategy<Value = Fleet> {
+    prop_oneof![Just(Fleet::One), Just(Fleet::Other)]
 }
 
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
-        6 => Just(Action::Request),
+        6 => either().prop_map(Action::Request),
         2 => any::<u8>().prop_map(Action::Leave),
         2 => any::<u16>().prop_map(Action::TakeTime),
         3 => Just(Action::Wake),
@@ -244,6 +279,7 @@ fn action() -> impl Strategy<Value = Action> {
         2 => Just(Action::Stops),
         1 => Just(Action::Revoke),
         1 => Just(Action::Echo),
+        1 => either().prop_map(Action::Replace),
     ]
 }
 
@@ -283,12 +319,12 @@ fn deaths_in_a_row_wait_longer_and_a_session_in_between_forgives_them() {
         other => panic!("{other:?}"),
     };
     for expected in 1..4 {
-        world.does(Action::Request);
+        world.does(Action::Request(Fleet::One));
         world.does(Action::Wake);
         world.does(Action::DoesNotConnect);
         assert_eq!(failures(&world), expected);
     }
-    world.does(Action::Request);
+    world.does(Action::Request(Fleet::One));
     for action in [
         Action::Wake,
         Action::Connects,
@@ -297,7 +333,7 @@ fn deaths_in_a_row_wait_longer_and_a_session_in_between_forgives_them() {
     ] {
         world.does(action);
     }
-    world.does(Action::Request);
+    world.does(Action::Request(Fleet::One));
     world.does(Action::Dies);
     assert_eq!(failures(&world), 1);
 }
@@ -305,7 +341,7 @@ fn deaths_in_a_row_wait_longer_and_a_session_in_between_forgives_them() {
 #[test]
 fn a_driver_that_dies_while_it_connects_is_an_answer_to_those_who_wait() {
     let mut world = World::new();
-    world.does(Action::Request);
+    world.does(Action::Request(Fleet::One));
     world.does(Action::Dies);
     assert_eq!(world.unanswered, []);
 }
@@ -313,12 +349,12 @@ fn a_driver_that_dies_while_it_connects_is_an_answer_to_those_who_wait() {
 #[test]
 fn who_comes_while_an_attempt_fails_is_not_blamed_with_it() {
     let mut world = World::new();
-    world.does(Action::Request);
-    world.does(Action::Request);
+    world.does(Action::Request(Fleet::One));
+    world.does(Action::Request(Fleet::One));
     world.does(Action::DoesNotConnect);
     assert_eq!(
         world.unanswered,
-        [Ticket(2)],
+        [(Ticket(2), ConnectorId(1))],
         "the first was told, the second waits on"
     );
     let (_, reason) = world.lifecycle.waiting().next().expect("the second");
@@ -326,4 +362,39 @@ fn who_comes_while_an_attempt_fails_is_not_blamed_with_it() {
         reason.to_string(),
         "restarting after: lost the device: unplugged"
     );
+}
+
+#[test]
+fn what_one_fleet_cannot_connect_is_no_answer_to_those_of_another() {
+    let mut world = World::new();
+    for fleet in [Fleet::One, Fleet::One, Fleet::Other, Fleet::One] {
+        world.does(Action::Request(fleet));
+    }
+    let waiting = |world: &World| {
+        world
+            .unanswered
+            .iter()
+            .map(|(it, _)| it.0)
+            .collect::<Vec<_>>()
+    };
+    // Who asked when it was being connected already waits for the next attempt.
+    world.does(Action::DoesNotConnect);
+    assert_eq!(waiting(&world), [2, 3, 4]);
+    world.does(Action::Wake);
+    world.does(Action::DoesNotConnect);
+    assert_eq!(waiting(&world), [3]);
+    world.does(Action::Wake);
+    world.does(Action::Connects);
+    assert_eq!(waiting(&world), [0_u64; 0]);
+}
+
+#[test]
+fn nobody_waits_for_a_connection_that_nobody_wants_any_more() {
+    let mut world = World::new();
+    world.does(Action::Request(Fleet::One));
+    world.does(Action::Request(Fleet::Other));
+    world.does(Action::Leave(0));
+    world.does(Action::Stops);
+    assert_eq!(world.driver, Some(Driver::Connecting));
+    assert_eq!(world.lifecycle.driver(), Some(world.connectors[1]));
 }
