@@ -11,7 +11,7 @@ mod selection;
 pub(crate) mod watch;
 pub(crate) mod web;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -76,8 +76,8 @@ pub struct Wiring {
     connectors: Vec<Arc<dyn Connector>>,
     /// Those of them that are phones and were found.
     found_phones: Vec<Arc<dyn Connector>>,
-    /// The phones that have a name in the configuration, there or not.
-    configured: BTreeSet<DeviceId>,
+    /// The phones that have a name in the configuration, there or not, and what each is for everybody.
+    configured: BTreeMap<DeviceId, DeviceId>,
     /// Android devices that are there and cannot be used.
     unusable: Vec<AdbDevice>,
     /// Android API levels, as far as they are known.
@@ -179,6 +179,12 @@ impl Wiring {
     /// Whether a device is a phone that others may drive too.
     pub(crate) fn is_real(&self, id: &DeviceId) -> bool {
         self.found_phones.iter().any(|phone| phone.id() == id)
+    }
+
+    /// The phone that a device is, whatever the configuration calls it: by its serial number, its udid, or
+    /// the address it is reached at.
+    pub(crate) fn phone(&self, id: &DeviceId) -> DeviceId {
+        self.configured.get(id).unwrap_or(id).clone()
     }
 
     /// Android devices that are there and cannot be used, with the reason.
@@ -299,10 +305,14 @@ impl Wiring {
     }
 }
 
-fn configured(config: &Config) -> BTreeSet<DeviceId> {
+fn configured(config: &Config) -> BTreeMap<DeviceId, DeviceId> {
     let android = config.devices.android.connect.iter();
     let android = android.map(|device| DeviceId::new(Platform::Android, android::name(device)));
-    let ios = config.devices.ios.keys();
-    let ios = ios.map(|name| DeviceId::new(Platform::Ios, name));
+    let android = android.map(|id| (id.clone(), id));
+    let ios = config.devices.ios.iter().map(|(name, device)| {
+        let reached = device.udid.as_ref().or(device.wda.as_ref());
+        let ios = |name: &String| DeviceId::new(Platform::Ios, name);
+        (ios(name), ios(reached.unwrap_or(name)))
+    });
     android.chain(ios).collect()
 }

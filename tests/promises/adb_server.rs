@@ -30,6 +30,17 @@ impl AdbServer {
             ],
         }
     }
+
+    /// Tells it something; it is started when it is not up.
+    #[track_caller]
+    pub(crate) fn told(&self, words: &[&str]) {
+        let port = self.address.port().to_string();
+        let told = std::process::Command::new("adb")
+            .envs(self.environment.iter().cloned())
+            .args([&["-P", &port], words].concat())
+            .output();
+        assert!(told.unwrap().status.success(), "{words:?}");
+    }
 }
 
 impl Drop for AdbServer {

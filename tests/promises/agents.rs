@@ -5,6 +5,7 @@ mod by_hand;
 mod crowd;
 mod deaths;
 mod fences;
+mod lent;
 mod life;
 mod names;
 mod place;
@@ -12,6 +13,7 @@ mod project;
 mod queue;
 mod runs;
 mod sources;
+mod two_projects;
 
 use packtrain_tests::agent_lab::{Agent, AgentLab, Called};
 use serde_json::{Value, json};

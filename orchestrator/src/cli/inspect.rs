@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use packtrain_config::Flags;
+use packtrain_config::{Config, Flags};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
-    AppCommand, Command, DeviceInfo, Fault, LaunchMode, NavigateTo, Observation, Snapshot,
-    SnapshotDetail, WebCommand,
+    AppCommand, Command, Connector, DeviceInfo, Fault, LaunchMode, NavigateTo, Observation,
+    Snapshot, SnapshotDetail, WebCommand,
 };
 use packtrain_engine::{
     CellSettings, DeviceRequirement, Here, Journal, NoStore, SessionContext, SessionOptions,
@@ -27,7 +27,8 @@ use serde_json::json;
 use super::run::targets;
 use super::select::select;
 use super::{Context, Format, Workspace, scaffold};
-use crate::daemon::client;
+use crate::daemon::wire::{DevicesNews, Wants};
+use crate::daemon::{LentDevice, client};
 use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
 use crate::sources::{COMMAND_LINE, RunningSources, may_call_sources};
@@ -58,6 +59,10 @@ pub(crate) struct SnapshotArgs {
     /// Save a picture of the screen too
     #[arg(long, value_name = "FILE")]
     screenshot: Option<std::path::PathBuf>,
+
+    /// Connect the device anew, though a daemon has it
+    #[arg(long)]
+    no_daemon: bool,
 
     /// How to print it
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
@@ -96,6 +101,10 @@ pub(crate) struct ToolArgs {
     /// Bring this app to the front first (phones): its package name or bundle id
     #[arg(long, value_name = "APP", conflicts_with = "url")]
     app: Option<String>,
+
+    /// Connect the device anew, though a daemon has it
+    #[arg(long)]
+    no_daemon: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -112,34 +121,30 @@ pub(crate) fn snapshot(args: &SnapshotArgs, context: &Context) -> Result<Exit, C
         root: loaded.root,
         registry: Registry::builtin(),
     };
-    on_device(
-        args.device.as_ref(),
-        workspace,
-        false,
-        context,
-        async |session, _| {
-            open(session, args.url.as_ref()).await?;
-            let detail = SnapshotDetail {
-                bounds: args.bounds,
-                ..SnapshotDetail::default()
-            };
-            if let Observation::Snapshot(snapshot) =
-                command(session, Command::Snapshot(detail)).await?
-            {
-                print(&snapshot, args);
-            }
-            if let Some(path) = &args.screenshot
-                && let Observation::Screenshot(picture) =
-                    command(session, Command::Screenshot).await?
-            {
-                std::fs::write(path, picture.png).map_err(|error| {
-                    CliError::infrastructure(format!("cannot write {}", path.display()))
-                        .because(&error)
-                })?;
-            }
-            Ok(())
-        },
-    )
+    let wanted = Wanted {
+        device: args.device.as_ref(),
+        no_daemon: args.no_daemon,
+        holder: "packtrain snapshot",
+    };
+    on_device(wanted, workspace, false, context, async |session, _| {
+        open(session, args.url.as_ref()).await?;
+        let detail = SnapshotDetail {
+            bounds: args.bounds,
+            ..SnapshotDetail::default()
+        };
+        if let Observation::Snapshot(snapshot) = command(session, Command::Snapshot(detail)).await?
+        {
+            print(&snapshot, args);
+        }
+        if let Some(path) = &args.screenshot
+            && let Observation::Screenshot(picture) = command(session, Command::Screenshot).await?
+        {
+            std::fs::write(path, picture.png).map_err(|error| {
+                CliError::infrastructure(format!("cannot write {}", path.display())).because(&error)
+            })?;
+        }
+        Ok(())
+    })
 }
 
 fn print(snapshot: &Snapshot, args: &SnapshotArgs) {
@@ -196,8 +201,13 @@ pub(crate) fn tool(args: &ToolArgs, context: &Context) -> Result<Exit, CliError>
         check(&call, &workspace.registry)?;
     }
     let mut answer = None;
+    let wanted = Wanted {
+        device: args.device.as_ref(),
+        no_daemon: args.no_daemon,
+        holder: "packtrain tool",
+    };
     let exit = on_device(
-        args.device.as_ref(),
+        wanted,
         workspace,
         needs_sources,
         context,
@@ -239,9 +249,103 @@ fn check(call: &ToolCall, registry: &Registry) -> Result<(), CliError> {
     })
 }
 
+/// Which device is wanted, and by whom.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    device: Option<&'a String>,
+    /// Whether it shall not be the daemon's.
+    no_daemon: bool,
+    /// What others are told who has it.
+    holder: &'static str,
+}
+
+/// The one device that is meant.
+struct Chosen {
+    connector: Arc<dyn Connector>,
+    device: DeviceInfo,
+    /// What it is made of, unless the daemon has it.
+    wiring: Option<Wiring>,
+}
+
+/// The device as the daemon has it, when it is there and has it.
+async fn lent(
+    wanted: Wanted<'_>,
+    words: &[String],
+    config: &Config,
+    context: &Context,
+) -> Option<Chosen> {
+    if wanted.no_daemon || words.iter().any(|word| word.starts_with("virtual:")) {
+        return None;
+    }
+    let socket = client::running().ok()??.socket;
+    let project = context.project_key();
+    let wants = Wants::Devices { open: true };
+    let known: DevicesNews = match client::ask_for(&socket, project.clone(), wants).await {
+        Ok(known) => known,
+        Err(error) => {
+            if client::running().is_ok_and(|state| state.is_some()) {
+                let why = error.explanation.message;
+                render::say(&format!("note: without the daemon: {why}"));
+            }
+            return None;
+        }
+    };
+    let known = known.devices.into_iter().map(|device| device.info);
+    let mut wiring = Wiring::in_daemon(config, known.collect()).ok()?;
+    let selection = DeviceSelection { words, all: false };
+    let mut chosen = select(selection, &mut wiring).ok()?.into_iter();
+    let (Some(device), None) = (chosen.next(), chosen.next()) else {
+        return None;
+    };
+    let connector = LentDevice {
+        socket,
+        project,
+        device: device.clone(),
+        holder: wanted.holder,
+    };
+    Some(Chosen {
+        connector: Arc::new(connector),
+        device,
+        wiring: None,
+    })
+}
+
+/// The device, connected by this process.
+///
+/// # Errors
+/// When there is none, or several match, or the daemon has given it to somebody.
+async fn own(words: &[String], config: &Config, context: &Context) -> Result<Chosen, CliError> {
+    let selection = DeviceSelection { words, all: false };
+    let mut wiring = Wiring::new(config, selection, false).await?;
+    let chosen = select(selection, &mut wiring)?;
+    let [device] = chosen.as_slice() else {
+        return Err(CliError::misuse("several devices match").hint("choose one of them with -d"));
+    };
+    if wiring.is_real(&device.id) {
+        let warm = client::devices(context.project_key()).await;
+        let names = [device.id.clone(), wiring.phone(&device.id)];
+        let known = warm
+            .into_iter()
+            .flatten()
+            .find(|it| names.contains(&it.info.id));
+        if let Some(taken) = known.filter(|known| !known.is_free) {
+            let error = CliError::infrastructure(format!("{} is {}", device.id, taken.state));
+            return Err(error.hint("`packtrain agents` shows who is connected"));
+        }
+    }
+    let mut connectors = wiring.connectors().iter();
+    let found = connectors.find(|connector| *connector.id() == device.id);
+    let connector = found.map(Arc::clone);
+    Ok(Chosen {
+        connector: connector.ok_or_else(|| CliError::misuse("no such device"))?,
+        device: device.clone(),
+        wiring: Some(wiring),
+    })
+}
+
 /// Begins a session on the one device that is meant, as a run would, and ends it after `work`.
 fn on_device(
-    device: Option<&String>,
+    wanted: Wanted<'_>,
     workspace: Workspace,
     with_sources: bool,
     context: &Context,
@@ -249,37 +353,20 @@ fn on_device(
 ) -> Result<Exit, CliError> {
     let target = targets(&workspace.config).of(None);
     runtime::block_on_stoppable(async |interrupts| {
-        let words: Vec<_> = device.into_iter().cloned().collect();
-        let wanted = DeviceSelection {
-            words: &words,
-            all: false,
-        };
-        let wiring = Wiring::new(&workspace.config, wanted, false);
-        let mut wiring = interrupts.interruptible(wiring).await?;
-        let chosen = select(wanted, &mut wiring)?;
-        let [device] = chosen.as_slice() else {
-            return Err(
-                CliError::misuse("several devices match").hint("choose one of them with -d")
-            );
-        };
-        if wiring.is_real(&device.id) {
-            let warm = client::devices(context.project_key()).await;
-            let known = warm
-                .into_iter()
-                .flatten()
-                .find(|it| it.info.id == device.id);
-            if let Some(taken) = known.filter(|known| !known.is_free) {
-                let error = CliError::infrastructure(format!("{} is {}", device.id, taken.state));
-                return Err(error.hint("`packtrain agents` shows who is connected"));
+        let words: Vec<_> = wanted.device.into_iter().cloned().collect();
+        let config = &workspace.config;
+        let choosing = async {
+            match lent(wanted, &words, config, context).await {
+                Some(lent) => Ok(lent),
+                None => own(&words, config, context).await,
             }
-        }
-        let connectors: Vec<_> = wiring
-            .connectors()
-            .iter()
-            .filter(|connector| *connector.id() == device.id)
-            .map(Arc::clone)
-            .collect();
-        let fleet = Fleet::start(connectors, &runtime::arbiters(1))
+        };
+        let Chosen {
+            connector,
+            device,
+            wiring,
+        } = interrupts.interruptible(choosing).await?;
+        let fleet = Fleet::start(vec![connector], &runtime::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
         let sources = if with_sources {
             // What a source prints is what its author looks for; of one that does not start it is
@@ -324,7 +411,9 @@ fn on_device(
         if let Some(sources) = sources {
             sources.shutdown().await;
         }
-        let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+        if let Some(wiring) = wiring {
+            let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
+        }
         worked.map(|()| Exit::Passed)
     })
 }

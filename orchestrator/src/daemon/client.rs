@@ -177,9 +177,11 @@ pub(crate) async fn ask_for<T: DeserializeOwned>(
     })
 }
 
-/// The devices that the daemon has for a project, with who has them; `None` when it has none.
+/// The devices that the daemon has for a project, or else the phones that it has for others, with who
+/// has them; `None` when it has none.
 pub(crate) async fn devices(project: ProjectKey) -> Option<Vec<DeviceNews>> {
     let state = running().ok()??;
     let asked = ask_for::<DevicesNews>(&state.socket, project, Wants::Devices { open: false });
-    Some(asked.await.ok()?.devices)
+    let devices = asked.await.ok()?.devices;
+    (!devices.is_empty()).then_some(devices)
 }

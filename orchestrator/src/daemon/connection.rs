@@ -13,6 +13,7 @@ use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
 use super::hub::Hub;
+use super::lent;
 use super::place::DaemonState;
 use super::sessions;
 use super::wire::{self, Answer, DevicesNews, Hello, Problem, VERSION, Wants};
@@ -81,16 +82,10 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
         // Answered above.
         Wants::Stop => Ok(()),
         // Who has a device is so whatever has become of the configuration.
-        Wants::Devices { open: false } => match hub.opened(&project).await {
-            Some(project) => {
-                let devices = project.devices().await;
-                grant(&mut writer, &DevicesNews { devices }).await
-            }
-            None => {
-                let error = CliError::misuse("the project is not open");
-                refuse(&mut writer, error).await
-            }
-        },
+        Wants::Devices { open: false } => {
+            let devices = hub.devices(&project).await;
+            grant(&mut writer, &DevicesNews { devices }).await
+        }
         Wants::Devices { open: true } => match hub.project(project, files).await {
             Ok(project) => {
                 let devices = project.devices().await;
@@ -102,6 +97,13 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             Ok(project) => {
                 let _using = Arc::clone(&project.in_use);
                 sessions::carry_out(*request, &hub, &project, reader, writer).await
+            }
+            Err(error) => refuse(&mut writer, error).await,
+        },
+        Wants::Device(request) => match hub.project(project, files).await {
+            Ok(project) => {
+                let _using = Arc::clone(&project.in_use);
+                lent::lend(request, &hub, &project, reader, writer).await
             }
             Err(error) => refuse(&mut writer, error).await,
         },

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
+use packtrain_device_actors::SharedDevices;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::agents::{Agent, Agents, Present, Transport, Update};
-use super::project::Project;
-use super::wire::ProjectKey;
+use super::project::{self, Project};
+use super::wire::{DeviceNews, ProjectKey};
 use crate::exit::CliError;
 use crate::http::front::{Sessions, Visitor};
 use crate::mcp::toolset_tools::ToolsetTools;
@@ -68,7 +69,9 @@ impl Drop for Ticket {
 pub(crate) struct Hub {
     pub(crate) agents: Agents,
     projects: tokio::sync::Mutex<BTreeMap<ProjectKey, (u64, Opened)>>,
-    arbiters: Vec<ArbiterHandle>,
+    /// The phones of all projects: whoever has one has it before all others.
+    phones: SharedDevices,
+    arbiter: ArbiterHandle,
     /// Those who come by single requests: whose token, which endpoint, which client.
     requesters: Mutex<BTreeMap<Requester, Present>>,
     /// The agents of sessions over HTTP.
@@ -83,11 +86,12 @@ pub(crate) struct Hub {
 
 impl Hub {
     /// A hub whose actors live on these arbiters.
-    pub(crate) fn new(arbiters: Vec<ArbiterHandle>, ending: CancellationToken) -> Arc<Self> {
+    pub(crate) fn new(arbiters: &[ArbiterHandle], ending: CancellationToken) -> Arc<Self> {
         Arc::new(Self {
             agents: Agents::default(),
             projects: tokio::sync::Mutex::default(),
-            arbiters,
+            phones: SharedDevices::new(arbiters),
+            arbiter: arbiters[0].clone(),
             requesters: Mutex::default(),
             visits: Mutex::default(),
             http: OnceLock::new(),
@@ -127,7 +131,7 @@ impl Hub {
             Arc::clone(cell)
         };
         let opened = cell.get_or_try_init(async || {
-            let project = Arc::new(Project::open(key, &self.arbiters).await?);
+            let project = Arc::new(Project::open(key, &self.phones, self.arbiter.clone()).await?);
             self.look_after(&project);
             Ok::<_, CliError>(project)
         });
@@ -135,9 +139,21 @@ impl Hub {
     }
 
     /// A project that is open.
-    pub(super) async fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
+    async fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
         let projects = self.projects.lock().await;
         projects.get(key)?.1.get().map(Arc::clone)
+    }
+
+    /// The devices of a project that is open; of others the phones that projects have. With who has
+    /// them.
+    pub(super) async fn devices(&self, key: &ProjectKey) -> Vec<DeviceNews> {
+        match self.opened(key).await {
+            Some(project) => project.devices().await,
+            None => {
+                let phones = self.phones.status().await;
+                phones.into_iter().map(project::news).collect()
+            }
+        }
     }
 
     /// That a project is not what it was, and who holds on to that.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Flags, Loaded, Sources};
-use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError};
-use packtrain_drivers::{Connector, Reach};
+use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError, SharedDevices};
+use packtrain_drivers::{Connector, DeviceId, Reach};
 use packtrain_engine::Here;
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
 use tokio_util::sync::CancellationToken;
@@ -55,13 +55,15 @@ impl Project {
         Arc::strong_count(&self.in_use) > 1
     }
 
-    /// Reads the configuration and looks for devices; nothing is connected.
+    /// Reads the configuration and looks for devices; nothing is connected. Phones that were found are
+    /// shared with other projects.
     ///
     /// # Errors
     /// When the configuration or a tool file has a mistake.
     pub(crate) async fn open(
         key: ProjectKey,
-        arbiters: &[ArbiterHandle],
+        phones: &SharedDevices,
+        arbiter: ArbiterHandle,
     ) -> Result<Self, CliError> {
         let loaded = packtrain_config::load(&Sources {
             start: key.folder.clone(),
@@ -77,8 +79,15 @@ impl Project {
             all: true,
         };
         let wiring = Wiring::new(&config, wanted, false).await?;
-        let fleet = Fleet::start(wiring.connectors().to_vec(), arbiters)
-            .map_err(|error| CliError::misuse(error.to_string()))?;
+        let fleet = Fleet::beside(phones);
+        for connector in wiring.connectors() {
+            let (id, connector) = (connector.id(), Arc::clone(connector));
+            let taken = match wiring.is_real(id) {
+                true => fleet.add_shared(connector, &wiring.phone(id)),
+                false => fleet.add(connector),
+            };
+            taken.map_err(|error| CliError::misuse(error.to_string()))?;
+        }
         let targets = targets(&config);
         Ok(Self {
             key,
@@ -91,7 +100,7 @@ impl Project {
             root,
             fleet,
             wiring,
-            arbiter: arbiters[0].clone(),
+            arbiter,
             closing: CancellationToken::new(),
             in_use: Arc::default(),
         })
@@ -194,9 +203,10 @@ impl Project {
             // Letting go may take long, and others come and go meanwhile.
             match change {
                 Change::Appeared { connector, .. } => {
-                    let taken = self.fleet.add(Arc::clone(&connector));
+                    let phone = self.wiring.phone(connector.id());
+                    let taken = self.fleet.add_shared(Arc::clone(&connector), &phone);
                     if matches!(taken, Err(FleetError::Duplicate(_))) {
-                        tokio::spawn(replace(self.fleet.clone(), connector));
+                        tokio::spawn(replace(self.fleet.clone(), connector, phone));
                     }
                 }
                 Change::Vanished(id) => {
@@ -235,11 +245,11 @@ impl Project {
 }
 
 /// Takes a device that came back before its namesake was gone.
-async fn replace(fleet: Fleet, connector: Arc<dyn Connector>) {
+async fn replace(fleet: Fleet, connector: Arc<dyn Connector>, phone: DeviceId) {
     let id = connector.id().clone();
     // One that is unknown is gone.
     let _ = fleet.remove(&id, DEVICES_TIMEOUT).await;
-    if let Err(error) = fleet.add(connector) {
+    if let Err(error) = fleet.add_shared(connector, &phone) {
         tracing::warn!(%id, %error, "a device that came back is not taken");
     }
 }
@@ -261,7 +271,8 @@ fn confines(config: &Config, targets: &Targets, root: &Path) -> Confines {
     }
 }
 
-fn news(status: DeviceStatus) -> DeviceNews {
+/// A device, with who has it.
+pub(super) fn news(status: DeviceStatus) -> DeviceNews {
     let is_free = matches!(status.state, DeviceState::Absent | DeviceState::Ready);
     let state = match &status.state {
         DeviceState::Absent | DeviceState::Ready => "free".to_owned(),

@@ -55,7 +55,10 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
     };
     place.clear();
     let listener = UnixListener::bind(place.socket()).map_err(|error| failed(&error))?;
-    let hub = Hub::new(runtime::arbiters(DEVICES), interrupts.first().child_token());
+    let hub = Hub::new(
+        &runtime::arbiters(DEVICES),
+        interrupts.first().child_token(),
+    );
     let (door, token) = open_door(&place, options.port).await.map_err(|error| {
         CliError::infrastructure("cannot open a port for agents").because(&error)
     })?;

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
+use super::lent::LoanRequest;
 use crate::exit::CliError;
 
 /// The most of a line.
@@ -69,11 +70,13 @@ pub(crate) enum Wants {
         /// The toolset that is equipped from the start.
         toolset: Option<String>,
     },
-    /// The devices, with who has them. Those of a project that is not open, only if it shall be opened
-    /// for it.
+    /// The devices, with who has them. Of a project that is not open, and shall not be opened for it, the
+    /// phones of all others.
     Devices { open: bool },
     /// To have a session carried out.
     Session(Box<SessionRequest>),
+    /// To have a device for a while.
+    Device(LoanRequest),
     /// Who is connected.
     Agents,
     /// The end of an agent.

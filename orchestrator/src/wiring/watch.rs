@@ -76,7 +76,8 @@ impl Watch {
             all.push(surveys.boxed());
         }
         let found = wiring.found_phones.iter().map(|found| found.describe());
-        let roster = Roster::new(grace, found, &wiring.unusable, wiring.configured.clone());
+        let configured = wiring.configured.keys().cloned().collect();
+        let roster = Roster::new(grace, found, &wiring.unusable, configured);
         let (tell, changes) = mpsc::channel(CHANGE_CAPACITY);
         let following = tokio::spawn(follow(stream::select_all(all).boxed(), roster, tell));
         Self {

@@ -19,12 +19,12 @@ const AGENTS: [usize; 3] = [100, 60, 40];
 const LANES: usize = 24;
 
 /// Phones that are a process of their own, and tell what has reached them.
-struct Phones {
-    addresses: Vec<String>,
+pub(super) struct Phones {
+    pub(super) addresses: Vec<String>,
     _process: Process,
 }
 
-fn phones(lab: &AgentLab, count: usize) -> (Phones, String) {
+pub(super) fn phones(lab: &AgentLab, count: usize) -> (Phones, String) {
     let folder = lab.lab().folder();
     let count = count.to_string();
     let words = ["virtual", "up", "--android", &count, "--ios", "0"];

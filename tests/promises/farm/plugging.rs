@@ -1,22 +1,9 @@
 //! Phones that are plugged into a host's computer, and pulled out of it, while it serves.
 
-use std::process::Command;
-
 use packtrain_tests::until;
 
 use super::farm;
 use crate::adb_server::AdbServer;
-
-impl AdbServer {
-    fn told(&self, words: &[&str]) {
-        let port = self.address.port().to_string();
-        let told = Command::new("adb")
-            .envs(self.environment.iter().cloned())
-            .args([&["-P", &port], words].concat())
-            .output();
-        assert!(told.unwrap().status.success(), "{words:?}");
-    }
-}
 
 #[test]
 fn a_host_takes_phones_that_come_and_loses_sessions_only_on_those_that_go() {
