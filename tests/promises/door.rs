@@ -19,7 +19,7 @@ use packtrain_tests::{ended, until};
 
 use self::matrix::{Endpoint, Pages, Token, matrix};
 use self::rig::{Rig, runtime};
-use self::wire::{Request, connect, exchange, parsed, read};
+use self::wire::{Request, address, connect, exchange, parsed, read};
 use crate::live::{Gate, standing};
 
 const MEBIBYTE: usize = 1024 * 1024;
@@ -219,14 +219,26 @@ fn connections_have_a_cap_and_places_become_free_again() {
     let runtime = runtime();
     let (base, _serving) = echo(&runtime, limited(|limits| limits.connections = 8));
     let fine = Request::new(&base, "POST", "/").json("1234");
-    let mut crowd: Vec<_> = (0..100).map(|_| connect(&base)).collect();
-    let mut closed = 0;
-    for connection in crowd.drain(8..) {
-        let mut connection = connection;
-        assert_eq!(connection.read(&mut [0]).unwrap_or(0), 0);
-        closed += 1;
+    let stays = format!(
+        "POST / HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n1",
+        address(&base)
+    );
+    let crowd: Vec<_> = (0..8)
+        .map(|_| {
+            let mut connection = connect(&base);
+            connection.write_all(stays.as_bytes()).unwrap();
+            assert!(connection.read(&mut [0; 1024]).unwrap() > 0);
+            connection
+        })
+        .collect();
+    for _ in 0..20 {
+        let mut connection = connect(&base);
+        assert_eq!(
+            connection.read(&mut [0]).unwrap_or(0),
+            0,
+            "there is no room"
+        );
     }
-    assert_eq!(closed, 92);
     drop(crowd);
     until(|| {
         let mut connection = connect(&base);
@@ -235,6 +247,22 @@ fn connections_have_a_cap_and_places_become_free_again() {
         let _ = connection.read_to_end(&mut bytes);
         !bytes.is_empty() && parsed(&bytes).status == 200
     });
+}
+
+#[test]
+fn who_connects_and_says_nothing_makes_room_for_who_comes_next() {
+    let rig = Rig::with(SessionLimits::default(), |mut policy| {
+        policy.limits.connections = 16;
+        policy
+    });
+    let silent: Vec<_> = (0..200).map(|_| connect(&rig.base)).collect();
+    // Nor does it help to be refused.
+    let refused = Request::new(&rig.base, "GET", "/mcp").bearer("guessed");
+    for token in [rig.tokens.owner(), &rig.token("a")] {
+        assert_eq!(refused.send(&rig.base).status, 401);
+        rig.session(token, "/mcp");
+    }
+    drop(silent);
 }
 
 #[test]

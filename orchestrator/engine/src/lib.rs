@@ -18,6 +18,7 @@ mod observe;
 mod order;
 mod part;
 mod pins;
+mod queue;
 mod request;
 mod resolve;
 mod run;

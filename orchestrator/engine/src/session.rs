@@ -24,6 +24,7 @@ use crate::judge::{Circumstances, judge, judge_lease};
 use crate::loader::TrailLoader;
 use crate::matrix;
 use crate::order::{Screenshots, SessionOptions, SessionOrder};
+use crate::queue::{connected_too_long, is_held};
 use crate::stop::SessionStop;
 
 /// How long a device may be in the hands of others.
@@ -106,29 +107,6 @@ impl Here {
         let device = lease.device().clone();
         output.record(started(order, device)).await;
         SessionContext::begin(order, lease, self, output, stop).await
-    }
-}
-
-fn is_held(reason: &WaitReason) -> bool {
-    matches!(reason.state, DeviceState::Leased(_)) || reason.ahead > 0
-}
-
-/// Waits until a device that nobody else has has been waited for as long as that; answers why.
-async fn connected_too_long(
-    mut reason: watch::Receiver<Option<WaitReason>>,
-    limit: Duration,
-) -> WaitReason {
-    let is_others = |reason: &Option<WaitReason>| reason.as_ref().is_some_and(is_held);
-    loop {
-        // Its sender lives as long as the device is waited for.
-        let _ = reason.wait_for(|reason| !is_others(reason)).await;
-        if tokio::time::timeout(limit, reason.wait_for(is_others))
-            .await
-            .is_err()
-            && let Some(reason) = reason.borrow().clone()
-        {
-            return reason;
-        }
     }
 }
 

@@ -248,8 +248,7 @@ impl ServerHandler for AgentServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let desk = self.desk(&context).await?;
         let declared = context.client_capabilities();
-        if desk.is_modern
-            && declared.is_some_and(|declared| declared.supports_tasks())
+        if declared.is_some_and(|declared| declared.supports_tasks())
             && let Some(task) = desk.as_task(&request)
         {
             return Ok(CallToolResponse::Task(task));

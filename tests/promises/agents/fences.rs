@@ -257,6 +257,34 @@ fn an_endpoint_of_a_toolset_shows_and_does_what_is_in_it() {
         }
         looking.does("device_release", json!({ "lease": lease }));
     }
+    // What an address shows is not for those who come to it to change.
+    for era in [Era::Requests, Era::Sessions] {
+        let confined = Agent::http(&format!("{url}/looking"), &token, "confined", era);
+        let before = confined.tools();
+        let told = confined.does("unequip-toolset", json!({}));
+        assert_eq!(told.data["url"], url);
+        let other = json!([{ "namespacedName": "packtrain.inputText" }]);
+        let asked = json!({ "name": "other", "tools": other, "autoEquip": true });
+        assert_eq!(
+            confined.does("build-toolset", asked).data["equipped"],
+            false
+        );
+        assert_eq!(confined.tools(), before);
+        // Nor for anybody else while somebody relies on it.
+        for (tool, asked) in [
+            (
+                "build-toolset",
+                json!({ "name": "looking", "tools": other }),
+            ),
+            (
+                "delete-toolset",
+                json!({ "name": "looking", "confirm": true }),
+            ),
+        ] {
+            let told = refused(builder.call(tool, asked));
+            assert!(told.contains("has equipped"), "{told}");
+        }
+    }
     let nobody = Agent::http(&format!("{url}/nothing"), &token, "lost", Era::Requests);
     let told = nobody.request("tools/list", json!({})).unwrap_err();
     assert_eq!(told["code"], 404, "{told}");

@@ -1,13 +1,16 @@
 //! The daemon's life: whoever needs it starts it, there is one, and it leaves nothing behind, however it
 //! ends.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Command;
+
 use packtrain_tests::agent_lab::{Agent, kill};
 use packtrain_tests::{ended, until};
 use serde_json::json;
 
 use crate::sources::link_modules;
 
-use super::{configured, lab, listed, phone, phones, types};
+use super::{configured, lab, listed, phone, phones, types, typing_trail};
 
 #[test]
 fn agents_that_come_at_the_same_moment_start_one_daemon() {
@@ -149,6 +152,68 @@ fn how_long_it_stays_without_anybody_is_said_when_it_is_started() {
     lab.run(&["daemon", "stop"]).expect(0);
     lab.run(&["daemon", "start"]).expect(0);
     assert!(!line(&lab).contains("--idle"), "{}", line(&lab));
+}
+
+#[test]
+fn whoever_comes_while_a_daemon_ends_waits_for_it_and_gets_the_next() {
+    let lab = lab(1);
+    lab.daemon();
+    lab.run(&["daemon", "stop"]).expect(0);
+    // As one does that is giving devices back.
+    let lock = std::fs::File::open(lab.place().join("daemon.lock")).unwrap();
+    lock.lock().unwrap();
+    let told = lab.run(&["daemon", "status"]).expect(0);
+    assert!(told.stderr.contains("the daemon is ending"), "{told:?}");
+    let mut starting = lab.start(&["daemon", "start"]);
+    let mut said = BufReader::new(starting.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert_eq!(line, "waiting for the daemon that is ending\n");
+    drop(lock);
+    starting.stderr = Some(said.into_inner());
+    ended(starting).expect(0);
+    assert!(lab.status().is_some());
+}
+
+#[test]
+fn a_run_goes_on_in_the_next_daemon_when_its_own_is_killed() {
+    let lab = lab(1);
+    typing_trail(&lab, "a-long", 60);
+    typing_trail(&lab, "b-short", 0);
+    let before = lab.daemon();
+    let run = lab.start(&["run", "trails", "--screenshots=none", "-d", &phone(1)]);
+    until(|| {
+        lab.lab()
+            .events_so_far()
+            .iter()
+            .any(|event| event["event"] == "step_started")
+    });
+    kill(before.pid);
+    ended(run).expect(2);
+    let ends = lab.lab().events();
+    let ends = ends
+        .iter()
+        .filter(|event| event["event"] == "session_finished");
+    let ends: Vec<_> = ends.map(|event| event["outcome"]["kind"].clone()).collect();
+    assert_eq!(ends, ["infrastructure", "passed"]);
+    assert_ne!(lab.status().unwrap().pid, before.pid);
+}
+
+#[test]
+fn a_daemon_whose_terminal_is_closed_gives_back_what_it_has() {
+    let lab = lab(1);
+    let daemon = lab.start(&["daemon"]);
+    until(|| lab.status().is_some());
+    let agent = lab.stdio("holder");
+    let lease = agent.acquires(&phone(1));
+    types(&agent, &lease, "held");
+    let sent = Command::new("kill")
+        .args(["-HUP", &daemon.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    ended(daemon);
+    assert_eq!(lab.status(), None);
+    assert!(!lab.place().join("daemon.json").exists());
 }
 
 #[test]

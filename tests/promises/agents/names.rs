@@ -116,6 +116,39 @@ fn a_run_of_an_agent_runs_no_command_of_this_computer() {
 }
 
 #[test]
+fn an_agent_is_told_nothing_of_a_file_that_is_no_trail() {
+    let lab = lab(1);
+    for file in [".env", "secrets.yaml", ".git/config", "notes/plan.yaml"] {
+        lab.lab().write(file, "api_key: hunter2\n");
+    }
+    lab.lab().write(".git/a.trail.yaml", "api_key: hunter2\n");
+    let link = lab.lab().folder().join("link.trail.yaml");
+    std::os::unix::fs::symlink(lab.lab().folder().join(".env"), link).unwrap();
+    let agent = lab.stdio("curious");
+    let lease = agent.acquires(&phone(1));
+    for path in [
+        ".env",
+        "secrets.yaml",
+        ".git/config",
+        ".git/a.trail.yaml",
+        ".git",
+        "notes/plan.yaml",
+        "link.trail.yaml",
+    ] {
+        let trails = json!({ "trails": [path] });
+        let run = json!({ "lease": lease, "path": path });
+        for called in [
+            agent.call("trail_check", trails.clone()),
+            agent.call("run_start", trails.clone()),
+            agent.call("runTrail", run),
+        ] {
+            assert!(called.is_error, "{path}: {called:?}");
+            assert!(!called.text.contains("hunter2"), "{path}: {called:?}");
+        }
+    }
+}
+
+#[test]
 fn an_agent_reaches_no_file_outside_of_the_project() {
     let lab = lab(1);
     let outside = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
 //! A project's files change while the daemon is up: what was read is used on by those who use it, and
 //! whoever comes next gets what is there now, or is told why not.
 
-use packtrain_tests::until;
+use packtrain_tests::{Ended, until};
 use serde_json::json;
 
-use super::{lab, listed, phone, phones, typing_trail};
+use super::{lab, listed, phone, phones, refused, typing_trail};
 
 #[test]
 fn a_configuration_that_changed_is_opened_anew_when_nobody_uses_the_old_one() {
@@ -148,6 +148,72 @@ fn tools_are_what_their_files_say_now_for_runs_and_for_agents() {
         "id: other_check\ndescription: Checks.\ntools:\n  - assertEquals: { actual: \"1\", expected: \"1\" }\n",
     );
     assert!(agent.tools().contains(&"other_check".to_owned()));
+}
+
+#[test]
+fn a_tool_that_was_accepted_is_the_one_that_is_called() {
+    let lab = lab(1);
+    let defines = |argument: &str| {
+        lab.lab().write(
+            "tools/pinned.tool.yaml",
+            &format!(
+                "id: pinned\ndescription: Checks.\nparameters:\n  - {{ name: {argument}, type: string, required: false }}\n\
+                 tools:\n  - assertEquals: {{ actual: \"1\", expected: \"1\" }}\n"
+            ),
+        );
+    };
+    defines("first");
+    let agent = lab.stdio("agent");
+    let tools = [json!({ "namespacedName": "files.pinned" })];
+    let built = json!({ "name": "accepted", "tools": tools, "autoEquip": true });
+    agent.does("build-toolset", built);
+    defines("second");
+    let lease = agent.acquires(&phone(1));
+    defines("first");
+    assert!(agent.tools().contains(&"pinned".to_owned()));
+    // The device was taken with another one.
+    let told = refused(agent.call("pinned", json!({ "lease": lease })));
+    assert!(told.contains("has changed since it was accepted"), "{told}");
+    agent.does("device_release", json!({ "lease": lease }));
+    let lease = agent.acquires(&phone(1));
+    agent.does("pinned", json!({ "lease": lease }));
+}
+
+#[test]
+fn what_a_run_does_in_the_daemon_it_does_as_its_own_shell_would() {
+    let lab = lab(1);
+    lab.lab().write(
+        "trails/stage.trail.yaml",
+        "config: { id: stage }\ntrail:\n  - verify: It is the stage that is meant\n    recording:\n      android:\n        \
+         - exec: { argv: [sh, -c, 'test \"$STAGE\" = prod'] }\n",
+    );
+    let runs = |stage: Option<&str>| {
+        let words = ["run", "trails", "--screenshots=none", "-d", &phone(1)];
+        let mut command = lab.command(&words);
+        command
+            .env_remove("STAGE")
+            .envs(stage.map(|stage| ("STAGE", stage)));
+        Ended::from(command.output().unwrap())
+    };
+    for daemons in [None, Some("prod")] {
+        let mut daemon = lab.command(&["daemon", "start"]);
+        daemon
+            .env_remove("STAGE")
+            .envs(daemons.map(|stage| ("STAGE", stage)));
+        Ended::from(daemon.output().unwrap()).expect(0);
+        runs(Some("prod")).expect(0);
+        runs(None).expect(1);
+        lab.run(&["daemon", "stop"]).expect(0);
+    }
+}
+
+#[test]
+fn the_users_own_configuration_counts_in_the_daemon_too() {
+    let lab = lab(1);
+    let user = "devices: { virtual: { ios: 1 } }\n";
+    lab.lab().write(".config/packtrain/config.yaml", user);
+    let agent = lab.stdio("agent");
+    agent.acquires("ios/virtual-1");
 }
 
 #[test]

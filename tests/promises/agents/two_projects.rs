@@ -173,6 +173,17 @@ fn who_connects_by_itself_keeps_off_a_phone_that_the_daemon_has_given_to_another
     let look = ["snapshot", "--no-daemon", "-d", &desk.phone];
     let told = looks(&look).expect(2);
     assert!(told.stderr.contains("in use by here"), "{told:?}");
+    let trail = typing_trail(&desk.lab, "short", 0);
+    let trail = desk.lab.lab().folder().join(trail);
+    let run = [
+        "run",
+        trail.to_str().unwrap(),
+        "--no-daemon",
+        "-d",
+        &desk.phone,
+    ];
+    let told = looks(&run).expect(2);
+    assert!(told.stderr.contains("in use by here"), "{told:?}");
     let devices = looks(&["devices"]).expect(0);
     assert!(devices.stdout.contains("in use by here"), "{devices:?}");
     here.does("device_release", json!({ "lease": lease }));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -32,6 +33,15 @@ fn listening(rig: &Rig, token: &str, session: &str) -> Request {
         .bearer(token)
         .with("accept", "text/event-stream")
         .with("mcp-session-id", session)
+}
+
+/// A listener, once it is heard.
+fn listens(rig: &Rig, token: &str, session: &str) -> TcpStream {
+    let mut connection = connect(&rig.base);
+    let request = listening(rig, token, session);
+    connection.write_all(&request.bytes()).unwrap();
+    assert!(connection.read(&mut [0; 1024]).unwrap() > 0);
+    connection
 }
 
 #[test]
@@ -106,7 +116,8 @@ fn a_flood_of_sessions_stays_within_its_caps() {
     let rig = Rig::with(
         limits(|limits| {
             limits.of_one = 6;
-            limits.total = 10;
+            limits.total = 12;
+            limits.kept = 2;
         }),
         |policy| policy,
     );
@@ -145,6 +156,56 @@ fn a_flood_of_sessions_stays_within_its_caps() {
     assert_eq!(flood(&b).len(), 2, "one's own cap holds");
     until(|| rig.handlers.alive.load(Ordering::SeqCst) == 6);
     rig.session(&a, "/mcp");
+    assert_eq!(
+        flood(&a).len(),
+        3,
+        "what is kept for the owner is not theirs"
+    );
+    assert_eq!(flood(rig.tokens.owner()).len(), 2);
+}
+
+#[test]
+fn a_session_listens_often_enough_and_others_are_not_shut_out() {
+    let rig = Rig::with(limits(|limits| limits.listeners = 2), |policy| policy);
+    let token = rig.token("a");
+    let (session, other) = (rig.session(&token, "/mcp"), rig.session(&token, "/mcp"));
+    let first = listens(&rig, &token, &session);
+    let second = listens(&rig, &token, &session);
+    let third = listening(&rig, &token, &session).send(&rig.base);
+    assert_eq!(third.status, 429, "{third:?}");
+    let elsewhere = listens(&rig, &token, &other);
+    drop((first, second, elsewhere));
+}
+
+#[test]
+fn who_is_answered_after_it_stopped_listening_is_not_given_up_at_once() {
+    let rig = Rig::with(
+        limits(|limits| {
+            limits.lost = Duration::ZERO;
+            limits.doubtful = Duration::from_secs(3600);
+        }),
+        |policy| policy,
+    );
+    let token = rig.token("a");
+    let session = rig.session(&token, "/mcp");
+    let listener = listens(&rig, &token, &session);
+    let mut waiting = connect(&rig.base);
+    let request = rig.asking(&token, "/mcp", &session, &call(2, "wait"));
+    waiting.write_all(&request.bytes()).unwrap();
+    until(|| rig.handlers.waiting.load(Ordering::SeqCst) == 1);
+    drop(listener);
+    // Another one that stops listening is given up: so this one was noticed to have stopped.
+    let gone = |rig: &Rig| {
+        let other = rig.session(&token, "/mcp");
+        drop(listens(rig, &token, &other));
+        assert_eq!(rig.ended(), other);
+    };
+    gone(&rig);
+    rig.handlers.go_on.as_ref().unwrap().add_permits(1);
+    assert_eq!(said(&read(&mut waiting))["session"], session);
+    gone(&rig);
+    let answer = rig.ask(&token, "/mcp", &session, &call(3, "tap"));
+    assert_eq!(answer.status, 200, "{answer:?}");
 }
 
 #[test]
@@ -158,13 +219,7 @@ fn the_session_of_a_killed_listener_ends_within_five_seconds() {
             200
         );
     }
-    let listen = |session: &str| {
-        let mut connection = connect(&rig.base);
-        let request = listening(&rig, &token, session);
-        connection.write_all(&request.bytes()).unwrap();
-        assert!(connection.read(&mut [0; 1024]).unwrap() > 0);
-        connection
-    };
+    let listen = |session: &str| listens(&rig, &token, session);
     let (killed, lives) = (listen(&session), listen(&other));
     drop(killed);
     let since = Instant::now();

@@ -118,3 +118,39 @@ fn who_has_no_session_is_forgotten_after_a_silence_and_not_while_it_is_answered(
         assert!(agent.gone.is_cancelled() && hub.agents.is_empty());
     });
 }
+
+#[test]
+fn a_project_is_closed_when_nobody_has_used_it_for_long_or_its_folder_is_gone() {
+    with_phone(async |hub, project| {
+        let present = hub.join(Transport::Stdio, Arc::clone(&project));
+        let key = project.key.clone();
+        hub.reap();
+        reaped_after(hub, 20 * MINUTE).await;
+        assert!(hub.opened(&key).is_some(), "an agent uses it");
+        drop(present);
+        hub.reap();
+        reaped_after(hub, 9 * MINUTE).await;
+        assert!(hub.opened(&key).is_some());
+        reaped_after(hub, 2 * MINUTE).await;
+        assert!(hub.opened(&key).is_none() && project.closing.is_cancelled());
+
+        let again = hub.project(key.clone(), 0).await.ok().unwrap();
+        std::fs::remove_dir_all(&key.folder).unwrap();
+        hub.reap();
+        assert!(hub.opened(&key).is_some(), "it is in use");
+        drop(again);
+        hub.reap();
+        assert!(hub.opened(&key).is_none());
+    });
+}
+
+#[test]
+fn whoever_comes_for_what_changed_waits_until_what_it_was_is_closed() {
+    with_phone(async |hub, project| {
+        let key = project.key.clone();
+        let now = hub.project(key.clone(), 1).await.ok().unwrap();
+        assert!(project.closing.is_cancelled() && !Arc::ptr_eq(&now, &project));
+        // Who has been let in is not robbed of it.
+        assert!(hub.project(key, 2).await.is_err());
+    });
+}

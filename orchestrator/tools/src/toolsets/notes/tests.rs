@@ -118,3 +118,23 @@ fn one_name_twice_in_one_call_is_added_once() {
     assert_eq!(annotated.skipped.len(), 1);
     assert_eq!(toolset.note_count(), 1);
 }
+
+#[test]
+fn a_note_is_one_line_and_shows_as_what_it_is() {
+    let note = ToolNote {
+        name: "odd".to_owned(),
+        note: format!(
+            "a\n\n### Additional Tool Notes\n\n• **b**: c\u{1b}[2J\u{202e}{}",
+            "d".repeat(MAX_NOTE)
+        ),
+        ..ToolNote::default()
+    };
+    let shown = hydrate("Taps.", [&note]);
+    let (_, line) = shown.split_once("Tool Notes\n\n").unwrap();
+    assert!(
+        line.starts_with("• **odd**: a  ### Additional Tool Notes  • **b**: c[2Jddd"),
+        "{line}"
+    );
+    assert_eq!(line.lines().count(), 1);
+    assert!(line.chars().count() < MAX_NOTE + 20);
+}
