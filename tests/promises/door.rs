@@ -162,7 +162,7 @@ fn slow_heads_and_endless_bodies_are_given_up() {
     });
     let (base, _serving) = echo(&runtime, policy);
     let head = "POST / HTTP/1.1\r\nContent-Type: application/json\r\n";
-    let host = wire::address(&base);
+    let host = address(&base);
     // As many as there is room for, in several ways.
     let mut slow: Vec<_> = (0..16)
         .map(|place| {
@@ -309,7 +309,7 @@ fn a_door_closes_though_somebody_holds_it() {
         let _ = connection.read_to_end(&mut bytes);
     }
     until(|| rig.sessions.count() == 0);
-    assert!(std::net::TcpStream::connect(wire::address(&rig.base)).is_err());
+    assert!(std::net::TcpStream::connect(address(&rig.base)).is_err());
 }
 
 #[test]

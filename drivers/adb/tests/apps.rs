@@ -77,7 +77,7 @@ async fn a_stopped_app_may_take_a_moment_to_be_gone() {
             "{{ match: {{ command: ^pidof }}, do: {{ {there} }} }}"
         ));
         let stop = Command::App(AppCommand::Stop(SHOP.into()));
-        let short = context_within(Duration::from_millis(500));
+        let short = context_within(Duration::from_secs(2));
         let error = device.execute_in(stop, &short).await.unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, LeaseError, WaitReason};
+use packtrain_device_actors::{CommandError, Fleet, Lease, LeaseError, WaitReason};
 use packtrain_drivers::{
     AppCommand, BoxFuture, Command, DeviceInfo, Observation, Platform,
     SessionOptions as DeviceOptions,

@@ -42,10 +42,11 @@ impl Places {
         })
     }
 
-    /// A place for somebody who has said nothing yet; none when those have all who were let in.
+    /// A place for somebody who has said nothing yet: when all are taken, that of whoever was not let in for
+    /// the longest; none when all were let in.
     pub(super) fn take(self: &Arc<Self>) -> Option<Seat> {
         let mut state = self.state();
-        if state.open >= self.most || state.strangers.len() > self.most / 4 {
+        if state.open >= self.most {
             let (_, oldest) = state.strangers.pop_first()?;
             oldest.cancel();
         }
@@ -124,11 +125,10 @@ mod tests {
         let places = Places::new(4);
         let first = places.take().unwrap();
         assert!(first.is_let_in(None), "it is no stranger any more");
-        let second = places.take().unwrap();
-        let rest: Vec<_> = (0..2).filter_map(|_| places.take()).collect();
-        assert!(second.taken.is_cancelled(), "a quarter may be strangers");
+        let rest: Vec<_> = (0..4).filter_map(|_| places.take()).collect();
+        let taken = rest.iter().map(|seat| seat.taken.is_cancelled());
+        assert_eq!(taken.collect::<Vec<_>>(), [true, false, false, false]);
         assert!(!first.taken.is_cancelled());
-        assert!(!rest[1].taken.is_cancelled());
     }
 
     #[test]
