@@ -27,7 +27,10 @@ impl Agent {
         let installed = std::env::var_os("PACKTRAIN_TEST_SOURCES").unwrap();
         let modules = PathBuf::from(installed).join("node_modules");
         let mut command = Command::new("node");
-        command.arg(modules.join(script)).args(flags);
+        // They write where they are.
+        let elsewhere = std::env::temp_dir();
+        let words = command.arg(modules.join(script)).args(flags);
+        words.current_dir(elsewhere);
         Self::of(command, PathBuf::new())
     }
 

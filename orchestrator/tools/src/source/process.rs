@@ -93,9 +93,13 @@ impl Process {
             .unwrap_or_else(|| "killed".to_owned())
     }
 
-    /// Who listens on a port, as seen from it.
-    pub(super) fn listener(&self, port: u16) -> Listener {
-        listener(self.pid, port)
+    /// Who listens on a port, as seen from it. The system takes milliseconds to say, in which the source
+    /// may answer in another way.
+    pub(super) async fn listener(&self, port: u16) -> Listener {
+        let pid = self.pid;
+        let looking = tokio::task::spawn_blocking(move || listener(pid, port));
+        // A look that broke off has seen nobody.
+        looking.await.unwrap_or(Listener::Nobody)
     }
 
     /// Ends it: its standard input is closed, it is sent SIGTERM, it is killed.

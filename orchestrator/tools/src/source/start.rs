@@ -305,12 +305,15 @@ impl StartOrder {
     ) -> Result<(&'static str, u16), String> {
         let mut wait = READY_POLL.0;
         loop {
+            // A program that was started just now does not listen yet.
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(READY_POLL.1);
             let port = match (&self.settings.port, picked) {
                 (Port::Printed(pattern), _) => printed_port(pattern, log),
                 (_, port) => port,
             };
             if let Some(port) = port {
-                match process.listener(port) {
+                match process.listener(port).await {
                     Listener::Session(address) => {
                         if address.is_unspecified() {
                             log.line("[packtrain] it listens on every address of this computer");
@@ -325,8 +328,6 @@ impl StartOrder {
                     Listener::Unknown | Listener::Nobody => {}
                 }
             }
-            tokio::time::sleep(wait).await;
-            wait = (wait * 2).min(READY_POLL.1);
         }
     }
 
