@@ -25,8 +25,8 @@ fn with_phone(work: impl AsyncFnOnce(&Arc<Hub>, Arc<Project>)) {
     System::new().block_on(async {
         let arbiters = vec![Arbiter::current()];
         let hub = Hub::new(&arbiters, CancellationToken::new());
-        let project = hub.project(key, 0).await.ok().unwrap();
-        work(&hub, Arc::clone(&project)).await;
+        let project = Arc::clone(&hub.project(key, 0).await.ok().unwrap());
+        work(&hub, project).await;
         hub.agents.end_all();
         hub.work.close();
         hub.work.wait().await;
@@ -132,7 +132,8 @@ fn a_project_is_closed_when_nobody_has_used_it_for_long_or_its_folder_is_gone() 
         reaped_after(hub, 9 * MINUTE).await;
         assert!(hub.opened(&key).is_some());
         reaped_after(hub, 2 * MINUTE).await;
-        assert!(hub.opened(&key).is_none() && project.closing.is_cancelled());
+        assert!(hub.opened(&key).is_none());
+        project.closing.cancelled().await;
 
         let again = hub.project(key.clone(), 0).await.ok().unwrap();
         std::fs::remove_dir_all(&key.folder).unwrap();
