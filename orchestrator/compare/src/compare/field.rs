@@ -53,6 +53,9 @@ fn differing(mut one: &[(usize, usize)], mut other: &[(usize, usize)]) -> usize 
     count + one.len() + other.len()
 }
 
+/// Sessions from the nearest to the farthest, by where they were ranked from.
+type Rankings = HashMap<(usize, usize), Rc<[usize]>>;
+
 /// A run with its reference.
 pub(super) struct Field<'a> {
     pub(super) run: &'a Run,
@@ -65,7 +68,7 @@ pub(super) struct Field<'a> {
     /// The sessions of a trail and a cell.
     by_cell: HashMap<(usize, usize), Vec<usize>>,
     /// The sessions of a trail, those whose cells are nearest to a cell first; worked out when asked for.
-    by_distance: RefCell<HashMap<(usize, usize), Rc<[usize]>>>,
+    by_distance: RefCell<Rankings>,
     /// Axes and facts of each cell, to be compared.
     coded: Vec<CodedCell>,
     /// Axes and facts of each cell together.
