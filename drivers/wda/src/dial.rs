@@ -56,7 +56,10 @@ impl Dial {
                     unreachable(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))
                 })?;
                 let stream = connected.map_err(|error| match error.kind() {
-                    io::ErrorKind::ConnectionRefused => DialError::Refused { at: at.clone() },
+                    // Whoever stops listening just then resets it.
+                    io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
+                        DialError::Refused { at: at.clone() }
+                    }
                     _ => unreachable(error.to_string()),
                 })?;
                 let prepared = stream.set_nodelay(true);

@@ -292,8 +292,9 @@ fn connect_error(error: &ClientInitializeError) -> ConnectError {
         }
         ClientInitializeError::JsonRpcError(rpc) => ConnectError::Refused(rpc.message.to_string()),
         _ => {
-            // What a server that is not there yet, or a proxy before it, says.
+            // What a server that is not there yet or any more, or a proxy before it, says.
             let not_yet = [
+                "Broken pipe",
                 "error sending request",
                 "connection closed",
                 "HTTP 502",
