@@ -7,6 +7,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
 use packtrain_device_actors::{DeviceState, Lease, LeaseError, WaitReason};
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::{
@@ -77,29 +79,60 @@ struct Seen {
 }
 
 impl Held {
-    /// Leases a device for an agent, begins its run, and gives it to the agent.
+    /// Leases the first of these devices that can be had for an agent, begins its run, and gives it to the
+    /// agent.
     ///
     /// # Errors
-    /// [`NotHeld`].
+    /// [`NotHeld`], of one of the devices when none can be had.
     pub(crate) async fn acquire(
+        agent: &Arc<Agent>,
+        devices: &[DeviceId],
+        wait: Duration,
+        work: &TaskTracker,
+        on_wait: impl Fn(&DeviceId, &WaitReason) + Sync,
+    ) -> Result<Arc<Self>, (DeviceId, NotHeld)> {
+        let leasing = devices.iter().map(async |device| {
+            let leased = Self::lease(agent, device, wait, &on_wait).await;
+            leased.map_err(|why| (device.clone(), why))
+        });
+        let mut leasing: FuturesUnordered<_> = leasing.collect();
+        let mut refusal = None;
+        let lease = loop {
+            match leasing.next().await {
+                Some(Ok(lease)) => break lease,
+                Some(Err(why)) => refusal = refusal.or(Some(why)),
+                None => {
+                    let none = || (devices[0].clone(), NotHeld::Refused("no device".to_owned()));
+                    return Err(refusal.unwrap_or_else(none));
+                }
+            }
+        };
+        // The others are not waited for any more.
+        drop(leasing);
+        let device = lease.device().id.clone();
+        let begun = Self::begin(agent, lease, &agent.title(), work).await;
+        let held = begun.map_err(|error| (device, NotHeld::Refused(sentence(&error))))?;
+        agent.give(Arc::clone(&held));
+        Ok(held)
+    }
+
+    async fn lease(
         agent: &Arc<Agent>,
         device: &DeviceId,
         wait: Duration,
-        work: &TaskTracker,
-        mut on_wait: impl FnMut(&WaitReason) + Send,
-    ) -> Result<Arc<Self>, NotHeld> {
-        let project = &agent.project;
+        on_wait: &(impl Fn(&DeviceId, &WaitReason) + Sync),
+    ) -> Result<Lease, NotHeld> {
         let holder = agent.title();
         let _acquiring = agent.acquires(device);
         let giving_up = agent.gone.child_token();
         let mut is_own = false;
-        let leasing = project.fleet().lease_with(
+        let leasing = agent.project.fleet().lease_with(
             device,
             &holder,
             Instant::now() + wait,
             &giving_up,
             |reason| {
-                on_wait(reason);
+                on_wait(device, reason);
                 // Whoever waits for itself waits in vain.
                 let has_own =
                     matches!(&reason.state, DeviceState::Leased(has) if agent.is_titled(&has.name));
@@ -110,15 +143,11 @@ impl Held {
             },
         );
         let leased = leasing.await;
-        let lease = leased.map_err(|error| match error {
+        leased.map_err(|error| match error {
             LeaseError::Cancelled if is_own => NotHeld::Own,
             LeaseError::TimedOut { reason, .. } => NotHeld::Busy(reason),
             error => NotHeld::Refused(error.to_string()),
-        })?;
-        let begun = Self::begin(agent, lease, &holder, work).await;
-        let held = begun.map_err(|error| NotHeld::Refused(sentence(&error)))?;
-        agent.give(Arc::clone(&held));
-        Ok(held)
+        })
     }
 
     async fn begin(

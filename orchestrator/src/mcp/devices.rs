@@ -94,17 +94,17 @@ impl Desk {
         args: AcquireArgs,
         reporter: &Reporter,
     ) -> CallToolResult {
-        let device = match self.wanted(&args).await {
-            Ok(device) => device,
+        let devices = match self.wanted(&args).await {
+            Ok(devices) => devices,
             Err(refusal) => return failed(refusal),
         };
         let wait = args.wait_ms.map_or(WAIT, Duration::from_millis);
-        let waiting = |reason: &packtrain_device_actors::WaitReason| {
+        let waiting = |device: &DeviceId, reason: &packtrain_device_actors::WaitReason| {
             reporter.say(&format!("waiting for {device}: {reason}"));
         };
         let work = &self.hub.work;
         let agent = &self.agent;
-        let held = Held::acquire(agent, &device, wait.min(LONGEST_WAIT), work, waiting).await;
+        let held = Held::acquire(agent, &devices, wait.min(LONGEST_WAIT), work, waiting).await;
         match held {
             Ok(held) => {
                 let info = &held.device;
@@ -121,7 +121,7 @@ impl Desk {
                 });
                 told(text, data)
             }
-            Err(NotHeld::Busy(reason)) => {
+            Err((device, NotHeld::Busy(reason))) => {
                 let mut busy = failed(format!(
                     "device_busy: {device} is {reason}\nCall again to wait on, or take another device: device_list shows which are free."
                 ));
@@ -134,8 +134,8 @@ impl Desk {
                 }));
                 busy
             }
-            Err(NotHeld::Own) => failed(self.own(&device)),
-            Err(NotHeld::Refused(why)) => failed(format!("{device}: {why}")),
+            Err((device, NotHeld::Own)) => failed(self.own(&device)),
+            Err((device, NotHeld::Refused(why))) => failed(format!("{device}: {why}")),
         }
     }
 
@@ -147,8 +147,9 @@ impl Desk {
         }
     }
 
-    /// The device that is wanted: one that is free, if there is one, and never one of the agent's own.
-    async fn wanted(&self, args: &AcquireArgs) -> Result<DeviceId, String> {
+    /// What is wanted: a device that is free, if there is one, or else all that will do, the one first that
+    /// the fewest wait for; and never one of the agent's own.
+    async fn wanted(&self, args: &AcquireArgs) -> Result<Vec<DeviceId>, String> {
         let on = requirement(args.on.as_deref())?;
         let word = args.device.as_deref().unwrap_or_default().trim();
         let devices = self.project().devices().await;
@@ -181,17 +182,18 @@ impl Desk {
         if fitting.is_empty() {
             return Err(format!("no device matches\n{}", why.join("\n")));
         }
-        let (own, others): (Vec<_>, Vec<_>) = fitting
+        let (own, mut others): (Vec<_>, Vec<_>) = fitting
             .into_iter()
             .partition(|device| self.agent.lease_of(&device.info.id).is_some());
-        // The first that is free; or else the one that the fewest wait for.
-        let best = others
-            .iter()
-            .min_by_key(|device| (!device.is_free, device.queue.len()));
-        best.map(|device| device.info.id.clone()).ok_or_else(|| {
-            let own: Vec<_> = own.iter().map(|device| self.own(&device.info.id)).collect();
-            own.join("\n")
-        })
+        others.sort_by_key(|device| (!device.is_free, device.queue.len()));
+        match others.first() {
+            Some(first) if first.is_free => Ok(vec![first.info.id.clone()]),
+            Some(_) => Ok(others.iter().map(|device| device.info.id.clone()).collect()),
+            None => {
+                let own: Vec<_> = own.iter().map(|device| self.own(&device.info.id)).collect();
+                Err(own.join("\n"))
+            }
+        }
     }
 
     pub(super) async fn device_release(&self, args: ReleaseArgs) -> CallToolResult {

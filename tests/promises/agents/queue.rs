@@ -227,3 +227,28 @@ fn an_agent_whose_run_waits_for_its_own_device_is_told_so() {
     assert_eq!(over.data["verdict"]["passed"], 1, "{over:?}");
     assert_eq!(over.data["waits_for"], json!({}), "{over:?}");
 }
+
+#[test]
+fn whoever_takes_any_gets_the_first_that_is_given_back() {
+    let lab = lab(3);
+    let holder = lab.stdio("holder");
+    let leases: Vec<_> = (1..=3)
+        .map(|number| holder.acquires(&phone(number)))
+        .collect();
+    let waiting = lab.stdio("waiting");
+    let pending = waiting.start(
+        "device_acquire",
+        json!({ "device": "android", "wait_ms": 60_000 }),
+    );
+    let waits_for = |number| {
+        !listed(&holder, &phone(number))["queue"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    };
+    until(|| (1..=3).all(waits_for));
+    holder.does("device_release", json!({ "lease": leases[2] }));
+    let taken = pending.called();
+    assert_eq!(taken.data["device"], phone(3), "{taken:?}");
+    until(|| !(1..=2).any(waits_for));
+}

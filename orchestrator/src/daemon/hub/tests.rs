@@ -44,7 +44,7 @@ async fn reaped_after(hub: &Hub, time: Duration) {
 
 async fn takes(hub: &Hub, agent: &Arc<Agent>) -> Arc<Held> {
     let (device, wait) = (DeviceId::new(Platform::Android, "virtual-1"), MINUTE);
-    let held = Held::acquire(agent, &device, wait, &hub.work, |_| {}).await;
+    let held = Held::acquire(agent, &[device], wait, &hub.work, |_, _| {}).await;
     held.ok().unwrap()
 }
 
