@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix::{
     Actor, ActorContext, AsyncContext, Context, Handler, Message, MessageResult, SpawnHandle,
@@ -23,6 +23,9 @@ use crate::lease::{Lease, LeaseError};
 use crate::lifecycle::{ConnectorId, DeviceLifecycle, Effect, Event, Moment, Ticket};
 use crate::session::Session;
 use crate::state::{DeviceChange, DeviceState, DeviceStatus, FencingToken, WaitReason};
+
+/// How long a device may take to connect, however long it is waited for.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What a fleet brings to a device of its.
 pub(crate) struct DeviceSpec {
@@ -125,7 +128,7 @@ impl DeviceActor {
         match effect {
             Effect::Connect { deadline } => {
                 self.stop = Stop::Requested;
-                self.driver = self.connect(deadline, ctx);
+                self.driver = self.connect(deadline.min(now() + CONNECT_TIMEOUT), ctx);
             }
             Effect::StopDriver => {
                 if let Some(driver) = &self.driver {

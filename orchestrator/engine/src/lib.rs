@@ -18,7 +18,6 @@ mod observe;
 mod order;
 mod part;
 mod pins;
-mod queue;
 mod request;
 mod resolve;
 mod run;

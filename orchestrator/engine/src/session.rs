@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::{CommandError, Fleet, Lease, LeaseError, WaitReason};
+use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, WaitReason};
 use packtrain_drivers::{
     AppCommand, BoxFuture, Command, DeviceInfo, Observation, Platform,
     SessionOptions as DeviceOptions,
@@ -14,7 +14,7 @@ use packtrain_drivers::{
 use packtrain_model::trail::{Recorded, Step, ToolCall, Trail, lineage};
 use packtrain_model::{Memory, Outcome, RunEvent, SessionId, StepIndex};
 use packtrain_tools::{Answer, Caller, SessionScope, SharedRegistry};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 use crate::by_hand::ByHand;
 use crate::changes;
@@ -24,7 +24,6 @@ use crate::judge::{Circumstances, judge, judge_lease};
 use crate::loader::TrailLoader;
 use crate::matrix;
 use crate::order::{Screenshots, SessionOptions, SessionOrder};
-use crate::queue::{connected_too_long, is_held};
 use crate::stop::SessionStop;
 
 /// How long a device may be in the hands of others.
@@ -66,25 +65,17 @@ impl Here {
             return Err(Outcome::failed("no device was chosen for it"));
         };
         let holder = format!("{} of run {}", order.session, order.run);
-        // Who has it takes as long as it takes; what is limited is how long it may take to connect.
-        let (reasons, reason) = watch::channel(None);
+        // Whoever has it takes as long as they take; how long it may take to connect is bounded besides.
+        let deadline = Instant::now() + LONGEST_WAIT;
         let on_wait = |reason: &WaitReason| {
-            if is_held(reason) {
+            if matches!(reason.state, DeviceState::Leased(_)) {
                 output.waits(&format!("{}: {reason}", required.id));
             }
-            reasons.send_replace(Some(reason.clone()));
         };
-        let deadline = Instant::now() + LONGEST_WAIT;
         let leasing = self
             .fleet
             .lease_with(&required.id, &holder, deadline, stop.token(), on_wait);
-        let leased = tokio::select! {
-            leased = leasing => leased,
-            reason = connected_too_long(reason, order.options.connect_timeout) => {
-                Err(LeaseError::TimedOut { device: required.id.clone(), reason })
-            }
-        };
-        match leased {
+        match leasing.await {
             Ok(lease) => self.open_on(order, lease, output, stop).await,
             Err(error) => {
                 output.record(started(order, required.clone())).await;

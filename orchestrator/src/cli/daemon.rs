@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use packtrain_config::Flags;
@@ -149,7 +149,7 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
             (Format::Json, _) => {
                 render::out(&json!({ "schema_version": 1, "running": false }).to_string())
             }
-            (Format::Text, true) => render::say("the daemon is ending"),
+            (Format::Text, true) => render::say("the daemon is starting or ending"),
             (Format::Text, false) => render::say("there is no daemon; `packtrain mcp` starts one"),
         }
         return Ok(Exit::Passed);
@@ -181,29 +181,33 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
 
 async fn stop(project: ProjectKey) -> Result<Exit, CliError> {
     let place = Place::of_user()?;
-    let process = match client::running()? {
-        Some(state) => {
-            client::ask(&state.socket, project, Wants::Stop).await?;
-            format!(", process {},", state.pid)
+    let begun = Instant::now();
+    let mut told = None;
+    let mut every = tokio::time::interval(STOP_POLL);
+    loop {
+        every.tick().await;
+        match (client::running()?, told) {
+            (Some(state), Some(pid)) if state.pid == pid => {}
+            // Somebody has started the next one.
+            (Some(_), Some(_)) => return Ok(Exit::Passed),
+            (Some(state), None) => {
+                client::ask(&state.socket, project.clone(), Wants::Stop).await?;
+                told = Some(state.pid);
+            }
+            // One that is starting is told once it can be.
+            (None, _) if place.is_taken() => {}
+            (None, Some(_)) => return Ok(Exit::Passed),
+            (None, None) => {
+                render::say("there is no daemon");
+                return Ok(Exit::Passed);
+            }
         }
-        None if place.is_taken() => String::new(),
-        None => {
-            render::say("there is no daemon");
-            return Ok(Exit::Passed);
+        if begun.elapsed() >= STOP_TIMEOUT {
+            let process = told.map_or_else(String::new, |pid| format!(", process {pid},"));
+            return Err(CliError::infrastructure(format!(
+                "the daemon{process} did not end within {} s",
+                STOP_TIMEOUT.as_secs()
+            )));
         }
-    };
-    let gone = async {
-        let mut every = tokio::time::interval(STOP_POLL);
-        // The lock is free when it has ended.
-        while !matches!(place.lock(), Ok(Some(_))) {
-            every.tick().await;
-        }
-    };
-    match tokio::time::timeout(STOP_TIMEOUT, gone).await {
-        Ok(()) => Ok(Exit::Passed),
-        Err(_) => Err(CliError::infrastructure(format!(
-            "the daemon{process} did not end within {} s",
-            STOP_TIMEOUT.as_secs()
-        ))),
     }
 }

@@ -52,6 +52,11 @@ impl Activity {
         }
     }
 
+    /// Whether something is under way.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.state().under_way > 0
+    }
+
     /// How long ago it began.
     pub(crate) fn age(&self) -> Duration {
         self.since.elapsed()

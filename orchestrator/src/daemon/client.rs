@@ -59,7 +59,7 @@ pub(crate) async fn started(
     let limit = match place.is_taken() {
         false => START_TIMEOUT,
         true => {
-            render::say("waiting for the daemon that is ending");
+            render::say("waiting for a daemon that is starting or ending");
             END_TIMEOUT + START_TIMEOUT
         }
     };

@@ -93,6 +93,8 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
         Wants::Devices { open: true } => match hub.project(project, files).await {
             Ok(project) => {
                 let devices = project.devices().await;
+                // Whoever is answered uses it no more.
+                drop(project);
                 grant(&mut writer, &DevicesNews { devices }).await
             }
             Err(error) => refuse(&mut writer, error).await,

@@ -25,7 +25,7 @@ use tokio_util::task::TaskTracker;
 
 use self::session::{ByHand, Doing, End, NewRun, Watched, driven_by};
 use super::activity::Activity;
-use super::agents::Agent;
+use super::agents::{Acquiring, Agent};
 use super::toolbox::Toolbox;
 use crate::exit::CliError;
 use crate::mcp::catalog::Listing;
@@ -97,9 +97,9 @@ impl Held {
         });
         let mut leasing: FuturesUnordered<_> = leasing.collect();
         let mut refusal = None;
-        let lease = loop {
+        let (lease, _acquiring) = loop {
             match leasing.next().await {
-                Some(Ok(lease)) => break lease,
+                Some(Ok(leased)) => break leased,
                 Some(Err(why)) => refusal = refusal.or(Some(why)),
                 None => {
                     let none = || (devices[0].clone(), NotHeld::Refused("no device".to_owned()));
@@ -116,14 +116,15 @@ impl Held {
         Ok(held)
     }
 
-    async fn lease(
-        agent: &Arc<Agent>,
+    /// The lease, and that the agent is about to have the device.
+    async fn lease<'a>(
+        agent: &'a Arc<Agent>,
         device: &DeviceId,
         wait: Duration,
         on_wait: &(impl Fn(&DeviceId, &WaitReason) + Sync),
-    ) -> Result<Lease, NotHeld> {
+    ) -> Result<(Lease, Acquiring<'a>), NotHeld> {
         let holder = agent.title();
-        let _acquiring = agent.acquires(device);
+        let acquiring = agent.acquires(device);
         let giving_up = agent.gone.child_token();
         let mut is_own = false;
         let leasing = agent.project.fleet().lease_with(
@@ -143,6 +144,7 @@ impl Held {
             },
         );
         let leased = leasing.await;
+        let leased = leased.map(|lease| (lease, acquiring));
         leased.map_err(|error| match error {
             LeaseError::Cancelled if is_own => NotHeld::Own,
             LeaseError::TimedOut { reason, .. } => NotHeld::Busy(reason),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
 use packtrain_device_actors::SharedDevices;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -32,21 +32,24 @@ const CHECKS: usize = 2;
 
 /// How long a project that nobody uses stays open.
 const LONGEST_UNUSED: Duration = Duration::from_secs(10 * 60);
+/// How long whoever was answered may take to go, and how often it is looked whether they have.
+const GIVE_UP_TIMEOUT: Duration = Duration::from_millis(500);
+const GIVE_UP_POLL: Duration = Duration::from_millis(10);
 
-/// A project in one state of its files.
-struct Known {
-    files: u64,
-    opening: Arc<Opening>,
-    /// Since when it was seen to be used by nobody.
-    unused: Option<Instant>,
+/// What there is of one project. Whoever opens or closes it has the lock.
+#[derive(Default)]
+struct Place {
+    open: Option<Open>,
+    /// Cancelled when what it was before is closed.
+    closing: Option<CancellationToken>,
 }
 
-/// A project, once it is open.
-#[derive(Default)]
-struct Opening {
-    project: OnceCell<Arc<Project>>,
-    /// Cancelled when what it was before is closed.
-    before: Option<CancellationToken>,
+/// A project in one state of its files.
+struct Open {
+    files: u64,
+    project: Arc<Project>,
+    /// Since when it was seen to be used by nobody.
+    unused: Option<Instant>,
 }
 
 /// A project that stays open as long as this is kept.
@@ -107,7 +110,7 @@ impl Drop for Ticket {
 pub(crate) struct Hub {
     pub(crate) agents: Agents,
     /// Held for moments only.
-    projects: Mutex<BTreeMap<ProjectKey, Known>>,
+    projects: Mutex<BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>>,
     /// The phones of all projects: whoever has one has it before all others.
     phones: SharedDevices,
     arbiter: ArbiterHandle,
@@ -155,61 +158,60 @@ impl Hub {
         key: ProjectKey,
         files: u64,
     ) -> Result<Using, CliError> {
-        loop {
-            let opening = self.opening(&key, files)?;
-            let opened = opening.project.get_or_try_init(async || {
-                if let Some(before) = &opening.before {
-                    before.cancelled().await;
-                }
-                let opened = Project::open(key.clone(), &self.phones, self.arbiter.clone());
+        let place = Arc::clone(self.projects().entry(key.clone()).or_default());
+        let mut place = place.lock().await;
+        if let Some(old) = place.open.as_ref().filter(|open| open.files != files) {
+            self.is_given_up(&old.project).await?;
+            place.closing = Some(self.end_project(&old.project));
+            place.open = None;
+        }
+        if let Some(closing) = &place.closing {
+            closing.cancelled().await;
+            place.closing = None;
+        }
+        let open = match &mut place.open {
+            Some(open) => open,
+            none => {
+                let opened = Project::open(key, &self.phones, self.arbiter.clone());
                 let project = Arc::new(opened.await?);
                 self.look_after(&project);
-                Ok::<_, CliError>(project)
-            });
-            let project = Arc::clone(opened.await?);
-            let projects = self.projects();
-            let known = projects.get(&key);
-            // It may have been closed again, since nobody used it.
-            if known.is_some_and(|known| Arc::ptr_eq(&known.opening, &opening)) {
-                let _using = Arc::clone(&project.in_use);
-                return Ok(Using { project, _using });
+                none.insert(Open {
+                    files,
+                    project,
+                    unused: None,
+                })
             }
-        }
-    }
-
-    fn projects(&self) -> MutexGuard<'_, BTreeMap<ProjectKey, Known>> {
-        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Where a project is opened, with what its files hold now.
-    fn opening(&self, key: &ProjectKey, files: u64) -> Result<Arc<Opening>, CliError> {
-        let mut projects = self.projects();
-        let mut before = None;
-        if let Some(known) = projects.get(key) {
-            if known.files == files {
-                return Ok(Arc::clone(&known.opening));
-            }
-            if let Some(old) = known.opening.project.get() {
-                self.forget_requesters(|agent| {
-                    Arc::ptr_eq(&agent.project, old) && agent.has_nothing()
-                });
-                if old.is_in_use() {
-                    return Err(self.changed(old));
-                }
-                before = Some(self.end_project(old));
-            }
-        }
-        let opening = Arc::new(Opening {
-            project: OnceCell::new(),
-            before,
-        });
-        let known = Known {
-            files,
-            opening: Arc::clone(&opening),
-            unused: None,
         };
-        projects.insert(key.clone(), known);
-        Ok(opening)
+        open.unused = None;
+        let (project, _using) = (Arc::clone(&open.project), Arc::clone(&open.project.in_use));
+        Ok(Using { project, _using })
+    }
+
+    /// Waits until nobody uses a project, for the moment that it takes whoever was answered to go.
+    ///
+    /// # Errors
+    /// When somebody uses it still.
+    async fn is_given_up(&self, old: &Arc<Project>) -> Result<(), CliError> {
+        let mut every = tokio::time::interval(GIVE_UP_POLL);
+        let begun = Instant::now();
+        loop {
+            every.tick().await;
+            self.forget_requesters(|agent| {
+                Arc::ptr_eq(&agent.project, old)
+                    && agent.has_nothing()
+                    && !agent.activity.is_under_way()
+            });
+            if !old.is_in_use() {
+                return Ok(());
+            }
+            if begun.elapsed() >= GIVE_UP_TIMEOUT {
+                return Err(self.changed(old));
+            }
+        }
+    }
+
+    fn projects(&self) -> MutexGuard<'_, BTreeMap<ProjectKey, Arc<tokio::sync::Mutex<Place>>>> {
+        self.projects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Closes a project; whoever waits for the token waits for that.
@@ -225,28 +227,33 @@ impl Hub {
 
     /// Closes projects that nobody has used for long, or whose folder is gone.
     fn reap_projects(&self) {
-        self.projects().retain(|key, known| {
-            let Some(project) = known.opening.project.get() else {
-                // Somebody opens it, or it could not be opened.
-                return Arc::strong_count(&known.opening) > 1;
+        self.projects().retain(|key, place| {
+            let is_wanted = Arc::strong_count(place) > 1;
+            let Ok(mut place) = place.try_lock() else {
+                return true;
             };
-            if project.is_in_use() || Arc::strong_count(&known.opening) > 1 {
-                known.unused = None;
+            if let Some(open) = &mut place.open {
+                if is_wanted || open.project.is_in_use() {
+                    open.unused = None;
+                    return true;
+                }
+                let unused = open.unused.get_or_insert_with(Instant::now).elapsed();
+                if unused >= LONGEST_UNUSED || !key.folder.is_dir() {
+                    place.closing = Some(self.end_project(&open.project));
+                    place.open = None;
+                }
                 return true;
             }
-            let unused = known.unused.get_or_insert_with(Instant::now).elapsed();
-            let is_kept = unused < LONGEST_UNUSED && key.folder.is_dir();
-            if !is_kept {
-                self.end_project(project);
-            }
-            is_kept
+            let is_closing = |closing: &CancellationToken| !closing.is_cancelled();
+            is_wanted || place.closing.as_ref().is_some_and(is_closing)
         });
     }
 
     /// A project that is open.
     fn opened(&self, key: &ProjectKey) -> Option<Arc<Project>> {
-        let projects = self.projects();
-        projects.get(key)?.opening.project.get().map(Arc::clone)
+        let place = Arc::clone(self.projects().get(key)?);
+        let place = place.try_lock().ok()?;
+        place.open.as_ref().map(|open| Arc::clone(&open.project))
     }
 
     /// The devices of a project that is open; of others the phones that projects have. With who has
@@ -445,11 +452,17 @@ impl Hub {
 
     /// Ends all projects.
     pub(crate) async fn close(&self) {
-        let projects = std::mem::take(&mut *self.projects());
-        let open = projects
-            .values()
-            .filter_map(|known| known.opening.project.get());
-        futures::future::join_all(open.map(|project| project.close())).await;
+        let places = std::mem::take(&mut *self.projects());
+        let closing = places.into_values().map(async |place| {
+            let place = place.lock().await;
+            if let Some(open) = &place.open {
+                open.project.close().await;
+            }
+            if let Some(closing) = &place.closing {
+                closing.cancelled().await;
+            }
+        });
+        futures::future::join_all(closing).await;
     }
 }
 

@@ -29,6 +29,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(30);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long one that ends is waited for, and how often it is looked whether it has.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
+const LOOK_TIMEOUT: Duration = Duration::from_millis(500);
 const LOCK_POLL: Duration = Duration::from_millis(20);
 /// How many devices the threads of actors are made for.
 const DEVICES: usize = 400;
@@ -133,7 +134,12 @@ async fn lock(place: &Place, is_watched: bool) -> Result<File, CliError> {
         if let Some(lock) = place.lock()? {
             return Ok(lock);
         }
-        if is_watched || place.state().is_some() || begun.elapsed() > LOCK_TIMEOUT {
+        let longest = match is_watched {
+            // Whoever looks whether there is one has the lock for a moment.
+            true => LOOK_TIMEOUT,
+            false => LOCK_TIMEOUT,
+        };
+        if place.state().is_some() || begun.elapsed() > longest {
             return Err(CliError::infrastructure("there is a daemon already")
                 .hint("`packtrain daemon status` says where, `packtrain daemon stop` ends it"));
         }

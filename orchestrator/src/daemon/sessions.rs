@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use super::client::{self, Connection};
 use super::connection::{grant, refuse};
 use super::hub::Hub;
+use super::place::Place;
 use super::project::Project;
 use super::wire::{
     self, FileContent, FileNews, ProjectKey, SessionControl, SessionNews, SessionRequest, Wants,
@@ -205,7 +206,10 @@ impl SessionHost for InDaemon {
             order,
             scratch: self.scratch.clone(),
             working_directory: self.working_directory.clone(),
-            environment: variables.collect(),
+            // What lets a computer into a farm is no trail's business.
+            environment: variables
+                .filter(|(name, _)| name != "PACKTRAIN_FARM_TOKEN")
+                .collect(),
             ticket: self.ticket.clone(),
         };
         let (socket, project) = (self.socket.clone(), self.project.clone());
@@ -261,6 +265,8 @@ async fn follow(
                 }
             }
         };
+        let heard = tokio::time::Instant::now() + UNHEARD_TIMEOUT;
+        unheard.as_mut().reset(heard);
         match news.map_err(|error| broken(&error))? {
             Some(SessionNews::Event(event)) => output.record(*event).await,
             Some(SessionNews::File(file)) => {
@@ -274,8 +280,8 @@ async fn follow(
     }
 }
 
-/// Asks for a session. A daemon that is gone is started again, unless it is the one that an agent is
-/// connected to.
+/// Asks for a session. A daemon that was killed, and so has left its files, is started again; one that was
+/// stopped is not, nor one that an agent is connected to.
 async fn ask(
     socket: &std::path::PathBuf,
     project: ProjectKey,
@@ -283,7 +289,8 @@ async fn ask(
 ) -> Result<Connection, CliError> {
     let wants = || Wants::Session(Box::new(request.clone()));
     let asked = client::ask(socket, project.clone(), wants()).await;
-    if asked.is_ok() || request.ticket.is_some() || client::running()?.is_some() {
+    let was_killed = client::running()?.is_none() && Place::of_user()?.state().is_some();
+    if asked.is_ok() || request.ticket.is_some() || !was_killed {
         return asked;
     }
     let state = client::started(&project, None).await?;

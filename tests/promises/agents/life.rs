@@ -163,12 +163,12 @@ fn whoever_comes_while_a_daemon_ends_waits_for_it_and_gets_the_next() {
     let lock = std::fs::File::open(lab.place().join("daemon.lock")).unwrap();
     lock.lock().unwrap();
     let told = lab.run(&["daemon", "status"]).expect(0);
-    assert!(told.stderr.contains("the daemon is ending"), "{told:?}");
+    assert!(told.stderr.contains("starting or ending"), "{told:?}");
     let mut starting = lab.start(&["daemon", "start"]);
     let mut said = BufReader::new(starting.stderr.take().unwrap());
     let mut line = String::new();
     said.read_line(&mut line).unwrap();
-    assert_eq!(line, "waiting for the daemon that is ending\n");
+    assert_eq!(line, "waiting for a daemon that is starting or ending\n");
     drop(lock);
     starting.stderr = Some(said.into_inner());
     ended(starting).expect(0);

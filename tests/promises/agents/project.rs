@@ -1,8 +1,11 @@
 //! A project's files change while the daemon is up: what was read is used on by those who use it, and
 //! whoever comes next gets what is there now, or is told why not.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
+
 use packtrain_tests::{Ended, until};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{lab, listed, phone, phones, refused, typing_trail};
 
@@ -232,4 +235,46 @@ fn the_same_project_by_another_spelling_is_the_same() {
         let told = String::from_utf8(told.stdout).unwrap();
         assert!(told.contains("in use by first (a1)"), "{flags:?}\n{told}");
     }
+}
+
+#[test]
+fn whoever_comes_with_other_states_of_the_files_is_refused_and_nothing_is_left_open() {
+    let lab = lab(1);
+    let pid = lab.daemon().pid;
+    let asks = |state: usize| {
+        let mut stream = UnixStream::connect(lab.place().join("daemon.sock")).unwrap();
+        let project = json!({
+            "folder": lab.lab().folder().canonicalize().unwrap(), "config": null, "environment": {},
+        });
+        let hello = json!({
+            "version": env!("CARGO_PKG_VERSION"), "project": project, "state": state,
+            "wants": { "devices": { "open": true } },
+        });
+        writeln!(stream, "{hello}").unwrap();
+        let mut answer = String::new();
+        BufReader::new(stream).read_line(&mut answer).unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert!(
+            answer.get("Ok").is_some() || answer.get("Err").is_some(),
+            "{answer}"
+        );
+    };
+    let files = || {
+        std::fs::read_dir(format!("/proc/{pid}/fd"))
+            .unwrap()
+            .count()
+    };
+    asks(0);
+    let before = files();
+    for _ in 0..3 {
+        std::thread::scope(|scope| {
+            for state in 1..=4 {
+                let asks = &asks;
+                scope.spawn(move || asks(state));
+            }
+        });
+    }
+    asks(0);
+    // Sockets of phones that were let go of.
+    until(|| files() <= before + 4);
 }
