@@ -227,8 +227,15 @@ impl Show {
 
     /// Notices runs that have ended, and starts again what else ended and must not.
     fn look_after(&mut self) -> Result<(), CliError> {
-        for run in &mut self.stage.runs {
-            if let Some(code) = run.actor.ended() {
+        for (number, run) in self.stage.runs.iter_mut().enumerate() {
+            let Some(code) = run.actor.ended() else {
+                continue;
+            };
+            let found_nobody = run.actor.last_words().contains("no farm answers");
+            if found_nobody && run.folder().is_none() {
+                // It was begun while the server was away, and had promised nothing.
+                self.away.push((Instant::now(), Actor::Run(number)));
+            } else {
                 run.code = Some(code);
             }
         }

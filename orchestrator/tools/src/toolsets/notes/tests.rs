@@ -28,7 +28,7 @@ fn tool() -> ListedTool {
 #[test]
 fn notes_stand_below_the_description_byte_by_byte() {
     let notes = [note("one", "First."), note("two", "Sec\nond")];
-    let section = "### Additional Tool Notes\n\n• **one**: First.\n• **two**: Sec\nond";
+    let section = "### Additional Tool Notes\n\n• **one**: First.\n• **two**: Sec ond";
     assert_eq!(hydrate("Creates", &notes), format!("Creates\n\n{section}"));
     assert_eq!(hydrate("", &notes), section);
     assert_eq!(hydrate("Creates", []), "Creates");
