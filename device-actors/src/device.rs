@@ -25,7 +25,7 @@ use crate::session::Session;
 use crate::state::{DeviceChange, DeviceState, DeviceStatus, FencingToken, WaitReason};
 
 /// How long a device may take to connect, however long it is waited for.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What a fleet brings to a device of its.
 pub(crate) struct DeviceSpec {

@@ -17,6 +17,7 @@ mod request;
 mod session;
 mod state;
 
+pub use device::CONNECT_TIMEOUT;
 pub use fleet::{Fleet, FleetError, SharedDevices};
 pub use lease::{CommandError, Lease, LeaseError};
 pub use state::{

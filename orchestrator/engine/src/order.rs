@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use packtrain_device_actors::CONNECT_TIMEOUT;
 use packtrain_drivers::{DeviceInfo, Rect};
 use packtrain_model::trail::Trail;
 use packtrain_model::{AttemptNumber, Memory, PlannedSession, RunId, SessionId};
@@ -106,7 +107,8 @@ impl fmt::Debug for SessionValues {
 pub struct SessionOptions {
     /// How long it may take, from the moment its device is ready.
     pub timeout: Duration,
-    /// How long its device may take to get ready.
+    /// How long its device may take to get ready once nobody else has it, so that whoever waits from afar
+    /// knows when to give up.
     pub connect_timeout: Duration,
     /// How long one step may take; without a limit of its own when `None`.
     #[serde(default)]
@@ -128,7 +130,7 @@ impl Default for SessionOptions {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(600),
-            connect_timeout: Duration::from_secs(120),
+            connect_timeout: CONNECT_TIMEOUT,
             step_timeout: None,
             screenshots: Screenshots::default(),
             observe: Screenshots::default(),
