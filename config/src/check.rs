@@ -4,14 +4,17 @@ mod matrices;
 mod tools;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+use packtrain_yaml::Span;
+use packtrain_yaml::diagnostic::Diagnostic;
+use packtrain_yaml::suggest::did_you_mean;
 
 use crate::document::Document;
-use crate::error::ConfigError;
 use crate::key::KeyPath;
 use crate::layer::Origins;
 use crate::origin::Origin;
 use crate::settings::{Config, IosSettings, VirtualSettings, WebSlot};
-use crate::suggest::nearest;
 use crate::value::HumanDuration;
 
 /// Most simulated phones of a kind.
@@ -25,7 +28,7 @@ pub(crate) struct Violation {
 }
 
 impl Violation {
-    fn new(key: KeyPath, message: impl Into<String>) -> Self {
+    pub(crate) fn new(key: KeyPath, message: impl Into<String>) -> Self {
         Self {
             key,
             message: message.into(),
@@ -39,65 +42,63 @@ impl Violation {
     }
 }
 
-/// The first rule that is broken, with the place that breaks it.
-pub(crate) fn check(
-    config: &Config,
-    origins: &Origins,
-    documents: &[Document],
-) -> Result<(), ConfigError> {
-    rules(config).map_err(|violation| locate(violation, origins, documents))
-}
+/// Calls of one session follow each other faster than this.
+const MIN_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A broken rule with the place that breaks it.
 pub(crate) fn locate(
     violation: Violation,
     origins: &Origins,
     documents: &[Document],
-) -> ConfigError {
+) -> Diagnostic {
     let Violation { key, message, hint } = violation;
     let origin = origins.get(&key);
     if let Origin::File { path, position, .. } = &origin
         && let Some(document) = documents.iter().find(|document| document.path == *path)
     {
-        return document.problem(*position, document.written(&key), message, hint);
+        let at = document.source.position(position.line, position.column);
+        return document.mistake(Some(Span::at(at)), &document.written(&key), &message, hint);
     }
-    ConfigError::Setting {
-        source_name: origin.to_string(),
-        message,
-        key,
-        hint,
-    }
+    origin.mistake(message, hint)
 }
 
-fn rules(config: &Config) -> Result<(), Violation> {
-    target(config)?;
+/// The rules that are broken.
+pub(crate) fn rules(config: &Config) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let mut check = |checked: Result<(), Violation>| found.extend(checked.err());
+    check(target(config));
     for (name, target) in &config.targets {
         let key = KeyPath::new(["targets", name]).child("baseUrl");
-        absolute_url(&key, target.base_url.as_deref())?;
+        check(absolute_url(&key, target.base_url.as_deref()));
     }
     for (name, slot) in &config.devices.web {
         let key = KeyPath::new(["devices", "web", name]);
-        device_name(&key, name)?;
-        web(&key, slot)?;
+        check(device_name(&key, name));
+        check(web(&key, slot));
     }
     for (name, device) in &config.devices.ios {
         let key = KeyPath::new(["devices", "ios", name]);
-        device_name(&key, name)?;
-        ios(&key, device)?;
+        check(device_name(&key, name));
+        check(ios(&key, device));
+    }
+    if config.devices.idle_timeout.get() < MIN_IDLE_TIMEOUT {
+        let key = KeyPath::new(["devices", "idleTimeout"]);
+        let message = "invalid duration: expected 1m or longer";
+        check(Err(Violation::new(key, message)));
     }
     if let Some(simulated) = &config.devices.simulated {
-        virtual_phones(simulated)?;
+        check(virtual_phones(simulated));
     }
-    tools::sources(&config.mcp_servers)?;
+    tools::sources(&config.mcp_servers, &mut check);
     for scheme in &config.agents.schemes {
-        url_scheme(scheme)?;
+        check(url_scheme(scheme));
     }
     for (name, matrix) in &config.matrices {
-        matrices::matrix(&KeyPath::new(["matrices", name]), matrix)?;
+        check(matrices::matrix(&KeyPath::new(["matrices", name]), matrix));
     }
     for (index, mask) in config.run.masks.iter().enumerate() {
         let key = KeyPath::new(["run", "masks"]).child(index.to_string());
-        matrices::mask(&key, mask)?;
+        check(matrices::mask(&key, mask));
     }
     let limits = [
         ("timeout", Some(config.run.timeout)),
@@ -105,10 +106,10 @@ fn rules(config: &Config) -> Result<(), Violation> {
     ];
     for (name, limit) in limits {
         if let Some(limit) = limit {
-            longer_than_nothing(&KeyPath::new(["run", name]), limit)?;
+            check(longer_than_nothing(&KeyPath::new(["run", name]), limit));
         }
     }
-    Ok(())
+    found
 }
 
 /// As RFC 3986 has it, and in lower case.
@@ -137,8 +138,8 @@ fn target(config: &Config) -> Result<(), Violation> {
             let unknown =
                 Violation::new(KeyPath::new(["target"]), format!("unknown target `{name}`"));
             let names = config.targets.keys().map(String::as_str);
-            Err(match nearest(name, names) {
-                Some(meant) => unknown.hint(format!("did you mean `{meant}`?")),
+            Err(match did_you_mean(name, names) {
+                Some(meant) => unknown.hint(meant),
                 None if config.targets.is_empty() => unknown.hint("define it under `targets`"),
                 None => unknown.hint(format!("available: {}", known(&config.targets))),
             })

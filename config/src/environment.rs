@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use crate::error::{ConfigError, Warning};
+use packtrain_yaml::Source;
+use packtrain_yaml::diagnostic::Diagnostic;
+use packtrain_yaml::suggest::closest;
+
+use crate::error::ConfigError;
 use crate::key::KeyPath;
 use crate::layer::{Layer, Setting, settings};
-use crate::origin::{Origin, Position};
-use crate::suggest;
+use crate::origin::Origin;
 
 const PREFIX: &str = "PACKTRAIN_";
 
@@ -22,7 +25,7 @@ pub fn environment_variables() -> Vec<(String, KeyPath)> {
 pub(crate) fn layers(
     environment: &[(String, String)],
     base: &Path,
-) -> Result<(Vec<Layer>, Vec<Warning>), ConfigError> {
+) -> (Vec<Result<Layer, ConfigError>>, Vec<Diagnostic>) {
     let known: Vec<(String, Setting)> = fixed()
         .into_iter()
         .map(|setting| (variable(&setting.key), setting))
@@ -42,16 +45,14 @@ pub(crate) fn layers(
                 origin,
                 base,
             );
-            layers.push(layer?);
+            layers.push(layer);
         } else if let Some(meant) = meant(name, &known) {
-            warnings.push(Warning {
-                path: None,
-                position: Position::default(),
-                message: format!("{name} is not a setting; did you mean {meant}?"),
-            });
+            let message = format!("{name} is not a setting");
+            let hint = Some(format!("did you mean {meant}?"));
+            warnings.push(Diagnostic::warning(&Source::new(name, ""), None, message).hint(hint));
         }
     }
-    Ok((layers, warnings))
+    (layers, warnings)
 }
 
 /// The setting's variable a name was probably meant for. Other variables with the prefix are
@@ -59,7 +60,7 @@ pub(crate) fn layers(
 fn meant<'a>(name: &str, known: &'a [(String, Setting)]) -> Option<&'a str> {
     let rest = |name: &'a str| name.strip_prefix(PREFIX).unwrap_or(name);
     let words = known.iter().map(|(known, _)| rest(known));
-    let nearest = suggest::nearest(name.strip_prefix(PREFIX)?, words)?;
+    let nearest = closest(name.strip_prefix(PREFIX)?, words)?;
     let mut names = known.iter().map(|(known, _)| known.as_str());
     names.find(|known| rest(known) == nearest)
 }

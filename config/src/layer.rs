@@ -5,12 +5,12 @@ mod schema;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use packtrain_yaml::{self as yaml, Node};
 use serde_json::{Map, Value};
 
 use crate::document::Document;
 use crate::error::ConfigError;
 use crate::key::KeyPath;
-use crate::node::{Content, Node};
 use crate::origin::{FileLayer, Origin, Position};
 use crate::settings::Config;
 use crate::suggest;
@@ -28,11 +28,12 @@ pub(crate) struct Layer {
 
 impl Layer {
     /// The settings of a packtrain.yaml or a user's file. Relative paths start at its folder.
+    /// Settings with a mistake are left out, and noted in the document.
     pub(crate) fn from_document(
-        document: &Document,
+        document: &mut Document,
         layer: FileLayer,
     ) -> Result<Self, ConfigError> {
-        let mut config: Config = document.parse()?;
+        let mut config: Config = document.parse().unwrap_or_default();
         config.resolve_paths(document.path.parent().unwrap_or(Path::new(".")));
         let mut origins = Vec::new();
         let mut lists = Vec::new();
@@ -51,12 +52,7 @@ impl Layer {
             ));
         };
         let typed = to_json(&config)?;
-        let values = present(
-            &document.root.content,
-            typed,
-            &KeyPath::default(),
-            &mut note,
-        );
+        let values = present(&document.root, typed, &KeyPath::default(), &mut note);
         Ok(Self {
             values: values.and_then(object).unwrap_or_default(),
             origins,
@@ -72,19 +68,20 @@ impl Layer {
         origin: Origin,
         base: &Path,
     ) -> Result<Self, ConfigError> {
-        let wrong = |(message, hint)| ConfigError::Setting {
-            source_name: origin.to_string(),
-            key: key.clone(),
-            message,
-            hint,
+        let wrong = |(message, hint): (String, _)| {
+            ConfigError::Invalid(vec![origin.mistake(message, hint)])
         };
         let value = match value {
             Value::String(text) => kind.read(&text).map_err(|message| wrong((message, None)))?,
             other => other,
         };
-        let mut config: Config = Node::from(nested(key, value))
-            .decode()
-            .map_err(|mistake| wrong(suggest::words(&mistake.wrong)))?;
+        let mut config: Config =
+            yaml::Value::from(&nested(key, value))
+                .decode()
+                .map_err(|mistake| {
+                    let (_, message, hint) = suggest::words(mistake);
+                    wrong((message, hint))
+                })?;
         config.resolve_paths(base);
         let typed = to_json(&config)?;
         let value = key
@@ -138,60 +135,64 @@ pub(crate) fn to_json(config: &Config) -> Result<Value, ConfigError> {
 
 /// What of the whole configuration a file really says.
 fn present(
-    content: &Content,
+    written: &yaml::Value,
     typed: Value,
     key: &KeyPath,
     note: &mut impl FnMut(&KeyPath, Position, bool),
 ) -> Option<Value> {
-    match (content, typed) {
-        (Content::Null, Value::Object(_)) => Some(Value::Object(Map::new())),
-        (Content::Null, _) => None,
-        (Content::Map(entries), Value::Object(mut typed)) => {
+    match (&written.node, typed) {
+        (Node::Scalar(_), Value::Object(_)) if written.is_null() => Some(Value::Object(Map::new())),
+        (Node::Scalar(_), _) if written.is_null() => None,
+        (Node::Mapping(mapping), Value::Object(mut typed)) => {
             let mut values = Map::new();
-            for entry in entries {
-                let (name, content) = (&entry.key, &entry.value.content);
+            for entry in &mapping.entries {
+                let name = &entry.key.text;
                 let child = key.child(name);
                 let value = typed.remove(name).unwrap_or_default();
-                note(&child, entry.at, value.is_array());
-                if let Some(value) = present(content, value, &child, note) {
+                note(&child, entry.key.span.into(), value.is_array());
+                if let Some(value) = present(&entry.value, value, &child, note) {
                     values.insert(name.clone(), value);
                 }
             }
             Some(Value::Object(values))
         }
         // Entries by name that are read as a list have numbers, in the order of the file.
-        (Content::Map(entries), typed @ Value::Array(_)) => {
-            for (index, entry) in entries.iter().enumerate() {
+        (Node::Mapping(mapping), typed @ Value::Array(_)) => {
+            for (index, entry) in mapping.entries.iter().enumerate() {
                 let child = key.child(index.to_string());
-                note(&child, entry.at, false);
-                note_inside(&entry.value.content, &child, note);
+                note(&child, entry.key.span.into(), false);
+                note_inside(&entry.value, &child, note);
             }
             Some(typed)
         }
-        (content, typed) => {
-            note_inside(content, key, note);
+        (_, typed) => {
+            note_inside(written, key, note);
             Some(typed)
         }
     }
 }
 
 /// Notes the places of everything inside a value that is taken whole.
-fn note_inside(content: &Content, key: &KeyPath, note: &mut impl FnMut(&KeyPath, Position, bool)) {
-    let mut each = |part: String, at: Position, content: &Content| {
+fn note_inside(
+    written: &yaml::Value,
+    key: &KeyPath,
+    note: &mut impl FnMut(&KeyPath, Position, bool),
+) {
+    let mut each = |part: String, at: Option<yaml::Span>, value: &yaml::Value| {
         let child = key.child(part);
-        note(&child, at, matches!(content, Content::List(_)));
-        note_inside(content, &child, note);
+        note(&child, at.into(), value.as_sequence().is_some());
+        note_inside(value, &child, note);
     };
-    match content {
-        Content::Null | Content::Scalar(_) => {}
-        Content::List(items) => {
-            for (index, item) in items.iter().enumerate() {
-                each(index.to_string(), item.at, &item.content);
+    match &written.node {
+        Node::Scalar(_) => {}
+        Node::Sequence(list) => {
+            for (index, item) in list.items.iter().enumerate() {
+                each(index.to_string(), item.span, item);
             }
         }
-        Content::Map(entries) => {
-            for entry in entries {
-                each(entry.key.clone(), entry.at, &entry.value.content);
+        Node::Mapping(mapping) => {
+            for entry in &mapping.entries {
+                each(entry.key.text.clone(), entry.key.span, &entry.value);
             }
         }
     }

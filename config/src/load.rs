@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use packtrain_yaml::diagnostic::Diagnostic;
+use packtrain_yaml::suggest::did_you_mean;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::document::Document;
-use crate::error::{ConfigError, Warning};
+use crate::error::ConfigError;
 use crate::find::{Found, find, user_file};
 use crate::key::KeyPath;
 use crate::layer::{Layer, Origins, settings, to_json};
-use crate::node::Node;
 use crate::origin::{FileLayer, Origin};
 use crate::settings::Config;
-use crate::{check, environment, suggest, trailblaze};
+use crate::{check, environment, trailblaze};
 
 /// What to read.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +56,9 @@ pub struct Loaded {
     /// The files that were read, the weakest first.
     pub files: Vec<PathBuf>,
     /// What was ignored but may not have been meant to be.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Diagnostic>,
+    /// What is wrong with it all; the settings that have a mistake are left out.
+    pub mistakes: Vec<Diagnostic>,
     origins: Origins,
     documents: Vec<Document>,
 }
@@ -78,9 +81,28 @@ impl Loaded {
     }
 
     /// What is wrong with a setting that only others can judge, with the place where it is set.
-    pub fn mistake(&self, key: KeyPath, message: String, hint: Option<String>) -> ConfigError {
-        let violation = check::Violation { key, message, hint };
+    pub fn mistake(&self, key: KeyPath, message: String, hint: Option<String>) -> Diagnostic {
+        let violation = check::Violation {
+            hint,
+            ..check::Violation::new(key, message)
+        };
         check::locate(violation, &self.origins, &self.documents)
+    }
+
+    /// Whether settings at or below a key may have been left out because of mistakes.
+    pub fn lacks(&self, key: &KeyPath) -> bool {
+        is_left_out(key, &self.documents)
+    }
+
+    /// The configuration, when nothing is wrong with it.
+    ///
+    /// # Errors
+    /// [`ConfigError::Invalid`] with all its mistakes.
+    pub fn whole(self) -> Result<Self, ConfigError> {
+        match self.mistakes.is_empty() {
+            true => Ok(self),
+            false => Err(ConfigError::Invalid(self.mistakes)),
+        }
     }
 
     /// Every setting that has a value, sorted by name; lists are one entry.
@@ -109,43 +131,77 @@ impl Loaded {
     }
 }
 
+/// Whether what was left out of documents is at or below a key, or around it.
+fn is_left_out(key: &KeyPath, documents: &[Document]) -> bool {
+    let mut all = documents.iter().flat_map(|document| &document.left_out);
+    all.any(|left_out| key.contains(left_out) || left_out.contains(key))
+}
+
 /// Reads all layers, checks them and lays them over each other.
+///
+/// # Errors
+/// [`ConfigError`] with all mistakes.
 pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    read(sources)?.whole()
+}
+
+/// The same, when there are mistakes too: what is left without them.
+///
+/// # Errors
+/// When a file cannot be read at all.
+pub fn read(sources: &Sources) -> Result<Loaded, ConfigError> {
     let found = project(sources);
     let mut documents = Vec::new();
     let mut layers = Vec::new();
     let mut warnings = Vec::new();
     if let Some(path) = user_file(&sources.environment).filter(|path| path.is_file()) {
-        let document = Document::read(&path)?;
-        layers.push(Layer::from_document(&document, FileLayer::User)?);
+        let mut document = Document::read(&path)?;
+        layers.push(Layer::from_document(&mut document, FileLayer::User)?);
         documents.push(document);
     }
     if let Some(path) = &found.trailblaze {
-        let workspace = trailblaze::read(path, &found.root);
+        let users = layers.last().and_then(|user| user.values.get("mcpServers"));
+        let workspace = trailblaze::read(path, &found.root, users);
         layers.push(workspace.layer);
         warnings.extend(workspace.warnings);
         documents.extend(workspace.documents);
     }
     if let Some(path) = &found.project {
-        let document = Document::read(path)?;
-        layers.push(Layer::from_document(&document, FileLayer::Project)?);
+        let mut document = Document::read(path)?;
+        layers.push(Layer::from_document(&mut document, FileLayer::Project)?);
         documents.push(document);
     }
-    let (set, ignored) = environment::layers(&sources.environment, &sources.start)?;
-    layers.extend(set);
+    let (set, ignored) = environment::layers(&sources.environment, &sources.start);
     warnings.extend(ignored);
-    layers.extend(flag_layers(&sources.flags, &sources.start)?);
+    let told = documents.iter().flat_map(|document| &document.mistakes);
+    let mut mistakes: Vec<_> = told.cloned().collect();
+    for layer in set
+        .into_iter()
+        .chain(flag_layers(&sources.flags, &sources.start))
+    {
+        match layer {
+            Ok(layer) => layers.push(layer),
+            Err(error) => mistakes.extend(error.into_diagnostics()),
+        }
+    }
 
     let mut values = Map::new();
     let mut origins = Origins::default();
     for layer in layers {
         layer.lay_over(&mut values, &mut origins);
     }
-    let mut config: Config = Node::from(Value::Object(values))
+    let mut config: Config = packtrain_yaml::Value::from(&Value::Object(values))
         .decode()
         .map_err(|mistake| ConfigError::Inconsistent(mistake.to_string()))?;
     config.resolve_paths(&found.root);
-    check::check(&config, &origins, &documents)?;
+    // What breaks a rule may do so only for want of what was left out.
+    let broken = check::rules(&config).into_iter();
+    let broken = broken.filter(|broken| {
+        let targets = KeyPath::new(["targets"]);
+        let is_target = broken.key == KeyPath::new(["target"]);
+        !(is_left_out(&broken.key, &documents) || is_target && is_left_out(&targets, &documents))
+    });
+    mistakes.extend(broken.map(|broken| check::locate(broken, &origins, &documents)));
     Ok(Loaded {
         config,
         root: found.root,
@@ -154,6 +210,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
             .map(|document| document.path.clone())
             .collect(),
         warnings,
+        mistakes,
         origins,
         documents,
     })
@@ -192,25 +249,20 @@ fn project(sources: &Sources) -> Found {
     found
 }
 
-fn flag_layers(flags: &Flags, base: &Path) -> Result<Vec<Layer>, ConfigError> {
+fn flag_layers(flags: &Flags, base: &Path) -> Vec<Result<Layer, ConfigError>> {
     let settings = settings();
     let layers = flags.0.iter().map(|(flag, key, value)| {
+        let origin = Origin::Flag { name: flag.clone() };
         let setting = settings.iter().find(|setting| setting.covers(key));
         let Some(setting) = setting else {
             let names: Vec<String> = settings
                 .iter()
                 .map(|setting| setting.key.to_string())
                 .collect();
-            let meant = suggest::nearest(&key.to_string(), names.iter().map(String::as_str));
-            let hint = meant.map(|name| format!("did you mean `{name}`?"));
-            return Err(ConfigError::Setting {
-                source_name: flag.clone(),
-                key: key.clone(),
-                message: format!("unknown setting `{key}`"),
-                hint,
-            });
+            let hint = did_you_mean(&key.to_string(), names.iter().map(String::as_str));
+            let unknown = origin.mistake(format!("unknown setting `{key}`"), hint);
+            return Err(ConfigError::Invalid(vec![unknown]));
         };
-        let origin = Origin::Flag { name: flag.clone() };
         Layer::from_value(setting.kind, key, value.clone(), origin, base)
     });
     layers.collect()

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use packtrain_yaml::diagnostic::Diagnostic;
+use packtrain_yaml::{self as yaml, Source, Span};
 use serde::Serialize;
 
 /// A place in a file, both counted from 1.
@@ -52,6 +54,23 @@ pub enum Origin {
         /// The flag as typed: `--retries`.
         name: String,
     },
+}
+
+impl Origin {
+    /// Something wrong with what a variable or a flag says.
+    pub(crate) fn mistake(&self, message: String, hint: Option<String>) -> Diagnostic {
+        Diagnostic::error(&Source::new(self.to_string(), ""), None, message).hint(hint)
+    }
+}
+
+impl From<Option<Span>> for Position {
+    fn from(span: Option<Span>) -> Self {
+        let start = span.map_or(yaml::Position::START, |span| span.start);
+        Self {
+            line: start.line.into(),
+            column: start.column.into(),
+        }
+    }
 }
 
 impl fmt::Display for Position {

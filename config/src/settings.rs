@@ -12,6 +12,7 @@ mod web;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,9 +23,9 @@ pub use matrix::{Axes, AxisValue, Cover, Expectation, Matrix, ValueSettings};
 pub use phones::{AndroidAgent, AndroidSettings, IosSettings, VirtualProfile, VirtualSettings};
 pub use run::{Mask, PlaywrightSettings, RunSettings, ScreenshotPolicy, Sharding};
 pub use tools::{McpServer, Protocol, Restart, Scope, Stop, ToolNames, Toolset, Transport};
-pub use web::{ColorScheme, DialogAnswer, Geolocation, Isolation, ReducedMotion, WebSlot};
+pub use web::{ColorScheme, DialogAnswer, Engine, Geolocation, Isolation, ReducedMotion, WebSlot};
 
-use crate::value::one_or_many;
+use crate::value::{HumanDuration, one_or_many};
 
 /// What a packtrain.yaml holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,7 +90,7 @@ pub struct AppIds {
 }
 
 /// Devices, by kind.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Devices {
     /// Web devices: each is a browser context, named `web/<key>`.
@@ -101,6 +102,21 @@ pub struct Devices {
     /// Virtual phones, which need neither hardware nor emulators.
     #[serde(rename = "virtual")]
     pub simulated: Option<VirtualSettings>,
+    /// How long a device in the daemon may be held without a call before it is given to a session that
+    /// waits, or back by an agent; at least a minute. A call under way is waited for.
+    pub idle_timeout: HumanDuration,
+}
+
+impl Default for Devices {
+    fn default() -> Self {
+        Self {
+            web: BTreeMap::new(),
+            android: AndroidSettings::default(),
+            ios: BTreeMap::new(),
+            simulated: None,
+            idle_timeout: HumanDuration::new(Duration::from_secs(15 * 60)),
+        }
+    }
 }
 
 impl Default for Config {

@@ -4,17 +4,19 @@
 
 use std::path::{Path, PathBuf};
 
+use packtrain_yaml::Entry;
+use packtrain_yaml::diagnostic::{Diagnostic, Severity};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::document::Document;
-use crate::error::{ConfigError, Warning};
+use crate::error::ConfigError;
 use crate::key::KeyPath;
 use crate::layer::{Layer, to_json};
-use crate::node::{Content, Entry};
-use crate::origin::{FileLayer, Origin, Position};
+use crate::origin::{FileLayer, Origin};
 use crate::settings::{Config, McpServer, sources};
+use crate::trailmap::scripts;
 
 /// Most trailmaps looked at.
 const MAX_TRAILMAPS: usize = 1_000;
@@ -25,7 +27,7 @@ const USED: [&str; 5] = ["defaults", "target", "targets", "trailsDir", "mcpServe
 #[derive(Default)]
 pub(crate) struct Workspace {
     pub layer: Layer,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<Diagnostic>,
     pub documents: Vec<Document>,
 }
 
@@ -35,7 +37,7 @@ pub(crate) struct Workspace {
 struct WorkspaceFile {
     defaults: Defaults,
     target: Option<String>,
-    targets: Vec<TargetId>,
+    targets: Vec<Listed>,
     trails_dir: Option<PathBuf>,
 }
 
@@ -56,9 +58,16 @@ struct Defaults {
 /// An id; other forms are not used.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum TargetId {
+pub(crate) enum Listed {
     Id(String),
     Other(IgnoredAny),
+}
+
+impl Listed {
+    pub(crate) fn id(self) -> Option<String> {
+        let Self::Id(id) = self else { return None };
+        Some(id)
+    }
 }
 
 /// trailmap.yaml, as far as it is of use.
@@ -89,16 +98,19 @@ struct Platform {
     base_url: Option<String>,
 }
 
-/// Reads a workspace file and the trailmaps beside it.
-pub(crate) fn read(path: &Path, root: &Path) -> Workspace {
+/// Reads a workspace file and the trailmaps beside it. What is found is added to the tool sources of
+/// the workspace file, or else to `users`, those of the user's own.
+pub(crate) fn read(path: &Path, root: &Path, users: Option<&Value>) -> Workspace {
     let mut workspace = Workspace::default();
     let Some((document, file)) = workspace.open::<WorkspaceFile>(path) else {
         return workspace;
     };
-    if let Content::Map(entries) = &document.root.content {
-        let is_unused = |entry: &&Entry| !USED.contains(&entry.key.as_str());
-        for Entry { key, at, .. } in entries.iter().filter(is_unused) {
-            workspace.warn(path, *at, format!("`{key}` is not used by Packtrain"));
+    if let Some(mapping) = document.root.as_mapping() {
+        let is_unused = |entry: &&Entry| !USED.contains(&entry.key.text.as_str());
+        for Entry { key, .. } in mapping.entries.iter().filter(is_unused) {
+            let message = format!("`{}` is not used by Packtrain", key.text);
+            let unused = Diagnostic::warning(&document.source, key.span, message);
+            workspace.warnings.push(unused);
         }
     }
     let folder = path.parent().unwrap_or(root);
@@ -122,39 +134,73 @@ pub(crate) fn read(path: &Path, root: &Path) -> Workspace {
     if let Some(trails) = trails {
         workspace.set(&document, &["trailsDir"], &["trailsDir"], json!(trails));
     }
-    match document.parse::<ToolSources>() {
-        Ok(ToolSources { mut mcp_servers }) if !mcp_servers.is_empty() => {
-            for server in &mut mcp_servers {
-                server.resolve_paths(folder);
-            }
-            let config = Config {
-                mcp_servers,
-                ..Config::default()
-            };
-            let written = to_json(&config).unwrap_or_default();
-            let servers = written["mcpServers"].clone();
-            workspace.set(&document, &["mcpServers"], &["mcpServers"], servers);
+    let mut mcp_servers = match document.whole::<ToolSources>() {
+        Ok(sources) => sources.mcp_servers,
+        Err(error) => {
+            workspace.ignored(error);
+            Vec::new()
         }
-        Ok(_) => {}
-        Err(error) => workspace.ignored(path, error),
+    };
+    for server in &mut mcp_servers {
+        server.resolve_paths(folder);
     }
-    let listed = file.targets.into_iter().filter_map(|target| match target {
-        TargetId::Id(id) => Some(id),
-        TargetId::Other(_) => None,
-    });
-    let mut ids: Vec<String> = listed.collect();
+    let users = users.filter(|_| mcp_servers.is_empty());
+    let configured = users.and_then(Value::as_array).cloned();
+    let mut servers = configured.unwrap_or_else(|| written(mcp_servers));
+    let mut ids: Vec<String> = file.targets.into_iter().filter_map(Listed::id).collect();
     if ids.is_empty() {
         ids = trailmaps(folder);
     }
     for id in ids.into_iter().take(MAX_TRAILMAPS) {
         workspace.set(&document, &["targets", &id], &["targets"], json!({}));
-        workspace.trailmap(
-            &folder.join("trailmaps").join(&id).join("trailmap.yaml"),
-            &id,
-        );
+        let map = folder.join("trailmaps").join(&id).join("trailmap.yaml");
+        workspace.trailmap(&map, &id);
+        if is_plain(&id) {
+            for found in written(sources_of(&map, &id)) {
+                let is_same = |one: &Value, key| !one[key].is_null() && one[key] == found[key];
+                // What is configured wins.
+                if !(servers.iter()).any(|one| is_same(one, "name") || is_same(one, "trailmap")) {
+                    servers.push(found);
+                }
+            }
+        }
+    }
+    if users.is_some() {
+        // The places of its entries are known already.
+        (workspace.layer.values).insert("mcpServers".to_owned(), servers.into());
+    } else if !servers.is_empty() {
+        workspace.set(&document, &["mcpServers"], &["mcpServers"], servers.into());
     }
     workspace.documents.push(document);
     workspace
+}
+
+/// Tool sources as configurations have them.
+fn written(mcp_servers: Vec<McpServer>) -> Vec<Value> {
+    let config = Config {
+        mcp_servers,
+        ..Config::default()
+    };
+    let mut written = to_json(&config).unwrap_or_default();
+    serde_json::from_value(written["mcpServers"].take()).unwrap_or_default()
+}
+
+/// What a trailmap has in TypeScript, as tool sources: its tools in one, each server that lies with
+/// them in another.
+fn sources_of(map: &Path, id: &str) -> Vec<McpServer> {
+    let scripts = scripts(map);
+    let source = (!scripts.tools.is_empty()).then(|| McpServer {
+        name: format!("trailmap-{id}"),
+        trailmap: Some(map.to_owned()),
+        ..McpServer::default()
+    });
+    let servers = scripts.servers.into_iter().enumerate();
+    let servers = servers.map(|(number, script)| McpServer {
+        name: format!("trailmap-{id}-server-{}", number + 1),
+        script: Some(script),
+        ..McpServer::default()
+    });
+    source.into_iter().chain(servers).collect()
 }
 
 /// The trailmaps of a workspace that lists none.
@@ -201,33 +247,29 @@ impl Workspace {
 
     fn open<T: serde::de::DeserializeOwned>(&mut self, path: &Path) -> Option<(Document, T)> {
         let opened = Document::read(path).and_then(|document| {
-            let parsed = document.parse()?;
+            let parsed = document.whole()?;
             Ok((document, parsed))
         });
         match opened {
             Ok(opened) => Some(opened),
             Err(error) => {
-                self.ignored(path, error);
+                self.ignored(error);
                 None
             }
         }
     }
 
-    fn ignored(&mut self, path: &Path, error: ConfigError) {
-        if let ConfigError::Invalid(problem) = error {
-            let message = format!("ignored: {}", problem.message);
-            self.warn(path, problem.position, message);
-        } else {
-            self.warn(path, Position::default(), format!("ignored: {error}"));
-        }
-    }
-
-    fn warn(&mut self, path: &Path, position: Position, message: String) {
-        self.warnings.push(Warning {
-            path: Some(path.to_owned()),
-            position,
-            message,
-        });
+    fn ignored(&mut self, error: ConfigError) {
+        self.warnings.extend(
+            error
+                .into_diagnostics()
+                .into_iter()
+                .map(|mistake| Diagnostic {
+                    severity: Severity::Warning,
+                    message: format!("ignored: {}", mistake.message),
+                    ..mistake
+                }),
+        );
     }
 
     /// Sets `key` to a value found at `there` of a document.

@@ -9,7 +9,9 @@ mod viewport;
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor, value::SeqAccessDeserializer};
+use serde::de::{
+    Deserialize, Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeserializer,
+};
 
 pub use backoff::Backoff;
 pub use duration::HumanDuration;
@@ -60,6 +62,22 @@ pub(crate) fn one_or_many<'de, D: Deserializer<'de>>(
 
         fn visit_str<E>(self, value: &str) -> Result<Self::Value, E> {
             Ok(vec![value.to_owned()])
+        }
+
+        fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+            self.visit_str(&value.to_string())
+        }
+
+        fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+            self.visit_str(&value.to_string())
+        }
+
+        fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+            self.visit_str(&value.to_string())
+        }
+
+        fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+            self.visit_str(&format!("{value:?}"))
         }
 
         fn visit_unit<E>(self) -> Result<Self::Value, E> {

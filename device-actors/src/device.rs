@@ -27,6 +27,10 @@ use crate::state::{DeviceChange, DeviceState, DeviceStatus, FencingToken, WaitRe
 /// How long a device may take to connect, however long it is waited for.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How long a lease may lie unused before it is taken over by a request that waits, unless the fleet
+/// says otherwise.
+pub const LEASE_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
+
 /// What a fleet brings to a device of its.
 pub(crate) struct DeviceSpec {
     pub(crate) connector: Arc<dyn Connector>,
@@ -34,6 +38,7 @@ pub(crate) struct DeviceSpec {
     /// Where driver tasks run: not on the arbiter, whose one thread all its actors share.
     pub(crate) runtime: Handle,
     pub(crate) changes: broadcast::Sender<DeviceChange>,
+    pub(crate) lease_idle: Duration,
 }
 
 impl DeviceSpec {
@@ -96,7 +101,7 @@ impl DeviceActor {
     fn apply(&mut self, event: Event, ctx: &mut Context<Self>) {
         let at = Moment {
             now: now(),
-            lease_used: self.lease_used(),
+            lease_idle_at: self.lease_idle_at(),
         };
         for effect in self.lifecycle.handle(event, at).0 {
             self.carry_out(effect, ctx);
@@ -180,7 +185,9 @@ impl DeviceActor {
             return;
         };
         let cancel = waiter.as_ref().map(|waiter| waiter.cancel.child_token());
-        let (lease, session) = Lease::new(info, token, cancel.unwrap_or_default());
+        let spec = connector.and_then(|it| self.specs.get(&it));
+        let idle = spec.map_or(LEASE_IDLE_TIMEOUT, |spec| spec.lease_idle);
+        let (lease, session) = Lease::new(info, token, cancel.unwrap_or_default(), idle);
         self.gate = Some(Arc::clone(lease.gate()));
         if let Some(driver) = &self.driver {
             let _ = driver.sessions.try_send(session);
@@ -190,12 +197,12 @@ impl DeviceActor {
         }
     }
 
-    fn lease_used(&self) -> Instant {
-        self.gate.as_ref().map_or_else(now, |gate| gate.last_used())
+    fn lease_idle_at(&self) -> Instant {
+        self.gate.as_ref().map_or_else(now, |gate| gate.idle_at())
     }
 
     fn set_alarm(&mut self, ctx: &mut Context<Self>) {
-        let at = self.lifecycle.wake_at(self.lease_used());
+        let at = self.lifecycle.wake_at(self.lease_idle_at());
         if at == self.wake.map(|(at, _)| at) {
             return;
         }

@@ -18,7 +18,7 @@ use crate::lease::CommandError;
 use crate::lifecycle::{DriverEnd, Event};
 use crate::session::{QueuedCommand, Session};
 
-/// How long a device may take to let go of a session.
+/// How long a device may take to let go of a session, besides what its driver says it takes longer.
 const SESSION_END_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long past its deadline, or after it was cancelled, a driver may take to answer before it
 /// counts as hung.
@@ -106,9 +106,10 @@ impl DriverTask {
                 Err(cause) => break DriverEnd::Died(cause),
             }
         };
+        let limit = DRIVER_CLOSE_TIMEOUT + driver.end_grace();
         tokio::select! {
             () = driver.close() => {}
-            () = self.grace_period(DRIVER_CLOSE_TIMEOUT) => {
+            () = self.grace_period(limit) => {
                 tracing::warn!(device = %self.connector.id(), "its driver did not close in time");
             }
         }
@@ -168,15 +169,16 @@ impl DriverTask {
 
     /// Ends what `Begin` began. Nobody can cancel this.
     async fn end_session(&self, driver: &mut Box<dyn Driver>) -> Result<(), CommandError> {
+        let limit = SESSION_END_TIMEOUT + driver.end_grace();
         let context = CommandContext {
-            deadline: now() + self.share(SESSION_END_TIMEOUT),
+            deadline: now() + self.share(limit),
             cancel: CancellationToken::new(),
         };
         let ending = driver.execute(Command::End, &context);
         let answer = tokio::select! {
             biased;
             answer = ending => answer,
-            () = self.grace_period(SESSION_END_TIMEOUT + DRIVER_HUNG_GRACE) => {
+            () = self.grace_period(limit + DRIVER_HUNG_GRACE) => {
                 Err(DriverError::lost("the driver hung in `end` and did not time out"))
             }
         };
@@ -202,7 +204,6 @@ impl DriverTask {
             let _ = reply.send(Err(DriverError::Cancelled.into()));
             return None;
         }
-        gate.touch();
         let name = command.name();
         let is_end = matches!(command, Command::End);
         // Even one that fails may have begun something.
@@ -214,7 +215,6 @@ impl DriverTask {
                 "the driver hung in `{name}` and did not time out"
             )))
         });
-        gate.touch();
         *begun &= !(is_end && answer.is_ok());
         let died = answer.as_ref().err().filter(|error| error.ends_driver());
         let died = died.map(|error| {

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::now;
-use crate::device::{Add, DeviceActor, DeviceSpec, GetStatus, ShutDown};
+use crate::device::{Add, DeviceActor, DeviceSpec, GetStatus, LEASE_IDLE_TIMEOUT, ShutDown};
 use crate::lease::{Lease, LeaseError};
 use crate::lifecycle::{ConnectorId, Event, Ticket};
 use crate::request::Request;
@@ -62,6 +62,7 @@ struct Shared {
     runtime: Handle,
     changes: broadcast::Sender<DeviceChange>,
     shutting_down: AtomicBool,
+    lease_idle: Duration,
 }
 
 impl Drop for Shared {
@@ -169,6 +170,12 @@ impl Fleet {
 
     /// A fleet without devices yet, beside others.
     pub fn beside(others: &SharedDevices) -> Self {
+        Self::with_lease_idle(others, LEASE_IDLE_TIMEOUT)
+    }
+
+    /// As [`Fleet::beside`]; a lease that lies unused for `lease_idle` is taken over by a request that
+    /// waits for its device.
+    pub fn with_lease_idle(others: &SharedDevices, lease_idle: Duration) -> Self {
         Self {
             shared: Arc::new(Shared {
                 devices: RwLock::default(),
@@ -177,6 +184,7 @@ impl Fleet {
                 runtime: Handle::current(),
                 changes: broadcast::Sender::new(CHANGE_CAPACITY),
                 shutting_down: AtomicBool::new(false),
+                lease_idle,
             }),
         }
     }
@@ -229,6 +237,7 @@ impl Fleet {
             tasks: shared.tasks.clone(),
             runtime: shared.runtime.clone(),
             changes: shared.changes.clone(),
+            lease_idle: shared.lease_idle,
         };
         spec.announce(Some(DeviceState::Absent));
         let connector = member.connector;

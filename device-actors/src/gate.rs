@@ -1,8 +1,7 @@
-//! What actor, driver task and lease share about one grant: whether it is still good, when it was
-//! used last, and the events that belong to it.
+//! What actor, driver task and lease share about one grant: whether it is still good, until when it
+//! counts as used, and the events that belong to it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{DeviceEvent, DriverError, EventStream};
@@ -16,12 +15,40 @@ use crate::state::FencingToken;
 pub(crate) struct Gate {
     token: FencingToken,
     closed: CancellationToken,
-    /// Milliseconds after `epoch` at which the lease was last used.
-    used: AtomicU64,
-    epoch: Instant,
+    /// How long it may lie unused before it is taken over.
+    idle: Duration,
+    usage: Mutex<Usage>,
     events: Mutex<Events>,
     /// What the driver died of.
     died: OnceLock<DriverError>,
+}
+
+/// Whether the lease is in use, and until when it was.
+#[derive(Debug)]
+struct Usage {
+    /// Calls and commands under way.
+    under_way: usize,
+    last: Instant,
+}
+
+/// A use of a lease that is under way: as long as it lives the lease is not taken over.
+#[derive(Debug)]
+#[must_use = "the lease is in use as long as this is kept"]
+pub struct LeaseUse(Arc<Gate>);
+
+impl LeaseUse {
+    pub(crate) fn begin(gate: &Arc<Gate>) -> Self {
+        gate.usage().under_way += 1;
+        Self(Arc::clone(gate))
+    }
+}
+
+impl Drop for LeaseUse {
+    fn drop(&mut self) {
+        let mut usage = self.0.usage();
+        usage.under_way -= 1;
+        usage.last = now();
+    }
 }
 
 /// The device's stream while the session lasts, and what was left in it when it ended.
@@ -32,12 +59,15 @@ struct Events {
 }
 
 impl Gate {
-    pub(crate) fn new(token: FencingToken) -> Self {
+    pub(crate) fn new(token: FencingToken, idle: Duration) -> Self {
         Self {
             token,
             closed: CancellationToken::new(),
-            used: AtomicU64::new(0),
-            epoch: now(),
+            idle,
+            usage: Mutex::new(Usage {
+                under_way: 0,
+                last: now(),
+            }),
             events: Mutex::default(),
             died: OnceLock::new(),
         }
@@ -69,14 +99,18 @@ impl Gate {
         self.died.get().cloned()
     }
 
-    pub(crate) fn touch(&self) {
-        let used = now().saturating_duration_since(self.epoch).as_millis();
-        let used = u64::try_from(used).unwrap_or(u64::MAX);
-        self.used.store(used, Ordering::Relaxed);
+    /// When the lease may be taken over, if it is not used until then.
+    pub(crate) fn idle_at(&self) -> Instant {
+        let usage = self.usage();
+        let last = match usage.under_way {
+            0 => usage.last,
+            _ => now(),
+        };
+        last + self.idle
     }
 
-    pub(crate) fn last_used(&self) -> Instant {
-        self.epoch + Duration::from_millis(self.used.load(Ordering::Relaxed))
+    fn usage(&self) -> MutexGuard<'_, Usage> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// From now on events are this grant's. What happened before is nobody's any more.

@@ -1,7 +1,7 @@
 //! The lease: the right and the means to drive one device.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     Command, CommandContext, DeviceEvent, DeviceId, DeviceInfo, DriverError, Fault, Observation,
@@ -9,7 +9,7 @@ use packtrain_drivers::{
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::Gate;
+use crate::gate::{Gate, LeaseUse};
 use crate::session::{COMMAND_QUEUE, Ended, QueuedCommand, Session};
 use crate::state::{FencingToken, WaitReason};
 
@@ -102,13 +102,14 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// A lease and its other end. `cancel` is of the holder's run.
+    /// A lease and its other end. `cancel` is of the holder's run; `idle` is how long it may lie unused.
     pub(crate) fn new(
         info: DeviceInfo,
         token: FencingToken,
         cancel: CancellationToken,
+        idle: Duration,
     ) -> (Self, Session) {
-        let gate = Arc::new(Gate::new(token));
+        let gate = Arc::new(Gate::new(token, idle));
         let (commands, queue) = mpsc::channel(COMMAND_QUEUE);
         let (ending, ended) = watch::channel(None);
         let session = Session {
@@ -149,6 +150,7 @@ impl Lease {
         if self.gate.is_closed() {
             return Err(CommandError::Stale(self.info.id.clone()));
         }
+        let _in_use = self.in_use();
         let (reply, answer) = oneshot::channel();
         let cancel = self.cancel.child_token();
         // Nobody waits any more: the driver must stop, not act on.
@@ -195,9 +197,10 @@ impl Lease {
         self.gate.is_closed() || self.commands.is_closed()
     }
 
-    /// Says that the holder is alive though it sends no commands.
-    pub fn renew(&self) {
-        self.gate.touch();
+    /// Says that the holder uses the device, with commands or without, as long as the answer is kept.
+    /// A lease in use is not taken over, however long that takes; its time begins anew afterwards.
+    pub fn in_use(&self) -> LeaseUse {
+        LeaseUse::begin(&self.gate)
     }
 
     /// What happened on the device under this lease since the last time it was asked.

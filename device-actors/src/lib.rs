@@ -17,8 +17,9 @@ mod request;
 mod session;
 mod state;
 
-pub use device::CONNECT_TIMEOUT;
+pub use device::{CONNECT_TIMEOUT, LEASE_IDLE_TIMEOUT};
 pub use fleet::{Fleet, FleetError, SharedDevices};
+pub use gate::LeaseUse;
 pub use lease::{CommandError, Lease, LeaseError};
 pub use state::{
     DeviceChange, DeviceState, DeviceStatus, FencingToken, Holder, Incarnation, WaitReason,

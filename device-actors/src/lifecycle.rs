@@ -1,16 +1,13 @@
 //! The life of one device: facts in, what to do out. No actor, no clock, no I/O.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use packtrain_drivers::{DeviceInfo, DriverError};
 
 use crate::backoff::Backoff;
 use crate::lease::LeaseError;
 use crate::state::{DeviceState, DeviceStatus, FencingToken, Holder, Incarnation, WaitReason};
-
-/// A lease that nobody used for this long is taken over by whoever waits.
-pub(crate) const LEASE_IDLE_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 /// A place in the queue. Later requests have larger tickets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,8 +86,8 @@ pub(crate) struct Effects(pub(crate) Vec<Effect>);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     pub(crate) now: Instant,
-    /// When the current lease was used last; without a lease it means nothing.
-    pub(crate) lease_used: Instant,
+    /// When the current lease may be taken over; without a lease it means nothing.
+    pub(crate) lease_idle_at: Instant,
 }
 
 #[derive(Debug)]
@@ -260,7 +257,7 @@ impl DeviceLifecycle {
                     todo.push(Effect::Grant { ticket, token });
                 }
             }
-            DeviceState::Leased(_) if at.lease_used + LEASE_IDLE_TIMEOUT <= at.now => {
+            DeviceState::Leased(_) if at.lease_idle_at <= at.now => {
                 self.close_session(todo);
             }
             DeviceState::Leased(_)
@@ -373,12 +370,10 @@ impl DeviceLifecycle {
     }
 
     /// When to say that time went by, if nothing else happens before.
-    pub(crate) fn wake_at(&self, lease_used: Instant) -> Option<Instant> {
+    pub(crate) fn wake_at(&self, lease_idle_at: Instant) -> Option<Instant> {
         match &self.state {
             DeviceState::Dead { until, .. } => Some(*until),
-            DeviceState::Leased(_) if !self.queue.is_empty() => {
-                Some(lease_used + LEASE_IDLE_TIMEOUT)
-            }
+            DeviceState::Leased(_) if !self.queue.is_empty() => Some(lease_idle_at),
             DeviceState::Leased(_)
             | DeviceState::Absent
             | DeviceState::Connecting

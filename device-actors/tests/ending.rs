@@ -101,6 +101,18 @@ fn a_session_is_ended_when_its_lease_is_revoked_during_a_command() {
 }
 
 #[test]
+fn an_end_has_the_time_that_its_driver_asks_for() {
+    on_jumping_clock(async {
+        let script = Script::new("a");
+        let fleet = fleet(&[&script]);
+        script.at_end(AtEnd::TakeLong);
+        begun(&fleet, &script).await.finish().await.unwrap();
+        let _next = begun(&fleet, &script).await;
+        assert_eq!(script.story(), ["connect", "begin", "end", "begin"]);
+    });
+}
+
+#[test]
 fn a_session_is_ended_once_when_its_holder_says_so_too() {
     in_system(end_comes_before_the_next_begin(async |_, _, lease| {
         lease.execute(Command::End, soon()).await.unwrap();

@@ -46,9 +46,14 @@ pub(crate) enum AtEnd {
     Hang,
     /// Waits for [`Script::let_go`].
     Wait,
+    /// Takes three quarters of a grace that it asks for, of two minutes.
+    TakeLong,
     Lose,
     Refuse,
 }
+
+/// How much longer a driver says that an end may take.
+const LONG_END: Duration = Duration::from_secs(120);
 
 /// A device of the script, and what it saw.
 pub(crate) struct Script {
@@ -175,12 +180,12 @@ impl Connector for ScriptedConnector {
         Box::pin(async move {
             self.0.did("connect");
             let mut reachable = self.0.reachable.subscribe();
+            let reached = reachable.wait_for(|is| *is);
             tokio::select! {
-                _ = reachable.wait_for(|is| *is) => {}
-                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
-                () = tokio::time::sleep_until(ctx.deadline.into()) => {
-                    return Err(DriverError::lost("it does not answer"));
+                reached = tokio::time::timeout_at(ctx.deadline.into(), reached) => {
+                    reached.map_err(|_| DriverError::lost("it does not answer"))?.unwrap();
                 }
+                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
             }
             let refuse = self.0.refuse.load(Ordering::SeqCst);
             if refuse > 0 {
@@ -235,6 +240,13 @@ impl Driver for ScriptedDriver {
         })
     }
 
+    fn end_grace(&self) -> Duration {
+        match *self.script.at_end.lock().unwrap() {
+            AtEnd::TakeLong => LONG_END,
+            _ => Duration::ZERO,
+        }
+    }
+
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
         self.script.did("close");
         Box::pin(async {})
@@ -256,6 +268,15 @@ impl ScriptedDriver {
             AtEnd::Wait => {
                 self.script.started.notify_one();
                 self.script.let_go.notified().await;
+            }
+            AtEnd::TakeLong => {
+                let ending = until(now() + LONG_END / 4 * 3);
+                let ended = tokio::time::timeout_at(ctx.deadline.into(), ending).await;
+                ended.map_err(|_| DriverError::Timeout {
+                    doing: "end".into(),
+                    after: LONG_END,
+                    log: Vec::new(),
+                })?;
             }
             AtEnd::Lose => return Err(DriverError::lost("the cable was pulled")),
             AtEnd::Refuse => return Err(DriverError::Invalid("it is not begun".into())),
@@ -324,6 +345,12 @@ fn run_on(runtime: tokio::runtime::Runtime, test: impl Future<Output = ()>) {
     let runtime = Arc::new(runtime);
     let system = actix_rt::System::with_tokio_rt(move || runtime);
     system.block_on(test);
+}
+
+/// Ends at a moment of a clock that the test owns; on one that goes by itself it panics.
+pub(crate) async fn until(moment: Instant) {
+    tokio::time::advance(Duration::ZERO).await;
+    tokio::time::sleep_until(moment.into()).await;
 }
 
 /// The time of the runtime's clock.

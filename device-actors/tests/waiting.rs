@@ -5,11 +5,13 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use packtrain_device_actors::{CommandError, DeviceState, LeaseError};
+use packtrain_device_actors::{CommandError, DeviceState, Fleet, LeaseError, SharedDevices};
 use packtrain_drivers::DriverError;
 use tokio_util::sync::CancellationToken;
 
-use crate::scripted::{Act, AtEnd, Script, begin, command, in_system, now, on_jumping_clock, soon};
+use crate::scripted::{
+    Act, AtEnd, Script, begin, command, in_system, now, on_jumping_clock, soon, until,
+};
 use crate::{fleet, lease};
 
 /// Polls a future so often and drops it with its answer. Whether it was done.
@@ -241,8 +243,8 @@ fn an_idle_lease_is_taken_over_by_whoever_waits_and_its_token_is_stale() {
         let never = CancellationToken::new();
         let hour = begun + Duration::from_secs(3600);
         let renews = async {
-            tokio::time::sleep_until((begun + Duration::from_secs(10 * 60)).into()).await;
-            idle.renew();
+            until(begun + Duration::from_secs(10 * 60)).await;
+            drop(idle.in_use());
         };
         let waits = fleet.lease(&script.id, "other", hour, &never);
         let (next, ()) = tokio::join!(waits, renews);
@@ -256,5 +258,33 @@ fn an_idle_lease_is_taken_over_by_whoever_waits_and_its_token_is_stale() {
         assert!(matches!(stale, CommandError::Stale(_)), "{stale:?}");
         assert_eq!(script.story(), ["connect", "begin", "end"]);
         next.execute(command(Act::Echo(2)), soon()).await.unwrap();
+    });
+}
+
+#[test]
+fn a_lease_in_use_is_not_taken_over_however_long_that_takes() {
+    on_jumping_clock(async {
+        let script = Script::new("a");
+        let shared = SharedDevices::new(&[]);
+        let fleet = Fleet::with_lease_idle(&shared, Duration::from_secs(5 * 60));
+        fleet.add(script.connector()).unwrap();
+        let held = lease(&fleet, &script).await;
+        held.execute(begin(), soon()).await.unwrap();
+        let begun = now();
+        let never = CancellationToken::new();
+        let uses = async {
+            // A call that sends no command.
+            let in_use = held.in_use();
+            until(begun + Duration::from_secs(40 * 60)).await;
+            let echoed = held.execute(command(Act::Echo(1)), soon()).await;
+            assert!(echoed.is_ok(), "{echoed:?}");
+            drop(in_use);
+        };
+        let day = begun + Duration::from_secs(24 * 3600);
+        let waits = fleet.lease(&script.id, "other", day, &never);
+        let (next, ()) = tokio::join!(waits, uses);
+        next.unwrap();
+        let minutes = now().duration_since(begun).as_secs() / 60;
+        assert_eq!(minutes, 45, "5 minutes after the call has ended");
     });
 }

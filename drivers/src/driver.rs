@@ -53,6 +53,12 @@ pub trait Driver: Send {
         ctx: &'a CommandContext,
     ) -> BoxFuture<'a, Result<Observation, DriverError>>;
 
+    /// How much longer than usual it takes at most to end its session and to let go of the device,
+    /// such as for a trace to be written.
+    fn end_grace(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Lets go of the device and of everything that was started for it.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }

@@ -23,7 +23,8 @@ pub mod wait;
 pub use axes::{AppliedAxis, Axes, AxisValues, KNOWN_AXES, KnownAxis, known_axis};
 pub use command::{
     AndroidCommand, AppCommand, Command, Direction, InputCommand, Key, LaunchMode, NavigateTo,
-    SessionOptions, SnapshotDetail, TextMatch, ValueKind, WebCommand, WebElement, WebTarget,
+    SessionOptions, SnapshotDetail, TextMatch, ValueKind, WantedDownload, WebCommand, WebElement,
+    WebTarget,
 };
 pub use device::{Classifier, DeviceId, DeviceIdError, DeviceInfo, Platform};
 pub use driver::{BoxFuture, CommandContext, Connector, Driver};

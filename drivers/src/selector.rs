@@ -13,9 +13,11 @@ mod error;
 mod explain;
 mod generate;
 mod java;
+mod number;
 mod pattern;
 mod refs;
 mod resolve;
+mod role;
 mod scalar;
 
 #[cfg(test)]
@@ -31,9 +33,11 @@ pub use compile::CompiledSelector;
 pub use error::SelectorError;
 pub use explain::explain;
 pub use generate::selector_for;
+pub use number::{around_number, contains_plain};
 pub use pattern::{Dialect, Pattern};
-pub use refs::{RefList, find_ref, list_refs, refs};
+pub use refs::{RefList, find_ref, list_refs, quoted_label, refs};
 pub use resolve::{Match, Resolution, resolve};
+pub use role::{is_role, role_and_name, roles, without_state};
 
 /// Names an element: at most one driver block, plus relations to other elements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

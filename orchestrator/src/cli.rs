@@ -31,15 +31,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use packtrain_config::{Config, ConfigError, Flags, KeyPath, Loaded, Sources};
-use packtrain_farm::requirement::Requirement;
+use packtrain_config::{Config, ConfigError, Flags, Loaded, Sources};
 use packtrain_model::Exit;
 use packtrain_tools::Registry;
 
 use crate::daemon::wire::ProjectKey;
 use crate::exit::CliError;
 use crate::render::{self, Color};
-use crate::tool_files;
+use crate::{names, tool_files};
 
 /// Runs one trail on every device at once: browsers, Android phones and iPhones side by side, read
 /// as one comparison.
@@ -145,7 +144,12 @@ pub(crate) struct Context {
 impl Context {
     /// The configuration, flags on top of everything else.
     pub(crate) fn config(&self, flags: Flags) -> Result<Loaded, CliError> {
-        let loaded = packtrain_config::load(&Sources {
+        self.read(flags)?.whole().map_err(refused)
+    }
+
+    /// The same with its mistakes, and without the settings that have them.
+    pub(crate) fn read(&self, flags: Flags) -> Result<Loaded, CliError> {
+        let loaded = packtrain_config::read(&Sources {
             start: self.working_directory.clone(),
             project: self.config_file.clone(),
             environment: std::env::vars_os()
@@ -155,31 +159,17 @@ impl Context {
                 .collect(),
             flags,
         });
-        let loaded = loaded.map_err(|error| refused(&error))?;
-        let loaded = checked(loaded).map_err(|error| refused(&error))?;
-        for warning in &loaded.warnings {
-            let place = warning.path.as_ref().map_or_else(String::new, |path| {
-                format!("{}:{}: ", path.display(), warning.position.line)
-            });
-            render::warning(&format!("{place}{}", warning.message), self.color);
-        }
+        let mut loaded = loaded.map_err(refused)?;
+        names::check(&mut loaded);
+        render::diagnostics(&loaded.warnings, self.color.on_stderr());
         Ok(loaded)
     }
 }
 
-/// What the configuration itself cannot judge: the language in which a farm's devices are chosen, and
-/// what drivers can apply.
-pub(crate) fn checked(loaded: Loaded) -> Result<Loaded, ConfigError> {
-    crate::matrix::check_values(&loaded)?;
-    let on = loaded.config.farm.on.as_deref().unwrap_or_default();
-    match Requirement::parse(on) {
-        Ok(_) => Ok(loaded),
-        Err(error) => {
-            let hint = "`packtrain farm why --help` shows how it is written";
-            let key = KeyPath::new(["farm", "on"]);
-            Err(loaded.mistake(key, error.to_string(), Some(hint.to_owned())))
-        }
-    }
+/// The configuration, when nothing is wrong with it, names included.
+pub(crate) fn checked(mut loaded: Loaded) -> Result<Loaded, ConfigError> {
+    names::check(&mut loaded);
+    loaded.whole()
 }
 
 impl Context {
@@ -246,16 +236,13 @@ impl Context {
     }
 }
 
-/// A configuration with a mistake, as people are told.
-pub(crate) fn refused(error: &ConfigError) -> CliError {
-    let refused = CliError::misuse(error.to_string());
-    let refused = match error.snippet() {
-        Some(snippet) => refused.shown(snippet),
-        None => refused,
-    };
-    match error.hint() {
-        Some(hint) => refused.hint(hint),
-        None => refused,
+/// A configuration with mistakes, as people are told.
+pub(crate) fn refused(error: ConfigError) -> CliError {
+    match error {
+        ConfigError::Invalid(mistakes) => CliError::mistakes("the configuration", mistakes),
+        ConfigError::Unreadable { .. }
+        | ConfigError::TooLarge { .. }
+        | ConfigError::Inconsistent(_) => CliError::misuse(error.to_string()),
     }
 }
 

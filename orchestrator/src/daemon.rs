@@ -3,8 +3,10 @@
 
 mod activity;
 mod agents;
+mod build_id;
 pub(crate) mod client;
 mod connection;
+mod files;
 mod held;
 mod hub;
 mod lent;
@@ -13,11 +15,13 @@ mod project;
 mod runs;
 mod serve;
 mod sessions;
+mod source_writes;
 mod toolbox;
 pub(crate) mod wire;
 
 pub(crate) use self::activity::UnderWay;
 pub(crate) use self::agents::{Agent, Present, Transport, Update};
+pub(crate) use self::build_id::build;
 pub(crate) use self::held::{Held, NotHeld};
 pub(crate) use self::hub::Hub;
 pub(crate) use self::lent::LentDevice;

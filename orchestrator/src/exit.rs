@@ -24,8 +24,6 @@ pub struct Explanation {
     pub hint: Option<String>,
     /// Mistakes in files, each shown with its place.
     pub diagnostics: Vec<Diagnostic>,
-    /// The line of a file that is to blame, with a mark below the place.
-    pub snippet: Option<String>,
 }
 
 impl CliError {
@@ -51,6 +49,16 @@ impl CliError {
         error
     }
 
+    /// Mistakes in something, which may be several files: exit code 3.
+    pub fn mistakes(place: &str, diagnostics: Vec<Diagnostic>) -> Self {
+        let count = diagnostics.iter().filter(|one| one.is_error()).count();
+        let message = match count {
+            1 => format!("a mistake in {place}"),
+            _ => format!("{count} mistakes in {place}"),
+        };
+        Self::files(message, diagnostics)
+    }
+
     /// With the exit code of something that was found out besides, if that takes precedence.
     #[must_use]
     pub fn at_least(mut self, other: Exit) -> Self {
@@ -65,10 +73,10 @@ impl CliError {
         self
     }
 
-    /// Adds the line that is to blame.
+    /// Adds what to do about it, if anything.
     #[must_use]
-    pub fn shown(mut self, snippet: impl Into<String>) -> Self {
-        self.explanation.snippet = Some(snippet.into());
+    pub fn hinted(mut self, hint: Option<String>) -> Self {
+        self.explanation.hint = hint;
         self
     }
 
@@ -86,13 +94,9 @@ impl CliError {
         let texts = [&mut explanation.message]
             .into_iter()
             .chain(&mut explanation.causes);
-        secrets.redact_all(
-            texts
-                .chain(&mut explanation.hint)
-                .chain(&mut explanation.snippet),
-        );
+        secrets.redact_all(texts.chain(&mut explanation.hint));
         for diagnostic in &mut explanation.diagnostics {
-            diagnostic.redact(secrets);
+            secrets.redact_all(diagnostic.texts_mut());
         }
         self
     }

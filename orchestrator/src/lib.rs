@@ -10,6 +10,7 @@ pub mod http;
 mod live;
 mod matrix;
 mod mcp;
+mod names;
 mod opener;
 pub mod render;
 mod reports;

@@ -1,19 +1,24 @@
 //! Matrices: from the configuration and the command line to the configurations that trails run in.
 
+mod misspelled;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use packtrain_compare::answer::ItemKind;
 use packtrain_compare::cover::{self, Condition, Cover, Pattern};
-use packtrain_config::{AxisValue, Config, ConfigError, KeyPath, Loaded, ValueSettings};
+use packtrain_config::{AxisValue, Config, KeyPath, Loaded, ValueSettings};
 use packtrain_drivers::{AxisValues, known_axis};
 use packtrain_engine::{CellSettings, Matrix};
 use packtrain_model::suggest::closest;
 use packtrain_model::trail::Trail;
-use packtrain_model::{Axis, Cell, Expected, MatrixSummary};
+use packtrain_model::{Axis, Cell, Diagnostic, Expected, MatrixSummary};
 
 use crate::exit::CliError;
+use crate::names::refused;
+
+pub use misspelled::{NamedAxes, misspelled, misspelled_of_run, misspelled_of_trail};
 
 /// What the command line says about matrices.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,39 +82,28 @@ pub fn of_trail(
         .map_err(|error| error.cause(format!("{place} asks for it")))
 }
 
-/// Whether drivers can apply every value that a configured matrix has of an axis that they know.
-///
-/// # Errors
-/// What they cannot, with its place.
-pub fn check_values(loaded: &Loaded) -> Result<(), ConfigError> {
+/// The values of configured matrices that drivers cannot apply, of axes that they know.
+pub fn check_values(loaded: &Loaded) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
     for (name, matrix) in &loaded.config.matrices {
-        let axes = matrix.axes.0.iter().flat_map(|(axis, values)| {
-            let place = ["axes", axis].map(str::to_owned).to_vec();
+        let mut check = |place: &[&str], axis: &str, value: &str| {
+            if let Some((wanted, hint)) = refused(axis, value) {
+                let key = KeyPath::new(["matrices", name].into_iter().chain(place.iter().copied()));
+                found.push(loaded.mistake(key, wanted, hint));
+            }
+        };
+        for (axis, values) in &matrix.axes.0 {
             values
                 .iter()
-                .map(move |one| (place.clone(), axis, &one.value))
-        });
-        let added = matrix.add.iter().enumerate().flat_map(|(index, row)| {
-            row.iter().map(move |(axis, value)| {
-                let place = vec!["add".to_owned(), index.to_string(), axis.clone()];
-                (place, axis, value)
-            })
-        });
-        for (place, axis, value) in axes.chain(added) {
-            if let Some(wanted) = refused(axis, value) {
-                let mut key = KeyPath::new(["matrices", name]);
-                key = place.into_iter().fold(key, |key, part| key.child(part));
-                return Err(loaded.mistake(key, wanted, None));
-            }
+                .for_each(|one| check(&["axes", axis], axis, &one.value));
+        }
+        for (index, row) in matrix.add.iter().enumerate() {
+            let index = index.to_string();
+            row.iter()
+                .for_each(|(axis, value)| check(&["add", &index, axis], axis, value));
         }
     }
-    Ok(())
-}
-
-/// Why drivers could not apply a value; `None` when they can, or know no such axis.
-fn refused(axis: &str, value: &str) -> Option<String> {
-    let wanted = known_axis(axis)?.refuses(value)?;
-    Some(format!("`{value}` is not {wanted}"))
+    found
 }
 
 /// The configured matrix of that name.
@@ -268,8 +262,8 @@ fn refuse_value(
     value: &str,
     place: &str,
 ) -> Result<(), CliError> {
-    if let Some(why) = refused(axis, value) {
-        return Err(CliError::misuse(format!("{place}: {axis}: {why}")));
+    if let Some((why, meant)) = refused(axis, value) {
+        return Err(CliError::misuse(format!("{place}: {axis}: {why}")).hinted(meant));
     }
     let values = matrix.axes.0.iter().find(|(name, _)| name == axis);
     let values = values.map_or(&[][..], |(_, values)| values);
@@ -337,21 +331,9 @@ fn axes(
     for (name, values) in &matrix.axes.0 {
         let known = known_axis(name);
         for value in values {
-            if let Some(why) = refused(name, &value.value) {
+            if let Some((why, meant)) = refused(name, &value.value) {
                 let place = place(&format!("axes.{name}"));
-                return Err(CliError::misuse(format!("{place}: {why}")));
-            }
-            let has_settings = value.settings != ValueSettings::default();
-            if known.is_none()
-                && !has_settings
-                && let Some(meant) = misspelled(name)
-            {
-                let place = place(&format!("axes.{name}"));
-                return Err(
-                    CliError::misuse(format!("{place}: there is no such setting")).hint(format!(
-                        "did you mean `{meant}`? An axis of your own takes another name"
-                    )),
-                );
+                return Err(CliError::misuse(format!("{place}: {why}")).hinted(meant));
             }
         }
         let numbers = values
@@ -368,17 +350,6 @@ fn axes(
         });
     }
     Ok(axes)
-}
-
-/// The setting that an axis of an unknown name probably means.
-fn misspelled(name: &str) -> Option<&'static str> {
-    let known = packtrain_drivers::KNOWN_AXES.iter().map(|axis| axis.name);
-    let plain = |name: &str| {
-        let letters = name.chars().filter(|c| c.is_ascii_alphanumeric());
-        letters.collect::<String>().to_ascii_lowercase()
-    };
-    let mut known = known;
-    known.find(|known| plain(known) == plain(name))
 }
 
 fn plain(values: Vec<String>) -> Vec<AxisValue> {
@@ -612,7 +583,6 @@ mod tests {
                 "`sepia` is not one of light, dark",
             ),
             ("{ fontScale: [0] }", "`0` is not a number greater than 0"),
-            ("{ colorscheme: [dark] }", "there is no such setting"),
         ] {
             let error = cells(&format!("{{ axes: {axes} }}"), Wanted::default()).unwrap_err();
             assert!(error.contains(told), "{error}");

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use console::measure_text_width;
 use packtrain_model::diagnostic::Diagnostic;
 
 use crate::cli::Format;
@@ -66,14 +67,48 @@ pub(crate) fn annotation(line: &str, format: Format) {
 
 /// Words, to standard error.
 pub fn say(text: &str) {
-    let text = text.trim_end_matches('\n');
+    let text = wrapped(text.trim_end_matches('\n'), columns());
     let mut stderr = std::io::stderr().lock();
     let _ = if crate::ci::is_runner_reading() {
         // What an app shows must not be a command to the runner.
-        writeln!(stderr, "{}", packtrain_report::harmless(text))
+        writeln!(stderr, "{}", packtrain_report::harmless(&text))
     } else {
         writeln!(stderr, "{text}")
     };
+}
+
+/// How many columns the terminal has that is standard error.
+pub fn columns() -> usize {
+    let size = console::Term::stderr().size_checked();
+    size.map_or(usize::MAX, |(_, columns)| columns.into())
+}
+
+/// Long lines broken between words, where a terminal would break them within one. Commands stay whole, to
+/// be copied.
+pub fn wrapped(text: &str, columns: usize) -> String {
+    let lines = text.split('\n').map(|line| {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        if measure_text_width(line) <= columns
+            || line.contains("packtrain ")
+            || indent * 2 > columns
+        {
+            return line.to_owned();
+        }
+        let (mut broken, mut taken) = (String::new(), 0);
+        for word in line.split_inclusive(' ') {
+            let wide = measure_text_width(word);
+            if taken > indent && taken + measure_text_width(word.trim_end()) > columns {
+                broken.truncate(broken.trim_end().len());
+                broken.push('\n');
+                broken.push_str(&line[..indent]);
+                taken = indent;
+            }
+            broken.push_str(word);
+            taken += wide;
+        }
+        broken
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The same when standard error may be stalled and there is something else to do.
@@ -94,7 +129,7 @@ pub fn in_time(print: impl FnOnce() + Send + 'static) {
 }
 
 /// Prints on a thread of its own, which nobody joins: it may be stuck for ever.
-fn in_background(print: impl FnOnce() + Send + 'static) {
+pub fn in_background(print: impl FnOnce() + Send + 'static) {
     let printing = std::thread::Builder::new().name("printing".to_owned());
     // Without a thread to spare nothing is said.
     let _ = printing.spawn(print);
@@ -109,9 +144,6 @@ pub fn error(error: &CliError, color: Color) {
         label("error:", "31", color),
         error.explanation.message
     ));
-    if let Some(snippet) = &error.explanation.snippet {
-        say(snippet);
-    }
     for cause in &error.explanation.causes {
         say(&format!("  caused by: {cause}"));
     }
@@ -140,5 +172,23 @@ fn label(text: &str, code: &str, color: bool) -> String {
         format!("\u{1b}[1;{code}m{text}\u{1b}[0m")
     } else {
         text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let shown = |text: &str| wrapped(text, 12);
+        assert_eq!(shown("  a word or two more"), "  a word or\n  two more");
+        assert_eq!(shown("one two"), "one two");
+        assert_eq!(shown("/a/path/that/is/long x"), "/a/path/that/is/long\nx");
+        let bold = "\u{1b}[1mabc\u{1b}[0m def ghi";
+        assert_eq!(shown(bold), bold);
+        let command = "  packtrain run a.trail.yaml";
+        assert_eq!(shown(command), command);
+        assert_eq!(wrapped("a b c", usize::MAX), "a b c");
     }
 }

@@ -16,7 +16,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub use self::descendants::kill_descendants;
 use crate::exit::CliError;
-use crate::render;
 
 /// How long reports of what there is may take after the second signal.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -90,16 +89,19 @@ impl Interrupts {
         }
     }
 
-    /// Stops a run with the first signal, for as long as the handle lives.
-    pub fn stopping(&self, stop: Stop) -> AbortOnDropHandle<()> {
+    /// Stops a run with the first signal, for as long as the handle lives. `say` shows words to a person,
+    /// and is not waited for.
+    pub fn stopping(
+        &self,
+        stop: Stop,
+        say: impl Fn(&str) + Send + 'static,
+    ) -> AbortOnDropHandle<()> {
         let first = self.first.clone();
         AbortOnDropHandle::new(tokio::spawn(async move {
             first.cancelled().await;
             stop.request(StopReason::Interrupt);
-            render::say_without_waiting(
-                "stopping: devices are released and reports are written; \
-                 press Ctrl-C again to quit now",
-            );
+            say("stopping: devices are released and reports are written; \
+                 press Ctrl-C again to quit now");
         }))
     }
 

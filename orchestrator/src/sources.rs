@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
-use packtrain_config::{Config, McpServer, ToolNames};
+use packtrain_config::{Config, McpServer, ScriptedTool, ToolNames};
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::Plan;
 use packtrain_model::memory::Redactor;
@@ -25,6 +25,8 @@ use crate::http::callbacks::CallbackServer;
 use crate::http::door::Serving;
 use crate::render;
 
+mod trailmap_server;
+
 /// What calls outside of runs have as their run.
 pub(crate) const COMMAND_LINE: &str = "command-line";
 /// How often it is written down how the sources are.
@@ -40,6 +42,8 @@ pub(crate) struct RunningSources {
     pub(crate) failures: usize,
     /// Keeps a file of the run up to date.
     told: Option<(PathBuf, AbortOnDropHandle<()>)>,
+    /// Tells of names that are taken while they run.
+    collisions: Option<AbortOnDropHandle<()>>,
 }
 
 /// What sources are started for.
@@ -65,6 +69,23 @@ pub(crate) struct Purpose<'a> {
     pub(crate) arbiter: Option<ArbiterHandle>,
 }
 
+impl<'a> Purpose<'a> {
+    /// To see what there is, outside of runs.
+    pub(crate) fn of(name: &str, root: &'a Path) -> Self {
+        Self {
+            devices: Vec::new(),
+            first: None,
+            run_dir: None,
+            name: name.to_owned(),
+            secrets: &[],
+            root,
+            log_listener: None,
+            without: Vec::new(),
+            arbiter: None,
+        }
+    }
+}
+
 impl RunningSources {
     /// Starts all sources and waits until each has listed its tools or failed; those that failed are
     /// told.
@@ -77,6 +98,7 @@ impl RunningSources {
         purpose: Purpose<'_>,
     ) -> Result<Self, CliError> {
         check(config)?;
+        let scripted = scripted(config);
         let server = CallbackServer::bind().await.map_err(|error| {
             CliError::infrastructure("cannot open a port for callbacks").because(&error)
         })?;
@@ -86,7 +108,7 @@ impl RunningSources {
                 .mcp_servers
                 .iter()
                 .map(|source| {
-                    let mut settings = settings(source, purpose.root);
+                    let mut settings = settings(source, purpose.root, &scripted);
                     if let Some(launch) = &mut settings.launch {
                         launch.without.clone_from(&purpose.without);
                     }
@@ -123,6 +145,7 @@ impl RunningSources {
             sources,
             failures: 0,
             told,
+            collisions: None,
         };
         match running.sources.registered().await {
             Ok(failures) => {
@@ -138,6 +161,11 @@ impl RunningSources {
                     running.shutdown().await;
                     return Err(error);
                 }
+                let sources = running.sources.clone();
+                let warning = |collision: &str| render::say(&format!("warning: {collision}"));
+                running.collisions = Some(AbortOnDropHandle::new(tokio::spawn(async move {
+                    sources.each_collision(warning).await;
+                })));
                 Ok(running)
             }
             Err(collisions) => {
@@ -163,13 +191,8 @@ impl RunningSources {
         let purpose = Purpose {
             first: Some((SessionScope::name_of(&run, &session), device.id.clone())),
             devices: vec![device],
-            run_dir: None,
-            name: run.to_string(),
-            secrets: &[],
-            root: &workspace.root,
             log_listener,
-            without: Vec::new(),
-            arbiter: None,
+            ..Purpose::of(COMMAND_LINE, &workspace.root)
         };
         Self::start(&workspace.config, workspace.registry.clone(), purpose).await
     }
@@ -181,6 +204,9 @@ impl RunningSources {
 
     /// Ends all sources.
     pub(crate) async fn shutdown(&self) {
+        if let Some(collisions) = &self.collisions {
+            collisions.abort();
+        }
         if let Some((path, telling)) = &self.told {
             telling.abort();
             write_status(path, &self.sources, true);
@@ -299,19 +325,51 @@ pub(crate) fn may_call_sources(spec: &ToolSpec) -> bool {
     spec.runs_trail.is_some() || matches!(spec.origin, Origin::File(_))
 }
 
+/// The tools of the configured trailmaps by name, each with its trailmap.
+pub(crate) type Scripted = BTreeMap<String, (PathBuf, ScriptedTool)>;
+
+/// Looks for the tools of the configured trailmaps. What several have is unusable.
+pub(crate) fn scripted(config: &Config) -> Scripted {
+    let mut scripted = Scripted::new();
+    let sources = config.mcp_servers.iter();
+    for map in sources.filter_map(|source| source.trailmap.as_ref()) {
+        for tool in packtrain_config::scripts(map).tools {
+            let first = scripted.entry(tool.name.clone());
+            let (_, first) = first.or_insert_with(|| (map.clone(), tool.clone()));
+            if first.file != tool.file {
+                let (name, file) = (&tool.name, first.file.display());
+                let told = format!("tool `{name}` is defined more than once: {file}");
+                let told = first.unusable.get_or_insert(told);
+                told.push_str(&format!(" and {}", tool.file.display()));
+            }
+        }
+    }
+    scripted
+}
+
 /// A source as configured.
-pub(crate) fn settings(source: &McpServer, root: &Path) -> SourceSettings {
+fn settings(source: &McpServer, root: &Path, scripted: &Scripted) -> SourceSettings {
     let launch = match (source.command.split_first(), &source.script) {
         (Some((program, args)), _) => Some((
             LaunchProgram::Command(program.clone()),
             args.iter().chain(&source.args).cloned().collect(),
         )),
         (None, Some(script)) => Some((LaunchProgram::Script(script.clone()), source.args.clone())),
-        (None, None) => None,
+        (None, None) => source.trailmap.as_ref().map(|trailmap| {
+            let tools = scripted.values().filter(|(map, _)| map == trailmap);
+            let tools = tools.filter_map(|(_, tool)| serde_json::to_string(tool).ok());
+            let program = LaunchProgram::Trailmap {
+                server: trailmap_server::provide(),
+                trailmap: trailmap.clone(),
+                tools: tools.collect(),
+            };
+            (program, source.args.clone())
+        }),
     };
     let launch = launch.map(|(program, args)| {
         let given = source.working_dir.clone();
-        let usual = matches!(program, LaunchProgram::Command(_)).then(|| root.to_owned());
+        let usual = !matches!(program, LaunchProgram::Script(_));
+        let usual = usual.then(|| root.to_owned());
         Launch {
             program,
             args,

@@ -55,11 +55,7 @@ pub struct ToolFiles {
 pub fn registry(config: &Config, working_directory: &Path) -> Result<Loaded, CliError> {
     let files = ToolFiles::read(config, working_directory)?;
     if !files.mistakes.is_empty() {
-        let message = match files.mistakes.len() {
-            1 => "a mistake in a tool file".to_owned(),
-            several => format!("{several} mistakes in tool files"),
-        };
-        return Err(CliError::files(message, files.mistakes));
+        return Err(CliError::mistakes("the tool files", files.mistakes));
     }
     let registry = files.registry().map_err(|collisions| {
         CliError::files("tools have the same name", files.told(&collisions))

@@ -4,6 +4,7 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use chrono::{SecondsFormat, Utc};
@@ -91,7 +92,8 @@ impl StoreError {
 pub(crate) struct ToolsetStore {
     /// Those that may be written to, the first of which takes new toolsets.
     folders: Vec<(Place, PathBuf)>,
-    defined: Vec<SavedToolset>,
+    /// Those of files that define tools, which may be others by now.
+    defined: RwLock<Vec<SavedToolset>>,
 }
 
 impl ToolsetStore {
@@ -105,7 +107,7 @@ impl ToolsetStore {
         let user = user.map(|folder| (Place::User, folder.join(FOLDER)));
         Self {
             folders: project.into_iter().chain(user).collect(),
-            defined: defined.into_iter().map(SavedToolset::from).collect(),
+            defined: RwLock::new(defined.into_iter().map(SavedToolset::from).collect()),
         }
     }
 
@@ -122,6 +124,17 @@ impl ToolsetStore {
             user.as_deref().and_then(Path::parent),
             defined.all(),
         )
+    }
+
+    /// From now on those that are defined elsewhere are those of the other store.
+    pub(crate) fn redefine(&self, other: Self) {
+        let defined = other.defined.into_inner();
+        let mut own = self.defined.write().unwrap_or_else(PoisonError::into_inner);
+        *own = defined.unwrap_or_else(PoisonError::into_inner);
+    }
+
+    fn defined(&self) -> RwLockReadGuard<'_, Vec<SavedToolset>> {
+        self.defined.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All toolsets; a file that is none is told and does not keep the others from being used.
@@ -155,7 +168,7 @@ impl ToolsetStore {
                 }
             }
         }
-        for toolset in &self.defined {
+        for toolset in self.defined().iter() {
             listing.add(toolset.clone(), Place::Defined);
         }
         listing
@@ -177,11 +190,11 @@ impl ToolsetStore {
                 }
             }
         }
-        let mut defined = self.defined.iter();
-        let found = defined.find(|toolset| toolset.name == name);
-        let found = found.ok_or_else(|| self.unknown(name))?;
+        let found = (self.defined().iter())
+            .find(|toolset| toolset.name == name)
+            .cloned();
         Ok(Stored {
-            toolset: found.clone(),
+            toolset: found.ok_or_else(|| self.unknown(name))?,
             place: Place::Defined,
         })
     }
@@ -251,7 +264,7 @@ impl ToolsetStore {
             let mut folders = self.folders.iter();
             folders.find(|(_, folder)| is_there(&path(folder, name)))
         });
-        let is_defined = || self.defined.iter().any(|toolset| toolset.name == name);
+        let is_defined = || self.defined().iter().any(|toolset| toolset.name == name);
         if there.is_none() && is_defined() {
             return Err(StoreError::ReadOnly(name.to_owned()));
         }

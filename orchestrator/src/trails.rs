@@ -14,6 +14,9 @@ use crate::exit::CliError;
 
 /// A trail file larger than this is none.
 const LARGEST: u64 = 4 * 1024 * 1024;
+/// What to do where there are no trails yet.
+const FIRST_TRAIL: &str = "name trail files or folders that hold some, or write trails/NAME.trail.yaml as \
+docs/trails.md shows; `packtrain demo` runs an example";
 /// How trails are told from other files.
 const NAMES: &str = "trails are called trail.yaml or <name>.trail.yaml";
 
@@ -23,6 +26,8 @@ pub struct Loaded {
     pub trails: Vec<LoadedTrail>,
     /// Worth a look; never errors.
     pub warnings: Vec<Diagnostic>,
+    /// What is wrong with the files that are not among them.
+    pub mistakes: Vec<Diagnostic>,
 }
 
 /// A trail in one file, or in several that are for different devices.
@@ -34,6 +39,14 @@ pub enum LoadedTrail {
 }
 
 impl LoadedTrail {
+    /// Its files.
+    pub fn files(&self) -> Vec<&Arc<Trail>> {
+        match self {
+            Self::File(trail) => vec![trail],
+            Self::PerDevice(_, trails) => trails.values().collect(),
+        }
+    }
+
     /// As a run asks for it: each file with the devices it is for.
     pub fn requested(&self, devices: &[DeviceInfo]) -> Vec<RequestedTrail> {
         match self {
@@ -62,11 +75,12 @@ impl LoadedTrail {
     }
 }
 
-/// Reads files, and every trail below folders. Files that only describe a trail are left out.
+/// Reads files, and every trail below folders. Files that only describe a trail are left out, and so are
+/// those that have mistakes.
 ///
 /// # Errors
-/// All mistakes in all files, together.
-pub fn load(paths: &[PathBuf]) -> Result<Loaded, CliError> {
+/// When a file cannot be read at all.
+pub fn read(paths: &[PathBuf]) -> Result<Loaded, CliError> {
     let mut reading = Reading::default();
     let mut trails = Vec::new();
     let found = find(paths)?;
@@ -92,24 +106,11 @@ pub fn load(paths: &[PathBuf]) -> Result<Loaded, CliError> {
             }
         }
     }
-    if reading.mistakes.is_empty() {
-        return Ok(Loaded {
-            trails,
-            warnings: reading.warnings,
-        });
-    }
-    let count = reading
-        .mistakes
-        .iter()
-        .filter(|mistake| mistake.is_error())
-        .count();
-    Err(CliError::files(
-        match count {
-            1 => "a mistake in a trail file".to_owned(),
-            _ => format!("{count} mistakes in trail files"),
-        },
-        reading.mistakes,
-    ))
+    Ok(Loaded {
+        trails,
+        warnings: reading.warnings,
+        mistakes: reading.mistakes,
+    })
 }
 
 /// Files being read, and what was wrong with them so far.
@@ -211,7 +212,12 @@ fn collect(path: &Path, found: &mut Found) -> Result<(), CliError> {
     let unreadable = |error: &dyn std::error::Error| {
         CliError::misuse(format!("cannot read {}", path.display())).because(error)
     };
-    let kind = std::fs::metadata(path).map_err(|error| unreadable(&error))?;
+    let kind = std::fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => {
+            CliError::misuse(format!("{} does not exist", path.display())).hint(FIRST_TRAIL)
+        }
+        _ => unreadable(&error),
+    })?;
     if kind.is_file() {
         // A file that is named is a trail, unless its name is that of something else.
         match classify(path).map_err(|error| unreadable(&error))? {

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use packtrain_config::{Config, VirtualSettings};
-use packtrain_driver_adb::{AdbDevice, AdbOptions, AdbPool};
+use packtrain_driver_adb::{AdbOptions, AdbPool};
 use packtrain_driver_playwright::{WebPool, WebSlot, install};
 use packtrain_driver_wda::{WdaOptions, WdaPool};
 use packtrain_drivers::{Connector, DeviceId, DeviceInfo, Platform};
@@ -25,6 +25,7 @@ use packtrain_virtual::fleet::Fleet as VirtualFleet;
 pub use self::selection::DeviceSelection;
 use self::selection::Search;
 use crate::exit::CliError;
+pub use packtrain_driver_adb::AdbDevice as UnusablePhone;
 
 /// The name of the web device that exists when none is configured.
 const DEFAULT_SLOT: &str = "chromium";
@@ -79,11 +80,13 @@ pub struct Wiring {
     /// The phones that have a name in the configuration, there or not, and what each is for everybody.
     configured: BTreeMap<DeviceId, DeviceId>,
     /// Android devices that are there and cannot be used.
-    unusable: Vec<AdbDevice>,
+    unusable: Vec<UnusablePhone>,
     /// Android API levels, as far as they are known.
     levels: BTreeMap<DeviceId, u32>,
     /// Whether any `web/<slot>` is a device, because none was configured.
     free_slots: bool,
+    /// Whether no web device is configured, wherever the devices are.
+    has_default_browser: bool,
     headed: bool,
 }
 
@@ -113,7 +116,7 @@ impl Wiring {
         let phones = wiring.found_phones.iter().cloned();
         wiring.connectors.extend(phones);
         for (name, slot) in &config.devices.web {
-            wiring.add_slot(web::web_slot(name, slot));
+            wiring.add_slot(web::web_slot(name, slot, &wiring.search));
         }
         if wiring.free_slots && wiring.found.browser.is_some() {
             wiring.add_slot(web::named(DEFAULT_SLOT));
@@ -160,6 +163,7 @@ impl Wiring {
             }),
             phones: None,
             free_slots: config.devices.web.is_empty(),
+            has_default_browser: config.devices.web.is_empty(),
             search: places,
             found,
             connectors: Vec::new(),
@@ -188,7 +192,7 @@ impl Wiring {
     }
 
     /// Android devices that are there and cannot be used, with the reason.
-    pub fn unusable(&self) -> &[AdbDevice] {
+    pub fn unusable(&self) -> &[UnusablePhone] {
         &self.unusable
     }
 
@@ -203,7 +207,7 @@ impl Wiring {
         for number in 2..=count {
             let name = format!("{}.{number}", id.name());
             let slot = match config.devices.web.get(id.name()) {
-                Some(slot) => web::web_slot(&name, slot),
+                Some(slot) => web::web_slot(&name, slot, &self.search),
                 None => web::named(&name),
             };
             let copy = DeviceId::new(Platform::Web, name);
@@ -214,6 +218,11 @@ impl Wiring {
             copies.extend(self.connectors.last().map(|added| added.describe()));
         }
         copies
+    }
+
+    /// Whether a device is the browser that is there when none is configured.
+    pub(crate) fn is_default_browser(&self, id: &DeviceId) -> bool {
+        self.has_default_browser && id.platform() == Platform::Web && id.name() == DEFAULT_SLOT
     }
 
     /// Makes `web/<slot>` a device with default options, when no slots are configured.

@@ -1,11 +1,13 @@
 //! Agents and the daemon that serves them: the real program, by pipes and over HTTP, in both of the
 //! protocol's eras, each with virtual phones of its own.
 
+mod answers;
 mod by_hand;
 mod crowd;
 mod deaths;
 mod disk;
 mod fences;
+mod files;
 mod lent;
 mod life;
 mod names;

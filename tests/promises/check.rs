@@ -292,3 +292,180 @@ fn a_pin_to_a_driver_that_nobody_knows_is_a_mistake() {
         &["a.trail.yaml:3:", "^", "did you mean `PLAYWRIGHT_NATIVE`?"],
     );
 }
+
+#[test]
+fn a_misspelled_axis_is_a_mistake_of_check_and_ends_a_run_before_anything_starts() {
+    let lab = lab();
+    lab.write(
+        "packtrain.yaml",
+        "matrices:\n  m:\n    axes: { viewprt: [390x844, 1280x800], lokale: [de-DE] }\n",
+    );
+    let trail = "trail:\n  - step: \"Look\"\n    recording:\n      web: []\n";
+    lab.write(
+        "trails/a.trail.yaml",
+        &format!("config: {{ matrix: m }}\n{trail}"),
+    );
+    let inline = "config: { matrix: { axes: { colorShceme: [dark] } } }\n";
+    lab.write("trails/b.trail.yaml", &format!("{inline}{trail}"));
+    let checked = lab.run(&["check"]).expect(3).stderr;
+    let ran = lab.run(&["run", "-d", "web"]).expect(3).stderr;
+    for (axis, meant) in [
+        ("viewprt", "viewport"),
+        ("lokale", "locale"),
+        ("colorShceme", "colorScheme"),
+    ] {
+        for shown in [&checked, &ran] {
+            has(shown, &[&format!("unknown axis `{axis}`")]);
+            has(shown, &[&format!("did you mean `{meant}`?")]);
+        }
+    }
+    has(
+        &checked,
+        &["packtrain.yaml:3:13", "b.trail.yaml:1:29", "3 mistakes"],
+    );
+    // One that a trail names is its own.
+    lab.write(
+        "trails/b.trail.yaml",
+        "trail:\n  - step: \"Type\"\n    recording:\n      web:\n        - web_type: { ref: 'textbox \"Name\"', text: '{{axis.viewprt}}{{axis.lokale}}' }\n",
+    );
+    let checked = lab.run(&["check"]).expect(0).stderr;
+    has(&checked, &["0 mistakes"]);
+}
+
+#[test]
+fn a_run_with_a_matrix_of_its_own_does_not_ask_for_that_of_a_trail() {
+    let lab = lab();
+    lab.write(
+        "a.trail.yaml",
+        "config: { matrix: nowhere }\ntrail:\n  - step: \"Look\"\n    recording: { android: [] }\n",
+    );
+    let run = ["run", "a.trail.yaml", "-d", "virtual:android", "--list"];
+    let said = lab.run(&run).expect(3).stderr;
+    has(
+        &said,
+        &["a.trail.yaml:1:11", "there is no matrix `nowhere`"],
+    );
+    let axis = ["--axis", "colorScheme=dark"];
+    lab.run(&[run.as_slice(), &axis].concat()).expect(0);
+    // What is wrong with its axes is told at once.
+    let axes = ["locale=de-DEE", "engine=chromum", "lokale=de"];
+    let axes = axes.iter().flat_map(|axis| ["--axis", axis]);
+    let words: Vec<_> = run.into_iter().chain(axes).collect();
+    let said = lab.run(&words).expect(3).stderr;
+    has(
+        &said,
+        &[
+            "`de-DEE` is not",
+            "`chromum` is not",
+            "unknown axis `lokale`",
+        ],
+    );
+}
+
+#[test]
+fn every_misspelled_name_is_told_at_once_by_check_and_by_a_run_that_starts_nothing() {
+    let lab = lab();
+    lab.write(
+        "packtrain.yaml",
+        "target: shp\ntargets: { shop: { baseUrl: 'http://127.0.0.1:1' } }\ndevices:\n  web:\n    desktop: { engine: chromum }\n    phone: { emulate: iPhone 55, locale: de_DE, timezone: Europe/Berln }\nrun:\n  masks: [{ ccs: header }, { text: 'Total (' }]\nmatrices:\n  m: { devices: [web/dekstop], axes: { locale: [en-US, dd-DE] } }\n",
+    );
+    lab.write(
+        "trails/a.trail.yaml",
+        "config: { target: shpo }\ntrail:\n  - step: \"Buy\"\n    recording:\n      web:\n        - web_click: { nodeSelector: { web: { ariaRole: buton } } }\n        - web_click: { ref: 'lnik \"Cart\"' }\n        - web_pressKey: { key: Control+Entr }\n      android:\n        - pressKey: { keyCode: ENTR }\n      ios:\n        - mobile_maestro: { commands: [{ pressKey: entr }] }\n",
+    );
+    lab.write("trails/b.trail.yaml", "trail: [\n");
+    let checked = lab.run(&["check"]).expect(3).stderr;
+    let ran = lab.run(&["run", "-d", "phone"]).expect(3).stderr;
+    for (place, message, meant) in [
+        ("packtrain.yaml:1:1", "unknown target `shp`", "shop"),
+        ("packtrain.yaml:5:24", "unknown value `chromum`", "chromium"),
+        ("packtrain.yaml:6:14", "no device `iPhone 55`", "iPhone 15"),
+        ("packtrain.yaml:6:34", "`de_DE` is not a language", "de-DE"),
+        (
+            "packtrain.yaml:6:49",
+            "`Europe/Berln` is not a time zone",
+            "Europe/Berlin",
+        ),
+        ("packtrain.yaml:8:13", "unknown key `ccs`", "css"),
+        ("packtrain.yaml:8:30", "no regular expression", ""),
+        (
+            "packtrain.yaml:10:18",
+            "there is no device `web/dekstop`",
+            "web/desktop",
+        ),
+        ("packtrain.yaml:10:", "`dd-DE` is not a language", "de-DE"),
+        ("a.trail.yaml:1:11", "unknown target `shpo`", "shop"),
+        ("a.trail.yaml:6:57", "unknown role `buton`", "button"),
+        ("a.trail.yaml:7:29", "unknown role `lnik`", "link"),
+        ("a.trail.yaml:8:32", "there is no key `Entr`", "Enter"),
+        ("a.trail.yaml:10:32", "unknown value `ENTR`", "ENTER"),
+        ("a.trail.yaml:12:40", "unknown value `Entr`", "Enter"),
+        ("b.trail.yaml:", "", ""),
+    ] {
+        for said in [&checked, &ran] {
+            has(said, &[place, message]);
+            if !meant.is_empty() {
+                has(said, &[&format!("did you mean `{meant}`?")]);
+            }
+        }
+    }
+    let mistakes = |said: &str| {
+        let lines = said.lines().filter(|line| line.starts_with("error: "));
+        let told = lines
+            .map(str::to_owned)
+            .filter(|line| !line.ends_with("in the project"));
+        told.collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(mistakes(&checked), mistakes(&ran), "{checked}\n{ran}");
+    assert!(!lab.folder().join(".packtrain").exists(), "{ran}");
+    let words = ["run", "-d", "web/dekstop", "trails/a.trail.yaml"];
+    has(
+        &lab.run(&words).expect(3).stderr,
+        &["--device", "there is no device `web/dekstop`"],
+    );
+}
+
+#[test]
+fn a_syntax_error_in_the_configuration_hides_no_mistake_of_a_trail() {
+    let lab = lab();
+    lab.write("packtrain.yaml", "run: { retries: 1\n  timeout: ]\n");
+    lab.write(
+        "trails/a.trail.yaml",
+        "trail:\n  - step: \"Buy\"\n    recording:\n      web:\n        - web_pressKey: { key: Entr }\n        - acme_login: {}\n",
+    );
+    let said = lab.run(&["check"]).expect(3).stderr;
+    has(
+        &said,
+        &[
+            "packtrain.yaml:",
+            "a.trail.yaml:5:32",
+            "did you mean `Enter`?",
+        ],
+    );
+    // The configuration may have named who has it.
+    has(&said, &["warning: unknown tool `acme_login`"]);
+}
+
+#[test]
+fn a_selector_for_another_platform_is_a_mistake() {
+    let selector = "nodeSelector: { androidAccessibility: { textRegex: Buy } }";
+    let said = checked(&format!("web_click: {{ {selector} }}"), 3);
+    has(
+        &said,
+        &[
+            "a.trail.yaml:6:",
+            "selectors are for an Android device",
+            "^",
+            "hint:",
+        ],
+    );
+    // The reference finds it.
+    checked(&format!("web_click: {{ ref: e1, {selector} }}"), 0);
+}
+
+#[test]
+fn a_text_that_only_begins_like_an_element_has_no_misspelled_role() {
+    checked(r#"web_click: { ref: 'Mail "Inbox" opened' }"#, 0);
+    checked(r#"web_click: { ref: 'Line "1" total' }"#, 0);
+    checked(r#"web_click: { ref: 'lnik "1" [disabled]' }"#, 3);
+}

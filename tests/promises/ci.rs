@@ -224,6 +224,31 @@ fn what_failed_runs_again_and_nothing_when_nothing_did() {
 }
 
 #[test]
+fn what_failed_runs_again_without_a_word_about_devices() {
+    let lab = bench();
+    run(&lab, &[]).expect(1);
+    let listed = lab.run(&["run", "--last-failed", "--list"]).expect(0);
+    let listed: Vec<_> = listed.stdout.lines().collect();
+    assert_eq!(listed.len(), 2, "{listed:?}");
+    for (line, platform) in listed.iter().zip(["android", "ios"]) {
+        let end = format!("/trails/e.trail.yaml  {platform}/virtual-1");
+        assert!(line.ends_with(&end), "{line}");
+    }
+}
+
+#[test]
+fn all_devices_are_those_that_are_configured() {
+    let lab = bench();
+    lab.write(
+        "packtrain.yaml",
+        "devices: { virtual: { android: 1, profile: fast } }\n",
+    );
+    let words = ["run", "trails/a.trail.yaml", "--all-devices", "--list"];
+    let listed = lab.run(&words).expect(0);
+    assert_eq!(listed.stdout, "trails/a.trail.yaml  android/virtual-1\n");
+}
+
+#[test]
 fn trails_are_chosen_by_what_they_are_called() {
     let lab = bench();
     for (pattern, count) in [

@@ -28,6 +28,21 @@ fn help_names_every_command_and_the_exit_codes() {
 }
 
 #[test]
+fn an_empty_folder_is_told_what_to_do_first() {
+    let lab = lab();
+    for command in ["check", "run"] {
+        let ended = lab.run(&[command]).expect(3);
+        for words in [
+            "trails does not exist",
+            "trails/NAME.trail.yaml",
+            "packtrain demo",
+        ] {
+            assert!(ended.stderr.contains(words), "{}", ended.stderr);
+        }
+    }
+}
+
+#[test]
 fn misuse_ends_with_three_and_a_hint() {
     let lab = lab();
     let ended = lab
@@ -113,6 +128,29 @@ fn tools_are_listed_and_explained() {
     }
     let one = lab.run(&["tools", "web_click"]).expect(0).stdout;
     assert!(one.contains("nodeSelector") && one.contains("ref"), "{one}");
+    // What is shown as an example is none of a mistake.
+    let mut calls = String::new();
+    for tool in [
+        "web_click",
+        "web_navigate",
+        "web_upload",
+        "web_verifyListVisible",
+    ] {
+        let shown = lab.run(&["tools", tool]).expect(0).stdout;
+        let (_, example) = shown.split_once("example:\n").unwrap();
+        calls.push_str(
+            &example
+                .lines()
+                .next()
+                .unwrap()
+                .replace("    - ", "        - "),
+        );
+        calls.push('\n');
+    }
+    let recorded =
+        format!("- prompts:\n    - step: Show\n      recording:\n        tools:\n{calls}");
+    lab.write("t.trail.yaml", &recorded);
+    lab.run(&["check", "--strict", "t.trail.yaml"]).expect(0);
     let one = lab.run(&["tools", "pinch"]).expect(0).stdout;
     assert!(one.contains("- pinch: { scale: 2 }"), "{one}");
     let wrong = lab.run(&["tools", "web_clik"]).expect(3).stderr;
@@ -185,6 +223,33 @@ fn doctor_says_what_is_there() {
     assert_eq!(said.contains(" xcrun: "), cfg!(target_os = "macos"));
 }
 
+#[test]
+fn a_mistake_in_the_configuration_keeps_no_doctor_from_telling_what_is_there() {
+    let lab = lab();
+    lab.write(
+        "packtrain.yaml",
+        "devices: { web: { phone: { emulate: iPhone 55 } } }\n",
+    );
+    // Another Playwright may know it: that is for `check` to say, and for runs that may use it.
+    lab.run(&["doctor"]).expect(0);
+    lab.run(&["devices"]).expect(0);
+    lab.write(
+        "a.trail.yaml",
+        "trail:\n  - step: \"x\"\n    recording: { web: [], android: [] }\n",
+    );
+    let run = |device| lab.run(&["run", "a.trail.yaml", "--list", "-d", device]);
+    run("virtual:android").expect(0);
+    let said = run("phone").expect(3).stderr;
+    assert!(said.contains("no device `iPhone 55`"), "{said}");
+    lab.write(
+        "packtrain.yaml",
+        "devices: { web: { phone: { locale: de_DE } } }\n",
+    );
+    let ended = lab.run(&["doctor"]).expect(3);
+    assert!(ended.stdout.contains("playwright-core: "), "{ended:?}");
+    assert!(ended.stderr.contains("`de_DE` is not"), "{ended:?}");
+}
+
 /// What doctor says with only these programs to be found, and nothing installed.
 fn doctor(programs: &[(&str, &str)], flags: &[&str]) -> Ended {
     let lab = lab();
@@ -237,6 +302,7 @@ fn a_node_that_is_too_old_is_told_with_the_version_that_is_needed() {
         .stdout;
     assert!(said.contains("✗ Node: v18.20.4 at "), "{said}");
     assert!(said.contains("needs 20 or later"), "{said}");
+    assert!(said.contains("https://nodejs.org"), "{said}");
 }
 
 #[test]

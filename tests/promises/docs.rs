@@ -5,7 +5,6 @@ mod workspace;
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
 
 use packtrain_tests::repository;
 use serde_json::Value;
@@ -13,32 +12,60 @@ use serde_json::Value;
 use crate::lab;
 use crate::snippets::{blocks, pages, shown};
 
-/// How many pages are tried at once: each has browsers of its own.
-const AT_ONCE: usize = 2;
-
 fn read(path: &str) -> String {
     std::fs::read_to_string(repository().join(path)).unwrap()
 }
 
-#[test]
-fn every_example_on_every_page_does_what_the_page_says() {
-    let left = Mutex::new(pages().into_iter());
-    let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let Some(page) = left.lock().unwrap().next() else {
-                        return;
-                    };
-                    let found = workspace::try_page(&page);
-                    wrong.lock().unwrap().extend(found);
-                }
-            });
+/// A test for each page that has blocks.
+macro_rules! pages {
+    ($($name:ident: $page:literal,)+) => {
+        const TRIED: &[&str] = &[$($page),+];
+
+        mod every_example_does_what_the_page_says {
+            $(#[test]
+            fn $name() {
+                super::try_page($page);
+            })+
         }
-    });
-    let wrong = wrong.into_inner().unwrap();
+    };
+}
+
+pages! {
+    agents: "docs/agents.md",
+    cli: "docs/cli.md",
+    comparing: "docs/comparing.md",
+    configuration: "docs/configuration.md",
+    contributing: "CONTRIBUTING.md",
+    devices: "docs/devices.md",
+    farm: "docs/farm.md",
+    matrix: "docs/matrix.md",
+    readme: "README.md",
+    reports: "docs/reports.md",
+    runbook: "deploy/runbook.md",
+    selectors: "docs/selectors.md",
+    tool_sources: "docs/tool-sources.md",
+    tools: "docs/tools.md",
+    trails: "docs/trails.md",
+    writing_tools: "docs/writing-tools.md",
+}
+
+#[track_caller]
+fn try_page(page: &str) {
+    let wrong = workspace::try_page(&repository().join(page));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn every_page_with_an_example_is_tried() {
+    let mut with_examples: Vec<_> = pages()
+        .iter()
+        .map(|page| shown(page))
+        .filter(|page| !blocks(&read(page)).is_empty())
+        .collect();
+    with_examples.sort();
+    let mut tried = TRIED.to_vec();
+    tried.sort_unstable();
+    assert_eq!(with_examples, tried);
 }
 
 #[test]

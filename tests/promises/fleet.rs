@@ -127,7 +127,8 @@ const BREAKS: [(&str, &str, &str); 10] = [
     (
         "android/virtual-2",
         "{ command: ^am start }, do: { reboot: 60m }",
-        "the device is offline now",
+        // Or that it is offline as well, when that is known by then.
+        "the connection ended during `am start",
     ),
     (
         "android/virtual-3",

@@ -45,6 +45,7 @@ mod templates;
 mod tidy;
 mod tool_files;
 mod toolsets;
+mod trailmaps;
 
 use packtrain_tests::Lab;
 

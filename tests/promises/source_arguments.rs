@@ -81,3 +81,66 @@ fn a_tool_that_shows_its_arguments_when_it_fails_is_called_once() {
     assert!(junit.contains("call 1 failed with"), "{junit}");
     assert!(!junit.contains("call 2"), "{junit}");
 }
+
+/// `acme_open` names no argument, `acme_compare` two.
+const NAMES: &str = r#"
+import { createInterface } from "node:readline";
+const named = { type: "object", properties: { actual: { type: "string" }, expect: { type: "string" } }, required: ["expect"] };
+const answers = {
+  initialize: () => ({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "a", version: "1" } }),
+  "tools/list": () => ({ tools: [{ name: "acme_open", inputSchema: { type: "object" } }, { name: "acme_compare", inputSchema: named }] }),
+  "tools/call": () => ({ content: [{ type: "text", text: "called" }] }),
+};
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = (answers[method] ?? (() => ({})))(params);
+  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\n");
+});
+"#;
+
+#[test]
+fn an_argument_that_a_sources_tool_does_not_have_is_refused_in_a_step_and_by_check() {
+    let lab = lab();
+    let step =
+        |call: &str| format!("  - step: x\n    recording:\n      android:\n        - {call}\n");
+    let open = step("acme_open: { anything: 1 }");
+    let slip = step("acme_compare: { actual: a, expect: b, exepct: c }");
+    lab.write("server.mjs", NAMES)
+        .write("a.trail.yaml", &format!("trail:\n{open}{slip}"))
+        .write("b.trail.yaml", &format!("trail:\n{}", step("zulu_unheard: {}")))
+        .write(
+            "packtrain.yaml",
+            "devices: { virtual: { profile: fast } }\nmcpServers: [{ script: server.mjs, transport: stdio }]\n",
+        );
+    let run = [
+        "run",
+        "a.trail.yaml",
+        "-d",
+        "virtual:android",
+        "--screenshots=none",
+    ];
+    let said = lab.run(&run).expect(1).stderr;
+    for part in ["unknown argument `exepct`", "did you mean `expect`?"] {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+    let events = lab.events();
+    let passed = |event: &&serde_json::Value| {
+        event["event"] == "tool_finished" && event["outcome"] == "passed"
+    };
+    assert_eq!(events.iter().filter(passed).count(), 1);
+    let said = lab
+        .run(&["check", "--tools", "a.trail.yaml", "b.trail.yaml"])
+        .expect(3)
+        .stderr;
+    let expected = [
+        "unknown argument `exepct` of `acme_compare`",
+        "did you mean `expect`?",
+        "unknown tool `zulu_unheard`",
+        "no tool source has this one",
+        "2 mistakes, 0 warnings",
+    ];
+    for part in expected {
+        assert!(said.contains(part), "{part}\n{said}");
+    }
+}

@@ -59,7 +59,7 @@ fn workspace(sources: &[Raw<'_>]) -> Lab {
             lab.write(
                 &format!("{name}.mjs"),
                 &format!(
-                    "import {{ body, call, command, fetched, must, post, request, serve }} from {raw:?};\nserve({tools});\n"
+                    "import {{ ask, body, call, command, fetched, must, post, request, serve }} from {raw:?};\nserve({tools});\n"
                 ),
             );
             format!("  - {{ name: {name}, command: [node, {file:?}], transport: stdio{keys} }}\n")

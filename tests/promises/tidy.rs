@@ -8,11 +8,12 @@ use packtrain_tests::repository;
 use serde_json::Value;
 
 /// What each crate may use of ours, development aside. See ARCHITECTURE.md.
-const MAY_USE: [(&str, &[&str]); 18] = [
-    ("packtrain-config", &[]),
+const MAY_USE: [(&str, &[&str]); 19] = [
+    ("packtrain-config", &["packtrain-yaml"]),
     ("packtrain-drivers", &[]),
     ("packtrain-program", &[]),
-    ("packtrain-virtual", &[]),
+    ("packtrain-virtual", &["packtrain-yaml"]),
+    ("packtrain-yaml", &[]),
     (
         "packtrain-testing",
         &["packtrain-drivers", "packtrain-virtual"],
@@ -30,7 +31,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
         &["packtrain-drivers", "packtrain-program"],
     ),
     ("packtrain-device-actors", &["packtrain-drivers"]),
-    ("packtrain-model", &["packtrain-drivers"]),
+    ("packtrain-model", &["packtrain-drivers", "packtrain-yaml"]),
     (
         "packtrain-record",
         &["packtrain-drivers", "packtrain-model"],
@@ -324,6 +325,18 @@ fn no_test_is_ignored_and_none_sleeps() {
         if is_test && (text.contains("thread::sleep") || text.contains("time::sleep(")) {
             wrong.push(format!("{name} sleeps"));
         }
+        // On a clock that the test owns, past the deadline that it is about, as the latency of a benchmark.
+        let may = [
+            "device-actors/tests/scripted.rs",
+            "engine/tests/fleet.rs",
+            "benches/sources/orchestrator.rs",
+        ];
+        if is_test
+            && text.contains("time::sleep_until(")
+            && !may.iter().any(|may| name.ends_with(may))
+        {
+            wrong.push(format!("{name} sleeps until a moment"));
+        }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -348,6 +361,57 @@ fn decisions_are_numbered_without_gaps() {
         .collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (1..=numbers.len() as u32).collect::<Vec<_>>());
+}
+
+/// Files with as many lines as their names say, the product's and the tests', and what counts as neither.
+#[test]
+fn lines_are_counted_by_room_without_tests() {
+    let folder = tempfile::tempdir().unwrap();
+    let inline = "fn product() {}\n\n#[cfg(test)]\nmod tests {\n    const A: &str = r#\"\n}\n\"#;\n}\n\n\
+                  /// Product again.\n#[cfg(test)]\n#[derive(Debug)]\nstruct Seen {\n}\n";
+    let declared = "#[cfg(test)]\npub(crate) mod only;\nmod own;\n";
+    for (path, text) in [
+        ("part/src/lib.rs", inline),
+        ("part/src/page.rs", declared),
+        ("part/src/page/only.rs", "mod deeper;\n"),
+        ("part/src/page/only/deeper.rs", "//! Tests.\n\n"),
+        ("part/src/page/own.rs", "// Product.\n"),
+        ("part/tests/a.rs", "//! Tests.\n"),
+        ("part/benches/b.rs", "//! Neither.\n"),
+        ("kit/src/a.ts", "// Product.\n"),
+        ("kit/src/_generated.py", "# Neither.\n"),
+        ("kit/tests/a.py", "# Tests.\n"),
+    ] {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let began = Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(folder.path())
+        .status();
+    assert!(began.unwrap().success());
+
+    let output = Command::new("sh")
+        .arg(repository().join("tests/lines.sh"))
+        .arg(folder.path())
+        .output()
+        .unwrap();
+
+    let table = String::from_utf8(output.stdout).unwrap();
+    let rows: Vec<Vec<_>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ["room", "product", "tests"],
+            ["kit", "1", "1"],
+            ["part", "6", "16"],
+            ["sum", "7", "17"],
+        ]
+    );
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {

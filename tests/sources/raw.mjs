@@ -62,6 +62,14 @@ export async function fetched(on, url) {
   return { status: response.status, type: response.headers.get("content-type"), bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
+/** Asks the client of a source on standard input and output, and answers what it is answered. */
+export const ask = (method, params) => new Promise((resolve) => {
+  const id = `ask${asked.size}`;
+  asked.set(id, resolve);
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+});
+const asked = new Map();
+
 const refuse = (code, message) => { throw Object.assign(new Error(message), { code }); };
 
 /** Serves tools, and resources by their addresses. */
@@ -113,7 +121,9 @@ export function serve(tools, resources = {}) {
 
 function overStdio(answer) {
   createInterface({ input: process.stdin }).on("line", async (line) => {
-    const told = await answer(JSON.parse(line));
+    const message = JSON.parse(line);
+    if (!message.method) return void asked.get(message.id)?.(message.result ?? message.error);
+    const told = await answer(message);
     if (told) process.stdout.write(`${JSON.stringify(told)}\n`);
   });
 }

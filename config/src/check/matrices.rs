@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use packtrain_yaml::suggest::closest;
+
 use super::Violation;
 use crate::key::KeyPath;
 use crate::settings::{Mask, Matrix};
-use crate::suggest::nearest;
 
 type Checked = Result<(), Violation>;
 
@@ -86,7 +87,7 @@ fn combination(
         let key = key.child(axis);
         let Some(values) = known.get(axis.as_str()) else {
             let unknown = Violation::new(key, format!("there is no axis `{axis}`"));
-            return Err(match nearest(axis, known.keys().copied()) {
+            return Err(match closest(axis, known.keys().copied()) {
                 Some(meant) => unknown.hint(format!("did you mean `{meant}`?")),
                 None => {
                     let names: Vec<_> = known.keys().copied().collect();

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use packtrain_yaml::suggest::closest;
+
 use super::{Violation, absolute_url, longer_than_nothing};
 use crate::key::KeyPath;
 use crate::placeholder::{PLACEHOLDERS, placeholders};
 use crate::settings::{McpServer, Restart, Stop, Transport};
-use crate::suggest::nearest;
 use crate::value::{Port, capture_groups};
 
 /// Most calls to a source at a time.
@@ -17,31 +18,36 @@ const MAX_REPLICAS: u32 = 64;
 
 type Checked = Result<(), Violation>;
 
-pub(super) fn sources(servers: &[McpServer]) -> Checked {
+pub(super) fn sources(servers: &[McpServer], check: &mut impl FnMut(Checked)) {
     let mut names = HashSet::new();
     for (index, server) in servers.iter().enumerate() {
         let key = KeyPath::new(["mcpServers"]).child(index.to_string());
-        place(&key, server)?;
-        command(&key, server)?;
-        applicable(&key, server)?;
-        texts(&key, server)?;
-        values(&key, server)?;
+        let rules = [place, command, applicable, texts, values];
+        check(rules.iter().try_for_each(|rule| rule(&key, server)));
         if !names.insert(&server.name) {
             let message = format!("duplicate tool source name `{}`", server.name);
-            return Err(Violation::new(key.child("name"), message));
+            check(Err(Violation::new(key.child("name"), message)));
         }
     }
-    Ok(())
 }
 
 /// A source is started in one way, or is already running.
 fn place(key: &KeyPath, server: &McpServer) -> Checked {
-    if !server.command.is_empty() && server.script.is_some() {
-        let message = "`command` and `script` are mutually exclusive";
-        return Err(Violation::new(key.child("script"), message));
+    let ways = [
+        ("command", !server.command.is_empty()),
+        ("script", server.script.is_some()),
+        ("trailmap", server.trailmap.is_some()),
+    ];
+    let mut ways = ways.into_iter().filter(|(_, is_given)| *is_given);
+    if let (Some((first, _)), Some((second, _))) = (ways.next(), ways.next()) {
+        let message = format!("`{first}` and `{second}` are mutually exclusive");
+        return Err(Violation::new(key.child(second), message));
     }
     if !server.is_started() && server.url.is_none() {
-        let message = format!("`{}` has no `command`, `script` or `url`", server.name);
+        let message = format!(
+            "`{}` has no `command`, `script`, `trailmap` or `url`",
+            server.name
+        );
         return Err(Violation::new(key.clone(), message));
     }
     absolute_url(&key.child("url"), server.url.as_deref())
@@ -117,7 +123,7 @@ fn texts(key: &KeyPath, server: &McpServer) -> Checked {
                 |message: &str| Violation::new(key.clone(), format!("`{{{word}}}` {message}"));
             if !PLACEHOLDERS.contains(&word) {
                 return Err(wrong("is not a placeholder").hint(
-                    match nearest(word, PLACEHOLDERS) {
+                    match closest(word, PLACEHOLDERS) {
                         Some(meant) => format!("did you mean `{{{meant}}}`?"),
                         None => format!("available: {{{}}}", PLACEHOLDERS.join("}, {")),
                     },

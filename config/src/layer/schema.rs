@@ -16,10 +16,9 @@ pub(crate) struct Setting {
 /// What a setting's value looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// A text or a number, which is written as a text here.
     Text,
     Flag,
-    Whole,
-    Number,
     /// Texts, separated by commas where there is just one line for them.
     List,
 }
@@ -54,14 +53,6 @@ impl Kind {
                 "false" | "no" | "off" | "0" => Ok(json!(false)),
                 _ => Err(format!("`{text}` is not true or false")),
             },
-            Self::Whole => text
-                .parse::<u64>()
-                .map(|number| json!(number))
-                .map_err(|_| format!("`{text}` is not a whole number, 0 or more")),
-            Self::Number => text
-                .parse::<f64>()
-                .map(|number| json!(number))
-                .map_err(|_| format!("`{text}` is not a number")),
             Self::List => {
                 let items = text
                     .split(',')
@@ -107,8 +98,6 @@ fn walk(schema: &Value, node: &Value, key: &KeyPath, settings: &mut Vec<Setting>
             Kind::List
         }
         "boolean" => Kind::Flag,
-        "integer" => Kind::Whole,
-        "number" => Kind::Number,
         _ => Kind::Text,
     };
     settings.push(Setting {

@@ -188,7 +188,7 @@ impl<'de> Deserialize<'de> for AxisValue {
             }
 
             fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<AxisValue, E> {
-                self.visit_str(&value.to_string())
+                self.visit_str(&format!("{value:?}"))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<AxisValue, A::Error> {

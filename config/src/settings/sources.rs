@@ -2,6 +2,7 @@
 //! a list, and written as one without what is as by default.
 
 use std::fmt;
+use std::path::Path;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::de::{
@@ -52,10 +53,9 @@ impl<'de> DeserializeSeed<'de> for Named {
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<McpServer, D::Error> {
         let mut server = McpServer::deserialize(deserializer)?;
-        let script = server
-            .script
-            .as_deref()
-            .and_then(|script| script.file_stem());
+        let folder = server.trailmap.as_deref().and_then(Path::parent);
+        let script = server.script.as_deref().and_then(Path::file_stem);
+        let script = script.or_else(|| folder?.file_name());
         match self.0 {
             Some(key) if !server.name.is_empty() && server.name != key => {
                 let message = format!("`name` is `{}`, but the key is `{key}`", server.name);

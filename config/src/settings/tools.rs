@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::placeholder::placeholders;
 use crate::value::{Backoff, HumanDuration, Port, one_or_many};
 
-/// A tool source, an MCP server. `command`, `script` or `url` says where it is.
+/// A tool source, an MCP server. `command`, `script`, `trailmap` or `url` says where it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct McpServer {
@@ -31,6 +31,9 @@ pub struct McpServer {
     pub working_dir: Option<PathBuf>,
     /// A TypeScript, JavaScript or Python file to start with the runtime for it.
     pub script: Option<PathBuf>,
+    /// A `trailmap.yaml` whose TypeScript tools are served. Those of a Trailblaze workspace are found
+    /// by themselves where no `mcpServers` are configured.
+    pub trailmap: Option<PathBuf>,
     /// How it is called. By default, a source that is started gets http when several devices use it
     /// or something is set that only http has, and stdio otherwise.
     pub transport: Option<Transport>,
@@ -88,6 +91,7 @@ impl Default for McpServer {
             env: BTreeMap::new(),
             working_dir: None,
             script: None,
+            trailmap: None,
             transport: None,
             url: None,
             headers: BTreeMap::new(),
@@ -116,7 +120,7 @@ impl McpServer {
 
     /// Whether the source is a program to start, not one that is already running.
     pub fn is_started(&self) -> bool {
-        !self.command.is_empty() || self.script.is_some()
+        !self.command.is_empty() || self.script.is_some() || self.trailmap.is_some()
     }
 
     /// The transport, as far as the configuration says it: what only http has makes it http.
@@ -152,7 +156,7 @@ impl McpServer {
     /// search path, and what is no file is left as it is for its message.
     pub(crate) fn resolve_paths(&mut self, base: &Path) {
         let is_fixed = |path: &Path| path.is_absolute() || path.starts_with("{run_dir}");
-        for path in [&mut self.script, &mut self.working_dir] {
+        for path in [&mut self.script, &mut self.trailmap, &mut self.working_dir] {
             if let Some(path) = path.as_mut().filter(|path| !is_fixed(path)) {
                 *path = base.join(&*path);
             }

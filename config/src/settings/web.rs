@@ -12,6 +12,8 @@ use crate::value::Viewport;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct WebSlot {
+    /// What renders its pages.
+    pub engine: Engine,
     /// Size of the page in CSS pixels.
     pub viewport: Option<Viewport>,
     /// A device from Playwright's list whose viewport, scale and user agent are taken over.
@@ -44,7 +46,7 @@ pub struct WebSlot {
     pub headless: bool,
     /// Whether the browser is shared with other web devices.
     pub isolation: Isolation,
-    /// The browser to start instead of the one that is found.
+    /// The browser to start instead of the one that is found; one of the device's engine.
     pub executable: Option<PathBuf>,
     /// More arguments for the browser.
     pub args: Vec<String>,
@@ -65,6 +67,7 @@ pub struct WebSlot {
 impl Default for WebSlot {
     fn default() -> Self {
         Self {
+            engine: Engine::default(),
             viewport: None,
             emulate: None,
             locale: None,
@@ -88,6 +91,17 @@ impl Default for WebSlot {
             extra_headers: BTreeMap::new(),
         }
     }
+}
+
+/// What renders pages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// Chromium, Chrome, Edge.
+    #[default]
+    Chromium,
+    /// Firefox as it is released.
+    Firefox,
 }
 
 /// The colours a page is asked for.

@@ -4,13 +4,11 @@ use super::project::Project;
 use crate::ConfigError;
 
 #[test]
-fn an_unknown_key_is_shown_with_file_line_mark_and_the_key_that_was_meant() {
+fn an_unknown_key_is_shown_with_file_line_and_the_key_that_was_meant() {
     let project = Project::new("devices:\n  web:\n    phone:\n      viewprt: 1280x800\n");
     assert_eq!(
         project.complaint(),
         "packtrain.yaml:4:7: devices.web.phone.viewprt: unknown key `viewprt`\n\
-         4 |       viewprt: 1280x800\n\
-         \u{20} |       ^\n\
          hint: did you mean `viewport`?"
     );
 }
@@ -41,7 +39,7 @@ fn a_key_in_the_wrong_place_is_sent_to_the_right_one() {
 fn a_key_like_no_other_gets_the_list_of_keys() {
     let complaint = Project::new("devices:\n  zx: 1\n").complaint();
     assert!(
-        complaint.ends_with("hint: known keys: web, android, ios, virtual"),
+        complaint.ends_with("hint: known keys: web, android, ios, virtual, idleTimeout"),
         "{complaint}"
     );
 }
@@ -52,9 +50,7 @@ fn an_unknown_word_is_shown_with_the_words_there_are() {
     assert_eq!(
         complaint,
         "packtrain.yaml:1:34: devices.web.a.colorScheme: \
-         `drak` is not one of light, dark, no-preference\n\
-         1 | devices: {web: {a: {colorScheme: drak}}}\n\
-         \u{20} |                                  ^\n\
+         unknown value `drak`\n\
          hint: did you mean `dark`?"
     );
 }
@@ -64,11 +60,11 @@ fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
     for (yaml, words) in [
         (
             "run: {retries: many}",
-            "run.retries: expected a whole number, 0 or more",
+            "run.retries: expected a whole number from 0 to 4294967295",
         ),
         (
             "run: {retries: -1}",
-            "run.retries: expected a whole number, 0 or more",
+            "run.retries: expected a whole number from 0 to 4294967295",
         ),
         (
             "run: {failFast: perhaps}",
@@ -77,14 +73,14 @@ fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
         ("target: [shop]", "target: expected text"),
         (
             "mcpServers: {name: acme}",
-            "mcpServers.name: expected keys and values",
+            "mcpServers.name: expected a mapping",
         ),
         (
             "mcpServers: acme",
             "mcpServers: expected a list, or entries by name",
         ),
-        ("devices: web", "devices: expected keys and values"),
-        ("- target", "packtrain.yaml:1:1: expected keys and values"),
+        ("devices: web", "devices: expected a mapping"),
+        ("- target", "packtrain.yaml:1:1: expected a mapping"),
         (
             "mcpServers: [{command: acme}]",
             "mcpServers.0: `name` is missing",
@@ -118,10 +114,7 @@ fn a_duplicate_key_is_pointed_at() {
     let complaint = Project::new("target: a.b\nrun: {}\ntarget: c.d\n").complaint();
     assert_eq!(
         complaint,
-        "packtrain.yaml:3:1: target: duplicate key `target`\n\
-         3 | target: c.d\n\
-         \u{20} | ^\n\
-         hint: remove one of them"
+        "packtrain.yaml:3:1: the key `target` is given twice, first on line 1"
     );
 }
 
@@ -146,11 +139,26 @@ fn broken_yaml_names_the_line() {
 }
 
 #[test]
-fn a_mark_stands_below_its_place_behind_wide_characters() {
-    let complaint = Project::new("targets: {'größe': {baseURL: x}}\n").complaint();
-    let lines: Vec<&str> = complaint.lines().collect();
-    let place = lines[1].chars().position(|c| c == 'U').unwrap() - "base".len();
-    assert_eq!(lines[2].chars().position(|c| c == '^'), Some(place));
+fn all_mistakes_are_told_at_once_and_nothing_that_only_follows_from_them() {
+    let complaint = Project::new(
+        "target: shp\ntargets: {shop: {}}\ndevices:\n  web: {a: {engine: firefx, locle: x}, b: {engine: chromum}}\n  ios: {c: {wdaa: 'http://localhost'}}\nrun:\n  masks: [{ccs: x}, {css: x, text: y}]\n  retries: many\n",
+    )
+    .complaint();
+    let told: Vec<&str> = complaint
+        .lines()
+        .filter(|line| !line.starts_with("hint: "))
+        .collect();
+    let places = [
+        "4:21", "4:29", "4:52", "5:13", "7:12", "8:12", "1:1", "7:21",
+    ];
+    assert_eq!(told.len(), places.len(), "{complaint}");
+    for place in places {
+        let place = format!("packtrain.yaml:{place}: ");
+        assert!(
+            told.iter().any(|line| line.starts_with(&place)),
+            "{place}\n{complaint}"
+        );
+    }
 }
 
 #[test]

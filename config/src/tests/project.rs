@@ -68,8 +68,7 @@ impl Project {
     }
 
     pub(super) fn load(&self) -> Loaded {
-        self.try_load()
-            .unwrap_or_else(|error| panic!("{error}\n{:?}", error.snippet()))
+        self.try_load().unwrap_or_else(|error| panic!("{error}"))
     }
 
     pub(super) fn try_load(&self) -> Result<Loaded, ConfigError> {
@@ -81,16 +80,14 @@ impl Project {
             .expect_err("the configuration should be refused")
     }
 
-    /// The error as a person sees it, without the folder's changing name.
+    /// Each mistake in its place, with its hint, without the folder's changing name.
     pub(super) fn complaint(&self) -> String {
-        let error = self.error();
-        let mut text = error.to_string();
-        for part in [
-            error.snippet(),
-            error.hint().map(|hint| format!("hint: {hint}")),
-        ] {
-            text.extend(part.map(|part| format!("\n{part}")));
-        }
+        let told = self.error().into_diagnostics().into_iter().map(|mistake| {
+            let hint = mistake.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
+            let place = mistake.location();
+            format!("{place}: {}{}", mistake.message, hint.unwrap_or_default())
+        });
+        let text = told.collect::<Vec<_>>().join("\n");
         text.replace(&format!("{}/", self.folder.path().display()), "")
     }
 }

@@ -91,6 +91,7 @@ fn every_variable_is_named_once_and_sets_its_key() {
     assert_eq!(variables["PACKTRAIN_TRAILS_DIR"].to_string(), "trailsDir");
     let value = |key: &str| match key {
         "run.timeout" | "run.timeLimit" | "run.stepTimeout" | "run.retryDelay" => "30s",
+        "devices.idleTimeout" => "2m",
         "run.screenshots" | "run.observe" | "run.trace" => "all",
         "run.parallel" => "2",
         "run.shard" => "split",
@@ -127,6 +128,7 @@ trailsDir: trails
 targets:
   shop: { appIds: { android: com.example.shop, ios: [com.example.shop, com.example.beta] }, baseUrl: "http://localhost:8080" }
 devices:
+  idleTimeout: 20m
   web:
     desktop: { viewport: 1280x800 }
     phone:
@@ -142,7 +144,8 @@ devices:
       storageState: login.json
       headless: true
       isolation: process
-      executable: /usr/bin/chromium
+      engine: firefox
+      executable: /usr/bin/firefox
       args: [--lang=de]
       classifiers: [web, phone]
       dialogs: accept
@@ -158,6 +161,7 @@ devices:
 mcpServers:
   - { name: acme, command: python, args: [acme_tools.py], env: { A: b }, workingDir: tools }
   - { name: web-team, script: ./tools.ts, transport: stdio }
+  - { name: upstream, trailmap: trails/config/trailmaps/shop/trailmap.yaml }
   - { name: shared, transport: http, url: "http://127.0.0.1:9000/mcp" }
   - name: everything
     command: [npx, -y, server]

@@ -95,8 +95,11 @@ fn a_mistake_in_tool_sources_costs_nothing_else() {
     let [warning] = &loaded.warnings[..] else {
         panic!("{:?}", loaded.warnings);
     };
-    assert_eq!(warning.position.line, 4);
-    assert_eq!(warning.message, "ignored: unknown key `runtime`");
+    assert_eq!(warning.span.unwrap().start.line, 4);
+    assert_eq!(
+        warning.message,
+        "ignored: mcpServers.acme.runtime: unknown key `runtime`"
+    );
 }
 
 #[test]
@@ -150,8 +153,14 @@ fn what_means_nothing_here_is_a_warning_with_its_line() {
     assert_eq!(
         words,
         [
-            format!("{}:2: `llm` is not used by Packtrain", path.display()),
-            format!("{}:4: `providers` is not used by Packtrain", path.display()),
+            format!(
+                "{}:2:1: warning: `llm` is not used by Packtrain",
+                path.display()
+            ),
+            format!(
+                "{}:4:1: warning: `providers` is not used by Packtrain",
+                path.display()
+            ),
         ]
     );
 }
@@ -185,4 +194,94 @@ fn a_variable_can_lead_to_another_workspace() {
         .file("elsewhere/trailblaze.yaml", "targets: [clock]\n")
         .variable("TRAILBLAZE_CONFIG_DIR", "elsewhere");
     assert!(project.load().config.targets.contains_key("clock"));
+}
+
+#[test]
+fn typed_tools_of_trailmaps_are_tool_sources_without_a_line_of_configuration() {
+    let tools = "trails/config/trailmaps/shop/tools";
+    let typed = |name: &str| {
+        format!(
+            "// export const in_aComment = trailblaze.tool(x);\nexport const {name} = trailblaze.tool<Args>(\n  {{}}, async () => 'x');\n"
+        )
+    };
+    let project = Project::empty()
+        .file(ANCHOR, "targets: [shop, clock]\n")
+        .file(
+            "trails/config/trailmaps/shop/trailmap.yaml",
+            "target:\n  tools: [shop_a, shop_c, inputText]\n  platforms: { ios: { tools: [shop_b] }, web: }\n",
+        )
+        .file("trails/config/trailmaps/clock/trailmap.yaml", "target: {}\n")
+        .file(&format!("{tools}/shop_a.ts"), &typed("shop_a"))
+        .file(&format!("{tools}/ios/shop_b.ts"), &typed("shop_b"))
+        .file(&format!("{tools}/shop_unlisted.ts"), &typed("shop_unlisted"))
+        .file(&format!("{tools}/old/shop_a.ts"), &format!("/*\n{}*/\n", typed("shop_a")))
+        .file(&format!("{tools}/shop_a.test.ts"), &typed("shop_a"))
+        .file(&format!("{tools}/shop_c.js"), "export async function shop_c() {}\n")
+        .file(
+            &format!("{tools}/shop_c.yaml"),
+            "script: ./shop_c.js\nname: shop_c\ninputSchema: { path: { type: string, required: false }, to: {} }\n",
+        )
+        .file(&format!("{tools}/mcp/tools.ts"), "new StdioServerTransport();\n");
+    let sources = project.load().config.mcp_servers;
+    let map = project.path("trails/config/trailmaps/shop/trailmap.yaml");
+    let found: Vec<_> = sources
+        .iter()
+        .map(|source| (source.name.as_str(), &source.trailmap, &source.script))
+        .collect();
+    let script = project.path(&format!("{tools}/mcp/tools.ts"));
+    assert_eq!(
+        found,
+        [
+            ("trailmap-shop", &Some(map.clone()), &None),
+            ("trailmap-shop-server-1", &None, &Some(script)),
+        ]
+    );
+    let tools = crate::scripts(&map).tools;
+    let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["shop_a", "shop_b", "shop_c"]);
+    assert!(
+        tools[0].file.ends_with("tools/shop_a.ts"),
+        "not what is commented out"
+    );
+    let told = serde_json::to_value(&tools[2]).unwrap();
+    assert_eq!(told["inputSchema"]["required"], serde_json::json!(["to"]));
+    assert_eq!(
+        told["inputSchema"]["properties"]["path"]["type"],
+        serde_json::json!("string")
+    );
+    let configured = project.file("packtrain.yaml", "mcpServers: []\n");
+    assert_eq!(configured.load().config.mcp_servers, []);
+}
+
+#[test]
+fn a_trailmap_that_is_found_replaces_no_source_that_is_configured() {
+    let tool = "export const a = trailblaze.tool(async () => 'x');\n";
+    let map = "trails/config/trailmaps/shop/trailmap.yaml";
+    let project = Project::empty()
+        .file(ANCHOR, "targets: [shop, clock]\n")
+        .file(map, "target: {}\n")
+        .file("trails/config/trailmaps/shop/tools/a.ts", tool)
+        .file(
+            "trails/config/trailmaps/clock/trailmap.yaml",
+            "target: {}\n",
+        )
+        .file("trails/config/trailmaps/clock/tools/a.ts", tool)
+        .user("mcpServers:\n  acme: {command: x}\n  trailmap-shop: {command: y}\n");
+    let names = |project: &Project| -> Vec<String> {
+        let sources = project.load().config.mcp_servers.into_iter();
+        sources
+            .map(|source| [vec![source.name], source.command].concat().join(" "))
+            .collect()
+    };
+    assert_eq!(
+        names(&project),
+        ["acme x", "trailmap-shop y", "trailmap-clock"]
+    );
+    let Origin::File { layer, .. } = project.load().origin(&key("mcpServers.0.command")) else {
+        panic!("no file");
+    };
+    assert_eq!(layer, FileLayer::User);
+    let own =
+        "mcpServers: [{name: shop, trailmap: trailmaps/shop/trailmap.yaml}]\ntargets: [shop]\n";
+    assert_eq!(names(&project.file(ANCHOR, own)), ["shop"]);
 }

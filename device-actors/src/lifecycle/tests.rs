@@ -3,7 +3,10 @@
 use packtrain_drivers::{DeviceId, Platform, Size};
 use proptest::prelude::*;
 
+use std::time::Duration;
+
 use super::*;
+use crate::device::LEASE_IDLE_TIMEOUT as LEASE_IDLE;
 
 /// What a driver task, a lease and those who wait can do, as far as it is possible at the moment.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +82,7 @@ impl World {
     fn tell(&mut self, event: Event) {
         let at = Moment {
             now: self.now,
-            lease_used: self.lease_used,
+            lease_idle_at: self.lease_used + LEASE_IDLE,
         };
         for effect in self.lifecycle.handle(event, at).0 {
             self.carry_out(effect);
@@ -168,7 +171,7 @@ impl World {
                 self.now += Duration::from_secs(u64::from(seconds % 1200));
             }
             (Action::Wake, _) => {
-                if let Some(at) = self.lifecycle.wake_at(self.lease_used) {
+                if let Some(at) = self.lifecycle.wake_at(self.lease_used + LEASE_IDLE) {
                     self.now = self.now.max(at);
                     self.tell(Event::Woken);
                 }

@@ -31,15 +31,16 @@ pub(crate) struct Seen {
 
 /// A field that takes text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Field {
+pub(crate) struct Field {
     id: Option<String>,
     /// Of a password only the number of characters is told.
     is_password: bool,
-    held: String,
+    pub(crate) held: String,
 }
 
 impl Field {
-    fn focused(screen: &Screen) -> Option<Self> {
+    /// The one that has the focus.
+    pub(crate) fn focused(screen: &Screen) -> Option<Self> {
         let mut nodes = screen.tree.nodes().iter();
         nodes.find_map(|node| match &node.detail {
             NodeDetail::Android(node) if node.is_focused && node.is_editable => Some(Self {
@@ -116,6 +117,13 @@ impl AndroidDevice {
         command: InputCommand,
         deadline: Instant,
     ) -> Result<Vec<String>> {
+        let types = match &command {
+            InputCommand::Text(text) => !text.is_empty(),
+            other => matches!(other, InputCommand::Paste),
+        };
+        if types {
+            self.await_focus(command.name(), deadline).await?;
+        }
         let before = self.remember(None);
         let error = match self.input(command.clone(), deadline).await {
             Ok(()) => return Ok(Vec::new()),

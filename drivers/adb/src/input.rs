@@ -2,15 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::{DriverError, InputCommand, NodeDetail, Point};
+use packtrain_drivers::{DriverError, InputCommand, Point};
 
 use crate::agent::Keycode;
 use crate::device::{AndroidDevice, Result, unmet};
+use crate::effect::Field;
 
 /// How long the keyboard may take to go.
 const KEYBOARD_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often it is asked for.
 const KEYBOARD_POLL: Duration = Duration::from_millis(100);
+/// How long a field may take to get the focus that a touch gave it.
+const FOCUS_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often it is looked for.
+const FOCUS_POLL: Duration = Duration::from_millis(150);
 /// The longest a finger stays on the glass.
 const GESTURE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most characters erased at once.
@@ -60,20 +65,35 @@ impl AndroidDevice {
                 Ok(self.agent.press(&keys, deadline).await?)
             }
             None => {
-                let screen = self.read(deadline).await?;
-                let length = screen.tree.nodes().iter().find_map(|node| {
-                    let NodeDetail::Android(node) = &node.detail else {
-                        return None;
-                    };
-                    (node.is_focused && node.is_editable)
-                        .then(|| node.text.as_ref().map_or(0, |text| text.chars().count()))
-                });
-                match length {
+                let field = Field::focused(&self.read(deadline).await?);
+                match field.map(|field| field.held.chars().count()) {
                     None => Err(unmet("erase text: no field has the focus")),
                     Some(0) => Ok(()),
                     Some(length) => Ok(self.agent.clear_field(length, deadline).await?),
                 }
             }
+        }
+    }
+
+    /// Waits until something takes text: the keyboard is up, as for a terminal or a game that
+    /// accessibility knows no field of, or a field has the focus without one.
+    ///
+    /// # Errors
+    /// [`DriverError::Unmet`] when nothing does.
+    pub(crate) async fn await_focus(&self, doing: &str, deadline: Instant) -> Result<()> {
+        let limit = deadline.min(Instant::now() + FOCUS_TIMEOUT);
+        loop {
+            // A tenth of the time that reading the screen takes.
+            if self.has_keyboard(deadline).await?
+                || Field::focused(&self.read(deadline).await?).is_some()
+            {
+                return Ok(());
+            }
+            if Instant::now() + FOCUS_POLL >= limit {
+                let what = format!("{doing}: no field has the focus; tap one first");
+                return Err(unmet(what));
+            }
+            tokio::time::sleep(FOCUS_POLL).await;
         }
     }
 

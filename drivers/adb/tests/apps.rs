@@ -264,6 +264,8 @@ async fn nothing_in_an_argument_means_anything_to_the_devices_shell() {
             format!("\\' ; touch {marker}; \\'"),
             format!("> {marker}"),
         ] {
+            device.open_shop().await;
+            device.tap("email").await;
             let said = device.json(shell(&["echo", &hostile])).await;
             assert_eq!(said["stdout"], format!("{hostile}\n"));
             let all = [

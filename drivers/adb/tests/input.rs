@@ -99,6 +99,25 @@ async fn text_is_erased_in_part_or_as_a_whole() {
 }
 
 #[tokio::test]
+async fn text_that_nobody_takes_is_a_failed_step() {
+    all_ways(NO_FAULTS, async |device| {
+        device.open_shop().await;
+        for command in [InputCommand::Text("x".into()), InputCommand::Paste] {
+            let doing = command.name();
+            let error = device.err(Command::Input(command)).await;
+            assert_eq!(error.fault(), Fault::App);
+            let expected = format!("{doing}: no field has the focus; tap one first");
+            assert_eq!(error.to_string(), expected);
+        }
+        device.fill("email", "ann").await;
+        device.input(InputCommand::HideKeyboard).await;
+        device.input(InputCommand::Text("a".into())).await;
+        assert_eq!(device.variable("email"), "anna", "the field kept the focus");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn erasing_without_a_field_is_a_failed_step() {
     all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;

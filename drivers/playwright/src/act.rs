@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 use crate::calls::Call;
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
+use crate::focus;
+use crate::hidden;
 use crate::locate::Candidate;
 use crate::navigate::{self, HistoryStep};
 use crate::session::Session;
@@ -71,18 +73,29 @@ pub(crate) async fn type_text(
     clear_first: bool,
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    if target.is_empty() {
-        let page = session.page()?;
-        let typed = page.keyboard().type_text(text, None).await;
-        typed.map_err(|error| wire::translate(&error, "type"))?;
-        return done();
+    if clear_first && !target.is_empty() {
+        let params = json!({ "value": text });
+        return on_element(session, target, ctx, "fill", "type into", params).await;
     }
-    let (method, params) = if clear_first {
-        ("fill", json!({ "value": text }))
+    let report = if target.is_empty() {
+        focus::await_focus(session, ctx).await?;
+        ActionReport::default()
     } else {
-        ("type", json!({ "text": text }))
+        focus::give_focus(session, target, ctx).await?.report()
     };
-    on_element(session, target, ctx, method, "type into", params).await
+    let keyboard = session.page()?.keyboard();
+    let typed = async {
+        if clear_first {
+            keyboard.press("ControlOrMeta+a", None).await?;
+            if text.is_empty() {
+                keyboard.press("Delete", None).await?;
+            }
+        }
+        keyboard.type_text(text, None).await
+    };
+    let typed = typed.await;
+    typed.map_err(|error| wire::translate(&error, "type"))?;
+    Ok(Observation::Done(report))
 }
 
 pub(crate) async fn scroll(
@@ -127,6 +140,9 @@ pub(crate) async fn input(
 ) -> Result<Observation> {
     if matches!(command, InputCommand::Key(Key::Back)) {
         return navigate::step(session, HistoryStep::Back, ctx).await;
+    }
+    if matches!(command, InputCommand::Text(_)) {
+        focus::await_focus(session, ctx).await?;
     }
     let page = session.page()?;
     let acted: std::result::Result<(), Error> = match command {
@@ -206,7 +222,7 @@ pub(crate) fn unsupported(command: &str) -> DriverError {
     }
 }
 
-async fn on_element(
+pub(crate) async fn on_element(
     session: &Session,
     target: &WebTarget,
     ctx: &CommandContext,
@@ -231,7 +247,9 @@ async fn on_element(
         ctx.remaining_up_to(ACTIONABLE_TIMEOUT),
     )
     .await;
-    acted.map_err(|error| wire::translate(&error, &format!("{verb} {}", found.by())))?;
+    if let Err(error) = acted {
+        return Err(not_ready(session, &found.selector, &error, verb, found.by()).await);
+    }
     Ok(Observation::Done(found.report()))
 }
 
@@ -279,7 +297,29 @@ async fn at_once(
         Err(error) if !wire::was_found(&error) => {
             Err(find::absent(session, by, Some(&candidate.selector), begun.elapsed()).await)
         }
-        Err(error) => Err(wire::translate(&error, &format!("{verb} {by}"))),
+        Err(error) => Err(not_ready(session, &candidate.selector, &error, verb, by).await),
+    }
+}
+
+/// Why an element that is there was not acted on: that it cannot be seen says more than how long
+/// that was waited for.
+async fn not_ready(
+    session: &Session,
+    selector: &str,
+    error: &Error,
+    verb: &str,
+    by: &str,
+) -> DriverError {
+    let error = wire::translate(error, &format!("{verb} {by}"));
+    match error {
+        DriverError::Unmet { log, what } => match hidden::why(session, selector).await {
+            Some(why) => DriverError::Unmet {
+                what: format!("{verb} {by}: it is there, but {why}"),
+                log,
+            },
+            None => DriverError::Unmet { what, log },
+        },
+        other => other,
     }
 }
 

@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 
+use packtrain_drivers::selector::{is_role, quoted_label};
 use packtrain_drivers::tree::WebNode;
 use packtrain_drivers::{NodeDetail, NodeId, Rect, SnapshotRef, TextMatch, Tree, TreeBuilder};
 
-use crate::locate::{self, Candidate, ROLES};
+use crate::locate::{self, Candidate};
 
 /// Always listed.
 const INTERACTIVE: [&str; 13] = [
@@ -232,7 +233,7 @@ impl Line {
     fn descriptor(&self) -> String {
         match self.label() {
             Some(label) if self.role == "text" => format!("text: {label}"),
-            Some(label) => format!("{} \"{label}\"", self.role),
+            Some(label) => format!("{} {}", self.role, quoted_label(label)),
             None => self.role.clone(),
         }
     }
@@ -242,7 +243,7 @@ impl Line {
     fn is_listed(&self) -> bool {
         let role = self.role.as_str();
         INTERACTIVE.contains(&role)
-            || (self.label().is_some() && ROLES.contains(&role) && !STRUCTURAL.contains(&role))
+            || (self.label().is_some() && is_role(role) && !STRUCTURAL.contains(&role))
     }
 
     fn attribute(&self, name: &str) -> Option<&str> {
@@ -442,7 +443,7 @@ mod tests {
         let aria = read(PAGE);
         assert_eq!(
             aria.list,
-            "banner:\n  [e1] link \"Home\"\nmain:\n  [e2] heading \"Cart \"now\"\"\n  list:\n    \
+            "banner:\n  [e1] link \"Home\"\nmain:\n  [e2] heading \"Cart \\\"now\\\"\"\n  list:\n    \
              [e3] listitem \"Apple\"\n      [e4] button \"Add\"\n      [e5] button \"Add\" [disabled]\n  \
              [e6] checkbox \"a: b\" [checked]\n  [e7] textbox \"Email\": me@example.com\n  \
              text: Total 5"

@@ -27,6 +27,8 @@ const QUIET: [&str; 5] = [
 
 /// Firefox as it is released, in Playwright's words; its plain `firefox` is a build of its own.
 const RELEASED_FIREFOX: &str = "moz-firefox";
+/// Characters of each line that a browser says when it does not start.
+const MAX_LINE: usize = 300;
 /// So many Firefoxes that nobody uses are kept: each set of preferences takes one, and none is cheap.
 const IDLE_FIREFOXES: usize = 2;
 
@@ -60,6 +62,15 @@ pub(crate) struct RunningBrowser {
 pub(crate) struct BrowserHandle {
     pub(crate) running: Arc<RunningBrowser>,
     isolation: Isolation,
+}
+
+/// Whose browser a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Its device's, which stays for other sessions.
+    Devices,
+    /// Its own.
+    Sessions,
 }
 
 impl BrowserHandle {
@@ -158,6 +169,7 @@ async fn start(host: &Host, launch: &BrowserLaunch) -> Result<Arc<RunningBrowser
         Engine::Firefox => {
             let preferences = launch.preferences.clone().into_iter().collect();
             let options = options
+                .args(launch.args.clone())
                 .channel(RELEASED_FIREFOX.to_owned())
                 .firefox_user_prefs(preferences);
             (playwright.firefox(), options)
@@ -189,14 +201,42 @@ async fn start(host: &Host, launch: &BrowserLaunch) -> Result<Arc<RunningBrowser
     }))
 }
 
-/// Playwright's launch errors are pages long; the cause is in the first lines that say something.
+/// Playwright's launch errors are pages long; the cause is in the first lines that say something, and
+/// the browser's command line is none of it.
 fn launch_message(error: &Error) -> String {
     let text = error.to_string();
-    let told: Vec<_> = text
+    let told: Vec<String> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with(['╔', '║', '╚']))
+        .filter(|line| !matches!(*line, "Browser logs:" | "Call log:"))
+        .filter(|line| !line.contains("<launching>") && line.matches(" --").count() < 3)
         .take(3)
+        .map(|line| line.chars().take(MAX_LINE).collect())
         .collect();
     told.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_that_does_not_start_is_told_without_its_command_line() {
+        let error = Error::ProtocolError(
+            "browserType.launch: Target page, context or browser has been closed
+Browser logs:
+
+<launching> /usr/bin/chromium --disable-field-trial-config --headless --no-sandbox --mute-audio
+<launched> pid=77
+[pid=77][err] chromium: error while loading shared libraries: libnss3.so
+Call log:
+  - <launching> /usr/bin/chromium --disable-field-trial-config --headless --no-sandbox
+  - [pid=77] <process did exit: exitCode=127, signal=null>"
+                .to_owned(),
+        );
+        let told = launch_message(&error);
+        assert!(told.contains("libnss3.so"), "{told}");
+        assert!(!told.contains("--"), "{told}");
+    }
 }

@@ -46,7 +46,7 @@ impl Configuration {
     /// [`DriverError::Invalid`] for a value that is none of its axis.
     pub(crate) fn new(slot: &WebSlot, options: &SessionOptions) -> Result<Self, DriverError> {
         let mut made = Self {
-            engine: Engine::Chromium,
+            engine: slot.engine,
             slot: slot.clone(),
             text_scale: None,
             is_slow: false,
@@ -73,6 +73,7 @@ impl Configuration {
         let slot = &mut self.slot;
         match axis {
             "engine" if value == "firefox" => self.engine = Engine::Firefox,
+            "engine" => self.engine = Engine::Chromium,
             "viewport" => slot.viewport = axes::size(value),
             "scale" => slot.device_scale_factor = value.parse().ok(),
             "touch" => slot.touch = Some(value == "true"),
@@ -96,11 +97,6 @@ impl Configuration {
     /// Whether the network is to be slowed down, and can be.
     pub(crate) fn slows(&self) -> bool {
         self.is_slow && self.engine == Engine::Chromium
-    }
-
-    /// Whether the browser that a device is connected to will not do.
-    pub(crate) fn takes_another_browser(&self) -> bool {
-        self.engine == Engine::Firefox || self.slows()
     }
 
     /// Preferences of a Firefox process: what it accepts for a context, and ignores.

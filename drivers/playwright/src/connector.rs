@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use packtrain_drivers::{
     BoxFuture, Classifier, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError,
-    EventSink, Platform, Size,
+    EventSink, Platform, SessionOptions, Size,
 };
 use tokio::sync::Mutex;
 
 use crate::browser::{BrowserHandle, BrowserLaunch, Browsers};
 use crate::configuration::{Configuration, Engine};
 use crate::driver::WebDriver;
+use crate::executable;
 use crate::host::{Host, HostError};
 use crate::install::{Found, Installation};
-use crate::slot::WebSlot;
+use crate::slot::{Isolation, WebSlot};
 
 /// All web devices of a program: the driver process they share and their browsers.
 pub struct WebPool {
@@ -35,44 +36,48 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// A browser for one session, which is not its device's own.
+    /// What a session's browser is started with.
     ///
     /// # Errors
-    /// When there is none, or it does not start.
-    pub(crate) async fn browser_for(
-        &self,
-        configuration: &Configuration,
-    ) -> Result<BrowserHandle, HostError> {
+    /// When there is no such browser.
+    pub(crate) fn launch(&self, configuration: &Configuration) -> Result<BrowserLaunch, HostError> {
         let slot = &configuration.slot;
-        let launch = match configuration.engine {
-            Engine::Firefox => BrowserLaunch {
-                engine: Engine::Firefox,
-                executable: self.firefox.clone().ok_or(HostError::NoFirefox)?,
-                headed: slot.headed,
-                args: Vec::new(),
-                is_slow: false,
-                preferences: configuration.firefox_preferences(),
-            },
-            Engine::Chromium => BrowserLaunch {
-                is_slow: configuration.slows(),
-                ..chromium(slot, self.chromium.as_ref())?
-            },
+        let engine = configuration.engine;
+        // What is set of the program is about the device's own engine.
+        let is_own = engine == slot.engine;
+        let own = slot.executable.as_ref().filter(|_| is_own);
+        let (found, missing) = match engine {
+            Engine::Chromium => (&self.chromium, HostError::NoBrowser),
+            Engine::Firefox => (&self.firefox, HostError::NoFirefox),
         };
-        self.browsers.get(&self.host, slot.isolation, &launch).await
+        Ok(BrowserLaunch {
+            engine,
+            executable: own.or(found.as_ref()).ok_or(missing)?.clone(),
+            headed: slot.headed,
+            args: if is_own {
+                slot.args.clone()
+            } else {
+                Vec::new()
+            },
+            is_slow: configuration.slows(),
+            preferences: match engine {
+                Engine::Chromium => BTreeMap::new(),
+                Engine::Firefox => configuration.firefox_preferences(),
+            },
+        })
     }
-}
 
-/// The Chromium of a slot: its own program, or the one that was found.
-fn chromium(slot: &WebSlot, found: Option<&PathBuf>) -> Result<BrowserLaunch, HostError> {
-    let program = slot.executable.as_ref().or(found);
-    Ok(BrowserLaunch {
-        engine: Engine::Chromium,
-        executable: program.ok_or(HostError::NoBrowser)?.clone(),
-        headed: slot.headed,
-        args: slot.args.clone(),
-        is_slow: false,
-        preferences: BTreeMap::new(),
-    })
+    /// A browser started so, running already or not.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(crate) async fn browser(
+        &self,
+        isolation: Isolation,
+        launch: &BrowserLaunch,
+    ) -> Result<BrowserHandle, HostError> {
+        self.browsers.get(&self.host, isolation, launch).await
+    }
 }
 
 /// Leads to one web device.
@@ -136,14 +141,18 @@ impl WebPool {
 
 impl WebConnector {
     async fn open(&self, events: EventSink) -> Result<WebDriver, HostError> {
-        let launch = chromium(&self.slot, self.pool.browser.as_ref())?;
+        let plain = SessionOptions::default();
+        let configuration = Configuration::new(&self.slot, &plain)
+            .map_err(|error| HostError::Handshake(error.to_string()))?;
+        if let Some(program) = &self.slot.executable {
+            executable::check(program, self.slot.engine).await?;
+        }
         let shared = self.pool.shared().await?;
-        let browser = shared
-            .browsers
-            .get(&shared.host, self.slot.isolation, &launch)
-            .await?;
+        let launch = shared.launch(&configuration)?;
+        let browser = shared.browser(self.slot.isolation, &launch).await?;
         let mut info = self.describe();
-        info.system = format!("Chromium {}", browser.running.browser.version());
+        let version = browser.running.browser.version();
+        info.system = format!("{} {version}", self.slot.engine.name());
         if self.slot.viewport.is_none()
             && let Some(device) = self.emulated(shared.host.playwright().devices())?
         {
@@ -156,7 +165,7 @@ impl WebConnector {
             info,
             Arc::clone(&self.slot),
             shared,
-            browser,
+            (launch, browser),
             events,
         ))
     }
@@ -192,7 +201,7 @@ impl Connector for WebConnector {
                 .map(Classifier)
                 .collect(),
             model: format!("{} {}", self.slot.name, self.slot.describe()),
-            system: "Chromium".to_owned(),
+            system: self.slot.engine.name().to_owned(),
             screen: Size::new(f64::from(width), f64::from(height)),
         }
     }

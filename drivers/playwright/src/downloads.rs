@@ -2,18 +2,25 @@
 //! there or has failed.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use packtrain_drivers::{DeviceEvent, EventSink};
+use packtrain_drivers::selector::contains_plain;
+use packtrain_drivers::{DeviceEvent, DriverError, EventSink, Observation, WantedDownload};
 use playwright_rs::protocol::Download;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// Bytes of a suggested name that are kept, and of its extension. File systems take 255, of which the
 /// reports' own part and a number need some.
 const NAME_BYTES: usize = 160;
 const EXTENSION_BYTES: usize = 16;
+
+/// The most downloads of a session that are known when one is asked for.
+const MAX_ENDED: usize = 1000;
+/// The largest file in which a text is looked for.
+const MAX_READ: u64 = 64 << 20;
 
 /// The downloads of a session.
 pub(crate) struct Downloads {
@@ -22,7 +29,16 @@ pub(crate) struct Downloads {
     /// Names in use, in lower case: some file systems tell no case apart.
     names: Mutex<HashSet<String>>,
     under_way: watch::Sender<usize>,
+    /// Those that are complete or have failed.
+    ended: watch::Sender<Vec<EndedDownload>>,
     events: EventSink,
+}
+
+/// A download that is complete, and where, or does not count, and why.
+#[derive(Debug, Clone)]
+struct EndedDownload {
+    file: String,
+    content: Result<PathBuf, String>,
 }
 
 impl Downloads {
@@ -31,6 +47,7 @@ impl Downloads {
             folder,
             names: Mutex::default(),
             under_way: watch::Sender::new(0),
+            ended: watch::Sender::default(),
             events,
         }
     }
@@ -42,17 +59,82 @@ impl Downloads {
         let saved = match &self.folder {
             Some(folder) => {
                 let path = folder.join(self.reserve(&file));
-                download.save_as(&path).await.map(|()| Some(path))
+                let kept = Some(path.display().to_string());
+                download.save_as(&path).await.map(|()| Some((path, kept)))
             }
-            None => download.failure().await.map(|_| None),
+            // The browser's own copy, which goes with the session.
+            None => download
+                .path()
+                .await
+                .map(|path| path.map(|path| (path, None))),
         };
-        let (path, error) = match saved {
-            Ok(path) => (path.map(|path| path.display().to_string()), None),
-            Err(error) => (None, Some(error.to_string())),
+        let saved = saved.map_err(|error| error.to_string());
+        let (path, error) = match &saved {
+            Ok(path) => (path.clone().and_then(|(_, kept)| kept), None),
+            Err(error) => (None, Some(error.clone())),
         };
+        if self.ended.borrow().len() < MAX_ENDED {
+            let content = saved
+                .and_then(|path| path.ok_or_else(|| "it was not kept".to_owned()))
+                .map(|(path, _)| path)
+                .map_err(|error| format!("failed: {error}"));
+            let file = file.clone();
+            self.ended
+                .send_modify(|ended| ended.push(EndedDownload { file, content }));
+        }
         self.events
             .report(DeviceEvent::Downloaded { file, path, error });
         self.under_way.send_modify(|count| *count -= 1);
+    }
+
+    /// Waits for a download that is as wanted and was not asserted before; answers its name and size.
+    pub(crate) async fn expect(
+        &self,
+        wanted: &WantedDownload,
+        limit: Duration,
+    ) -> Result<Observation, DriverError> {
+        let pattern = wanted.name_regex.as_ref();
+        let pattern = pattern.map(|pattern| regex::Regex::new(&format!(r"\A(?:{pattern})\z")));
+        let pattern = pattern
+            .transpose()
+            .map_err(|error| DriverError::Invalid(format!("nameRegex: {error}")))?;
+        let is_named = |file: &str| {
+            wanted.name.as_deref().is_none_or(|name| name == file)
+                && pattern
+                    .as_ref()
+                    .is_none_or(|pattern| pattern.is_match(file))
+        };
+        let end = Instant::now() + limit;
+        let mut ended = self.ended.subscribe();
+        let (mut seen, mut log) = (0, Vec::new());
+        loop {
+            let all = ended.borrow_and_update().clone();
+            let old = std::mem::replace(&mut seen, all.len());
+            for (at, EndedDownload { file, content }) in all.into_iter().enumerate().skip(old) {
+                let lack = match content {
+                    _ if !is_named(&file) => Some("another name".to_owned()),
+                    Err(error) => Some(error),
+                    Ok(path) => match lack(wanted, &path).await {
+                        Ok(bytes) => {
+                            let asserted = Err("asserted before".to_owned());
+                            self.ended.send_modify(|ended| ended[at].content = asserted);
+                            return Ok(Observation::Text(format!("{file}, {bytes} bytes")));
+                        }
+                        Err(lack) => Some(lack),
+                    },
+                };
+                log.extend(lack.map(|lack| format!("{file}: {lack}")));
+            }
+            if tokio::time::timeout_at(end, ended.changed()).await.is_err() {
+                let what = format!(
+                    "none of {seen} downloads is as expected after {:.1} s{}{}",
+                    limit.as_secs_f64(),
+                    if log.is_empty() { "" } else { ": " },
+                    log.iter().take(3).cloned().collect::<Vec<_>>().join("; ")
+                );
+                return Err(DriverError::Unmet { what, log });
+            }
+        }
     }
 
     /// Waits until all are reported, or for `limit`.
@@ -77,6 +159,27 @@ impl Downloads {
             .find(|candidate| names.insert(candidate.to_lowercase()))
             .unwrap_or_default()
     }
+}
+
+/// How many bytes a file has; or what it lacks of what is wanted.
+async fn lack(wanted: &WantedDownload, path: &Path) -> Result<u64, String> {
+    let unreadable = |error: std::io::Error| error.to_string();
+    let bytes = tokio::fs::metadata(path).await.map_err(unreadable)?.len();
+    if let Some(least) = wanted.min_bytes
+        && bytes < least
+    {
+        return Err(format!("{bytes} bytes, expected {least} or more"));
+    }
+    if let Some(text) = &wanted.contains {
+        if bytes > MAX_READ {
+            return Err(format!("{bytes} bytes are too many to look for a text in"));
+        }
+        let content = tokio::fs::read(path).await.map_err(unreadable)?;
+        if !contains_plain(&String::from_utf8_lossy(&content), text) {
+            return Err(format!("it does not contain {text:?}"));
+        }
+    }
+    Ok(bytes)
 }
 
 /// The last part of a suggested file name, without anything that leads elsewhere.

@@ -8,7 +8,7 @@ use packtrain_drivers::{
     Fault, NavigateTo, Observation, SessionOptions, WebCommand,
 };
 
-use crate::browser::BrowserHandle;
+use crate::browser::{BrowserHandle, BrowserLaunch, Whose};
 use crate::configuration::Configuration;
 use crate::connector::Shared;
 use crate::host::HostError;
@@ -16,14 +16,14 @@ use crate::read::Animations;
 use crate::readback::Started;
 use crate::session::{DialogPlan, Session};
 use crate::slot::WebSlot;
-use crate::{act, expect, expect_value, look, navigate, observe, read, wire};
+use crate::{act, expect, expect_value, look, navigate, observe, read, upload, wire};
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
 /// How long a browser may take to say that it is there.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a context may take to close.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long pages, a context or a browser may take to close.
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long downloads may take to get done when their session ends.
 const DOWNLOAD_GRACE: Duration = Duration::from_secs(5);
@@ -33,28 +33,34 @@ pub(crate) struct WebDriver {
     info: DeviceInfo,
     slot: Arc<WebSlot>,
     shared: Arc<Shared>,
+    /// What its browser was started with.
+    launch: BrowserLaunch,
     browser: BrowserHandle,
     events: EventSink,
     session: Option<Session>,
+    /// What was given up of a session before its end.
+    left: Option<Session>,
     /// The command that was given up and took the session with it.
     given_up: Option<&'static str>,
 }
 
 impl WebDriver {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         info: DeviceInfo,
         slot: Arc<WebSlot>,
         shared: Arc<Shared>,
-        browser: BrowserHandle,
+        (launch, browser): (BrowserLaunch, BrowserHandle),
         events: EventSink,
     ) -> Self {
         Self {
             info,
             slot,
             shared,
+            launch,
             browser,
             events,
             session: None,
+            left: None,
             given_up: None,
         }
     }
@@ -69,6 +75,8 @@ impl WebDriver {
         let crashed = self.session.as_ref().map(Session::crashed);
         let name = command.name();
         let only_reads = only_reads(&command);
+        let observes = matches!(command, Command::Observe(_));
+        let limit = ctx.remaining() + TIMEOUT_GRACE;
         let answer = tokio::select! {
             biased;
             () = dead.cancelled() => Err(host_died()),
@@ -79,19 +87,21 @@ impl WebDriver {
             } } => Err(wire::page_died(name)),
             () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
             answer = self.dispatch(command, ctx) => answer,
-            () = tokio::time::sleep(ctx.remaining() + TIMEOUT_GRACE) => Err(DriverError::Timeout {
+            () = tokio::time::sleep(limit) => Err(DriverError::Timeout {
                 doing: name.to_owned(),
-                after: ctx.remaining() + TIMEOUT_GRACE,
+                after: limit,
                 log: vec!["Playwright did not keep to its own timeout".to_owned()],
             }),
         };
         match answer {
             // A look that nobody waits for any more changes nothing.
             Err(DriverError::Cancelled) if only_reads => Err(DriverError::Cancelled),
+            // Nor does evidence that came too late cost the session.
+            Err(error @ DriverError::Timeout { .. }) if observes => Err(error),
             // A call that was given up goes on in the page; only closing it stops it.
             Err(error @ (DriverError::Cancelled | DriverError::Timeout { .. })) => {
                 self.given_up = self.session.is_some().then_some(name).or(self.given_up);
-                self.end(Duration::ZERO).await;
+                self.give_up().await;
                 Err(error)
             }
             Err(error) if error.fault() == Fault::App => Err(self.blame(error).await),
@@ -180,6 +190,13 @@ impl WebDriver {
             WebCommand::ExpectRequest { name, limit } => {
                 expect::request(session, &name, limit, ctx).await
             }
+            WebCommand::Upload { target, files } => {
+                upload::upload(session, &target, &files, ctx).await
+            }
+            WebCommand::ExpectDownload { wanted, limit } => {
+                let limit = ctx.remaining_up_to(limit);
+                session.tabs.downloads.expect(&wanted, limit).await
+            }
             WebCommand::CurrentUrl => Ok(Observation::Text(session.page()?.url())),
             WebCommand::Evaluate(script) => read::evaluate(session, &script).await,
             WebCommand::AddCookies(cookies) => act::add_cookies(session, &cookies).await,
@@ -201,7 +218,7 @@ impl WebDriver {
         }
         let configuration = Configuration::new(&self.slot, &options)?;
         let asked = Instant::now();
-        let browser = self.browser_for(&configuration).await?;
+        let (browser, whose) = self.browser_for(&configuration).await?;
         let started = Started {
             engine: configuration.engine,
             version: browser.running.browser.version().to_owned(),
@@ -215,6 +232,7 @@ impl WebDriver {
             .and_then(|name| self.shared.host.playwright().devices().get(name));
         let opened = async {
             let events = self.events.clone();
+            let browser = (browser, whose);
             let session = Session::open(browser, &configuration, emulated, options, events).await?;
             let applied = if axes.is_empty() {
                 None
@@ -249,12 +267,16 @@ impl WebDriver {
     async fn browser_for(
         &self,
         configuration: &Configuration,
-    ) -> Result<BrowserHandle, DriverError> {
-        if !configuration.takes_another_browser() {
-            return Ok(self.browser.clone());
-        }
-        let got = self.shared.browser_for(configuration).await;
-        got.map_err(|error: HostError| DriverError::Lost {
+    ) -> Result<(BrowserHandle, Whose), DriverError> {
+        let got = async {
+            let launch = self.shared.launch(configuration)?;
+            if launch == self.launch {
+                return Ok((self.browser.clone(), Whose::Devices));
+            }
+            let another = self.shared.browser(configuration.slot.isolation, &launch);
+            Ok((another.await?, Whose::Sessions))
+        };
+        got.await.map_err(|error: HostError| DriverError::Lost {
             cause: error.to_string(),
             hint: Some(error.hint().to_owned()),
         })
@@ -266,11 +288,23 @@ impl WebDriver {
             .map_or(&self.browser, |session| &session.browser)
     }
 
+    /// Stops what goes on in the session's pages. A trace takes its time, which the session's end has
+    /// and an answer has not.
+    async fn give_up(&mut self) {
+        let Some(session) = self.session.take_if(|session| session.is_traced()) else {
+            return self.end(Duration::ZERO).await;
+        };
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, session.close_pages()).await;
+        self.left = Some(session);
+    }
+
+    /// Dropped in the middle, it begins again.
     async fn end(&mut self, grace: Duration) {
-        if let Some(session) = self.session.take() {
-            let limit = grace + session.close_grace() + CLOSE_TIMEOUT;
-            let _ = tokio::time::timeout(limit, session.close(grace)).await;
+        for session in self.session.iter().chain(&self.left) {
+            session.close(grace).await;
         }
+        self.session = None;
+        self.left = None;
     }
 
     fn session(&self) -> Result<&Session, DriverError> {
@@ -318,6 +352,7 @@ const fn only_reads(command: &Command) -> bool {
                 | WebCommand::ExpectValue { .. }
                 | WebCommand::ExpectList { .. }
                 | WebCommand::ExpectRequest { .. }
+                | WebCommand::ExpectDownload { .. }
                 | WebCommand::AwaitUrl { .. }
                 | WebCommand::CurrentUrl
                 | WebCommand::StorageState
@@ -341,6 +376,11 @@ impl Driver for WebDriver {
         ctx: &'a CommandContext,
     ) -> BoxFuture<'a, Result<Observation, DriverError>> {
         Box::pin(self.run(command, ctx))
+    }
+
+    fn end_grace(&self) -> Duration {
+        let sessions = self.session.iter().chain(&self.left);
+        sessions.map(Session::close_grace).sum()
     }
 
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::expect::{self, ASSERTION_TIMEOUT};
 use crate::find::FoundElement;
+use crate::locate;
 use crate::session::Session;
 use crate::shown::ShownText;
 use crate::wire;
@@ -89,11 +90,14 @@ async fn text(
     } = found;
     // Every text contains nothing, so that nothing means an empty text.
     let is_whole = matching == TextMatch::Exact || expected.trim().is_empty();
-    let params = json!({ "expectedText": [{
-        "string": expected,
-        "matchSubstring": !is_whole,
-        "normalizeWhiteSpace": true,
-    }] });
+    let params = match locate::containing(expected).filter(|_| !is_whole) {
+        Some(pattern) => json!({ "expectedText": [{ "regexSource": pattern, "regexFlags": "u" }] }),
+        None => json!({ "expectedText": [{
+            "string": expected,
+            "matchSubstring": !is_whole,
+            "normalizeWhiteSpace": true,
+        }] }),
+    };
     match shows(found).await? {
         TextSource::Content => wire::expect(frame, selector, "to.have.text", params, limit).await,
         TextSource::Value => has_value(found, expected, limit).await,

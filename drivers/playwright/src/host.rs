@@ -36,6 +36,14 @@ pub enum HostError {
     /// There is no Firefox, and a session wants it.
     #[error("no Firefox was found")]
     NoFirefox,
+    /// A program that was named is not the browser that it should be.
+    #[error("invalid executable {program}: {reason}")]
+    NotTheBrowser {
+        /// Which program.
+        program: String,
+        /// What it is instead, and what was expected.
+        reason: String,
+    },
     /// Node could not be started.
     #[error("start {program}: {message}")]
     Spawn {
@@ -64,6 +72,10 @@ impl HostError {
             Self::NoBrowser => {
                 "install one with the system's package manager, on Debian and Ubuntu \
                  `sudo apt-get install chromium`; `packtrain doctor` says how elsewhere"
+            }
+            Self::NotTheBrowser { .. } => {
+                "`executable` of a web device is a browser of its `engine`; without it, the one of this \
+                 computer is found"
             }
             Self::NoFirefox => "install firefox-esr, or run `packtrain doctor`",
             Self::Missing { .. } | Self::Spawn { .. } => {

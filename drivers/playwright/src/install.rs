@@ -94,6 +94,15 @@ impl SearchPaths {
             firefox: given("PACKTRAIN_FIREFOX"),
         }
     }
+
+    /// A program as it is named: a bare name is looked for in [`path`](Self::path).
+    pub fn program(&self, named: &Path) -> PathBuf {
+        let is_bare = named.components().count() == 1;
+        let found = named.to_str().filter(|_| is_bare);
+        found
+            .and_then(|name| on_path(&self.path, &[name]))
+            .unwrap_or_else(|| named.to_owned())
+    }
 }
 
 /// The folder for what Packtrain installs for a user: `PACKTRAIN_HOME`, or `packtrain` below the
@@ -183,6 +192,17 @@ pub fn find(search: &SearchPaths) -> Found {
         browser,
         firefox,
     }
+}
+
+/// The devices that playwright-core can emulate, as its types list them; none when they cannot be read.
+pub fn emulated_devices(cli: &Path) -> Vec<String> {
+    let types = std::fs::read_to_string(cli.with_file_name("types/types.d.ts"));
+    let types = types.unwrap_or_default();
+    let names = types.lines().filter_map(|line| {
+        let name = line.trim().strip_suffix(": DeviceDescriptor;")?;
+        name.strip_prefix('"')?.strip_suffix('"').map(str::to_owned)
+    });
+    names.collect()
 }
 
 impl Found {

@@ -1,7 +1,11 @@
 //! From a selector or a reference to a selector of Playwright's engines. Pure.
 
+use std::fmt::Write as _;
+
 use packtrain_drivers::TextMatch;
-use packtrain_drivers::selector::{NodeSelector, WebMatch};
+use packtrain_drivers::selector::{
+    NodeSelector, WebMatch, around_number, is_role, role_and_name, without_state,
+};
 use serde_json::json;
 
 /// A selector in Playwright's words, and in the reader's.
@@ -36,92 +40,6 @@ const INTERACTIVE: [&str; 10] = [
     "tab",
     "menuitem",
     "option",
-];
-
-/// Roles that may stand alone or before a name.
-pub(crate) const ROLES: [&str; 82] = [
-    "alert",
-    "alertdialog",
-    "application",
-    "article",
-    "banner",
-    "blockquote",
-    "button",
-    "caption",
-    "cell",
-    "checkbox",
-    "code",
-    "columnheader",
-    "combobox",
-    "complementary",
-    "contentinfo",
-    "definition",
-    "deletion",
-    "dialog",
-    "directory",
-    "document",
-    "emphasis",
-    "feed",
-    "figure",
-    "form",
-    "generic",
-    "grid",
-    "gridcell",
-    "group",
-    "heading",
-    "img",
-    "insertion",
-    "link",
-    "list",
-    "listbox",
-    "listitem",
-    "log",
-    "main",
-    "marquee",
-    "math",
-    "menu",
-    "menubar",
-    "menuitem",
-    "menuitemcheckbox",
-    "menuitemradio",
-    "meter",
-    "navigation",
-    "none",
-    "note",
-    "option",
-    "paragraph",
-    "presentation",
-    "progressbar",
-    "radio",
-    "radiogroup",
-    "region",
-    "row",
-    "rowgroup",
-    "rowheader",
-    "scrollbar",
-    "search",
-    "searchbox",
-    "separator",
-    "slider",
-    "spinbutton",
-    "status",
-    "strong",
-    "subscript",
-    "superscript",
-    "switch",
-    "tab",
-    "table",
-    "tablist",
-    "tabpanel",
-    "term",
-    "textbox",
-    "time",
-    "timer",
-    "toolbar",
-    "tooltip",
-    "tree",
-    "treegrid",
-    "treeitem",
 ];
 
 /// Roles whose text is no name, though the compact list calls them by it.
@@ -232,7 +150,7 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
     }
     let mut tries = Vec::new();
     if let Some((role, name)) = text.split_once(char::is_whitespace)
-        && ROLES.contains(&role)
+        && is_role(role)
     {
         tries.push(by_role(role, unquote(name.trim())));
     }
@@ -254,26 +172,17 @@ fn by_words(text: &str) -> Vec<Candidate> {
 
 /// `role "Name"` or a bare role, as the compact list prints them, a trailing `[level=1]` or `: value` ignored.
 pub(crate) fn descriptor(text: &str) -> Option<Candidate> {
-    let behind_name = text.find("\" [").or_else(|| text.find("\": "));
-    let text = match behind_name {
-        Some(end) => &text[..=end],
-        None => text.split(" [").next().unwrap_or(text),
-    };
-    let text = text.trim();
+    let text = without_state(text);
     if let Some(content) = text.strip_prefix("text: ") {
         return Some(Candidate {
             by: format!("text {content:?}"),
             ..by_text(content, TextMatch::Exact)
         });
     }
-    if ROLES.contains(&text) {
+    if is_role(text) {
         return Some(of_role(text));
     }
-    let (role, name) = text.split_once(" \"")?;
-    let name = name.strip_suffix('"')?;
-    if role.is_empty() || !role.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-        return None;
-    }
+    let (role, name) = role_and_name(text)?;
     let named = by_role(role, name);
     if !CALLED_BY_TEXT.contains(&role) {
         return Some(named);
@@ -307,10 +216,49 @@ pub(crate) fn by_text(text: &str, matching: TextMatch) -> Candidate {
         TextMatch::Contains => ('i', "text"),
         TextMatch::Exact => ('s', "exact text"),
     };
+    let number = containing(text).filter(|_| matching == TextMatch::Contains);
     Candidate {
-        selector: format!("internal:text={}{sign}", json!(text)),
+        selector: match number {
+            Some(pattern) => format!("internal:text=/{pattern}/iu"),
+            None => format!("internal:text={}{sign}", json!(text)),
+        },
         by: format!("{how} {text:?}"),
     }
+}
+
+/// JavaScript's regular expression of a text that contains this one, whose first or last character
+/// is a digit, and not within a longer number. It holds nothing that a selector's parser stops at.
+pub(crate) fn containing(text: &str) -> Option<String> {
+    let (before, after) = around_number(text)?;
+    let mut words = Vec::new();
+    for word in text.split_whitespace() {
+        let mut pattern = String::new();
+        for c in word.chars() {
+            // Soft hyphens and blanks without any width are not seen.
+            let unseen = if pattern.is_empty() {
+                ""
+            } else {
+                "[\\u200b\\u00ad]*"
+            };
+            let escape = if "^$\\.*+?()[]{}|/".contains(c) {
+                "\\"
+            } else {
+                ""
+            };
+            let _ = write!(pattern, "{unseen}{escape}{c}");
+        }
+        words.push(pattern);
+    }
+    let mut pattern = format!("^{before}{}{after}$", words.join("\\s+"));
+    for (sign, code) in [
+        ('\'', "\\x27"),
+        ('"', "\\x22"),
+        ('`', "\\x60"),
+        ('>', "\\x3e"),
+    ] {
+        pattern = pattern.replace(sign, code);
+    }
+    Some(pattern)
 }
 
 /// A text that can be seen on the page. What a text area began with is not what it shows.

@@ -14,7 +14,7 @@ use crate::wire;
 
 /// Counts the elements that show a text, or all of them without one, and reads the first. Of a field,
 /// its value is the text, and of a password nothing.
-const READ: &str = "(elements, { text, whole }) => {
+const READ: &str = "(elements, { text, whole, pattern }) => {
   const normal = text => text.replace(/[\\u200b\\u00ad]/g, '').trim().replace(/\\s+/g, ' ');
   const said = element => {
     if (element.localName === 'select') return [...element.selectedOptions].map(o => o.label).join(' ');
@@ -23,7 +23,7 @@ const READ: &str = "(elements, { text, whole }) => {
     return element.innerText ?? element.textContent ?? '';
   };
   const shows = shown => text === null ? true
-    : whole ? shown === normal(text) : shown.toLowerCase().includes(normal(text).toLowerCase());
+    : whole ? shown === normal(text) : pattern ? new RegExp(pattern, 'iu').test(shown) : shown.toLowerCase().includes(normal(text).toLowerCase());
   const shown = elements.map(element => normal(said(element))).filter(shows);
   return { count: shown.length, text: shown[0] || null };
 }";
@@ -61,6 +61,7 @@ async fn by_id(
     let arguments = json!({
         "text": element.text,
         "whole": element.matching == TextMatch::Exact,
+        "pattern": element.text.as_deref().and_then(locate::containing),
     });
     let end = Instant::now() + limit;
     let mut has_lost_tab = false;

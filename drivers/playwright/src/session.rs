@@ -16,10 +16,11 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::browser::BrowserHandle;
+use crate::browser::{BrowserHandle, Whose};
 use crate::configuration::{Configuration, Engine};
 use crate::context::context_options;
 use crate::downloads::Downloads;
+use crate::driver::CLOSE_TIMEOUT;
 use crate::network::RequestLog;
 use crate::readback::{self, Started};
 use crate::slot::DialogAnswer;
@@ -32,7 +33,10 @@ const DOWNLOAD_FAILED_TIMEOUT: Duration = Duration::from_secs(1);
 const LAST_REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a trace may take to be packed and written.
-const TRACE_TIMEOUT: Duration = Duration::from_secs(30);
+const TRACE_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// How long a session's own browser may take to end.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A slow network: 400 ms before an answer, 400 kbit/s either way.
 const SLOW_LATENCY_MS: u32 = 400;
@@ -44,7 +48,7 @@ const TEXT_SCALE: &str = include_str!("page/text_scale.js");
 /// An open context.
 pub(crate) struct Session {
     pub(crate) browser: BrowserHandle,
-    has_another_browser: bool,
+    whose: Whose,
     engine: Engine,
     pub(crate) context: BrowserContext,
     pub(crate) tabs: Arc<Tabs>,
@@ -66,7 +70,7 @@ pub(crate) struct Tabs {
     /// before its question.
     navigations: watch::Sender<isize>,
     dialogs: Mutex<DialogPlan>,
-    downloads: Downloads,
+    pub(crate) downloads: Downloads,
     events: EventSink,
     /// What keeps the network of each tab slow; `None` when it is not slowed down.
     slowed: Option<Mutex<Vec<CDPSession>>>,
@@ -81,7 +85,7 @@ pub(crate) struct DialogPlan {
 
 impl Session {
     pub(crate) async fn open(
-        browser: BrowserHandle,
+        (browser, whose): (BrowserHandle, Whose),
         configuration: &Configuration,
         emulated: Option<&DeviceDescriptor>,
         options: SessionOptions,
@@ -130,7 +134,7 @@ impl Session {
         tabs.has_first.store(true, Ordering::Release);
         Ok(Self {
             browser,
-            has_another_browser: configuration.takes_another_browser(),
+            whose,
             engine: configuration.engine,
             context,
             tabs,
@@ -180,32 +184,57 @@ impl Session {
 
     /// Closes the context, once what is being downloaded has had `grace` to get done. Whether it
     /// has or not is reported.
-    pub(crate) async fn close(self, grace: Duration) {
+    pub(crate) async fn close(&self, grace: Duration) {
         if self.options.downloads.is_some() {
             let _ = tokio::time::timeout(LAST_REQUEST_TIMEOUT, self.await_navigations()).await;
         }
         self.tabs.downloads.reported(grace).await;
         if let Some(path) = &self.options.trace {
             let kept = tokio::time::timeout(TRACE_TIMEOUT, self.keep_trace(path)).await;
-            if !matches!(kept, Ok(Ok(()))) {
-                tracing::warn!(path = %path.display(), ?kept, "the trace was not kept");
+            let lost = match kept {
+                Ok(Ok(())) => None,
+                Ok(Err(error)) => Some(error.to_string()),
+                Err(_) => Some(format!("it took longer than {} s", TRACE_TIMEOUT.as_secs())),
+            };
+            if let Some(why) = lost {
+                self.tabs.events.report(DeviceEvent::Logged {
+                    level: "warning".to_owned(),
+                    text: format!("the trace was not kept: {why}"),
+                    source: None,
+                });
             }
         }
-        if let Err(error) = self.context.close().await
-            && !wire::is_closed(&error)
-        {
-            tracing::debug!(%error, "closing a browser context");
+        match tokio::time::timeout(CLOSE_TIMEOUT, self.context.close()).await {
+            Ok(Err(error)) if !wire::is_closed(&error) => {
+                tracing::debug!(%error, "closing a browser context");
+            }
+            Ok(_) => {}
+            Err(_) => tracing::warn!("a browser context did not close in time"),
         }
         self.tabs.downloads.reported(DOWNLOAD_FAILED_TIMEOUT).await;
-        // Its device's own stays for other sessions.
-        if self.has_another_browser {
-            self.browser.release().await;
+        if self.whose == Whose::Sessions {
+            let release = self.browser.clone().release();
+            let _ = tokio::time::timeout(RELEASE_TIMEOUT, release).await;
+        }
+    }
+
+    /// Closes its pages, and with them what goes on in them.
+    pub(crate) async fn close_pages(&self) {
+        while let Some(page) = self.tabs.current() {
+            if let Err(error) = page.close().await {
+                tracing::debug!(%error, "closing a page");
+                return;
+            }
         }
     }
 
     async fn keep_trace(&self, path: &std::path::Path) -> Result<(), Error> {
         let to = TracingStopOptions::default().path(path.display().to_string());
         self.context.tracing().await?.stop(to).await
+    }
+
+    pub(crate) const fn is_traced(&self) -> bool {
+        self.options.trace.is_some()
     }
 
     /// How much longer closing may take than of a session that keeps nothing.

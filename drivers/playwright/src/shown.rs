@@ -6,6 +6,7 @@ use packtrain_drivers::{DriverError, TextMatch};
 use serde_json::json;
 
 use crate::find::is_navigating;
+use crate::locate;
 use crate::read;
 use crate::session::Session;
 use crate::wire;
@@ -15,9 +16,9 @@ pub(crate) const SHOWN_POLL: Duration = Duration::from_millis(250);
 
 /// Counts the elements that show a text. What is not rendered is left out, blocks are set apart, and
 /// a text area's content is what it began with.
-const COUNT: &str = "(elements, { text, whole, anyCase }) => {
+const COUNT: &str = "(elements, { text, whole, anyCase, pattern }) => {
   const normal = text => {
-    text = text.replace(/[\\u200b\\u00ad]/g, '').trim().replace(/\\s+/g, ' ');
+    text = text.replace(/[\\u200b\\u00ad]/g, '').trim().replace(pattern ? /[ \\t\\r\\n\\f]+/g : /\\s+/g, ' ');
     return anyCase ? text.toLowerCase() : text;
   };
   const parent = node => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host;
@@ -34,9 +35,10 @@ const COUNT: &str = "(elements, { text, whole, anyCase }) => {
     return /^(inline|contents|ruby)/.test(display) && node.localName !== 'br' ? inside : ` ${inside} `;
   };
   const wanted = normal(text);
+  if (pattern) pattern = new RegExp(pattern, anyCase ? 'iu' : 'u');
   return elements.filter(element => {
     const found = hidden(element) ? '' : normal(shown(element));
-    return whole ? found === wanted : found.includes(wanted);
+    return whole ? found === wanted : pattern ? pattern.test(found) : found.includes(wanted);
   }).length;
 }";
 
@@ -59,6 +61,7 @@ impl ShownText<'_> {
             "text": self.text,
             "whole": self.matching == TextMatch::Exact,
             "anyCase": self.any_case,
+            "pattern": locate::containing(self.text),
         });
         let end = Instant::now() + limit;
         loop {

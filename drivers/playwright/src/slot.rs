@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::configuration::Engine;
+
 /// Everything that tells one web device from another.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WebSlot {
     /// The name behind `web/`.
     pub name: String,
+    /// What renders its pages.
+    pub engine: Engine,
     /// Width and height of the viewport in CSS pixels; from `emulate`, or 1280 by 720.
     pub viewport: Option<(u32, u32)>,
     /// A device of Playwright's list: `iPhone 15`. What else is set here beats it.

@@ -3,7 +3,7 @@
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{
     Command, Direction, DriverError, InputCommand, NavigateTo, Observation, Point, ValueKind,
-    WebCommand,
+    WebCommand, WebTarget,
 };
 use packtrain_testing::{TestDevice as _, context_within};
 
@@ -47,6 +47,114 @@ fn a_flow_of_typing_choosing_and_clicking_passes() {
             .ok(Command::Web(WebCommand::Navigate(NavigateTo::Back)))
             .await;
         device.ok(expect_text("Shop")).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn text_that_nothing_takes_is_a_failed_step_and_what_has_the_focus_takes_it() {
+    run(async {
+        let (site, mut device) = open(WebSlot::default()).await;
+        let framed = site.page("<label>Inner <input id=inner></label>");
+        let page = site.page(&format!(
+            "<button onclick='pressed = true'>Press</button><input id=box type=checkbox>
+             <input id=fixed readonly><div id=rich contenteditable></div><div id=host></div>
+             <iframe src='{framed}'></iframe>
+             <script>host.attachShadow({{ mode: 'open' }}).innerHTML = '<input>';</script>"
+        ));
+        let evaluate = |script: &str| Command::Web(WebCommand::Evaluate(script.into()));
+        let text = || {
+            Command::Web(WebCommand::Type {
+                target: WebTarget::default(),
+                text: "a".into(),
+                clear_first: true,
+            })
+        };
+        device
+            .ok(Command::Web(WebCommand::Navigate(NavigateTo::Url(page))))
+            .await;
+        for nothing in [
+            "0",
+            "box.focus()",
+            "fixed.focus()",
+            "document.querySelector('button').focus()",
+            "document.querySelector('iframe').focus()",
+        ] {
+            device.ok(evaluate(nothing)).await;
+            let (what, _) = unmet(device.err(text()).await);
+            assert!(
+                what.starts_with("type: no field has the focus; click one first"),
+                "{nothing}: {what}"
+            );
+        }
+        for (field, held) in [
+            ("rich.focus()", "rich.textContent"),
+            (
+                "host.shadowRoot.firstChild.focus()",
+                "host.shadowRoot.firstChild.value",
+            ),
+            (
+                "document.querySelector('iframe').contentDocument.querySelector('input').focus()",
+                "document.querySelector('iframe').contentDocument.querySelector('input').value",
+            ),
+        ] {
+            device.ok(evaluate(field)).await;
+            // The second takes the place of the first.
+            device.ok(text()).await;
+            device.ok(text()).await;
+            let typed = device.ok(evaluate(held)).await;
+            assert_eq!(typed, Observation::Json("a".into()), "{field}");
+        }
+        let key = Command::Web(WebCommand::PressKey("g".into()));
+        device.ok(evaluate("document.activeElement.blur(); onkeydown = (event) => { document.title = event.key }; 0")).await;
+        device.ok(key).await;
+        assert_eq!(
+            device.ok(evaluate("document.title")).await,
+            Observation::Json("g".into())
+        );
+        device.close().await;
+    });
+}
+
+#[test]
+fn text_goes_behind_what_the_named_field_holds_and_into_no_other() {
+    run(async {
+        let (site, mut device) = open(WebSlot::default()).await;
+        let page = site.page(
+            "<p id=total>Total</p><input id=box type=checkbox><input id=off disabled><input id=other>
+             <input id=field value=ab><div id=rich contenteditable>ab</div>
+             <input id=mail type=email value=ab><input id=late value=ab style='display: none'>",
+        );
+        device.go(page).await;
+        let add = |css: &str| {
+            Command::Web(WebCommand::Type {
+                target: by_css(css),
+                text: "c".into(),
+                clear_first: false,
+            })
+        };
+        for (css, is) in [
+            ("#total", "<p>"),
+            ("#box", "<input checkbox>"),
+            ("#off", "<input text disabled>"),
+        ] {
+            device.script("other.focus()").await;
+            let (what, _) = unmet(device.err(add(css)).await);
+            assert!(
+                what.contains(&format!("{css} is {is}, which takes no text")),
+                "{what}"
+            );
+        }
+        device
+            .script("setTimeout(() => late.style.display = '', 300), 1")
+            .await;
+        for css in ["#late", "#field", "#rich", "#mail"] {
+            device.ok(add(css)).await;
+        }
+        let held = device
+            .script("[other.value, late.value, field.value, rich.textContent, mail.value]")
+            .await;
+        assert_eq!(held, serde_json::json!(["", "abc", "abc", "abc", "abc"]));
         device.close().await;
     });
 }
@@ -103,6 +211,27 @@ fn an_element_that_never_becomes_ready_fails_with_what_it_lacked() {
             log.iter().any(|line| line.contains("not enabled")),
             "{log:?}"
         );
+        device.close().await;
+    });
+}
+
+#[test]
+fn an_element_that_cannot_be_seen_is_told_with_the_cause_however_it_is_named() {
+    run(async {
+        let (_site, mut device) = open(WebSlot::default()).await;
+        let hide = "document.querySelector('button:not(li *)').style.display = 'none'";
+        device
+            .ok(Command::Web(WebCommand::Evaluate(hide.into())))
+            .await;
+        for target in [by_css("main > button"), by_ref("button \"More\"")] {
+            let limit = std::time::Duration::from_secs(2);
+            let hidden = device
+                .execute_in(click(target), &context_within(limit))
+                .await;
+            let (what, _) = unmet(hidden.unwrap_err());
+            assert!(what.contains("is there, but hidden by CSS"), "{what}");
+            assert!(!what.contains("Timeout"), "{what}");
+        }
         device.close().await;
     });
 }

@@ -23,7 +23,10 @@ pub(crate) struct Device {
 /// A driver process with no browser yet.
 pub(crate) fn pool() -> Arc<WebPool> {
     let found = install::find(&install::SearchPaths::from_environment(|name| {
-        std::env::var_os(name)
+        // On the search path there may be Chromium's headless shell: tests/run.sh says why.
+        let browser =
+            (name == "PACKTRAIN_BROWSER").then(|| std::env::var_os("PACKTRAIN_TEST_CHROMIUM"));
+        browser.flatten().or_else(|| std::env::var_os(name))
     }));
     assert!(
         found.installation().is_some() && found.browser.is_some() && found.firefox.is_some(),

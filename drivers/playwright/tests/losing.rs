@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use packtrain_driver_playwright::{Isolation, WebPool, WebSlot};
+use packtrain_driver_playwright::{Isolation, WebPool, WebSlot, install};
 use packtrain_drivers::{
     Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand, WebElement,
 };
 use packtrain_testing::{TestDevice as _, context_within};
+use tokio::io::AsyncWriteExt as _;
 
 use crate::browser::{Device, pool, run};
 use crate::commands::{
@@ -261,6 +262,64 @@ fn a_cancelled_look_leaves_the_page_as_it_is() {
             assert_eq!(device.cancelled(look).await, DriverError::Cancelled);
         }
         device.ok(Command::Web(WebCommand::CurrentUrl)).await;
+        device.close().await;
+    });
+}
+
+/// Stands between the program and Playwright's driver, and holds the end of a trace until somebody
+/// who listens there says so.
+const SLOW_TRACE: &str = r#"
+const { spawn } = require('child_process'), net = require('net');
+const real = spawn(process.execPath, [CLI, ...process.argv.slice(2)], { stdio: ['pipe', 'inherit', 'inherit'] });
+real.on('exit', code => process.exit(code ?? 1));
+let bytes = Buffer.alloc(0);
+process.stdin.on('end', () => real.stdin.end());
+process.stdin.on('data', chunk => {
+  bytes = Buffer.concat([bytes, chunk]);
+  while (bytes.length >= 4 && bytes.length >= 4 + bytes.readUInt32LE(0)) {
+    const frame = bytes.subarray(0, 4 + bytes.readUInt32LE(0));
+    bytes = bytes.subarray(frame.length);
+    if (!frame.includes('"tracingStopChunk"')) real.stdin.write(frame);
+    else net.connect(PORT, '127.0.0.1').on('data', () => real.stdin.write(frame));
+  }
+});
+"#;
+
+#[test]
+fn a_slow_trace_is_kept_by_the_end_of_its_session_and_holds_up_no_answer() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let traces = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut found = install::find(&install::SearchPaths::from_environment(|name| {
+            std::env::var_os(name)
+        }));
+        let cli = folder.path().join("cli.js");
+        let code = SLOW_TRACE
+            .replace("CLI", &format!("{:?}", found.cli.unwrap()))
+            .replace("PORT", &traces.local_addr().unwrap().port().to_string());
+        std::fs::write(&cli, code).unwrap();
+        found.cli = Some(cli);
+        let mut device = Device::connect_in(&WebPool::new(&found), WebSlot::default()).await;
+        let traced = |name: &str| SessionOptions {
+            trace: Some(folder.path().join(name)),
+            ..SessionOptions::default()
+        };
+        device.begin(traced("first.zip")).await;
+        device.go("data:text/html,<h1>Traced</h1>").await;
+        assert!(device.driver_mut().end_grace() > Duration::from_secs(60));
+        let forever = Command::Web(WebCommand::Evaluate("new Promise(() => {})".into()));
+        // It is answered before its trace is.
+        assert_eq!(device.cancelled(forever).await, DriverError::Cancelled);
+        let released = async {
+            let (mut trace, _) = traces.accept().await.unwrap();
+            assert!(!folder.path().join("first.zip").exists());
+            trace.write_all(b"go").await.unwrap();
+            trace
+        };
+        let (_, _trace) = tokio::join!(device.ok(Command::End), released);
+        assert!(folder.path().join("first.zip").is_file());
+        device.begin(SessionOptions::default()).await;
+        device.go("data:text/html,<h1>Next</h1>").await;
         device.close().await;
     });
 }

@@ -1,11 +1,13 @@
 //! What is observed is what the page shows then, whatever changed it since it was observed before.
 
+use std::time::Duration;
+
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{
-    Command, Direction, Observation, Observed, Screenshot, SessionOptions, Size, Snapshot,
-    SnapshotDetail, WebCommand, WebTarget,
+    Command, Direction, DriverError, Observation, ObserveOptions, Observed, Screenshot,
+    SessionOptions, Size, Snapshot, SnapshotDetail, WebCommand, WebTarget,
 };
-use packtrain_testing::TestDevice as _;
+use packtrain_testing::{TestDevice as _, context_within};
 
 use crate::browser::{Device, run};
 use crate::commands::{by_css, click};
@@ -132,6 +134,27 @@ fn whatever_changes_a_page_is_told_when_it_is_observed_again() {
             }
             device.close().await;
         }
+    });
+}
+
+#[test]
+fn a_page_that_could_not_be_observed_in_time_goes_on() {
+    run(async {
+        let site = Site::start().await;
+        let mut device = Device::connect(WebSlot::default()).await;
+        begin(&mut device, "chromium").await;
+        device.go(site.page(PAGE)).await;
+        let busy =
+            "setTimeout(() => { const end = Date.now() + 3000; while (Date.now() < end); }), 1";
+        let busy = WebCommand::Evaluate(busy.to_owned());
+        device.ok(Command::Web(busy)).await;
+        let observe = Command::Observe(ObserveOptions::default());
+        let soon = context_within(Duration::from_millis(50));
+        let late = device.execute_in(observe, &soon).await.unwrap_err();
+        assert!(matches!(late, DriverError::Timeout { .. }), "{late}");
+        let text = told(&mut device).await.snapshot.text;
+        assert!(text.contains("Before"), "{text}");
+        device.close().await;
     });
 }
 

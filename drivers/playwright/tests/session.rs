@@ -1,12 +1,13 @@
 //! A session: its dialogs, tabs, downloads, reports, and what the page sees of the slot.
 
-use packtrain_driver_playwright::{ColorScheme, DialogAnswer, WebSlot};
+use packtrain_driver_playwright::{ColorScheme, DialogAnswer, Engine, WebSlot, install};
 use packtrain_drivers::{
-    Command, DeviceEvent, NavigateTo, Observation, SessionOptions, WebCommand,
+    Command, DeviceEvent, DriverError, NavigateTo, Observation, SessionOptions, WebCommand,
+    event_channel,
 };
-use packtrain_testing::TestDevice as _;
+use packtrain_testing::{TestDevice as _, context};
 
-use crate::browser::{Device, reported, run};
+use crate::browser::{Device, pool, reported, run};
 use crate::commands::{by_ref, click, expect_text, open};
 use crate::site::Site;
 
@@ -235,5 +236,69 @@ fn a_trace_is_written_where_it_is_wanted_when_the_session_ends() {
             assert!(std::fs::read(&path).unwrap().starts_with(b"PK"), "{engine}");
         }
         device.close().await;
+    });
+}
+
+#[test]
+fn firefox_is_a_device_and_a_matrix_may_still_ask_for_chromium() {
+    run(async {
+        let slot = WebSlot {
+            engine: Engine::Firefox,
+            ..WebSlot::default()
+        };
+        let (_site, mut device) = open(slot).await;
+        let system = device.driver_mut().info().system.clone();
+        assert!(system.starts_with("Firefox "), "{system}");
+        let agent = Command::Web(WebCommand::Evaluate("navigator.userAgent".into()));
+        let told = format!("{:?}", device.ok(agent.clone()).await);
+        assert!(told.contains("Firefox/"), "{told}");
+        device.ok(click(by_ref("button \"More\""))).await;
+        device.ok(expect_text("current value: 1")).await;
+        let axes = [("engine".to_owned(), "chromium".to_owned())];
+        device
+            .ok(Command::Begin(SessionOptions {
+                axes: axes.into(),
+                ..SessionOptions::default()
+            }))
+            .await;
+        let told = format!("{:?}", device.ok(agent).await);
+        assert!(told.contains("Chrome/"), "{told}");
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_program_that_is_not_the_browser_of_its_engine_is_refused_before_it_is_started() {
+    run(async {
+        let found = install::find(&install::SearchPaths::from_environment(|name| {
+            std::env::var_os(name)
+        }));
+        let (chromium, firefox) = (found.browser.unwrap(), found.firefox.unwrap());
+        for (program, engine, reason) in [
+            ("/nowhere/chromium".into(), Engine::Chromium, "No such file"),
+            ("/bin/cat".into(), Engine::Chromium, "not a browser"),
+            (
+                firefox,
+                Engine::Chromium,
+                "it is Firefox, and the device has `engine: chromium`",
+            ),
+            (
+                chromium,
+                Engine::Firefox,
+                "it is Chromium, and the device has `engine: firefox`",
+            ),
+        ] {
+            let slot = WebSlot {
+                executable: Some(program),
+                engine,
+                ..WebSlot::default()
+            };
+            let (sink, _events) = event_channel();
+            let connecting = pool().connector(slot).connect(sink, &context()).await;
+            let Err(DriverError::Lost { cause, .. }) = connecting else {
+                panic!("{reason}: connected");
+            };
+            assert!(cause.contains(reason) && cause.len() < 200, "{cause}");
+        }
     });
 }

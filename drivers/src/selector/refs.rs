@@ -103,10 +103,15 @@ pub fn list_refs(tree: &Tree, screen: Size, detail: SnapshotDetail) -> RefList {
     list
 }
 
+/// A label in quotes, which it cannot end by itself: what an app shows names no other element.
+pub fn quoted_label(label: &str) -> String {
+    format!("\"{}\"", label.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 fn line(reference: &SnapshotRef, node: &Node, bounds: bool) -> String {
     let mut line = format!("[{}] {}", reference.name, reference.role);
     if !reference.label.is_empty() {
-        let _ = write!(line, " \"{}\"", reference.label);
+        let _ = write!(line, " {}", quoted_label(&reference.label));
     }
     for state in states(&node.detail) {
         // Whatever an app calls its states, an element is one line.

@@ -21,7 +21,7 @@ use self::loose::{Loose, Nothing};
 pub use self::rule::{Ask, Delay, Permission, Rule, Rules};
 pub use self::template::{Expression, PlatformText, Template};
 pub use self::value::{Record, Value};
-use crate::document::{At, DocumentError, Source};
+use crate::document::{self, At, DocumentError, Source};
 use crate::shape::Platform;
 
 /// What is wrong with an app file, and where.
@@ -98,9 +98,9 @@ pub struct Identity {
     /// The width the frames were drawn for; they are stretched to the device.
     #[serde(default = "canvas")]
     pub canvas: f64,
-    /// Variables that outlive the process, until the app's data is cleared.
+    /// Variables that outlive the process, until the app's data is cleared; all when it is absent.
     #[serde(default)]
-    pub keep: Vec<At<String>>,
+    pub keep: Option<Vec<At<String>>>,
     /// What happens when a link that starts so is opened: the longest match wins. `${url}` is
     /// the whole link, `${url.rest}` what follows.
     #[serde(default)]
@@ -234,18 +234,20 @@ impl App {
     /// Reads one app. `source_name` is what errors call the text, usually its path.
     ///
     /// # Errors
-    /// What is wrong, with file, line, column, the source line and a caret.
+    /// What is wrong, and where.
     pub fn parse(text: &str, source_name: &str) -> Result<Self, AppError> {
         let mut apps = Self::parse_all(text, source_name)?;
         if apps.len() == 1 {
             return Ok(apps.remove(0));
         }
-        let source = Source {
-            name: source_name,
-            text,
-        };
+        let source = Source::new(source_name, text);
         let message = format!("one app was expected, the file holds {}", apps.len());
-        Err(source.error(crate::document::SourcePosition::default(), message, None))
+        Err(document::error(
+            &source,
+            document::Position::default(),
+            message,
+            None,
+        ))
     }
 
     /// Reads a file with any number of apps, one per YAML document.
@@ -253,11 +255,8 @@ impl App {
     /// # Errors
     /// As [`App::parse`].
     pub fn parse_all(text: &str, source_name: &str) -> Result<Vec<Self>, AppError> {
-        let source = Source {
-            name: source_name,
-            text,
-        };
-        let apps: Vec<Self> = source.read()?;
+        let source = Source::new(source_name, text);
+        let apps: Vec<Self> = document::read(&source)?;
         for app in &apps {
             check::check(app, &source)?;
         }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 pub use self::rule::{Fault, FaultRule, Matches, Millis, Pattern, Trigger};
-use crate::document::{DocumentError, Source, SourcePosition};
+use crate::document::{self, DocumentError, Position, Source};
 use crate::latency::Dice;
 
 /// The rules of a fleet.
@@ -29,19 +29,17 @@ impl Faults {
     /// Reads the rules of a fleet. `source_name` is what errors call the text.
     ///
     /// # Errors
-    /// What is wrong, with file, line, column, the source line and a caret.
+    /// What is wrong, and where.
     pub fn parse(text: &str, source_name: &str) -> Result<Self, DocumentError> {
-        let source = Source {
-            name: source_name,
-            text,
-        };
-        let mut all: Vec<Self> = source.read()?;
+        let source = Source::new(source_name, text);
+        let mut all: Vec<Self> = document::read(&source)?;
         let faults = match (all.pop(), all.is_empty()) {
             (Some(faults), true) => faults,
             (None, _) => Self::default(),
             (Some(_), false) => {
-                return Err(source.error(
-                    SourcePosition::default(),
+                return Err(document::error(
+                    &source,
+                    Position::default(),
                     "one document was expected",
                     None,
                 ));
@@ -51,13 +49,13 @@ impl Faults {
             let [kind] = rule.matches.value.named()[..] else {
                 let message = "a rule matches exactly one kind of event";
                 let hint = Some(format!("one of {}", Matches::KINDS.join(", ")));
-                return Err(source.error(rule.matches.place, message, hint));
+                return Err(document::error(&source, rule.matches.place, message, hint));
             };
             let kinds = rule.fault.value.kinds();
             if !kinds.is_empty() && !kinds.contains(&kind) {
                 let message = format!("this never strikes at a {kind}");
                 let hint = Some(format!("match {} instead", kinds.join(" or ")));
-                return Err(source.error(rule.fault.place, message, hint));
+                return Err(document::error(&source, rule.fault.place, message, hint));
             }
         }
         Ok(faults)

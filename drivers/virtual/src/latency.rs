@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::document::{DocumentError, Source};
+use crate::document::{self, DocumentError, Source};
 
 /// A duration that varies: `ms` plus up to `jitter` milliseconds by the device's seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -145,11 +145,8 @@ impl Latency {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn parse(text: &str, source_name: &str) -> Result<Self, DocumentError> {
-        let source = Source {
-            name: source_name,
-            text,
-        };
-        let mut all: Vec<Self> = source.read()?;
+        let source = Source::new(source_name, text);
+        let mut all: Vec<Self> = document::read(&source)?;
         Ok(all.pop().unwrap_or_default())
     }
 }

@@ -29,7 +29,10 @@ const MAX_ALTERNATIVES: usize = 4;
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     literals: Vec<Literal>,
+    /// Sorted, for among equal covers the search takes the first that it comes to.
     cells: Vec<BTreeMap<String, String>>,
+    /// Where each of them was given.
+    order: Vec<usize>,
     names: Vec<Name>,
 }
 
@@ -74,16 +77,36 @@ pub struct Finding {
 impl Table {
     /// A table of cells: each has values of axes and facts by name.
     pub fn new(names: &[Name], cells: &[BTreeMap<String, String>]) -> Self {
+        let mut order: Vec<usize> = (0..cells.len()).collect();
+        order.sort_by_key(|place| &cells[*place]);
+        let cells: Vec<_> = order.iter().map(|place| cells[*place].clone()).collect();
         Self {
-            literals: literals::of(names, cells),
-            cells: cells.to_vec(),
+            literals: literals::of(names, &cells),
+            cells,
+            order,
             names: names.to_vec(),
         }
+    }
+
+    /// Standings as given, in the order of the table's cells; equal cells may change places.
+    fn sorted(&self, standings: &[Standing]) -> Vec<Standing> {
+        let standing = |place: &usize| standings.get(*place).copied().unwrap_or_default();
+        let mut sorted: Vec<_> = self
+            .cells
+            .iter()
+            .zip(self.order.iter().map(standing))
+            .collect();
+        sorted.sort();
+        sorted.into_iter().map(|(_, standing)| standing).collect()
     }
 
     /// Judges what several sets of cells have in common. The more there are to judge, the smaller
     /// each one's chance has to be; equal sets, and those too small for any answer, do not count.
     pub fn judge(&self, sets: &[(ClusterKind, Vec<Standing>)]) -> Vec<Finding> {
+        let sets: Vec<_> = sets
+            .iter()
+            .map(|(kind, standings)| (*kind, self.sorted(standings)))
+            .collect();
         let mut testable: Vec<(f64, &Vec<Standing>)> = Vec::new();
         let searched: Vec<Searched> = sets
             .iter()

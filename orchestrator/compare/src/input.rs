@@ -171,45 +171,136 @@ impl<F: FnMut(&str) -> Option<Vec<u8>>> Pictures for F {
     }
 }
 
-/// How a run is asked for.
+/// How sessions of a run are asked for again.
 #[derive(Debug, Clone, Default)]
 pub struct Commands {
-    /// Before the trail's path: `packtrain run`.
-    pub before: String,
-    /// Behind it: `--matrix release`.
-    pub behind: String,
+    /// Where its configurations come from.
+    pub matrix: MatrixSource,
+    /// The ids of its devices.
+    pub devices: Vec<String>,
+    /// The folder it was started in.
+    pub folder: String,
+}
+
+/// Where configurations come from.
+#[derive(Debug, Clone, Default)]
+pub enum MatrixSource {
+    /// The trail itself.
+    #[default]
+    Trail,
+    /// A matrix of packtrain.yaml.
+    Named(String),
+    /// `--axis`.
+    Axes,
 }
 
 impl Commands {
-    /// The command that runs a trail in a cell; the device is named when there are several.
+    /// The command that runs a trail on a device in a cell and nothing else.
     pub fn run(&self, path: &str, device: Option<&str>, cell: &BTreeMap<String, String>) -> String {
-        let mut command = format!("{} {}", self.before, quoted(path));
-        if !self.behind.is_empty() {
-            command.push(' ');
-            command.push_str(&self.behind);
-        }
+        let inside = path.strip_prefix(&self.folder);
+        let path = inside
+            .and_then(|path| path.strip_prefix('/'))
+            .unwrap_or(path);
+        let mut words = vec!["packtrain".to_owned(), "run".to_owned(), quoted(path)];
         if let Some(device) = device {
-            // A virtual phone is there only when its kind is asked for.
-            let kind = device.split_once("/virtual-").map(|(platform, _)| platform);
-            let device = kind.map_or(device.to_owned(), |platform| format!("virtual:{platform}"));
-            command.push_str(" --device ");
-            command.push_str(&quoted(&device));
+            words.extend(["-d".to_owned(), quoted(&self.chosen_by(device))]);
         }
-        if !cell.is_empty() {
-            let values: Vec<String> = cell.iter().map(|(k, v)| format!("{k}={v}")).collect();
-            command.push_str(" --cell ");
-            command.push_str(&quoted(&values.join(",")));
+        let values = cell.iter().map(|(axis, value)| format!("{axis}={value}"));
+        let values: Vec<_> = values.collect();
+        match &self.matrix {
+            _ if values.is_empty() => {}
+            MatrixSource::Axes => words.extend(
+                values
+                    .iter()
+                    .flat_map(|value| ["--axis".to_owned(), quoted(value)]),
+            ),
+            MatrixSource::Named(name) => {
+                words.extend(["--matrix".to_owned(), quoted(name)]);
+                words.extend(["--cell".to_owned(), quoted(&values.join(","))]);
+            }
+            MatrixSource::Trail => {
+                words.extend(["--cell".to_owned(), quoted(&values.join(","))]);
+            }
         }
-        command
+        words.join(" ")
+    }
+
+    /// What `-d` takes for a device: a virtual phone is started anew, and a further context of a web
+    /// device is the device.
+    pub fn chosen_by(&self, device: &str) -> String {
+        if let Some((platform, number)) = device.split_once("/virtual-") {
+            return match number {
+                "1" => format!("virtual:{platform}"),
+                number => format!("virtual:{platform}:{number}"),
+            };
+        }
+        match device.rsplit_once('.') {
+            Some((of, number))
+                if number.chars().all(|c| c.is_ascii_digit())
+                    && self.devices.iter().any(|known| known == of) =>
+            {
+                of.to_owned()
+            }
+            _ => device.to_owned(),
+        }
     }
 }
 
 /// A word as a shell reads it.
-pub fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let prefix = if word.starts_with('-') { "./" } else { "" };
+    let word = word.replace(char::is_control, " ");
+    format!("'{prefix}{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_every_word_as_one() {
+        for (word, shown) in [
+            ("trails/buy.trail.yaml", "trails/buy.trail.yaml"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("$(rm -rf ~)", "'$(rm -rf ~)'"),
+            ("-x", "'./-x'"),
+            ("a\nb", "'a b'"),
+        ] {
+            assert_eq!(quoted(word), shown);
+        }
+    }
+
+    #[test]
+    fn a_cell_is_asked_for_by_where_it_comes_from() {
+        let cell = BTreeMap::from([("a", "1"), ("b", "x y")]);
+        let cell = cell.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let cell = cell.collect();
+        let run = |matrix, device: &str| {
+            let devices = vec!["web/desktop".to_owned()];
+            let folder = "/shop".to_owned();
+            let commands = Commands {
+                matrix,
+                devices,
+                folder,
+            };
+            commands.run("/shop/t.trail.yaml", Some(device), &cell)
+        };
+        assert_eq!(
+            run(MatrixSource::Axes, "web/desktop.2"),
+            "packtrain run t.trail.yaml -d web/desktop --axis a=1 --axis 'b=x y'"
+        );
+        assert_eq!(
+            run(MatrixSource::Named("m".to_owned()), "ios/virtual-1"),
+            "packtrain run t.trail.yaml -d virtual:ios --matrix m --cell 'a=1,b=x y'"
+        );
+        assert_eq!(
+            run(MatrixSource::Trail, "android/virtual-3"),
+            "packtrain run t.trail.yaml -d virtual:android:3 --cell 'a=1,b=x y'"
+        );
     }
 }

@@ -87,11 +87,9 @@ fn what_was_planted_is_found_and_named_as_such() {
             .iter()
             .all(|one| one.nearest.is_some() && one.difference.is_some())
     );
-    assert!(
-        failure
-            .again
-            .starts_with("packtrain run trails/buy-tea.trail.yaml --matrix release --cell build=")
-    );
+    let again =
+        "packtrain run trails/buy-tea.trail.yaml -d web/desktop --matrix release --cell build=";
+    assert!(failure.again.starts_with(again), "{}", failure.again);
 }
 
 #[test]

@@ -56,10 +56,16 @@ impl Tally {
                 message: told(&failure.message),
                 ..failure
             }),
-            Outcome::Infrastructure { blame, cause, hint } => Outcome::Infrastructure {
+            Outcome::Infrastructure {
+                blame,
+                cause,
+                hint,
+                unstarted,
+            } => Outcome::Infrastructure {
                 cause: told(&cause),
                 blame,
                 hint,
+                unstarted,
             },
             Outcome::NeedsAgent { why } => Outcome::NeedsAgent { why: told(&why) },
             other @ (Outcome::Passed | Outcome::Skipped { .. } | Outcome::Cancelled { .. }) => {
@@ -101,7 +107,6 @@ impl SessionContext {
     /// # Errors
     /// The outcome, when it did not pass.
     pub async fn call_by_hand(&self, call: &ToolCall, limit: Duration) -> Result<Answer, Outcome> {
-        self.scope.lease.renew();
         let mut counted = Counted {
             tally: &self.by_hand.tally,
             tool: &call.name,
@@ -155,6 +160,7 @@ mod tests {
             blame: Blame::Device,
             cause: "gone".to_owned(),
             hint: None,
+            unstarted: Vec::new(),
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Assignment {
     pub(crate) tried: u32,
     /// How many were lost with a device or a host of the farm.
     pub(crate) lost: u32,
+    /// Whether its pass was refused: what ran is not run again.
+    pub(crate) is_refused: bool,
 }
 
 impl Assignment {
@@ -157,6 +159,7 @@ impl Dispatcher {
     }
 
     /// Sessions that have no end yet.
+    #[cfg(test)]
     pub(crate) fn unsettled(&self) -> usize {
         let states = self.states.iter();
         states
@@ -246,7 +249,7 @@ impl Dispatcher {
             | Outcome::Cancelled { .. }
             | Outcome::NeedsAgent { .. } => false,
         };
-        if !is_worth_it || self.stopping.is_some() {
+        if !is_worth_it || assignment.is_refused || self.stopping.is_some() {
             return false;
         }
         if is_lost(assignment, outcome) {
@@ -284,6 +287,7 @@ impl Dispatcher {
                     device,
                     tried: 0,
                     lost: self.lost.get(&index).copied().unwrap_or_default(),
+                    is_refused: false,
                 };
                 assignment.tried = self.tried(&assignment);
                 actions.0.push_back(Action::Start(assignment));
@@ -323,6 +327,7 @@ impl Dispatcher {
                 blame: Blame::Device,
                 cause: "no usable device was left for it".to_owned(),
                 hint: Some("the sessions before it on the same device say why".to_owned()),
+                unstarted: Vec::new(),
             };
             self.settle_unstarted(index, outcome, actions);
         }

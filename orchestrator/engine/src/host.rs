@@ -60,6 +60,8 @@ pub enum DeviceChangeKind {
 pub struct SessionOutput {
     to: To,
     took: Arc<OnceLock<Duration>>,
+    /// The device that it began on, and whether it took the place of the planned one.
+    device: Arc<OnceLock<(DeviceId, bool)>>,
 }
 
 #[derive(Clone)]
@@ -89,6 +91,7 @@ impl SessionOutput {
         Self {
             to: To::Journal(journal),
             took: Arc::default(),
+            device: Arc::default(),
         }
     }
 
@@ -97,6 +100,7 @@ impl SessionOutput {
         Self {
             to: To::Elsewhere(sink),
             took: Arc::default(),
+            device: Arc::default(),
         }
     }
 
@@ -112,8 +116,25 @@ impl SessionOutput {
         self.took.get().copied()
     }
 
+    /// The device that the session began on, once it has, and whether it took the place of the planned one.
+    pub(crate) fn device(&self) -> Option<&(DeviceId, bool)> {
+        self.device.get()
+    }
+
+    fn learn(&self, event: &RunEvent) {
+        if let RunEvent::SessionStarted {
+            device, planned, ..
+        } = event
+        {
+            let replaces = planned.device.as_ref() != Some(&device.id);
+            // A session has one device.
+            let _ = self.device.set((device.id.clone(), replaces));
+        }
+    }
+
     /// Journals an event.
     pub async fn record(&self, event: RunEvent) {
+        self.learn(&event);
         match &self.to {
             To::Journal(journal) => journal.record(event).await,
             To::Elsewhere(sink) => sink.record(event).await,
@@ -122,6 +143,7 @@ impl SessionOutput {
 
     /// Journals an event of another computer, which happened at that moment by its clock.
     pub async fn record_at(&self, event: RunEvent, at: DateTime<Utc>) {
+        self.learn(&event);
         match &self.to {
             To::Journal(journal) => journal.record_at(event, at).await,
             To::Elsewhere(sink) => sink.record(event).await,

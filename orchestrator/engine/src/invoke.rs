@@ -17,7 +17,7 @@ use packtrain_tools::{
     Answer, Call, CallTrace, Caller, Kind, Origin, Registry, Tool, ToolError, ToolRequest, ToolSpec,
 };
 
-use crate::judge::judge;
+use crate::judge::{TimeLimit, judge};
 use crate::order::Ambiguity;
 use crate::session::{DEADLINE_MARGIN, SessionContext};
 
@@ -38,7 +38,7 @@ pub(crate) struct Invoker<'a> {
     /// When its calls have to be over, at the latest with the session.
     deadline: Instant,
     /// How long they may take.
-    limit: Duration,
+    limit: TimeLimit,
 }
 
 impl<'a> Invoker<'a> {
@@ -48,7 +48,22 @@ impl<'a> Invoker<'a> {
             step,
             next_call: Arc::default(),
             deadline: session.deadline,
-            limit: session.options.timeout,
+            limit: TimeLimit::Session(session.options.timeout),
+        }
+    }
+
+    /// For the calls of a step of a trail.
+    pub(crate) fn of_step(session: &'a SessionContext, step: StepIndex) -> Self {
+        let invoker = Self::new(session, step);
+        let limit = session.options.step_timeout;
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        match (limit, deadline) {
+            (Some(limit), Some(deadline)) if deadline < invoker.deadline => Self {
+                deadline,
+                limit: TimeLimit::Step(limit),
+                ..invoker
+            },
+            _ => invoker,
         }
     }
 
@@ -58,7 +73,7 @@ impl<'a> Invoker<'a> {
         Self {
             next_call: Arc::clone(&session.by_hand.next_call),
             deadline: deadline.map_or(session.deadline, |at| at.min(session.deadline)),
-            limit,
+            limit: TimeLimit::Session(limit),
             ..Self::new(session, StepIndex::BY_HAND)
         }
     }
@@ -106,6 +121,8 @@ impl<'a> Invoker<'a> {
     async fn call(&self, request: ToolRequest<'_>) -> Result<Answer, Outcome> {
         let number = self.next_call.fetch_add(1, Ordering::Relaxed);
         let session = self.session;
+        // However long it takes: a device is not taken from under a call.
+        let _in_use = session.scope.lease.in_use();
         let started = Instant::now();
         let registry = session.registry.with(request.tool).await;
         let tool = registry.get(request.tool);
@@ -157,6 +174,7 @@ impl<'a> Invoker<'a> {
             }
         };
         answer.report.notes.extend(notes);
+        answer.report.notes.extend(session.new_collisions());
         session.journal_device_events(self.step).await;
         unfinished.is_finished = true;
         session
@@ -194,7 +212,7 @@ impl<'a> Invoker<'a> {
     }
 
     /// How long its calls were allowed to take, when that is over.
-    fn overtime(&self) -> Option<Duration> {
+    fn overtime(&self) -> Option<TimeLimit> {
         (Instant::now() + DEADLINE_MARGIN >= self.deadline).then_some(self.limit)
     }
 
@@ -332,13 +350,16 @@ fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, Too
         .filter(|spec| spec.origin == Origin::BuiltIn);
     let is_misspelled = || did_you_mean(name, built_in.map(|spec| spec.name.as_str())).is_some();
     if registry.get(name).is_none() && !registry.missing().is_empty() && !is_misspelled() {
+        let missing = registry.missing().iter();
+        let reasons: Vec<&str> = missing.clone().map(|one| one.why.as_str()).collect();
         return Err(ToolError::Infrastructure {
             blame: Blame::Source,
             cause: format!(
                 "unknown tool `{name}`; it may be of a source that is not there: {}",
-                registry.missing().join("; ")
+                reasons.join("\n")
             ),
             hint: None,
+            unstarted: missing.filter_map(|one| one.unstarted.clone()).collect(),
         });
     }
     registry.get(name).ok_or_else(|| ToolError::Failed {

@@ -18,8 +18,15 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) at: Option<String>,
     /// Why the session shall end, if it shall.
     pub(crate) stop: CancelCause,
-    /// How long the session was allowed to take, when that is over.
-    pub(crate) overtime: Option<Duration>,
+    /// The time that was allowed, when it is over.
+    pub(crate) overtime: Option<TimeLimit>,
+}
+
+/// What was allowed so much time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeLimit {
+    Session(Duration),
+    Step(Duration),
 }
 
 /// What an error of a tool means.
@@ -52,10 +59,16 @@ pub(crate) fn judge(error: &ToolError, circumstances: Circumstances<'_>) -> Outc
             why: format!("{what} needs a model that looks at the screen"),
         },
         ToolError::Cancelled => Outcome::Cancelled { by: stop },
-        ToolError::Infrastructure { blame, cause, hint } => Outcome::Infrastructure {
+        ToolError::Infrastructure {
+            blame,
+            cause,
+            hint,
+            unstarted,
+        } => Outcome::Infrastructure {
             blame: *blame,
             cause: cause.clone(),
             hint: hint.clone(),
+            unstarted: unstarted.clone(),
         },
         // The session's time was over, not the device's patience.
         ToolError::Command(CommandError::Driver(DriverError::Timeout { log, .. }))
@@ -69,20 +82,31 @@ pub(crate) fn judge(error: &ToolError, circumstances: Circumstances<'_>) -> Outc
                 blame: Blame::Device,
                 cause: with_log(error),
                 hint: error.hint(),
+                unstarted: Vec::new(),
             },
             Fault::Nobody => Outcome::Cancelled { by: stop },
         },
     }
 }
 
-/// A failure that came when the session's time was over.
-fn timed_out(mut failure: Failure, limit: Duration) -> Failure {
-    let limit = match limit.as_secs() {
+/// A failure that came when the time of its session or step was over.
+fn timed_out(mut failure: Failure, limit: TimeLimit) -> Failure {
+    let words = |limit: Duration| match limit.as_secs() {
         0 => format!("{} ms", limit.as_millis()),
         _ => format!("{:.0} s", limit.as_secs_f64()),
     };
-    failure.message = format!("session timed out after {limit}: {}", failure.message);
-    failure.hint = Some("`--timeout` allows a session more time".to_owned());
+    let (what, hint) = match limit {
+        TimeLimit::Session(limit) => (
+            format!("session timed out after {}", words(limit)),
+            "`--timeout` allows a session more time",
+        ),
+        TimeLimit::Step(limit) => (
+            format!("the step was not done within {}", words(limit)),
+            "`--step-timeout` allows a step more time",
+        ),
+    };
+    failure.message = format!("{what}: {}", failure.message);
+    failure.hint = Some(hint.to_owned());
     failure
 }
 
@@ -109,6 +133,7 @@ pub(crate) fn judge_lease(error: &LeaseError, stop: CancelCause) -> Outcome {
         blame: Blame::Device,
         cause: error.to_string(),
         hint,
+        unstarted: Vec::new(),
     }
 }
 

@@ -16,6 +16,7 @@ mod matrix;
 mod narrow;
 mod observe;
 mod order;
+mod pairs;
 mod part;
 mod pins;
 mod request;

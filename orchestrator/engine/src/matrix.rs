@@ -141,6 +141,7 @@ pub(crate) fn took(
         blame: Blame::Configuration,
         cause,
         hint: Some(hint),
+        unstarted: Vec::new(),
     };
     for (axis, value) in wanted {
         let told = applied.iter().find(|told| told.axis == *axis);

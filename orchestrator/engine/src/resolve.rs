@@ -50,7 +50,7 @@ pub struct Planned {
     pub trail: usize,
     /// The device; several when any of them will do, none when the farm finds one.
     pub devices: Vec<DeviceId>,
-    /// What a device has to be that the farm finds.
+    /// What a device has to be that the farm finds, also in the place of one that cannot be had.
     pub on: Option<String>,
     /// Why it is not run at all; the device is then the first it would have run on.
     pub skip: Option<Skip>,
@@ -104,15 +104,18 @@ pub fn resolve(request: RunRequest) -> Plan {
                 continue;
             }
             let on = wanted(anywhere, requested, request.driver.as_deref());
-            let count = anywhere.count.unwrap_or(runs.len().max(1));
+            let owns: Vec<Vec<DeviceId>> = match anywhere.count {
+                None if !runs.is_empty() => runs.iter().map(|(id, _)| vec![id.clone()]).collect(),
+                count => vec![Vec::new(); count.unwrap_or(1)],
+            };
             let cells = match (&requested.matrix, runs.first()) {
                 (Some(matrix), Some((id, _))) => matrix.cells_on(id.platform()),
                 _ => vec![Cell::default()],
             };
-            for _ in 0..count {
+            for own in owns {
                 sessions.extend(cells.iter().map(|cell| Planned {
                     on: Some(on.clone()),
-                    ..planned(Vec::new(), None, cell.clone())
+                    ..planned(own.clone(), None, cell.clone())
                 }));
             }
             continue;

@@ -11,6 +11,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use crate::dispatch::{Action, Assignment, Dispatcher, Event};
 use crate::host::{SessionHost, SessionOutput};
 use crate::journal::Journal;
+use crate::pairs::Pairs;
 use crate::resolve::Plan;
 use crate::stop::{SessionStop, Stop, StopReason};
 
@@ -41,6 +42,7 @@ struct Sessions {
     tasks: JoinSet<Outcome>,
     assignments: HashMap<Id, (Assignment, Instant, SessionOutput)>,
     stop: SessionStop,
+    any_began: bool,
 }
 
 impl Run {
@@ -57,6 +59,7 @@ impl Run {
             .and_then(|t| begun.checked_add(t));
         let mut overdue = None;
         let mut sessions = Sessions::default();
+        let mut pairs = Pairs::default();
         let mut dispatcher = Dispatcher::new(&self.plan);
         self.journal.record(self.plan.started()).await;
         let mut actions = dispatcher.handle(Event::Begin);
@@ -71,8 +74,7 @@ impl Run {
                     }
                     Action::Abort => sessions.tasks.abort_all(),
                     Action::Finish(verdict) => {
-                        debug_assert_eq!(dispatcher.unsettled(), 0);
-                        return self.finish(verdict, begun).await;
+                        return self.finish(verdict, begun, sessions.any_began).await;
                     }
                 }
             }
@@ -81,7 +83,9 @@ impl Run {
                 // a session that has ended is not called cancelled by a stop in the same moment.
                 biased;
                 Some(change) = changes.recv() => Event::DeviceChanged(change),
-                Some(ended) = sessions.tasks.join_next_with_id() => sessions.ended(ended),
+                Some(ended) = sessions.tasks.join_next_with_id() => {
+                    sessions.ended(ended, &self.plan, &mut pairs)
+                }
                 reason = next(&mut reasons) => Event::Stop(reason),
                 () = at(time_limit) => {
                     time_limit = None;
@@ -134,13 +138,14 @@ impl Run {
             .insert(id, (assignment, Instant::now(), told));
     }
 
-    async fn finish(self, mut verdict: Verdict, begun: Instant) -> Verdict {
+    async fn finish(self, mut verdict: Verdict, begun: Instant, any_began: bool) -> Verdict {
         // What was planned and never settled is not known to have passed.
         let planned = u32::try_from(self.plan.sessions.len()).unwrap_or(u32::MAX);
         let lost = Outcome::Infrastructure {
             blame: Blame::Host,
             cause: "its end was lost".to_owned(),
             hint: None,
+            unstarted: Vec::new(),
         };
         for _ in verdict.settled()..planned {
             verdict.count(&lost, false);
@@ -148,6 +153,10 @@ impl Run {
         // Nor is what could not be run because its driver is not here, when nothing else ran.
         if verdict.skipped == verdict.settled() && self.plan.lacks_a_driver() {
             verdict.exit = verdict.exit.max(Exit::Infrastructure);
+        }
+        // Nor does time that was over before anything began say anything of the app.
+        if verdict.exit == Exit::Failed && verdict.cancelled == verdict.settled() && !any_began {
+            verdict.exit = Exit::Infrastructure;
         }
         let event = RunEvent::RunFinished {
             verdict: verdict.clone(),
@@ -160,7 +169,12 @@ impl Run {
 
 impl Sessions {
     /// A task is over: with an outcome, by a panic, or because it was aborted.
-    fn ended(&mut self, ended: Result<(Id, Outcome), JoinError>) -> Event {
+    fn ended(
+        &mut self,
+        ended: Result<(Id, Outcome), JoinError>,
+        plan: &Plan,
+        pairs: &mut Pairs,
+    ) -> Event {
         let (id, outcome) = match ended {
             Ok((id, outcome)) => (id, outcome),
             Err(error) if error.is_cancelled() => {
@@ -169,13 +183,14 @@ impl Sessions {
             }
             Err(error) => (error.id(), panicked(error)),
         };
-        let (assignment, begun, output) = self
+        let (mut assignment, begun, output) = self
             .assignments
             .remove(&id)
             .expect("every task is entered when it is spawned and ends once");
+        self.any_began |= output.device().is_some();
         Event::SessionEnded {
+            outcome: pairs.judge(plan, &mut assignment, output.device(), outcome),
             assignment,
-            outcome,
             duration: output.duration().unwrap_or_else(|| begun.elapsed()),
         }
     }
@@ -195,6 +210,7 @@ fn panicked(error: JoinError) -> Outcome {
         blame: Blame::Host,
         cause: format!("packtrain panicked: {message}"),
         hint: Some("this is a bug in packtrain; please report it".to_owned()),
+        unstarted: Vec::new(),
     }
 }
 

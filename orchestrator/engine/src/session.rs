@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::{CommandError, DeviceState, Fleet, Lease, WaitReason};
@@ -20,7 +20,7 @@ use crate::by_hand::ByHand;
 use crate::changes;
 use crate::host::{DeviceChange, SessionHost, SessionOutput};
 use crate::invoke::Invoker;
-use crate::judge::{Circumstances, judge, judge_lease};
+use crate::judge::{Circumstances, TimeLimit, judge, judge_lease};
 use crate::loader::TrailLoader;
 use crate::matrix;
 use crate::order::{Screenshots, SessionOptions, SessionOrder};
@@ -165,6 +165,8 @@ pub struct SessionContext {
     pub(crate) unobserved: AtomicU32,
     /// The calls that somebody makes by hand.
     pub(crate) by_hand: ByHand,
+    /// What its report says of tools that could not be registered.
+    noted: Mutex<BTreeSet<String>>,
 }
 
 impl SessionContext {
@@ -235,6 +237,7 @@ impl SessionContext {
             passed: AtomicBool::new(false),
             unobserved: AtomicU32::new(0),
             by_hand: ByHand::default(),
+            noted: Mutex::default(),
         };
         match session.configure(begin, order, &device).await {
             Ok(()) => Ok(session),
@@ -290,7 +293,6 @@ impl SessionContext {
 
     async fn steps(&self, trail: &Trail) -> Outcome {
         for step in trail.all_steps() {
-            self.scope.lease.renew();
             self.reached.store(step.index.0, Ordering::Relaxed);
             self.record(RunEvent::StepStarted {
                 session: self.id.clone(),
@@ -324,18 +326,8 @@ impl SessionContext {
             Recorded::NoAction(_) => return Outcome::Passed,
             Recorded::Calls(_, calls) => calls,
         };
-        let invoker = Invoker::new(self, step.index);
-        let calls = invoker.all(trail, calls, 0, self.caller.clone());
-        let ended = match self.options.step_timeout {
-            Some(limit) => match tokio::time::timeout(limit, calls).await {
-                Ok(ended) => ended,
-                Err(_) => {
-                    let limit = limit.as_secs_f64();
-                    return Outcome::failed(format!("the step was not done within {limit} s"));
-                }
-            },
-            None => calls.await,
-        };
+        let invoker = Invoker::of_step(self, step.index);
+        let ended = invoker.all(trail, calls, 0, self.caller.clone()).await;
         match ended {
             Ok(()) => Outcome::Passed,
             Err(outcome) => outcome,
@@ -390,6 +382,18 @@ impl SessionContext {
         }
     }
 
+    /// What no report of the session says yet of tools that could not be registered.
+    pub(crate) fn new_collisions(&self) -> Vec<String> {
+        let registry = self.registry.snapshot();
+        let collisions = registry.missing().iter();
+        let collisions = collisions.filter(|one| one.unstarted.is_none());
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        collisions
+            .filter(|one| noted.insert(one.why.clone()))
+            .map(|one| one.why.clone())
+            .collect()
+    }
+
     /// What an error has to be judged by.
     pub(crate) fn circumstances<'a>(&self, tool: &'a str, at: Option<String>) -> Circumstances<'a> {
         let is_over = Instant::now() + DEADLINE_MARGIN >= self.deadline;
@@ -397,7 +401,7 @@ impl SessionContext {
             tool,
             at,
             stop: self.stop.cause(),
-            overtime: is_over.then_some(self.options.timeout),
+            overtime: is_over.then_some(TimeLimit::Session(self.options.timeout)),
         }
     }
 

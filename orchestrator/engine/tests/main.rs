@@ -7,12 +7,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use packtrain_drivers::Reach;
+use packtrain_drivers::{BoxFuture, Reach};
 use packtrain_engine::{
-    Ambiguity, CellSettings, RunOptions, SessionOptions, SessionOrder, Shard, StopReason,
+    Ambiguity, Anywhere, CellSettings, DeviceChange, Journal, NoStore, RequestedTrail, Run,
+    RunOptions, RunRequest, SessionHost, SessionOptions, SessionOrder, SessionOutput, SessionStop,
+    Shard, Stop, StopReason, resolve,
 };
-use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent};
+use packtrain_model::memory::Redactor;
+use packtrain_model::{Blame, CancelCause, Exit, Outcome, RunEvent, RunId};
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry};
+use tokio::sync::mpsc;
 
 use crate::fleet::{Bench, Fake, in_system, registry, trail};
 
@@ -104,6 +108,21 @@ fn a_session_that_runs_out_of_time_has_failed_and_starves_nobody() {
                 "{session}: {message}"
             );
         }
+    });
+}
+
+#[test]
+fn a_step_whose_time_is_over_keeps_the_cause() {
+    in_system(async {
+        let a = Fake::new("a");
+        let mut bench = Bench::new(&[&a], &[trail("t", &["dawdle"]), trail("u", &["pass"; 3])]);
+        bench.options.session.step_timeout = Some(Duration::from_millis(100));
+        let ran = bench.run().await;
+        ran.assert_whole();
+        let message = ran.outcomes()[0].1.message().unwrap();
+        let expected = "the step was not done within 100 ms: `act` was still running";
+        assert_eq!(message, expected);
+        assert_eq!(ran.verdict.passed, 1);
     });
 }
 
@@ -217,6 +236,64 @@ fn a_run_that_takes_longer_than_it_may_has_failed() {
         );
         assert_eq!(ran.verdict.exit, Exit::Failed);
     });
+}
+
+/// A farm on which nothing is ever granted.
+struct Deserted;
+
+impl SessionHost for Deserted {
+    fn run(
+        &self,
+        _: SessionOrder,
+        _: SessionOutput,
+        stop: SessionStop,
+    ) -> BoxFuture<'static, Outcome> {
+        Box::pin(async move {
+            stop.token().cancelled().await;
+            Outcome::Cancelled { by: stop.cause() }
+        })
+    }
+
+    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
+        mpsc::channel(1).1
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_time_is_over_before_anything_began_could_not_find_out() {
+    let plan = resolve(RunRequest {
+        run: RunId("r".into()),
+        trails: vec![RequestedTrail {
+            trail: trail("t", &["pass"]),
+            only: None,
+            matrix: None,
+        }],
+        devices: Vec::new(),
+        only_declared: false,
+        alike: Vec::new(),
+        anywhere: Some(Anywhere {
+            on: "has=bun".to_owned(),
+            count: None,
+        }),
+        driver: None,
+        tags: Vec::new(),
+        shard: Shard::All,
+        options: RunOptions {
+            time_limit: Some(Duration::from_millis(10)),
+            ..RunOptions::default()
+        },
+    });
+    let (journal, thread) =
+        Journal::start(Box::new(NoStore), Vec::new(), Redactor::default()).unwrap();
+    let run = Run {
+        plan,
+        host: Arc::new(Deserted),
+        journal,
+        stop: Stop::default(),
+    };
+    let verdict = run.execute().await;
+    thread.finish().await;
+    assert_eq!((verdict.cancelled, verdict.exit.code()), (1, 2));
 }
 
 #[test]

@@ -5,9 +5,10 @@ use packtrain_drivers::BoxFuture;
 
 use async_nats::jetstream::stream::DirectGetErrorKind;
 
-use crate::bundle::{BlobError, BlobStore};
-use crate::link::{Link, in_one_line};
+use crate::bundle::{BlobError, BlobStore, digest_of};
+use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
+use crate::store::new_id;
 
 /// A blob younger than this stays for as long as a run may take; an older one is stored anew.
 const FRESH: chrono::Duration = chrono::Duration::hours(12);
@@ -23,7 +24,9 @@ impl BlobStore for Link {
                 .send()
                 .await;
             match found {
-                Ok(message) => Ok(chrono::Utc::now() - message.time < FRESH),
+                // It came along: what is not what its name says is stored anew.
+                Ok(message) => Ok(chrono::Utc::now() - message.time < FRESH
+                    && digest_of(&message.payload) == digest),
                 Err(error) if error.kind() == DirectGetErrorKind::NotFound => Ok(false),
                 Err(error) => Err(store(&error)),
             }
@@ -32,8 +35,16 @@ impl BlobStore for Link {
 
     fn put<'a>(&'a self, digest: &'a str, content: Bytes) -> BoxFuture<'a, Result<(), BlobError>> {
         Box::pin(async move {
-            let put = self.put_once(&names::blob(digest), digest, content).await;
-            put.map_err(|error| BlobError::Store(error.to_string()))
+            // Not by its digest: something else may have been put over it since it was.
+            let put = self
+                .put_once(&names::blob(digest), &new_id(), content)
+                .await;
+            put.map_err(|error| match error {
+                FarmError::Forbidden(_) | FarmError::Server { .. } => {
+                    BlobError::Refused(error.to_string())
+                }
+                error => BlobError::Store(error.to_string()),
+            })
         })
     }
 

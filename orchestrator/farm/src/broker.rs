@@ -12,7 +12,7 @@ pub mod state;
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use self::lead::{Term, lead};
@@ -22,6 +22,7 @@ use crate::link::{FarmError, Link};
 use crate::live::{Liveness, Take};
 use crate::names::{BROKER, LIVE};
 use crate::store::{StoreOptions, new_id};
+use crate::wire::Protocol;
 
 /// The pause after something went wrong that may pass.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -38,10 +39,12 @@ pub struct BrokerOptions {
 }
 
 /// The value of the elected broker's key.
-#[derive(Debug, Serialize)]
-struct BrokerAdvert<'a> {
-    incarnation: &'a str,
-    name: &'a str,
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct BrokerAdvert {
+    incarnation: String,
+    name: String,
+    #[serde(default)]
+    pub(crate) protocol: Protocol,
 }
 
 /// Sets the farm up, stands by, leads when elected, stands by again; until it is stopped.
@@ -116,8 +119,9 @@ async fn stand_by(
     incarnation: &str,
 ) -> Result<Liveness, FarmError> {
     let advert = serde_json::to_vec(&BrokerAdvert {
-        incarnation,
-        name: &options.name,
+        incarnation: incarnation.to_owned(),
+        name: options.name.clone(),
+        protocol: Protocol::CURRENT,
     });
     let advert = advert.map_err(|error| FarmError::Server {
         doing: "describe the broker".to_owned(),

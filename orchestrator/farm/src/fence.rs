@@ -3,6 +3,7 @@
 //! which of its leases it still has.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use packtrain_drivers::{
     BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo, Driver, DriverError,
@@ -149,6 +150,10 @@ impl Driver for FencedDriver {
         })
     }
 
+    fn end_grace(&self) -> Duration {
+        self.inner.end_grace()
+    }
+
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
         self.inner.close()
     }
@@ -156,8 +161,6 @@ impl Driver for FencedDriver {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio_util::sync::CancellationToken;
 
     use super::*;

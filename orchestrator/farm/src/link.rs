@@ -1,11 +1,12 @@
 //! A connection to the farm's servers: how to get one, and what goes wrong with it in words.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, Event, ServerError};
+use async_nats::{Client, ClientError, ConnectOptions, Event, ServerError};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -14,8 +15,12 @@ use crate::server::tls;
 
 /// The oldest nats-server that has all that is needed: keys that expire one by one.
 pub const OLDEST_SERVER: (u64, u64) = (2, 12);
-/// How long a connection may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a connection may take, and an answer.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long the server may take to store something that is written to see whether it does.
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
+/// What is written then, in bytes: more than fits into the last page of a file on a full disk.
+const PROBE_BYTES: usize = 16 * 1024;
 /// A connection that is half open is noticed after two of these.
 const PING_INTERVAL: Duration = Duration::from_secs(2);
 /// How long the server's answer is waited for before a request is made again. It says nothing about
@@ -187,6 +192,17 @@ impl FarmError {
     }
 }
 
+/// What keeps the farm from working, as far as a connection can tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// No server answers.
+    Away,
+    /// The server does not let this user in any more.
+    NotAllowedIn,
+    /// The server answers and stores nothing; with the reason.
+    NotStoring(String),
+}
+
 /// A connection, which is made again by itself whenever it breaks. Cheap to clone.
 #[derive(Clone)]
 pub struct Link {
@@ -201,6 +217,7 @@ pub struct Link {
 struct State {
     /// When the server was connected last; `None` while it is not.
     connected: watch::Sender<Option<Instant>>,
+    trouble: watch::Sender<Option<Trouble>>,
     /// What the server has refused to this user.
     refusals: Mutex<VecDeque<String>>,
     servers: String,
@@ -228,6 +245,7 @@ impl Link {
         let servers = address.servers.join(", ");
         let state = Arc::new(State {
             connected: watch::Sender::new(None),
+            trouble: watch::Sender::new(None),
             refusals: Mutex::default(),
             servers: servers.clone(),
         });
@@ -278,6 +296,12 @@ impl Link {
                 if lower.contains("authorization") || lower.contains("authentication") {
                     let servers = servers.clone();
                     FarmError::NotAllowedIn { servers, cause }
+                } else if lower.contains("invalidcontenttype") {
+                    FarmError::Server {
+                        doing: format!("connect to {servers}"),
+                        cause: "it is not encrypted; write `nats://` instead of `tls://`"
+                            .to_owned(),
+                    }
                 } else if lower.contains("certificate") {
                     let servers = servers.clone();
                     FarmError::Untrusted { servers, cause }
@@ -315,6 +339,43 @@ impl Link {
         self.state.connected.subscribe()
     }
 
+    /// What keeps the farm from working now.
+    pub fn trouble(&self) -> watch::Receiver<Option<Trouble>> {
+        self.state.trouble.subscribe()
+    }
+
+    /// Learns whether the server stores what it is sent.
+    pub(crate) fn learn_of_store(&self, failure: Option<&PublishError>) {
+        self.state.trouble.send_if_modified(|trouble| {
+            let now = match (&*trouble, failure) {
+                (Some(Trouble::NotStoring(_)), None) => None,
+                (None, Some(error)) if error.kind() != PublishErrorKind::BrokenPipe => {
+                    Some(Trouble::NotStoring(in_one_line(error)))
+                }
+                _ => return false,
+            };
+            *trouble = now;
+            true
+        });
+    }
+
+    /// Sees whether the server stores something, by a blob that nobody needs.
+    ///
+    /// # Errors
+    /// A sentence when it does not, and why.
+    pub async fn check_store(&self) -> Result<(), String> {
+        let content = crate::store::new_id();
+        let content = content.repeat(PROBE_BYTES / content.len());
+        let put = crate::bundle::put(self, content.into());
+        match tokio::time::timeout(STORE_TIMEOUT, put).await {
+            Ok(put) => put.map(drop).map_err(|error| error.to_string()),
+            Err(_) => Err(match &*self.state.trouble.borrow() {
+                Some(Trouble::NotStoring(cause)) => cause.clone(),
+                _ => format!("no answer within {} s", STORE_TIMEOUT.as_secs()),
+            }),
+        }
+    }
+
     /// Version of the server that answers now.
     pub fn server_version(&self) -> String {
         self.client.server_info().version
@@ -326,12 +387,9 @@ impl Link {
     }
 
     /// What the server said when it refused something about this subject to this user.
+    /// It is told once: what gets no answer later has another cause.
     pub(crate) fn refusal(&self, subject: &str) -> Option<String> {
-        let refusals = self.state.refusals.lock();
-        let refusals = refusals.unwrap_or_else(PoisonError::into_inner);
-        let quoted = format!("\"{subject}\"");
-        let found = refusals.iter().rev().find(|text| text.contains(&quoted));
-        found.cloned()
+        self.state.refusal(subject)
     }
 
     /// The error of something that got no answer: that it was refused, if it was.
@@ -339,7 +397,10 @@ impl Link {
         match self.refusal(subject) {
             Some(refusal) => FarmError::Forbidden(refusal),
             None => FarmError::Silent {
-                doing: doing.to_owned(),
+                doing: match &*self.state.trouble.borrow() {
+                    Some(Trouble::NotStoring(cause)) => format!("{doing}: {cause}"),
+                    _ => doing.to_owned(),
+                },
                 seconds,
             },
         }
@@ -396,16 +457,47 @@ impl Link {
 }
 
 impl State {
+    fn is_away(&self, is_refused: bool) {
+        self.trouble.send_if_modified(|trouble| {
+            let now = match trouble {
+                Some(Trouble::NotAllowedIn) => return false,
+                _ if is_refused => Trouble::NotAllowedIn,
+                _ => Trouble::Away,
+            };
+            trouble.replace(now.clone()) != Some(now)
+        });
+    }
+
+    fn refusals(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn refusal(&self, subject: &str) -> Option<String> {
+        let quoted = format!("\"{subject}\"");
+        let mut refusals = self.refusals();
+        let found = refusals.iter().rposition(|text| text.contains(&quoted))?;
+        refusals.remove(found)
+    }
+
     fn learn(&self, event: &Event) {
         match event {
             Event::Connected => {
+                // Who may do what may have changed.
+                self.refusals().clear();
                 self.connected.send_replace(Some(Instant::now()));
+                self.trouble.send_replace(None);
             }
             Event::Disconnected | Event::Closed => {
                 self.connected.send_replace(None);
+                self.is_away(false);
+            }
+            Event::ServerError(ServerError::AuthorizationViolation) => self.is_away(true),
+            // Of an attempt to connect again.
+            Event::ClientError(ClientError::Other(why)) => {
+                self.is_away(why.starts_with("authorization") || why.starts_with("authentication"));
             }
             Event::ServerError(ServerError::Other(text)) => {
-                let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut refusals = self.refusals();
                 if refusals.len() == REFUSALS_KEPT {
                     refusals.pop_front();
                 }
@@ -444,7 +536,28 @@ pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::is_new_enough;
+    use super::*;
+
+    #[test]
+    fn an_old_refusal_is_not_the_cause_of_a_later_silence() {
+        let state = State {
+            connected: watch::Sender::new(None),
+            trouble: watch::Sender::new(None),
+            refusals: Mutex::default(),
+            servers: String::new(),
+        };
+        let refuse = || {
+            let text = "Permissions Violation for Publish to \"r.a.ev.s1.h1\"".to_owned();
+            state.learn(&Event::ServerError(ServerError::Other(text)));
+        };
+        refuse();
+        assert!(state.refusal("r.a.ev.s1").is_none());
+        assert!(state.refusal("r.a.ev.s1.h1").is_some());
+        assert!(state.refusal("r.a.ev.s1.h1").is_none());
+        refuse();
+        state.learn(&Event::Connected);
+        assert!(state.refusal("r.a.ev.s1.h1").is_none());
+    }
 
     #[test]
     fn a_server_is_new_enough_from_2_12_on() {

@@ -1,17 +1,24 @@
 //! What there is on the farm, as of now.
 
+use chrono::{DateTime, Utc};
+use futures::{StreamExt as _, TryStreamExt as _};
 use packtrain_drivers::DeviceId;
 use packtrain_model::RunId;
 
+use crate::broker::BrokerAdvert;
 use crate::bundle;
 use crate::follow::Followed;
 use crate::link::{FarmError, Link};
 use crate::names;
 use crate::store::Stored;
-use crate::wire::{Blob, DeviceAdvert, DeviceKey, HostAdvert, HostName, Manifest, RunAdvert};
+use crate::wire::{
+    Blob, DeviceAdvert, DeviceKey, HostAdvert, HostName, Lease, Manifest, Protocol, RunAdvert,
+};
 
 /// A manifest larger than this is none.
 const MANIFEST_BYTES: u64 = 64 * 1024 * 1024;
+/// How many messages are read at once.
+const READS_IN_FLIGHT: usize = 64;
 
 /// Who and what is on the farm.
 #[derive(Debug, Clone, Default)]
@@ -22,8 +29,8 @@ pub struct Overview {
     pub devices: Vec<(DeviceKey, DeviceAdvert)>,
     /// The runs that are alive.
     pub runs: Vec<(RunId, RunAdvert)>,
-    /// Whether a broker is at work.
-    pub has_broker: bool,
+    /// What the broker that is at work writes and reads; `None` when none is.
+    pub broker: Option<Protocol>,
 }
 
 /// What is on the farm now.
@@ -45,7 +52,9 @@ pub async fn overview(link: &Link) -> Result<Overview, FarmError> {
                     all.runs.push((RunId(name), advert));
                 }
             }
-            (Some(names::BROKER), None) => all.has_broker = true,
+            (Some(names::BROKER), None) => {
+                all.broker = message.read::<BrokerAdvert>().ok().map(|it| it.protocol);
+            }
             _ => {}
         }
     }
@@ -60,6 +69,45 @@ pub async fn overview(link: &Link) -> Result<Overview, FarmError> {
     all.devices.sort_by(|(a, _), (b, _)| a.cmp(b));
     all.runs.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(all)
+}
+
+/// A device that a session has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leased {
+    /// The device.
+    pub device: DeviceKey,
+    /// The run of the session.
+    pub run: RunId,
+    /// When it was granted, by the server's clock.
+    pub since: DateTime<Utc>,
+}
+
+/// The devices that sessions of these runs have now. A lease stays when its session has ended, until the
+/// next is granted.
+///
+/// # Errors
+/// As [`overview`].
+pub async fn leases(link: &Link, runs: &[(RunId, RunAdvert)]) -> Result<Vec<Leased>, FarmError> {
+    let is_alive = |run: &RunId| runs.iter().any(|(id, advert)| id == run && !advert.done);
+    let mut held = Vec::new();
+    for message in values(link, names::LEASES).await? {
+        let (Some(device), Ok(lease)) = (device_of(&message), message.read::<Lease>()) else {
+            continue;
+        };
+        if is_alive(&lease.run) {
+            let end = names::end(&lease.run, &lease.session, &device.host);
+            let (run, since) = (lease.run, message.at);
+            held.push((end, Leased { device, run, since }));
+        }
+    }
+    let held = held.into_iter().map(async |(end, leased)| {
+        let end = link.last(&end).await?;
+        Ok(end.is_none().then_some(leased))
+    });
+    let held = futures::stream::iter(held).buffered(READS_IN_FLIGHT);
+    held.try_filter_map(async |leased| Ok(leased))
+        .try_collect()
+        .await
 }
 
 /// The device whose key a message is.

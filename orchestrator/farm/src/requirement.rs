@@ -70,6 +70,7 @@ enum Attribute {
     Driver,
     Label,
     Tool,
+    Has,
     Width,
     Height,
     /// The value of a label, by its key.
@@ -78,7 +79,7 @@ enum Attribute {
 
 impl Attribute {
     /// Those that every farm has, as people write them.
-    const NAMED: [(&'static str, Self); 12] = [
+    const NAMED: [(&'static str, Self); 13] = [
         ("platform", Self::Platform),
         ("classifier", Self::Classifier),
         ("device", Self::Device),
@@ -89,6 +90,7 @@ impl Attribute {
         ("driver", Self::Driver),
         ("label", Self::Label),
         ("tool", Self::Tool),
+        ("has", Self::Has),
         ("width", Self::Width),
         ("height", Self::Height),
     ];
@@ -113,6 +115,7 @@ impl Attribute {
             Self::Driver => "driver",
             Self::Label => "label",
             Self::Tool => "tool",
+            Self::Has => "has",
             Self::Width => "width",
             Self::Height => "height",
         }
@@ -180,11 +183,27 @@ impl Requirement {
         subject::holds(&self.condition, subject)
     }
 
+    /// Whether it asks for programs of the host: brokers know that from version 2 of the protocol on.
+    pub fn asks_for_programs(&self) -> bool {
+        self.condition.asks_for(&Attribute::Has)
+    }
+
     /// The parts that fail, with what the device has; none when it matches.
     pub fn why_not(&self, subject: &Subject<'_>) -> Vec<Mismatch> {
         let mut mismatches = Vec::new();
         subject::explain(&self.condition, subject, &mut mismatches);
         mismatches
+    }
+}
+
+impl Condition {
+    fn asks_for(&self, wanted: &Attribute) -> bool {
+        match self {
+            Self::Anything | Self::Word(_) => false,
+            Self::Every(all) | Self::Either(all) => all.iter().any(|part| part.asks_for(wanted)),
+            Self::Not(part) => part.asks_for(wanted),
+            Self::Compare { attribute, .. } => attribute == wanted,
+        }
     }
 }
 

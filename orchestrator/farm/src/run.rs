@@ -4,6 +4,7 @@
 mod files;
 mod router;
 mod session;
+mod starts;
 mod told;
 mod turns;
 
@@ -26,6 +27,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub use self::files::Files;
 use self::router::Router;
+use self::starts::Starts;
 use self::turns::Turns;
 use crate::bundle::{self, Secrets};
 use crate::follow::Followed;
@@ -79,6 +81,8 @@ struct Inner {
     trails: Mutex<HashMap<String, (Arc<Trail>, Blob)>>,
     /// Devices that lost a session, and hosts that did, by the session's place in the plan.
     avoid: Mutex<HashMap<String, Avoid>>,
+    /// Where its tool sources start.
+    starts: Mutex<Starts>,
     cancelled: AtomicBool,
     alive: watch::Receiver<Alive>,
     live: Mutex<Option<Liveness>>,
@@ -108,6 +112,7 @@ impl FarmHost {
             done: false,
             stopping: false,
             given_up: Vec::new(),
+            set_aside: Vec::new(),
         };
         if let Files::Collected(files) = &files {
             let uploaded = files.upload(&link).await;
@@ -140,6 +145,7 @@ impl FarmHost {
             turns: Turns::default(),
             trails: Mutex::default(),
             avoid: Mutex::default(),
+            starts: Mutex::default(),
             cancelled: AtomicBool::new(false),
             alive: live.alive(),
             live: Mutex::new(Some(live)),

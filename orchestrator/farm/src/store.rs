@@ -214,7 +214,10 @@ impl Link {
             let outbound = message.clone().outbound_message(subject.to_owned());
             let published = async { self.publishing.publish_message(outbound).await?.await };
             match published.await {
-                Ok(ack) => return Ok(Put::Done(ack.sequence)),
+                Ok(ack) => {
+                    self.learn_of_store(None);
+                    return Ok(Put::Done(ack.sequence));
+                }
                 Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
                     if is_first {
                         return Ok(Put::Refused);
@@ -237,6 +240,7 @@ impl Link {
                     if let Some(refusal) = self.refusal(subject) {
                         return Err(FarmError::Forbidden(refusal));
                     }
+                    self.learn_of_store(Some(&error));
                     tracing::debug!(%error, subject, "not stored yet");
                 }
             }
@@ -259,7 +263,10 @@ impl Link {
             let outbound = message.clone().outbound_message(subject.to_owned());
             let published = async { self.publishing.publish_message(outbound).await?.await };
             match published.await {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    self.learn_of_store(None);
+                    return Ok(());
+                }
                 Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
                     return Err(too_large(subject));
                 }
@@ -267,6 +274,7 @@ impl Link {
                     if let Some(refusal) = self.refusal(subject) {
                         return Err(FarmError::Forbidden(refusal));
                     }
+                    self.learn_of_store(Some(&error));
                     tracing::debug!(%error, subject, "not stored yet");
                 }
             }

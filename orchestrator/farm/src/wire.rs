@@ -11,6 +11,36 @@ use packtrain_engine::{SessionOptions, SessionOrder};
 use packtrain_model::{ArtifactKind, Blame, Outcome, RunEvent, RunId, SessionId, StepIndex};
 use serde::{Deserialize, Serialize};
 
+/// A version of what is written to the server, whatever the builds that write and read it. It is raised
+/// with what readers of the version before cannot read; neighbours work together, so that the computers
+/// of a farm can be updated one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Protocol(pub u32);
+
+impl Protocol {
+    /// What this build writes.
+    pub const CURRENT: Self = Self(2);
+
+    /// Whether who writes this and who writes the other work together.
+    pub const fn works_with(self, other: Self) -> bool {
+        self.0.abs_diff(other.0) <= 1
+    }
+}
+
+impl Default for Protocol {
+    /// The first, which was not told.
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A host's name: lower-case letters, digits and `-`, at most 63, so that it is one token anywhere.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
@@ -65,6 +95,15 @@ impl DeviceKey {
         let name = format!("{}@{}", self.device.name(), self.host);
         DeviceId::new(self.device.platform(), name)
     }
+
+    /// The device that runs call so.
+    pub fn named(public: &DeviceId) -> Option<Self> {
+        let (name, host) = public.name().rsplit_once('@')?;
+        Some(Self {
+            host: host.parse().ok()?,
+            device: DeviceId::new(public.platform(), name),
+        })
+    }
 }
 
 impl fmt::Display for DeviceKey {
@@ -78,8 +117,11 @@ impl fmt::Display for DeviceKey {
 pub struct HostAdvert {
     /// Anew with each start of the host: what an earlier one had is lost.
     pub incarnation: String,
-    /// Version of packtrain.
+    /// Version of packtrain, for people.
     pub version: String,
+    /// What it writes and reads.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// How much it takes at once.
     pub capacity: Capacity,
     /// Whether it takes nothing new.
@@ -110,6 +152,9 @@ pub struct DeviceAdvert {
     pub labels: BTreeMap<String, String>,
     /// Names of tool sources' tools that the host has at hand for every run.
     pub tools: Vec<String>,
+    /// Names of programs that its host has and that tool sources may need: `python3`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub has: Vec<String>,
     /// Why it gets no sessions, if so.
     pub out_of_service: Option<OutOfService>,
 }
@@ -142,6 +187,10 @@ pub struct RunAdvert {
     /// back. Kept for as long as the run is alive; there are few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given_up: Vec<SessionId>,
+    /// Hosts that lack what its tool sources need to start: they get its sessions only when no other
+    /// host has a device for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<HostName>,
 }
 
 /// A session that a run wants carried out.
@@ -152,6 +201,8 @@ pub struct Demand {
     /// Sessions of a run with the same word go to different devices, as long as there are any: a
     /// trail's sessions.
     pub spread: String,
+    /// The device that it was planned on: it takes another only when that one cannot be had.
+    pub own: Option<DeviceKey>,
     /// Whether an earlier attempt was lost; such sessions go first.
     pub requeued: bool,
     /// Devices that broke earlier attempts, each once for each; it waits a moment for others.
@@ -195,6 +246,9 @@ pub struct Grant {
     pub device: DeviceKey,
     /// What it is, for a session that is lost before it says so.
     pub info: DeviceInfo,
+    /// Whether it takes the place of [`Demand::own`], which could not be had.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces: bool,
 }
 
 /// Some of a session's events, in order.
@@ -291,6 +345,9 @@ pub struct BundledFile {
 pub struct Manifest {
     /// The run.
     pub run: RunId,
+    /// What the run writes and reads.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// The files of the project, by their paths with `/`.
     pub files: BTreeMap<String, BundledFile>,
     /// The folder of the configuration, below the bundle.
@@ -354,4 +411,39 @@ pub struct Standing {
     pub ahead: u32,
     /// Why nothing of it is under way, in one sentence.
     pub reason: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_version_of_the_protocol_and_the_last_work_together_and_others_do_not() {
+        let Protocol(now) = Protocol::CURRENT;
+        for (other, works) in [
+            (now - 1, true),
+            (now, true),
+            (now + 1, true),
+            (now + 2, false),
+        ] {
+            assert_eq!(
+                Protocol::CURRENT.works_with(Protocol(other)),
+                works,
+                "{other}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_build_of_the_last_version_wrote_is_read() {
+        let host = r#"{"incarnation":"i","version":"0.0.9","capacity":{"sessions":2,"browsers":0},
+            "draining":false,"seal":"X","system":"linux x86_64"}"#;
+        let host: HostAdvert = serde_json::from_str(host).unwrap();
+        assert!(Protocol::CURRENT.works_with(host.protocol), "{host:?}");
+        let manifest = r#"{"run":"r","files":{},"root":"project","sources":false,"secrets":[]}"#;
+        let manifest: Manifest = serde_json::from_str(manifest).unwrap();
+        assert!(Protocol::CURRENT.works_with(manifest.protocol));
+        let end = r#"{"settled":{"outcome":{"outcome":"passed"},"items":3}}"#;
+        serde_json::from_str::<End>(end).unwrap();
+    }
 }

@@ -97,6 +97,7 @@ impl Farm {
         let advert = HostAdvert {
             incarnation: format!("i-{host}"),
             version: "1".to_owned(),
+            protocol: packtrain_farm::wire::Protocol::CURRENT,
             capacity: Capacity {
                 sessions: 4,
                 browsers: 0,
@@ -122,6 +123,7 @@ impl Farm {
             api: Some(34),
             labels: BTreeMap::new(),
             tools: Vec::new(),
+            has: Vec::new(),
             out_of_service: None,
         };
         let subject = names::key_subject(DEVICES, &names::device_key(&device));
@@ -137,6 +139,7 @@ impl Farm {
             done,
             stopping: false,
             given_up: Vec::new(),
+            set_aside: Vec::new(),
         };
         self.keep_alive(names::run_key(&run_id(run)), json(&advert))
             .await;
@@ -146,6 +149,7 @@ impl Farm {
     async fn ask(&self, session: &str, on: &str) {
         let demand = Demand {
             on: on.to_owned(),
+            own: None,
             spread: String::new(),
             requeued: false,
             avoid: Vec::new(),

@@ -1,6 +1,6 @@
 //! Connecting.
 
-use packtrain_farm::link::{FarmAddress, FarmError, Link};
+use packtrain_farm::link::{FarmAddress, FarmError, Link, Trouble};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::AbortOnDropHandle;
@@ -61,4 +61,24 @@ async fn whom_the_server_does_not_know_is_refused_in_the_end() {
         matches!(refused, Some(FarmError::NotAllowedIn { .. })),
         "{refused:?}"
     );
+}
+
+#[tokio::test]
+async fn a_user_who_is_shut_out_while_connected_is_told_that_and_not_that_nobody_answers() {
+    let mut nats = Nats::start().await;
+    let link = nats.link().await;
+    let mut trouble = link.trouble();
+    assert_eq!(*trouble.borrow(), None);
+    nats.kill();
+    let away = trouble.wait_for(|trouble| *trouble == Some(Trouble::Away));
+    away.await.unwrap();
+    let listener = TcpListener::bind(("127.0.0.1", nats.port)).await.unwrap();
+    let refusing = AbortOnDropHandle::new(tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            refuse(client).await;
+        }
+    }));
+    let refused = trouble.wait_for(|trouble| *trouble == Some(Trouble::NotAllowedIn));
+    refused.await.unwrap();
+    drop(refusing);
 }

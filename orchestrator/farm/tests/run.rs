@@ -13,7 +13,7 @@ use packtrain_farm::link::Link;
 use packtrain_farm::names::{self, LIVE};
 use packtrain_farm::run::{FarmHost, FarmRunOptions, Files};
 use packtrain_farm::store::{Put, Stored};
-use packtrain_farm::wire::{Demand, DeviceKey, End, Grant, Manifest, RunAdvert};
+use packtrain_farm::wire::{Demand, DeviceKey, End, Grant, Manifest, Protocol, RunAdvert};
 use packtrain_model::trail::Trail;
 use packtrain_model::{
     AttemptNumber, Blame, CancelCause, Outcome, PlannedSession, RunEvent, RunId, SessionId,
@@ -93,6 +93,7 @@ impl Stage {
         };
         let manifest = Manifest {
             run: run_id(),
+            protocol: Protocol::CURRENT,
             files: std::collections::BTreeMap::new(),
             root: String::new(),
             config: None,
@@ -150,6 +151,7 @@ impl Stage {
                 screen: Size::new(1.0, 1.0),
             },
             device,
+            replaces: false,
         };
         let subject = names::grant(&run_id(), &session_id(attempt));
         self.put(subject, json(&grant)).await;
@@ -213,6 +215,7 @@ async fn a_loss_that_says_nothing_against_its_host_has_nothing_avoided() {
         blame: Blame::HostDrained,
         cause: "its host mac-1 was drained".to_owned(),
         hint: None,
+        unstarted: Vec::new(),
     };
     let drained = End::Settled {
         outcome: lost.clone(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use packtrain_farm::bundle;
 use packtrain_farm::follow::Followed;
 use packtrain_farm::live::{Alive, Liveness, Take};
 use packtrain_farm::names::{self, LIVE};
@@ -125,4 +126,22 @@ async fn a_key_that_is_released_is_free_at_once() {
         .await
         .unwrap();
     assert!(last.is_some_and(|last| last.value.is_none()));
+}
+
+#[tokio::test]
+async fn a_blob_that_is_not_what_its_name_says_is_put_again() {
+    let nats = Nats::start().await;
+    let farm = nats.farm().await;
+    let (blob, _) = bundle::put(&farm, "a trail".into()).await.unwrap();
+    for wrong in ["another", ""] {
+        let subject = names::blob(&blob.digest);
+        farm.put_once(&subject, wrong, wrong.into()).await.unwrap();
+        assert!(bundle::get(&farm, &blob, 100).await.is_err());
+        let (again, _) = bundle::put(&farm, "a trail".into()).await.unwrap();
+        assert_eq!(again, blob);
+        let content = bundle::get(&farm, &blob, 100).await.unwrap();
+        assert_eq!(&content[..], b"a trail");
+    }
+    let (_, stored) = bundle::put(&farm, "a trail".into()).await.unwrap();
+    assert_eq!(stored.known, 1, "it is right, and is there");
 }

@@ -1,6 +1,5 @@
 //! The words of a run: ids, trails, plans, events, outcomes. No I/O, no async.
 
-pub mod diagnostic;
 pub mod discover;
 pub mod event;
 pub mod ids;
@@ -8,11 +7,10 @@ pub mod memory;
 pub mod outcome;
 pub mod schema;
 pub mod screen;
-pub mod source;
-pub mod suggest;
 pub mod template;
 pub mod trail;
-pub mod yaml;
+
+pub use packtrain_yaml::{self as yaml, diagnostic, source, suggest};
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use event::{

@@ -31,6 +31,10 @@ pub enum Outcome {
         /// What a person can do about it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         hint: Option<String>,
+        /// The tool sources that could not start on this computer, one of which may have the tool
+        /// that was called.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unstarted: Vec<String>,
     },
     /// Not run to the end because it was called off.
     Cancelled {
@@ -281,6 +285,7 @@ mod tests {
             blame: Blame::Device,
             cause: "gone".to_owned(),
             hint: None,
+            unstarted: Vec::new(),
         };
         let mut verdict = Verdict::default();
         verdict.count(&lost, false);

@@ -249,6 +249,7 @@ impl Merging {
                 blame: Blame::Host,
                 cause,
                 hint: Some(hint.to_owned()),
+                unstarted: Vec::new(),
             };
             let device = planned.first_device();
             let device = whole.devices.iter().find(|known| Some(&known.id) == device);

@@ -141,6 +141,7 @@ pub(crate) fn entries() -> Vec<Entry> {
             blame: Blame::Device,
             cause: "the browser is gone".to_owned(),
             hint: Some("start it again".to_owned()),
+            unstarted: Vec::new(),
         },
         Outcome::Cancelled {
             by: CancelCause::Interrupt,

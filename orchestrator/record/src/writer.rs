@@ -31,7 +31,12 @@ impl JournalWriter {
     pub fn create(root: &Path, run: &RunId) -> Result<Self, RecordError> {
         let folder = root.join(name::run_folder(&run.0)?);
         fs::create_dir_all(root).map_err(RecordError::disk("create", root))?;
-        fs::create_dir(&folder).map_err(RecordError::disk("create", &folder))?;
+        let mut private = fs::DirBuilder::new();
+        // Pictures and logs may show what is for the user alone.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut private, 0o700);
+        let made = private.create(&folder);
+        made.map_err(RecordError::disk("create", &folder))?;
         let path = folder.join(EVENTS_FILE);
         let file = OpenOptions::new()
             .append(true)
@@ -160,6 +165,16 @@ mod tests {
 
     use super::JournalWriter;
     use crate::{JournalReader, RecordError, sample};
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_is_for_its_user_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        let writer = JournalWriter::create(root.path(), &sample::run()).unwrap();
+        let mode = fs::metadata(writer.folder()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
 
     #[test]
     fn every_event_is_in_the_file_when_append_returns() {

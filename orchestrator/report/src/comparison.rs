@@ -7,8 +7,8 @@ use packtrain_compare::align::{Expectation, NameMatch, Place};
 use packtrain_compare::answer::{Comparison, Step as TrailStep, Trail};
 use packtrain_compare::cover::Condition;
 use packtrain_compare::input::{
-    Cell, Commands, EarlierFailure, OutcomeKind, Run, SeenPicture, SeenTree, Session, Step,
-    StepStatus, quoted,
+    Cell, Commands, EarlierFailure, MatrixSource, OutcomeKind, Run, SeenPicture, SeenTree, Session,
+    Step, StepStatus,
 };
 use packtrain_drivers::{DeviceEvent, DeviceInfo, Platform, known_axis};
 use packtrain_model::screen::ScreenTree;
@@ -79,24 +79,18 @@ fn trail(trail: &TrailView) -> Trail {
     }
 }
 
-/// How cells of the run are asked for again.
-fn commands(view: &RunView) -> Commands {
-    let behind = match &view.matrix {
-        Some(matrix) if !matrix.name.is_empty() => format!("--matrix {}", matrix.name),
-        Some(matrix) if matrix.is_inline => String::new(),
-        Some(matrix) => {
-            let axes = matrix.axes.iter();
-            let axes = axes.map(|axis| {
-                let values = format!("{}={}", axis.name, axis.values.join(","));
-                format!("--axis {}", quoted(&values))
-            });
-            axes.collect::<Vec<_>>().join(" ")
-        }
-        None => String::new(),
+/// How sessions of the run are asked for again.
+pub fn commands(view: &RunView) -> Commands {
+    let matrix = match &view.matrix {
+        Some(matrix) if !matrix.name.is_empty() => MatrixSource::Named(matrix.name.clone()),
+        Some(matrix) if !matrix.is_inline => MatrixSource::Axes,
+        Some(_) | None => MatrixSource::Trail,
     };
+    let devices = view.devices.iter().map(|device| device.id.to_string());
     Commands {
-        before: "packtrain run".to_owned(),
-        behind,
+        matrix,
+        devices: devices.collect(),
+        folder: view.options.working_directory.clone(),
     }
 }
 

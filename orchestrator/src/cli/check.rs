@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use packtrain_config::{Config, Flags};
+use packtrain_config::{Config, Flags, KeyPath};
 use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
 use packtrain_model::discover::Companion;
 use packtrain_tools::{Registry, Surroundings, check_cycles, check_templates};
 use serde_json::json;
 
-pub(crate) use self::calls::Calls;
+pub(crate) use self::calls::{Calls, SourceTools};
 use super::{Context, Format};
 use crate::exit::CliError;
 use crate::sources::{self, Purpose, RunningSources};
 use crate::tool_files::{ToolFiles, canonical};
-use crate::{matrix, render, runtime, trails};
+use crate::{matrix, names, render, runtime, trails};
 
 #[derive(Debug, Args)]
 #[command(
@@ -56,17 +56,22 @@ pub(crate) struct CheckArgs {
 
 /// `packtrain check`.
 pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError> {
-    let loaded = context.config(Flags::default())?;
+    let loaded = context.read(Flags::default())?;
     let tool_files = ToolFiles::read(&loaded.config, &context.working_directory)?;
-    let config = loaded.config;
-    sources::check(&config)?;
+    let config = &loaded.config;
     let paths = match args.paths.as_slice() {
         [] => vec![config.trails_dir.clone()],
         given => given.to_vec(),
     };
+    let axes = matrix::NamedAxes::new(config, &paths);
     let trails::Found { trails, companions } = found_below(&paths, args, &tool_files)?;
     let files: Vec<_> = trails.iter().flat_map(trails::files).collect();
-    let mut found: Vec<Diagnostic> = Vec::new();
+    let mut found = loaded.mistakes.clone();
+    found.extend(names::not_emulated(&loaded, &[]));
+    found.extend(matrix::misspelled(&loaded, &axes, |_| true));
+    if found.is_empty() {
+        sources::check(config)?;
+    }
     let registry = tool_files.registry().unwrap_or_else(|collisions| {
         found.extend(tool_files.told(&collisions));
         let tools = tool_files.tools.iter();
@@ -75,15 +80,21 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
         })
     });
     let (registry, unheard) = if args.tools {
-        from_sources(&config, &loaded.root, registry)?
+        from_sources(config, &loaded.root, registry)?
     } else {
-        (registry, config.mcp_servers.len())
+        (registry, 0)
     };
-    let calls = Calls {
-        registry: &registry,
-        has_sources: unheard > 0,
-        working_directory: &context.working_directory,
-    };
+    let mut calls = Calls::new(&registry, config, &context.working_directory);
+    let lacks = |key: &str| loaded.lacks(&KeyPath::new([key]));
+    if lacks("mcpServers") {
+        calls.sources = SourceTools::Unheard;
+    } else if args.tools && !config.mcp_servers.is_empty() {
+        calls.sources = match unheard {
+            0 => SourceTools::Listed,
+            1.. => SourceTools::Unheard,
+        };
+    }
+    let mut unstarted: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
     let given = [args.memory.as_slice(), &args.secret].concat();
     for file in &files {
         match trails::parse(file)? {
@@ -91,23 +102,41 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
                 found.extend(parsed.warnings);
                 found.extend(packtrain_engine::check_pins(&parsed.trail));
                 found.extend(calls.check(&parsed.trail));
-                let cells = matrix::names(&config, &parsed.trail);
+                for (trailmap, tool) in calls.of_trailmaps(&parsed.trail) {
+                    unstarted
+                        .entry(trailmap.to_owned())
+                        .or_default()
+                        .insert(format!("`{tool}`"));
+                }
+                found.extend(matrix::misspelled_of_trail(&parsed.trail, &loaded, &axes));
+                found.extend(names::of_trail(&parsed.trail, &loaded));
+                let cells = matrix::names(config, &parsed.trail);
                 let given = [given.as_slice(), &cells].concat();
                 let surroundings = Surroundings {
                     given: &given,
                     is_nested: false,
                 };
-                found.extend(check_templates(&parsed.trail, &registry, surroundings));
+                if !lacks("matrices") {
+                    found.extend(check_templates(&parsed.trail, &registry, surroundings));
+                }
             }
             Err(mistakes) => found.extend(mistakes),
         }
     }
     let mut kinds = BTreeMap::new();
     for (path, kind) in &companions {
-        found.extend(companions::check(path, *kind, &calls)?);
+        // What is wrong with the configuration itself has been told.
+        if !loaded
+            .files
+            .iter()
+            .any(|file| canonical(file) == canonical(path))
+        {
+            found.extend(companions::check(path, *kind, &calls)?);
+        }
         *kinds.entry(*kind).or_insert(0) += 1;
     }
-    found.extend(of_all_tools(&tool_files, &registry, &config, &companions));
+    found.extend(of_all_tools(&tool_files, &registry, config, &companions));
+    found.extend(calls.ambiguous());
     if let Some(note) = tool_files.note().filter(|_| args.format == Format::Text) {
         render::say(&format!("note: {note}"));
     }
@@ -116,6 +145,14 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Exit, CliError>
     let warnings = found.len() - mistakes;
     match args.format {
         Format::Text => {
+            for (trailmap, tools) in unstarted.iter().filter(|_| !args.tools) {
+                let shown = trailmap.strip_prefix(&context.working_directory);
+                render::say(&format!(
+                    "note: {} has {}; --tools starts it to check their arguments",
+                    shown.unwrap_or(trailmap).display(),
+                    Vec::from_iter(tools.iter().map(String::as_str)).join(", "),
+                ));
+            }
             render::diagnostics(&found, context.color.on_stderr());
             let kinds = kinds
                 .iter()
@@ -194,17 +231,7 @@ pub(super) fn from_sources(
     registry: Registry,
 ) -> Result<(Registry, usize), CliError> {
     runtime::block_on(async {
-        let purpose = Purpose {
-            devices: Vec::new(),
-            first: None,
-            run_dir: None,
-            name: "check".to_owned(),
-            secrets: &[],
-            root,
-            log_listener: None,
-            without: Vec::new(),
-            arbiter: None,
-        };
+        let purpose = Purpose::of("check", root);
         let running = RunningSources::start(config, registry, purpose).await?;
         let registry = running.registry().snapshot();
         running.shutdown().await;

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{Context, Format};
 use crate::daemon::wire::{ProjectKey, Wants};
-use crate::daemon::{Place, ServeOptions, client, serve};
+use crate::daemon::{Place, ServeOptions, build, client, serve};
 use crate::exit::CliError;
 use crate::toolsets::ToolsetStore;
 use crate::{render, runtime};
@@ -162,17 +162,20 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
             render::out(&told.to_string());
         }
         Format::Text => {
-            let agents = runtime::block_on(client::ask_for::<Vec<serde_json::Value>>(
-                &state.socket,
-                context.project_key(),
-                Wants::Agents,
-            ))?;
+            let users = match state.build == build() {
+                true => {
+                    let agents = runtime::block_on(client::ask_for::<Vec<serde_json::Value>>(
+                        &state.socket,
+                        context.project_key(),
+                        Wants::Agents,
+                    ))?;
+                    format!("{} agents", agents.len())
+                }
+                false => format!("this program is build {}", build()),
+            };
             render::out(&format!(
-                "process {}, version {}, {} agents\nagents over HTTP: {}",
-                state.pid,
-                state.version,
-                agents.len(),
-                state.url
+                "process {}, version {}, build {}, {users}\nagents over HTTP: {}",
+                state.pid, state.version, state.build, state.url
             ));
         }
     }

@@ -44,6 +44,10 @@ pub(crate) struct DemoArgs {
     /// Open the report at the end
     #[arg(long)]
     open: bool,
+
+    /// Say nothing but failures and the end
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 /// The configurations of the demo.
@@ -81,6 +85,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
     let found = trails::Loaded {
         trails: vec![trails::LoadedTrail::File(Arc::new(parsed.trail))],
         warnings: parsed.warnings,
+        mistakes: Vec::new(),
     };
     let axes: &[&str] = if args.differences { &MORE_AXES } else { &AXES };
     runtime::block_on_stoppable(async |interrupts| {
@@ -98,6 +103,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> Result<Exit, CliError> {
             axis: axes.iter().map(ToString::to_string).collect(),
             shown: ShownArgs {
                 open: args.open,
+                quiet: args.quiet,
                 ..ShownArgs::default()
             },
             ..RunArgs::default()

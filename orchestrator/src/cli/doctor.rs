@@ -5,7 +5,7 @@ use packtrain_config::Flags;
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::{Context, Format};
+use super::{Context, Format, refused};
 use crate::exit::CliError;
 use crate::wiring::health::{self, Finding, State};
 use crate::{render, runtime};
@@ -27,14 +27,15 @@ pub(crate) struct DoctorArgs {
 
 /// `packtrain doctor`.
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError> {
-    let config = context.config(Flags::default())?.config;
+    let loaded = context.read(Flags::default())?;
+    let config = &loaded.config;
     let (fixed, findings) = runtime::block_on(async {
         let fixed = if args.fix {
-            health::fix(&config).await
+            health::fix(config).await
         } else {
             Ok(())
         };
-        Ok((fixed, health::findings(&config).await?))
+        Ok((fixed, health::findings(config).await?))
     })?;
     let complete = findings
         .iter()
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
             .for_each(|finding| render::out(&text(finding))),
     }
     fixed?;
+    loaded.whole().map_err(refused)?;
     Ok(if complete {
         Exit::Passed
     } else {

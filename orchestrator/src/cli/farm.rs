@@ -14,6 +14,7 @@ mod up;
 
 use clap::{Args, Subcommand};
 use packtrain_farm::link::FarmError;
+use packtrain_farm::requirement::Requirement;
 use packtrain_farm::server::ServerError;
 use packtrain_model::Exit;
 
@@ -83,6 +84,19 @@ pub(crate) fn server_error(error: &ServerError) -> CliError {
 /// Something is wrong with the farm.
 pub(crate) fn farm_error(error: &FarmError) -> CliError {
     hinted(CliError::infrastructure(error.to_string()), error.hint())
+}
+
+/// What somebody writes that a device has to be. Nothing at all is a variable that is not set.
+pub(crate) fn expression(text: &str) -> Result<Requirement, String> {
+    if text.trim().is_empty() {
+        return Err("it is empty; `*` is any device".to_owned());
+    }
+    Requirement::parse(text).map_err(|error| error.to_string())
+}
+
+/// What people are told of a server that stores nothing.
+pub(crate) fn not_storing(why: &str) -> String {
+    format!("the farm's server stores nothing: {why}; is its disk full? Its log says more")
 }
 
 fn hinted(error: CliError, hint: Option<&str>) -> CliError {

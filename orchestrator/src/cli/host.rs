@@ -29,7 +29,7 @@ use crate::farm::scratch::HostFolder;
 use crate::farm::workplace::HostWorkplace;
 use crate::shutdown::Interrupts;
 use crate::wiring::watch::{AWAY_GRACE, Watch};
-use crate::wiring::{DeviceSelection, Wiring};
+use crate::wiring::{DeviceSelection, UnusablePhone, Wiring};
 use crate::{render, runtime, wiring};
 
 /// How long a host may take to end after the first Ctrl-C; its sessions have less.
@@ -153,6 +153,27 @@ pub(crate) struct Offer {
     pub(crate) allows_commands: bool,
 }
 
+impl Offer {
+    /// The words of devices that may be here, and those of phones that may be plugged in yet.
+    fn words(
+        &self,
+        known: &[DeviceInfo],
+        unusable: &[UnusablePhone],
+    ) -> (Vec<String>, Vec<String>) {
+        let is_awaited = |word: &&String| {
+            let platform = word.split('/').next().unwrap_or_default().parse();
+            matches!(platform, Ok(Platform::Android | Platform::Ios))
+                // What is the matter with it is told.
+                && !(unusable.iter()).any(|device| word.ends_with(&device.serial))
+                && !(known.iter()).any(|device| {
+                    device.id.to_string() == **word || device.id.platform().as_str() == *word
+                })
+        };
+        let words = self.devices.iter().cloned();
+        words.partition(|word| !is_awaited(&word))
+    }
+}
+
 /// Serves a farm with what this computer offers: drained by the first signal, ended by the second.
 ///
 /// # Errors
@@ -205,7 +226,17 @@ async fn serve(
         wiring = Wiring::new(config, wanted, false) => wiring?,
         () = stop.drain.cancelled() => return Ok(()),
     };
-    let chosen = select(wanted, &mut wiring)?;
+    let (present, awaited) = offer.words(&known(&wiring), wiring.unusable());
+    for word in &awaited {
+        render::say(&format!("{word} is not here yet; it is offered once it is"));
+    }
+    let chosen = match present.is_empty() && !awaited.is_empty() {
+        true => Vec::new(),
+        false => {
+            let words = present.as_slice();
+            select(DeviceSelection { words, ..wanted }, &mut wiring)?
+        }
+    };
     let browsers = offer
         .browsers
         .unwrap_or_else(|| Resources::here().browsers());

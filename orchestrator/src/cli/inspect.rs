@@ -273,12 +273,17 @@ async fn lent(
     words: &[String],
     config: &Config,
     context: &Context,
-) -> Option<Chosen> {
+) -> Result<Option<Chosen>, CliError> {
     if wanted.no_daemon || words.iter().any(|word| word.starts_with("virtual:")) {
-        return None;
+        return Ok(None);
     }
-    let socket = client::running().ok()??.socket;
     let project = context.project_key();
+    let socket = match client::usable(&project).await {
+        Ok(Some(state)) => state.socket,
+        // One of another build is not passed by: it may have the device.
+        Err(error) if error.exit == Exit::Misuse => return Err(error),
+        Ok(None) | Err(_) => return Ok(None),
+    };
     let wants = Wants::Devices { open: true };
     let known: DevicesNews = match client::ask_for(&socket, project.clone(), wants).await {
         Ok(known) => known,
@@ -287,15 +292,15 @@ async fn lent(
                 let why = error.explanation.message;
                 render::say(&format!("note: without the daemon: {why}"));
             }
-            return None;
+            return Ok(None);
         }
     };
     let known = known.devices.into_iter().map(|device| device.info);
-    let mut wiring = Wiring::in_daemon(config, known.collect()).ok()?;
-    let selection = DeviceSelection { words, all: false };
-    let mut chosen = select(selection, &mut wiring).ok()?.into_iter();
-    let (Some(device), None) = (chosen.next(), chosen.next()) else {
-        return None;
+    let chosen = Wiring::in_daemon(config, known.collect())
+        .and_then(|mut wiring| select(DeviceSelection { words, all: false }, &mut wiring));
+    // What the daemon does not have is looked for without it.
+    let Ok([device]) = chosen.as_deref() else {
+        return Ok(None);
     };
     let connector = LentDevice {
         socket,
@@ -303,11 +308,11 @@ async fn lent(
         device: device.clone(),
         holder: wanted.holder,
     };
-    Some(Chosen {
+    Ok(Some(Chosen {
         connector: Arc::new(connector),
-        device,
+        device: device.clone(),
         wiring: None,
-    })
+    }))
 }
 
 /// That the daemon has given none of these phones to somebody: whoever connects them besides drives them
@@ -372,7 +377,7 @@ fn on_device(
         let words: Vec<_> = wanted.device.into_iter().cloned().collect();
         let config = &workspace.config;
         let choosing = async {
-            match lent(wanted, &words, config, context).await {
+            match lent(wanted, &words, config, context).await? {
                 Some(lent) => Ok(lent),
                 None => own(&words, config, context).await,
             }

@@ -132,7 +132,10 @@ async fn resume(
         .map(|path| bundle.path().join(path))
         .map(|path| path.strip_prefix(&root).map(PathBuf::from).unwrap_or(path))
         .collect();
-    let found = trails::load(&paths)?;
+    let found = trails::read(&paths)?;
+    if !found.mistakes.is_empty() {
+        return Err(CliError::mistakes("the trail files", found.mistakes));
+    }
     let resumed = Resumed {
         link,
         run,

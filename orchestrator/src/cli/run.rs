@@ -12,33 +12,35 @@ mod shown;
 mod trailblaze;
 mod warm;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use packtrain_config::Config;
+use packtrain_config::{Config, Loaded};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::{
     Anywhere, Here, Plan, RequestedTrail, RunRequest, SessionHost, Shard, resolve,
 };
 use packtrain_model::memory::Redactor;
-use packtrain_model::{AttemptNumber, Exit, RunId, SessionId, SessionIndex};
+use packtrain_model::{AttemptNumber, Diagnostic, Exit, RunId, SessionId, SessionIndex};
 use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
 
 pub(crate) use self::args::{RunArgs, secret};
+use self::choice::last_failed;
 pub(crate) use self::given::targets;
 use self::recording::{Recording, RunFolder};
 pub(crate) use self::shown::ShownArgs;
 use super::check::Calls;
 use super::inspect::refuse_taken;
 use super::select::select;
-use super::{Context, Workspace};
+use super::{Context, Workspace, refused};
 use crate::exit::CliError;
 use crate::render;
 use crate::shutdown::Interrupts;
 use crate::sources::{self, Purpose, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::{matrix, runtime, trails};
+use crate::{matrix, names, runtime, trails};
 
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
@@ -55,14 +57,42 @@ pub(crate) fn run(mut args: RunArgs, context: &Context) -> Result<Exit, CliError
     }
     let secrets = Redactor::of(&args.secret);
     let ran = || {
-        let workspace = context.workspace(args.flags())?;
+        let loaded = context.read(args.flags())?;
         let paths = match args.trails.as_slice() {
-            [] => vec![workspace.config.trails_dir.clone()],
+            [] => vec![loaded.config.trails_dir.clone()],
             given => given.to_vec(),
         };
-        let mut found = trails::load(&paths)?;
+        let (mut found, mut mistakes) = match trails::read(&paths) {
+            Ok(found) => (found, loaded.mistakes.clone()),
+            // Where trails are may be what is wrong.
+            Err(error) => return loaded.whole().map_err(refused).and(Err(error)),
+        };
+        let registry = match context.tools(&loaded) {
+            Ok(tools) => tools.registry,
+            Err(error) if error.explanation.diagnostics.is_empty() => return Err(error),
+            Err(error) => {
+                mistakes.extend(error.explanation.diagnostics);
+                Registry::builtin()
+            }
+        };
+        mistakes.append(&mut found.mistakes);
+        mistakes.extend(misspelled(
+            &args,
+            &loaded,
+            (&found, &paths),
+            &registry,
+            context,
+        )?);
+        if !mistakes.is_empty() {
+            return Err(CliError::mistakes("the project", mistakes));
+        }
+        let workspace = Workspace {
+            config: loaded.config,
+            root: loaded.root,
+            registry,
+        };
         for warning in &mut found.warnings {
-            warning.redact(&secrets);
+            secrets.redact_all(warning.texts_mut());
         }
         render::diagnostics(&found.warnings, context.color.on_stderr());
         runtime::block_on_stoppable(async |interrupts| {
@@ -70,6 +100,34 @@ pub(crate) fn run(mut args: RunArgs, context: &Context) -> Result<Exit, CliError
         })
     };
     ran().map_err(|error| error.redacted(&secrets))
+}
+
+/// Names in the command line and the trails that nothing answers to.
+///
+/// # Errors
+/// When the command line's axes cannot be read.
+fn misspelled(
+    args: &RunArgs,
+    loaded: &Loaded,
+    (found, paths): (&trails::Loaded, &[PathBuf]),
+    registry: &Registry,
+    context: &Context,
+) -> Result<Vec<Diagnostic>, CliError> {
+    let config = &loaded.config;
+    let trails = found.trails.iter().flat_map(trails::LoadedTrail::files);
+    let trails = trails.map(AsRef::as_ref);
+    let axes = matrix::NamedAxes::new(config, paths);
+    let mut all = matrix::misspelled_of_run(trails.clone(), loaded, args.matrices(), &axes)?;
+    if !args.farm.is_wanted() {
+        all.extend(names::unknown_devices(&args.device, config));
+        all.extend(names::not_emulated(loaded, &args.device));
+    }
+    let calls = Calls::new(registry, config, &context.working_directory);
+    for trail in trails {
+        all.extend(names::of_trail(trail, loaded));
+        all.extend(calls.unknown_words(trail));
+    }
+    Ok(all)
 }
 
 /// Runs trails that are loaded on devices that are wired.
@@ -93,12 +151,17 @@ pub(crate) async fn execute(
         .as_deref()
         .and_then(|name| config.matrices.get(name));
     let words = match configured {
-        Some(matrix) if args.device.is_empty() && !args.all_devices => matrix.devices.clone(),
-        _ => args.device.clone(),
+        _ if args.all_devices || !args.device.is_empty() => args.device.clone(),
+        Some(matrix) => matrix.devices.clone(),
+        None if args.choice.last_failed => {
+            last_failed::devices(&found.trails, &config.run.output_dir, context)?
+        }
+        None => Vec::new(),
     };
     let wanted = DeviceSelection {
         words: &words,
-        all: args.all_devices,
+        // Where nothing failed no device is asked for, and that is said.
+        all: args.all_devices || (args.choice.last_failed && words.is_empty()),
     };
     given::override_base_urls(&args, &mut config);
     let is_headed = args.headed || args.headless == Some(false);

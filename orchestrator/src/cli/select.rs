@@ -24,10 +24,14 @@ pub(crate) fn select(
     }
     let known = known(wiring);
     if selection.all {
-        return if known.is_empty() {
-            Err(none(wiring))
-        } else {
-            Ok(known)
+        let (other, unconfigured): (Vec<_>, Vec<_>) = known
+            .into_iter()
+            .partition(|device| !wiring.is_default_browser(&device.id));
+        // The browser that nobody configured stands in for devices, it is none besides them.
+        return match (other.is_empty(), unconfigured.is_empty()) {
+            (false, _) => Ok(other),
+            (true, false) => Ok(unconfigured),
+            (true, true) => Err(none(wiring)),
         };
     }
     if selection.words.is_empty() {

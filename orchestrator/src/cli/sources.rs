@@ -78,17 +78,7 @@ pub(crate) fn run(args: &SourcesArgs, context: &Context) -> Result<Exit, CliErro
     }
     let root = workspace.root;
     runtime::block_on_stoppable(async |interrupts| {
-        let purpose = Purpose {
-            devices: Vec::new(),
-            first: None,
-            run_dir: None,
-            name: "sources".to_owned(),
-            secrets: &[],
-            root: &root,
-            log_listener: None,
-            without: Vec::new(),
-            arbiter: None,
-        };
+        let purpose = Purpose::of("sources", &root);
         let starting = RunningSources::start(&config, workspace.registry, purpose);
         let running = interrupts.interruptible(starting).await?;
         let status = running.sources.status();

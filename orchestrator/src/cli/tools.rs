@@ -222,13 +222,18 @@ fn words(schema: &serde_json::Value) -> String {
 
 /// A call of it as a trail has it, with the arguments that it needs.
 fn example(spec: &ToolSpec) -> String {
+    let properties = &spec.arguments["properties"];
     let required = spec.arguments["required"].as_array().into_iter().flatten();
-    let given: Vec<_> = required
-        .filter_map(serde_json::Value::as_str)
+    // Of a tool that needs one of several, one that says what is meant.
+    let telling = ["ref", "url", "text"].into_iter();
+    let mut telling = telling.filter(|name| properties.get(name).is_some());
+    let mut given: Vec<_> = required.filter_map(serde_json::Value::as_str).collect();
+    given.extend(telling.next().filter(|name| !given.contains(name)));
+    let given: Vec<_> = (given.into_iter())
         .map(|name| {
-            let schema = &spec.arguments["properties"][name];
+            let schema = &properties[name];
             let own = schema["examples"].get(0);
-            let value = own.map_or_else(|| placeholder(schema), ToString::to_string);
+            let value = own.map_or_else(|| placeholder(name, schema), ToString::to_string);
             format!("{name}: {value}")
         })
         .collect();
@@ -241,11 +246,13 @@ fn example(spec: &ToolSpec) -> String {
 }
 
 /// Something of the type that an argument wants.
-fn placeholder(schema: &serde_json::Value) -> String {
+fn placeholder(name: &str, schema: &serde_json::Value) -> String {
     match schema["type"].as_str() {
+        _ if name == "ref" => "'button \"Save\"'".to_owned(),
+        _ if name == "url" => "https://example.com/".to_owned(),
         Some("integer" | "number") => "1".to_owned(),
         Some("boolean") => "true".to_owned(),
-        Some("array") => "[]".to_owned(),
+        Some("array") => "[text]".to_owned(),
         Some("object") => "{}".to_owned(),
         _ => schema["enum"][0].as_str().unwrap_or("text").to_owned(),
     }

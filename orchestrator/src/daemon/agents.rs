@@ -346,6 +346,15 @@ impl Agents {
         }
     }
 
+    /// Tells those of a project who have a toolset equipped of a change.
+    pub(crate) fn tell_equipped(&self, project: &Arc<Project>, toolset: &str, update: &Update) {
+        for agent in self.of(project) {
+            if agent.equipped().name() == Some(toolset) {
+                agent.tell(update.clone());
+            }
+        }
+    }
+
     /// Lets go of devices that nobody has used for long.
     pub(crate) fn reap(&self) {
         let all: Vec<_> = self.all().values().cloned().collect();

@@ -9,6 +9,7 @@ use tokio::io::BufReader;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
+use super::build_id::build;
 pub(crate) use super::place::DaemonState;
 use super::place::Place;
 use super::wire::{self, Answer, DeviceNews, DevicesNews, Hello, ProjectKey, VERSION, Wants};
@@ -46,13 +47,13 @@ pub(crate) fn running() -> Result<Option<DaemonState>, CliError> {
 /// anybody.
 ///
 /// # Errors
-/// When it does not come up, or is of another version.
+/// When it does not come up, or is of another build and in use.
 pub(crate) async fn started(
     project: &ProjectKey,
     idle: Option<u64>,
 ) -> Result<DaemonState, CliError> {
-    if let Some(state) = running()? {
-        return compatible(state);
+    if let Some(state) = usable(project).await? {
+        return Ok(state);
     }
     let place = Place::of_user()?;
     place.prepare()?;
@@ -68,8 +69,8 @@ pub(crate) async fn started(
     let mut every = tokio::time::interval(START_POLL);
     while begun.elapsed() < limit {
         every.tick().await;
-        if let Some(state) = running()? {
-            return compatible(state);
+        if let Some(state) = usable(project).await? {
+            return Ok(state);
         }
     }
     let log = std::fs::read_to_string(place.log()).unwrap_or_default();
@@ -90,15 +91,31 @@ pub(crate) async fn started(
     Err(error.hint("`packtrain daemon` in another terminal shows what is wrong"))
 }
 
-fn compatible(state: DaemonState) -> Result<DaemonState, CliError> {
-    if state.version == VERSION {
-        return Ok(state);
+/// The daemon of this user, when there is one of this build. One of another build ends when nobody uses it.
+///
+/// # Errors
+/// When it is in use, as misuse.
+pub(crate) async fn usable(project: &ProjectKey) -> Result<Option<DaemonState>, CliError> {
+    let Some(state) = running()?.filter(|state| state.build != build()) else {
+        return running();
+    };
+    let asked = ask_for::<Vec<String>>(&state.socket, project.clone(), Wants::Retire).await;
+    // One that does not know what is asked does not tell who uses it.
+    let users = asked.unwrap_or_else(|_| vec!["its agents or runs".to_owned()]);
+    let begun = Instant::now();
+    let mut every = tokio::time::interval(START_POLL);
+    while users.is_empty() && begun.elapsed() < END_TIMEOUT {
+        every.tick().await;
+        match running()? {
+            Some(other) if other.pid != state.pid && other.build == build() => {
+                return Ok(Some(other));
+            }
+            Some(_) => {}
+            None if Place::of_user()?.is_taken() => {}
+            None => return Ok(None),
+        }
     }
-    Err(CliError::infrastructure(format!(
-        "the daemon that is up is of version {}, this is {VERSION}",
-        state.version
-    ))
-    .hint("`packtrain daemon stop` ends it; the next command starts one of this version"))
+    Err(wire::other_build(&state.build, build(), &users))
 }
 
 /// Starts a daemon that outlives this process: `packtrain daemon start` starts it and ends, so that
@@ -148,6 +165,7 @@ pub(crate) async fn ask(
     let mut reader = BufReader::new(reader);
     let hello = Hello {
         version: VERSION.to_owned(),
+        build: build().to_owned(),
         state: project.state(),
         project,
         wants,

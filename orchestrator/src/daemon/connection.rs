@@ -12,17 +12,19 @@ use tokio::io::{AsyncRead, AsyncWriteExt as _, BufReader, ReadBuf};
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
+use super::build_id::build;
 use super::hub::Hub;
 use super::lent;
 use super::place::DaemonState;
 use super::sessions;
-use super::wire::{self, Answer, DevicesNews, Hello, Problem, VERSION, Wants};
+use super::wire::{self, Answer, DevicesNews, Hello, Problem, Wants, other_build};
 use crate::exit::CliError;
 use crate::mcp::AgentServer;
 use crate::mcp::toolset_tools::ToolsetTools;
 
-/// What asks for the end, in every version.
+/// What asks for the end, in every version and build; and for the end when nobody uses it.
 const STOP: &str = "stop";
+const RETIRE: &str = "retire";
 /// How long whoever connects may take to say what is wanted.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -59,10 +61,12 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
         hub.ending.cancel();
         return Ok(());
     }
-    if !version.is_empty() && version != VERSION {
-        let message = format!("the daemon is of version {VERSION}, the command of {version}");
-        let error = CliError::infrastructure(message);
-        let error = error.hint("`packtrain daemon stop`, and run the command again");
+    if !version.is_empty() && hello["wants"] == RETIRE {
+        return grant(&mut writer, &hub.retire().await).await;
+    }
+    let other = hello["build"].as_str().unwrap_or(version);
+    if !version.is_empty() && other != build() {
+        let error = other_build(build(), other, &hub.users());
         return refuse(&mut writer, error).await;
     }
     let Some(Hello {
@@ -72,7 +76,7 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
         ..
     }) = serde_json::from_value(hello)
         .ok()
-        .filter(|hello: &Hello| hello.version == VERSION)
+        .filter(|hello: &Hello| hello.build == build())
     else {
         return refuse(&mut writer, CliError::misuse("that is no request")).await;
     };
@@ -84,7 +88,7 @@ async fn converse(stream: UnixStream, hub: Arc<Hub>, state: &DaemonState) -> std
             grant(&mut writer, &json!({ "ended": ended })).await
         }
         // Answered above.
-        Wants::Stop => Ok(()),
+        Wants::Stop | Wants::Retire => Ok(()),
         // Who has a device is so whatever has become of the configuration.
         Wants::Devices { open: false } => {
             let devices = hub.devices(&project).await;

@@ -31,9 +31,8 @@ use crate::exit::CliError;
 use crate::mcp::catalog::Listing;
 use crate::sinks::disk::Disk;
 
-/// How long an agent may keep a device, and how long without doing anything with it.
+/// How long an agent may keep a device.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
-const LONGEST_UNUSED: Duration = Duration::from_secs(15 * 60);
 /// How many readings of the screen are kept to be compared with.
 const MARKS: usize = 8;
 /// How many pictures are kept to be fetched.
@@ -69,6 +68,8 @@ pub(crate) struct Held {
     unwritten: Arc<OnceLock<String>>,
     seen: Mutex<Seen>,
     activity: Arc<Activity>,
+    /// How long it may be kept without doing anything with it.
+    idle_timeout: Duration,
 }
 
 #[derive(Default)]
@@ -268,6 +269,7 @@ impl Held {
             unwritten,
             seen: Mutex::default(),
             activity: Activity::new(),
+            idle_timeout: project.config.devices.idle_timeout.get(),
         }))
     }
 
@@ -303,7 +305,7 @@ impl Held {
     /// Whether nobody does anything with it any more, or it was kept for too long.
     pub(crate) fn is_forgotten(&self) -> bool {
         let activity = &self.activity;
-        self.is_over() || activity.idle() > LONGEST_UNUSED || activity.age() > LONGEST
+        self.is_over() || activity.idle() > self.idle_timeout || activity.age() > LONGEST
     }
 
     /// Gives the device back; what is under way is cancelled.
@@ -343,9 +345,12 @@ impl Held {
         self.closed.cancelled().await;
     }
 
-    /// Keeps a reading of the screen; answers its mark.
+    /// Keeps a reading of the screen; answers its mark, which is that of the last one when they are equal.
     pub(crate) fn keep_reading(&self, text: String) -> u64 {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((mark, _)) = seen.readings.back().filter(|(_, last)| *last == text) {
+            return *mark;
+        }
         seen.next += 1;
         let mark = seen.next;
         seen.readings.push_back((mark, text));

@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -127,6 +128,8 @@ pub(crate) struct Hub {
     pub(crate) work: TaskTracker,
     /// Cancelled when it shall end.
     pub(crate) ending: CancellationToken,
+    /// Connections that ask for its end.
+    retiring: AtomicUsize,
 }
 
 impl Hub {
@@ -145,6 +148,7 @@ impl Hub {
             check_places: Semaphore::new(CHECKS),
             work: TaskTracker::new(),
             ending,
+            retiring: AtomicUsize::new(0),
         })
     }
 
@@ -160,7 +164,12 @@ impl Hub {
     ) -> Result<Using, CliError> {
         let place = Arc::clone(self.projects().entry(key.clone()).or_default());
         let mut place = place.lock().await;
-        if let Some(old) = place.open.as_ref().filter(|open| open.files != files) {
+        let is_old = match &place.open {
+            Some(open) if open.files == files => !is_current(&open.project).await,
+            Some(_) => true,
+            None => false,
+        };
+        if let Some(old) = place.open.as_ref().filter(|_| is_old) {
             self.is_given_up(&old.project).await?;
             place.closing = Some(self.end_project(&old.project));
             place.open = None;
@@ -284,10 +293,7 @@ impl Hub {
 
     /// Forgets those of single requests for whom this holds; they are known again when they ask again.
     fn forget_requesters(&self, is_meant: impl Fn(&Agent) -> bool) {
-        let mut all = self
-            .requesters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.requesters();
         all.retain(|_, present| !is_meant(present.agent()));
     }
 
@@ -371,19 +377,13 @@ impl Hub {
         visitor: &Visitor,
         client: &str,
     ) -> Result<Option<Arc<Agent>>, CliError> {
-        let all = self.requesters.lock();
-        let all = all.unwrap_or_else(PoisonError::into_inner);
-        let known = all.get(&requester(visitor, client));
-        let is_busy = |agent: &&Agent| !agent.gone.is_cancelled() && !agent.has_nothing();
-        let Some(agent) = known
-            .map(Present::agent)
-            .filter(|agent| is_busy(&&***agent))
-        else {
+        let known = known(&self.requesters(), &requester(visitor, client));
+        let Some(agent) = known.filter(|agent| !agent.has_nothing()) else {
             return Ok(None);
         };
         // Its endpoint's toolset is what it is now.
-        equip(visitor, agent)?;
-        Ok(Some(Arc::clone(agent)))
+        equip(visitor, &agent)?;
+        Ok(Some(agent))
     }
 
     /// The agent of whoever comes by single requests.
@@ -397,17 +397,15 @@ impl Hub {
         project: Arc<Project>,
     ) -> Result<Arc<Agent>, CliError> {
         let who = requester(visitor, client);
-        let mut all = self
-            .requesters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = all
-            .get(&who)
-            .filter(|known| !known.agent().gone.is_cancelled())
-        {
-            let agent = Arc::clone(known.agent());
-            // Its endpoint's toolset is what it is now.
-            equip(visitor, &agent)?;
+        let agent = self.known_or_new(who, project)?;
+        // Its endpoint's toolset is what it is now. Read without the lock: a slow disk holds up nobody else.
+        equip(visitor, &agent)?;
+        Ok(agent)
+    }
+
+    fn known_or_new(&self, who: Requester, project: Arc<Project>) -> Result<Arc<Agent>, CliError> {
+        let mut all = self.requesters();
+        if let Some(agent) = known(&all, &who) {
             return Ok(agent);
         }
         let own = all.keys().filter(|(principal, ..)| *principal == who.0);
@@ -417,10 +415,14 @@ impl Hub {
             ));
         }
         let present = self.agents.join(Transport::Requests, project, None);
-        equip(visitor, present.agent())?;
         let agent = Arc::clone(present.agent());
         all.insert(who, present);
         Ok(agent)
+    }
+
+    fn requesters(&self) -> MutexGuard<'_, BTreeMap<Requester, Present>> {
+        let all = self.requesters.lock();
+        all.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends an agent; whether it was there.
@@ -445,6 +447,39 @@ impl Hub {
         });
     }
 
+    /// Ends the daemon for one of another build, unless somebody uses it; who does.
+    pub(super) async fn retire(&self) -> Vec<String> {
+        self.retiring.fetch_add(1, Ordering::Relaxed);
+        let mut every = tokio::time::interval(GIVE_UP_POLL);
+        let begun = Instant::now();
+        loop {
+            every.tick().await;
+            self.forget_requesters(|agent| agent.has_nothing() && !agent.activity.is_under_way());
+            // Those who ask for its end are connected, too.
+            let asking = self.retiring.load(Ordering::Relaxed);
+            if self.agents.is_empty() && self.work.len() <= asking {
+                self.ending.cancel();
+                return Vec::new();
+            }
+            if begun.elapsed() >= GIVE_UP_TIMEOUT {
+                self.retiring.fetch_sub(1, Ordering::Relaxed);
+                return self.users();
+            }
+        }
+    }
+
+    /// Who uses it, in words.
+    pub(super) fn users(&self) -> Vec<String> {
+        let agents = self.agents.news().into_iter();
+        let names: Vec<_> = agents
+            .map(|it| format!("{} ({})", it.name, it.id))
+            .collect();
+        match names.is_empty() {
+            true => vec!["a run or another command".to_owned()],
+            false => names,
+        }
+    }
+
     /// Whether nobody uses it.
     pub(crate) fn is_idle(&self) -> bool {
         self.agents.is_empty() && self.work.is_empty()
@@ -466,6 +501,13 @@ impl Hub {
     }
 }
 
+/// Whether what a project was opened with is what there is now.
+async fn is_current(project: &Arc<Project>) -> bool {
+    let project = Arc::clone(project);
+    let looking = tokio::task::spawn_blocking(move || project.is_current());
+    looking.await.unwrap_or(false)
+}
+
 /// What those who come by single requests are told apart by.
 fn requester(visitor: &Visitor, client: &str) -> Requester {
     (
@@ -473,6 +515,12 @@ fn requester(visitor: &Visitor, client: &str) -> Requester {
         visitor.toolset().map(str::to_owned),
         client.chars().take(80).collect(),
     )
+}
+
+/// The agent of a requester, unless it has ended.
+fn known(all: &BTreeMap<Requester, Present>, who: &Requester) -> Option<Arc<Agent>> {
+    let agent = all.get(who)?.agent();
+    (!agent.gone.is_cancelled()).then(|| Arc::clone(agent))
 }
 
 /// Equips the toolset of the endpoint that an agent came to.

@@ -114,6 +114,8 @@ pub(super) async fn lend(
         Err(error) => return wire::write(&mut writer, &News::Refused(refusal(error))).await,
     };
     wire::write(&mut writer, &News::Lent(lease.device().clone())).await?;
+    // The call is under way at the other end, which hangs up when it is over.
+    let _in_use = lease.in_use();
     let lending = async {
         while let Some(order) = orders.recv().await {
             let Order::Execute { command, within } = order else {

@@ -32,6 +32,9 @@ pub(crate) struct Place {
 pub(crate) struct DaemonState {
     /// The program's version.
     pub(crate) version: String,
+    /// Which build of it; none of one that could not tell builds apart.
+    #[serde(default)]
+    pub(crate) build: String,
     pub(crate) pid: u32,
     /// Where agents reach it over HTTP: `http://127.0.0.1:40123/mcp`.
     pub(crate) url: String,

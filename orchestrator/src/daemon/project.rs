@@ -1,18 +1,20 @@
 //! A project that the daemon serves: its configuration, its devices, its tools.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use actix_rt::ArbiterHandle;
-use packtrain_config::{Config, Flags, Loaded, Sources};
+use packtrain_config::{Config, ConfigError, Flags, Loaded, Sources};
 use packtrain_device_actors::{DeviceState, DeviceStatus, Fleet, FleetError, SharedDevices};
 use packtrain_drivers::{Connector, DeviceId, Reach};
 use packtrain_engine::Here;
 use packtrain_tools::{Caller, Confines, Registry, SharedRegistry, Targets};
 use tokio_util::sync::CancellationToken;
 
-use super::toolbox::{SourceNeeds, Toolbox};
+use super::files::Files;
+use super::source_writes::SourceWrites;
+use super::toolbox::{SourceNeeds, Toolbox, own};
 use super::wire::{DeviceNews, ProjectKey};
 use crate::cli::{checked, refused, targets};
 use crate::exit::CliError;
@@ -41,6 +43,10 @@ pub(crate) struct Project {
     fleet: Fleet,
     wiring: Wiring,
     loaded: Arc<Loaded>,
+    /// What it was made of; `None` once that is not what there is.
+    files: Mutex<Option<Files>>,
+    /// What its sources write themselves.
+    writes: Arc<SourceWrites>,
     toolbox: tokio::sync::Mutex<Arc<Toolbox>>,
     arbiter: ArbiterHandle,
     /// Cancelled when it is closed.
@@ -65,21 +71,28 @@ impl Project {
         phones: &SharedDevices,
         arbiter: ArbiterHandle,
     ) -> Result<Self, CliError> {
-        let loaded = packtrain_config::load(&Sources {
-            start: key.folder.clone(),
-            project: key.config.clone(),
-            environment: key.environment.clone().into_iter().collect(),
-            flags: Flags::default(),
+        let of = key.clone();
+        // A disk may be slow, and folders large.
+        let reading = tokio::task::spawn_blocking(move || {
+            let read = load(&of).map_err(refused)?;
+            // Before it is read for good: what is written meanwhile makes for another state.
+            let files = Files::take(made_of(&read), own(&read.config));
+            let loaded = load(&of).map_err(refused)?;
+            let writes = Arc::default();
+            let tools = Toolbox::read(&loaded, &of.folder, Arc::clone(&writes))?;
+            Ok::<_, CliError>((loaded, files, writes, tools))
         });
-        let loaded = loaded.and_then(checked).map_err(|error| refused(&error))?;
-        let (toolbox, toolsets) = Toolbox::read(&loaded, &key.folder)?;
+        let read = reading.await.map_err(|error| {
+            CliError::infrastructure("the project cannot be read").because(&error)
+        })?;
+        let (loaded, files, writes, (toolbox, toolsets)) = read?;
         let (config, root) = (loaded.config.clone(), loaded.root.clone());
         let wanted = DeviceSelection {
             words: &[],
             all: true,
         };
         let wiring = Wiring::new(&config, wanted, false).await?;
-        let fleet = Fleet::beside(phones);
+        let fleet = Fleet::with_lease_idle(phones, config.devices.idle_timeout.get());
         for connector in wiring.connectors() {
             let (id, connector) = (connector.id(), Arc::clone(connector));
             let taken = match wiring.is_real(id) {
@@ -95,6 +108,8 @@ impl Project {
             targets,
             toolsets: Arc::new(toolsets),
             loaded: Arc::new(loaded),
+            files: Mutex::new(Some(files)),
+            writes,
             toolbox: tokio::sync::Mutex::new(Arc::new(toolbox)),
             config,
             root,
@@ -104,6 +119,24 @@ impl Project {
             closing: CancellationToken::new(),
             in_use: Arc::default(),
         })
+    }
+
+    /// Whether what it was opened with is what there is now, besides the files that whoever comes has read.
+    /// Blocks.
+    pub(super) fn is_current(&self) -> bool {
+        let mut made_of = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let differences = made_of.as_mut().and_then(Files::differences);
+        let is_current = differences.is_some_and(|differences| {
+            let is_shown = |path: &PathBuf| phones(&self.loaded).any(|file| file == path);
+            // Trailmaps have tools, which are made anew by themselves.
+            differences.is_empty()
+                || !differences.iter().any(|it| is_shown(&it.path))
+                    && load(&self.key).is_ok_and(|now| now.config == self.config)
+        });
+        if !is_current {
+            *made_of = None;
+        }
+        is_current
     }
 
     /// The devices.
@@ -123,17 +156,18 @@ impl Project {
     pub(crate) async fn toolbox(&self) -> Result<Arc<Toolbox>, CliError> {
         let mut toolbox = self.toolbox.lock().await;
         let (loaded, folder) = (Arc::clone(&self.loaded), self.key.folder.clone());
-        let known = Arc::clone(&toolbox);
+        let (known, writes) = (Arc::clone(&toolbox), Arc::clone(&self.writes));
         let looking = tokio::task::spawn_blocking(move || {
-            let is_current = known.is_current(&loaded.config, &loaded.root);
-            (!is_current).then(|| Toolbox::read(&loaded, &folder))
+            (!known.is_current()).then(|| Toolbox::read(&loaded, &folder, writes))
         });
         let made = looking.await.map_err(|error| {
             CliError::infrastructure("the project's tools cannot be read").because(&error)
         })?;
         if let Some(made) = made {
+            let (made, toolsets) = made?;
+            self.toolsets.redefine(toolsets);
             // What was there ends with the last session that uses it.
-            *toolbox = Arc::new(made?.0);
+            *toolbox = Arc::new(made);
         }
         Ok(Arc::clone(&toolbox))
     }
@@ -252,6 +286,33 @@ async fn replace(fleet: Fleet, connector: Arc<dyn Connector>, phone: DeviceId) {
     if let Err(error) = fleet.add_shared(connector, &phone) {
         tracing::warn!(%id, %error, "a device that came back is not taken");
     }
+}
+
+/// The configuration as its files are now.
+fn load(key: &ProjectKey) -> Result<Loaded, ConfigError> {
+    let sources = Sources {
+        start: key.folder.clone(),
+        project: key.config.clone(),
+        environment: key.environment.clone().into_iter().collect(),
+        flags: Flags::default(),
+    };
+    packtrain_config::read(&sources).and_then(checked)
+}
+
+/// What virtual phones show.
+fn phones(loaded: &Loaded) -> impl Iterator<Item = &PathBuf> {
+    let simulated = loaded.config.devices.simulated.iter();
+    simulated.flat_map(|phones| phones.app.iter().chain(&phones.faults))
+}
+
+/// What a project is opened with: the files of its configuration, and those that virtual phones show.
+fn made_of(loaded: &Loaded) -> Vec<PathBuf> {
+    let trailmaps = loaded.files.iter().filter_map(|file| {
+        let folder = file.parent()?.join("trailmaps");
+        (file.file_name()? == "trailblaze.yaml").then_some(folder)
+    });
+    let files = loaded.files.iter().chain(phones(loaded)).cloned();
+    files.chain(trailmaps).collect()
 }
 
 /// What agents may do in a project.

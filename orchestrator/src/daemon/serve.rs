@@ -8,6 +8,7 @@ use packtrain_model::Exit;
 use tokio::net::UnixListener;
 
 use super::activity::Disuse;
+use super::build_id::build;
 use super::connection;
 use super::hub::Hub;
 use super::place::{DaemonState, Place};
@@ -55,6 +56,8 @@ pub(crate) struct ServeOptions {
 pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Result<Exit, CliError> {
     let place = Place::of_user()?;
     place.prepare()?;
+    // Before its file can be replaced.
+    build();
     let _lock = lock(&place, options.is_watched).await?;
     runs::remember_program();
     let failed = |error: &std::io::Error| {
@@ -82,6 +85,7 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
     let serving = door.serve(router);
     let state = Arc::new(DaemonState {
         version: VERSION.to_owned(),
+        build: build().to_owned(),
         pid: std::process::id(),
         url,
         token,

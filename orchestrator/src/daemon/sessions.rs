@@ -325,5 +325,6 @@ fn lost(cause: &str) -> Outcome {
         blame: Blame::Host,
         cause: cause.to_owned(),
         hint: Some("`packtrain daemon status` says whether it is up".to_owned()),
+        unstarted: Vec::new(),
     }
 }

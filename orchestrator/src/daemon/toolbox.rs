@@ -1,46 +1,42 @@
 //! The tools of a project as its files define them: made anew when the files are others, while sessions
 //! that are under way go on with what they began with.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Loaded};
 use packtrain_device_actors::Fleet;
-use packtrain_model::RunId;
 use packtrain_tools::{Registry, SharedRegistry};
 use tokio::runtime::Handle;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, RwLock};
 
+use super::files::Files;
+use super::place::Place;
+use super::source_writes::SourceWrites;
 use crate::exit::CliError;
 use crate::mcp::catalog::Catalog;
 use crate::sources::{Purpose, RunningSources};
 use crate::toolsets::ToolsetStore;
-use crate::{tool_files, trails};
+use crate::{tool_files, wiring};
 
-/// The most files of a source that are looked at, and how deep below its folder.
-const SOURCE_FILES: usize = 5_000;
-const SOURCE_DEPTH: usize = 6;
-/// Folders of what a source is made with: what is in them changes with files outside.
-const MADE: [&str; 4] = ["node_modules", "target", "__pycache__", "site-packages"];
-
-/// What programs are written in, and what says what they are made of. Anything else may be what they
-/// write.
-const WRITTEN_IN: [&str; 16] = [
-    "cjs", "cts", "go", "js", "json", "jsx", "kt", "lua", "mjs", "mts", "py", "rb", "rs", "sh",
-    "toml", "ts",
+/// What the names of scripts end with.
+const SCRIPTS: [&str; 10] = [
+    "js", "mjs", "cjs", "ts", "mts", "cts", "py", "rb", "sh", "jar",
 ];
 
 /// The tools of one state of a project's files.
 pub(crate) struct Toolbox {
     pub(crate) catalog: Catalog,
-    /// What tells this state from another.
-    files: u64,
+    /// What it was made of; `None` once that is not what there is.
+    files: Arc<Mutex<Option<Files>>>,
+    writes: Arc<SourceWrites>,
     /// The tools that need no source.
     registry: Registry,
     /// What has them all, once somebody needed them.
     sources: OnceCell<Option<RunningSources>>,
+    /// Locked for writing while they are being started; free again when that is given up, too.
+    starting: RwLock<()>,
     runtime: Handle,
 }
 
@@ -57,24 +53,32 @@ impl Toolbox {
     ///
     /// # Errors
     /// The mistakes in them.
-    pub(super) fn read(loaded: &Loaded, folder: &Path) -> Result<(Self, ToolsetStore), CliError> {
+    pub(super) fn read(
+        loaded: &Loaded,
+        folder: &Path,
+        writes: Arc<SourceWrites>,
+    ) -> Result<(Self, ToolsetStore), CliError> {
         // Before they are read: what is written meanwhile makes for another state.
-        let files = state(&loaded.config, &loaded.root);
+        let made_of = made_of(&loaded.config, &loaded.root);
+        let files = Files::take(made_of, own(&loaded.config));
         let tools = tool_files::registry(&loaded.config, folder)?;
         let toolsets = ToolsetStore::of(loaded, &tools.toolsets);
         let toolbox = Self {
             catalog: Catalog::default(),
-            files,
+            files: Arc::new(Mutex::new(Some(files))),
+            writes,
             registry: tools.registry,
             sources: OnceCell::new(),
+            starting: RwLock::default(),
             runtime: Handle::current(),
         };
         Ok((toolbox, toolsets))
     }
 
-    /// Whether the files are what they were.
-    pub(super) fn is_current(&self, config: &Config, root: &Path) -> bool {
-        self.files == state(config, root)
+    /// Whether the files are what they were, but for what the sources write themselves. Blocks.
+    pub(super) fn is_current(&self) -> bool {
+        let is_starting = self.starting.try_read().is_err();
+        is_current(&self.files, &self.writes, is_starting)
     }
 
     /// All tools; the sources are started when this is asked for the first time.
@@ -89,17 +93,18 @@ impl Toolbox {
             let statuses = needs.fleet.status().await;
             let purpose = Purpose {
                 devices: statuses.into_iter().map(|status| status.info).collect(),
-                first: None,
-                run_dir: None,
-                name: RunId("daemon".to_owned()).to_string(),
-                secrets: &[],
-                root: needs.root,
-                log_listener: None,
-                without: Vec::new(),
                 arbiter: Some(needs.arbiter),
+                ..Purpose::of("daemon", needs.root)
             };
+            let _starting = self.starting.write().await;
             let started = RunningSources::start(needs.config, self.registry.clone(), purpose);
-            Ok::<_, CliError>(Some(started.await?))
+            let started = started.await;
+            // Before anybody is answered: what is different now they have written while they started.
+            let (files, writes) = (Arc::clone(&self.files), Arc::clone(&self.writes));
+            let looking = tokio::task::spawn_blocking(move || is_current(&files, &writes, true));
+            // What is not explained is for whoever asks next.
+            let _ = looking.await;
+            Ok::<_, CliError>(Some(started?))
         });
         Ok(match sources.await? {
             Some(sources) => sources.registry(),
@@ -130,72 +135,127 @@ impl Drop for Toolbox {
     }
 }
 
-/// What the files hold that tools are made of, in a number.
-fn state(config: &Config, root: &Path) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for folder in [&config.tools_dir, &config.trails_dir.join("config")] {
-        for (path, _) in trails::companions(folder).unwrap_or_default() {
-            path.hash(&mut hasher);
-            std::fs::read(&path).unwrap_or_default().hash(&mut hasher);
-        }
+/// Whether files are what they were, but for what the sources write themselves.
+fn is_current(files: &Mutex<Option<Files>>, writes: &SourceWrites, is_start: bool) -> bool {
+    let mut made_of = files.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_current = made_of.as_mut().is_some_and(|files| {
+        let differences = files.differences();
+        differences.is_some_and(|it| writes.explain(it, is_start, files.reads()))
+    });
+    if !is_current {
+        *made_of = None;
     }
+    is_current
+}
+
+/// What a project's tools are made of: its tool files; and of each source the folder that it works in, what
+/// is beside its program and its script, without which a source is a program that is installed, and the
+/// other files that its command names.
+fn made_of(config: &Config, root: &Path) -> Vec<PathBuf> {
+    let mut made_of = vec![config.tools_dir.clone(), config.trails_dir.join("config")];
     for source in &config.mcp_servers {
         let folder = source.working_dir.as_deref().unwrap_or(root);
-        let words = source.command.iter().chain(&source.args);
-        let named = source
-            .script
-            .iter()
-            .cloned()
-            .chain(words.map(PathBuf::from));
-        for path in named.map(|path| folder.join(path)) {
-            if path.is_file()
-                && let Some(beside) = path.parent()
-            {
-                let mut looking = Looking {
-                    runs: &config.run.output_dir,
-                    left: SOURCE_FILES,
-                    hasher: &mut hasher,
-                };
-                looking.at(beside, SOURCE_DEPTH);
-            }
+        if !source.command.is_empty() {
+            made_of.push(folder.to_owned());
         }
+        let program = source.command.first().map(|program| {
+            let is_path = program.contains('/');
+            let found = (!is_path).then(|| on_search_path(program)).flatten();
+            found.unwrap_or_else(|| folder.join(program))
+        });
+        let words = source.command.iter().skip(1).chain(&source.args);
+        let words = words.map(|word| folder.join(word));
+        let mut words: Vec<_> = words.filter(|word| word.is_file()).collect();
+        let script = words.iter().position(|word| is_script(word)).unwrap_or(0);
+        let script = (script < words.len()).then(|| words.remove(script));
+        let files = program
+            .into_iter()
+            .chain(source.script.clone())
+            .chain(source.trailmap.clone())
+            .chain(script);
+        for file in files.filter(|file| file.is_file()) {
+            let real = file.canonicalize();
+            made_of.extend([file].into_iter().chain(real).map(beside));
+        }
+        made_of.extend(words);
     }
-    hasher.finish()
+    made_of
 }
 
-/// Takes down names, sizes and times of what is in a folder.
-struct Looking<'a> {
-    /// Where runs are kept, which change with every run.
-    runs: &'a Path,
-    left: usize,
-    hasher: &'a mut DefaultHasher,
+/// Whether it is a script by its name, and no setting or data.
+fn is_script(file: &Path) -> bool {
+    let ending = file.extension();
+    ending.is_some_and(|ending| SCRIPTS.iter().any(|one| ending == *one))
 }
 
-impl Looking<'_> {
-    fn at(&mut self, folder: &Path, depth: usize) {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            return;
-        };
-        let mut entries: Vec<_> = entries.filter_map(Result::ok).collect();
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
-            let (path, name) = (entry.path(), entry.file_name());
-            let shown = name.to_string_lossy();
-            let is_hidden = shown.starts_with('.') || path == self.runs;
-            let (Ok(about), false) = (entry.metadata(), is_hidden || self.left == 0) else {
-                continue;
-            };
-            self.left -= 1;
-            let extension = path.extension().and_then(|extension| extension.to_str());
-            if about.is_dir() {
-                if depth > 0 && !MADE.contains(&&*shown) {
-                    self.at(&path, depth - 1);
-                }
-            } else if about.is_file() && extension.is_some_and(|it| WRITTEN_IN.contains(&it)) {
-                name.hash(self.hasher);
-                about.len().hash(self.hasher);
-                about.modified().ok().hash(self.hasher);
-            }
+/// Where Packtrain writes: runs, and what it keeps for the user.
+pub(super) fn own(config: &Config) -> Vec<PathBuf> {
+    let place = Place::of_user().map(|place| place.folder().to_owned());
+    let kept = wiring::state_folder();
+    let runs = config.run.output_dir.clone();
+    [runs].into_iter().chain(place).chain(kept).collect()
+}
+
+/// The folder of a program, or the program alone where others are installed.
+fn beside(file: PathBuf) -> PathBuf {
+    let folder = file.parent();
+    let is_installed =
+        folder.is_none_or(|folder| folder.ends_with("bin") || folder.ends_with("sbin"));
+    match folder {
+        Some(folder) if !is_installed => folder.to_owned(),
+        Some(_) | None => file,
+    }
+}
+
+fn on_search_path(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    let mut files = std::env::split_paths(&folders).map(|folder| folder.join(program));
+    files.find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_a_command_names_does_not_bring_the_folder_it_lies_in() {
+        let (place, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (root, home) = (place.path().canonicalize(), home.path().canonicalize());
+        let (root, home) = (root.unwrap(), home.unwrap());
+        for file in [root.join("server.py"), home.join("data.txt")] {
+            std::fs::write(file, "").unwrap();
+        }
+        let data = home.join("data.txt");
+        let config =
+            format!("mcpServers: [{{ name: a, command: [python3, server.py, {data:?}] }}]");
+        let config = packtrain_config::parse(&config, "packtrain.yaml").unwrap();
+        let made_of = made_of(&config, &root);
+        assert!(
+            made_of.contains(&root) && made_of.contains(&data),
+            "{made_of:?}"
+        );
+        assert!(!made_of.contains(&home), "{made_of:?}");
+    }
+
+    #[test]
+    fn the_script_that_a_command_names_brings_its_folder_and_no_file_before_it() {
+        let (place, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (env, server) = (home.path().join(".env"), place.path().join("server.js"));
+        for file in [&env, &server] {
+            std::fs::write(file, "").unwrap();
+        }
+        let config = format!(
+            "mcpServers: [{{ name: a, command: [node, --env-file, {env:?}, {server:?}] }}]"
+        );
+        let config = packtrain_config::parse(&config, "packtrain.yaml").unwrap();
+        let made_of = made_of(&config, Path::new("/project"));
+        for (path, is_looked_at) in [
+            (place.path(), true),
+            (env.as_path(), true),
+            (home.path(), false),
+        ] {
+            let is_there = made_of.iter().any(|one| one == path);
+            assert_eq!(is_there, is_looked_at, "{path:?}: {made_of:?}");
         }
     }
 }

@@ -20,13 +20,14 @@ const LINE_BYTES: u64 = 64 * 1024 * 1024;
 /// The most of a file.
 const FILE_BYTES: u64 = 512 * 1024 * 1024;
 
-/// The version of what is said here: both ends must be of one program.
+/// The version of the program. Both ends have to be of one build of it.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub(crate) version: String,
+    pub(crate) build: String,
     pub(crate) project: ProjectKey,
     /// What the configuration's files hold, as far as that tells one state from another.
     pub(crate) state: u64,
@@ -83,6 +84,22 @@ pub(crate) enum Wants {
     Status,
     /// Its end.
     Stop,
+    /// Its end, unless it is in use; by whom is the answer.
+    Retire,
+}
+
+/// That the daemon is of another build than a command, and who uses it.
+pub(crate) fn other_build(daemon: &str, command: &str, users: &[String]) -> CliError {
+    let by = match users {
+        [] => String::new(),
+        users => format!(", and in use by {}", users.join(", ")),
+    };
+    let named = if daemon.is_empty() { "unknown" } else { daemon };
+    let message = format!("the daemon is of build {named}, this program of {command}{by}");
+    CliError::misuse(message).hint(
+        "`packtrain daemon stop` ends it and what uses it; `run`, `snapshot` and `tool` do without it \
+         with `--no-daemon`",
+    )
 }
 
 /// A session of a run of another process.

@@ -2,6 +2,7 @@
 //! they were lost. What becomes of them is told to [`HostDevices`].
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use packtrain_device_actors::{DeviceState, Fleet, LeaseError};
@@ -17,6 +18,11 @@ use crate::wiring::Wiring;
 
 /// How long a device may take to be connected before it is asked for again.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
+/// What tool sources are started with, and `has=NAME` may ask for.
+const PROGRAMS: [&str; 16] = [
+    "bash", "bun", "bunx", "deno", "docker", "dotnet", "ffmpeg", "go", "java", "node", "npx",
+    "python3", "ruby", "tsx", "uv", "uvx",
+];
 /// Who has a device while it is only connected.
 const HOLDER: &str = "this host, which connects it";
 
@@ -46,8 +52,22 @@ pub(super) fn advert(
         labels: labels.clone(),
         // Tool sources come with runs.
         tools: Vec::new(),
+        has: programs(),
         out_of_service: None,
     }
+}
+
+/// Those of the programs that tool sources are started with that this computer has, by name; looked up
+/// once, for a host that gets others is started anew.
+fn programs() -> Vec<String> {
+    static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders: Vec<_> = std::env::split_paths(&path).collect();
+        let is_there = |name: &&str| folders.iter().any(|folder| folder.join(name).is_file());
+        let found = PROGRAMS.iter().copied().filter(is_there);
+        found.map(str::to_owned).collect()
+    });
+    FOUND.clone()
 }
 
 /// Connects the devices of a fleet and keeps them connected, for as long as the handle lives.

@@ -24,6 +24,7 @@ use packtrain_model::{
 };
 use packtrain_tools::Target;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
 use super::devices::{advertise, keep_connected};
@@ -36,10 +37,10 @@ use crate::wiring::{DeviceSelection, Wiring};
 /// How long what is started for a test may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A tool source in plain Python, with nothing installed. Its tool says where it runs, and what it was
-/// given in its environment.
+/// A tool source in plain Python, with nothing installed. One tool says where it runs, and what it was
+/// given in its environment; the other goes on until somebody at a port of this computer lets it.
 const SOURCE: &str = r#"
-import json, os, sys
+import json, os, socket, sys
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 for line in sys.stdin:
     asked = json.loads(line)
@@ -47,12 +48,18 @@ for line in sys.stdin:
         result = {"protocolVersion": asked["params"]["protocolVersion"],
                   "capabilities": {"tools": {}}, "serverInfo": {"name": "shop", "version": "1"}}
     elif asked.get("method") == "tools/list":
-        result = {"tools": [{"name": "shop_shout", "inputSchema": SCHEMA}]}
+        result = {"tools": [{"name": "shop_" + name, "inputSchema": SCHEMA} for name in ("shout", "hold")]}
+    elif asked.get("method") == "tools/call" and asked["params"]["name"] == "shop_hold":
+        port = int(asked["params"]["arguments"]["text"])
+        socket.create_connection(("127.0.0.1", port)).recv(1)
+        result = {"content": []}
     elif asked.get("method") == "tools/call":
         text = asked["params"]["arguments"]["text"].upper()
         said = text + " in " + os.getcwd() + " with " + open("words.txt").read()
         said += " knowing " + " ".join(sorted(os.environ))
         result = {"content": [{"type": "text", "text": said}]}
+    elif asked.get("method") == "ping":
+        result = {}
     else:
         continue
     print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
@@ -94,7 +101,8 @@ impl Lab {
         };
         lab.write("source.py", SOURCE);
         lab.write("words.txt", "words of the project");
-        let source = "{ name: shop, command: [python3, source.py], transport: stdio }";
+        let source =
+            "{ name: shop, command: [python3, source.py], transport: stdio, cancelGrace: 60s }";
         lab.write("packtrain.yaml", &format!("mcpServers: [{source}]"));
         lab
     }
@@ -267,6 +275,75 @@ fn a_project_with_a_python_source_runs_on_the_phone_of_another_computer() {
             assert!(!told.contains(&name), "{name} is in {told}");
         }
         assert!(told.contains(" PATH "), "{told}");
+        lab.end().await;
+    });
+}
+
+/// How a session gets to its device.
+#[derive(Debug, PartialEq)]
+enum Turn {
+    Waits,
+    Begins,
+}
+
+/// Says how a session gets to its device.
+struct Turns(tokio::sync::mpsc::Sender<Turn>);
+
+impl SessionSink for Turns {
+    fn record(&self, event: RunEvent) -> BoxFuture<'_, ()> {
+        self.record_now(event);
+        Box::pin(async {})
+    }
+
+    fn record_now(&self, event: RunEvent) {
+        if matches!(event, RunEvent::SessionStarted { .. }) {
+            let _ = self.0.try_send(Turn::Begins);
+        }
+    }
+
+    fn save(&self, _: NewArtifact) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    fn waits(&self, _: &str) {
+        let _ = self.0.try_send(Turn::Waits);
+    }
+}
+
+#[test]
+fn a_device_is_given_to_nobody_while_a_call_of_a_lost_session_is_under_way_on_it() {
+    in_system(async {
+        let lab = Lab::new().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let held = trail(&[&format!("shop_hold: {{ text: \"{port}\" }}")]);
+        let (opened, path) = lab.open(&held, false).await.unwrap();
+        let parse = |text: &str| {
+            Trail::parse(text, &path.display().to_string())
+                .unwrap()
+                .trail
+        };
+        let nowhere = || SessionOutput::elsewhere(Arc::new(Events::default()));
+        let begin = |trail: &str, output| {
+            let order = order(lab.phone(), parse(trail));
+            tokio::spawn(opened.host().run(order, output, SessionStop::default()))
+        };
+        let lost = begin(&held, nowhere());
+        let (tool, _) = listener.accept().await.unwrap();
+        // As a host does it to the sessions of a run that is gone.
+        lost.abort();
+        assert!(lost.await.unwrap_err().is_cancelled());
+
+        let (tell, mut turns) = tokio::sync::mpsc::channel(8);
+        let next = begin(
+            &trail(&["launchApp: { appId: com.example.shop }"]),
+            SessionOutput::elsewhere(Arc::new(Turns(tell))),
+        );
+        assert_eq!(turns.recv().await, Some(Turn::Waits));
+        drop(tool);
+        assert_eq!(turns.recv().await, Some(Turn::Begins));
+        next.await.unwrap();
+        opened.close().await;
         lab.end().await;
     });
 }

@@ -78,14 +78,11 @@ impl HostWorkplace {
             let adverts = self.devices.adverts().into_values();
             let purpose = Purpose {
                 devices: adverts.map(|advert| advert.info).collect(),
-                first: None,
                 run_dir: Some(folder.path().to_owned()),
-                name: run.to_string(),
                 secrets: &secrets.0,
-                root: &workspace.root,
-                log_listener: None,
                 without: own_variables(),
                 arbiter: Some(self.arbiter.clone()),
+                ..Purpose::of(&run.to_string(), &workspace.root)
             };
             let registry = workspace.registry.clone();
             Some(RunningSources::start(&workspace.config, registry, purpose).await?)
@@ -220,9 +217,7 @@ pub(super) fn workspace(root: &Path, file: Option<&Path>) -> Result<Workspace, C
             project: file.map(Path::to_owned),
             ..Sources::default()
         };
-        packtrain_config::load(&sources)
-            .map_err(|error| refused(&error))?
-            .config
+        packtrain_config::load(&sources).map_err(refused)?.config
     } else {
         let usual = Config::default();
         Config {
@@ -246,7 +241,7 @@ fn sentence(error: &CliError) -> String {
     let first = [told.message.clone()].into_iter();
     let parts: Vec<_> = first.chain(told.causes.clone()).collect();
     let mut text = parts.join(": ");
-    for part in mistakes.chain(told.snippet.clone()) {
+    for part in mistakes {
         text.push('\n');
         text.push_str(&part);
     }

@@ -10,7 +10,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use serde::de::DeserializeOwned;
 
-use super::answers::{answered, failed, not_passed};
+use super::answers::{answered, failed, not_passed, with_text_in_data};
 use super::catalog::Listing;
 use super::devices::{unknown_lease, with_doubts};
 use super::ours;
@@ -77,14 +77,14 @@ impl Desk {
         arguments: JsonObject,
         reporter: &Reporter,
     ) -> Result<CallToolResult, ErrorData> {
-        Ok(match name {
+        Ok(with_text_in_data(match name {
             _ if toolset_tools::is_one(name) => self.about_toolsets(name, arguments).await?,
             _ if ours::is_own(name) => {
                 let calling = self.own_tool(name, arguments, reporter);
                 calling.await.unwrap_or_else(|refusal| refusal)
             }
             _ => self.registry_tool(name, arguments).await?,
-        })
+        }))
     }
 
     async fn own_tool(
@@ -121,23 +121,31 @@ impl Desk {
             false => Mutability::Session,
         };
         let equipped = self.agent.equipped();
-        if let Some(toolset) = toolset_tools::replaced(name, &arguments)
+        let replaced = toolset_tools::replaced(name, &arguments).map(str::to_owned);
+        if let Some(toolset) = &replaced
             && let Some(other) = self.hub.agents.equipping(&self.agent, toolset)
         {
+            let instead = match toolset_tools::deletes(name) {
+                true => "it can be deleted when they have unequipped it or are gone",
+                false => "build one of another name",
+            };
             return Ok(failed(format!(
-                "`{toolset}` is what {other} has equipped: build one of another name"
+                "`{toolset}` is what {other} has equipped: {instead}"
             )));
         }
         let tools = self.toolsets();
         let calling = tools.call(name, arguments, &listed.tools, &equipped, how);
         let called = calling.await?;
+        // At a toolset's address the list is that of its file.
+        if let Some(toolset) = replaced.as_deref().or(equipped.name())
+            && called.has_changed
+        {
+            let agents = &self.hub.agents;
+            agents.tell_equipped(self.project(), toolset, &Update::Tools);
+        }
         if let Some(equipped) = called.equip {
             self.agent.equip(equipped);
             self.agent.tell(Update::Tools);
-        }
-        if called.has_changed {
-            // At a toolset's address the list is that of its file.
-            self.hub.agents.tell(self.project(), &Update::Tools);
         }
         Ok(called.result)
     }

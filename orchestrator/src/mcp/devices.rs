@@ -74,6 +74,7 @@ impl Desk {
             api: self.project().wiring().api_level(&device.info.id),
             labels: std::collections::BTreeMap::new(),
             tools: Vec::new(),
+            has: Vec::new(),
             out_of_service: None,
         };
         let key = DeviceKey {

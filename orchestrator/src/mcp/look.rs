@@ -55,9 +55,17 @@ impl Desk {
             Some(before) => {
                 let changes = changes(&before, &reading);
                 data["changed"] = json!(!changes.is_empty());
-                match changes.is_empty() {
-                    true => format!("{place}\nmark: {mark}\nnothing has changed"),
-                    false => format!("{place}\nmark: {mark}\n{changes}"),
+                match changes {
+                    _ if changes.is_empty() => {
+                        format!("{place}\nmark: {mark}\nnothing has changed")
+                    }
+                    // Another screen has more that went and came than there is to see.
+                    _ if changes.len() > reading.len() => {
+                        format!(
+                            "{place}\nmark: {mark}\nmost of it has changed; the whole screen:\n{reading}"
+                        )
+                    }
+                    changes => format!("{place}\nmark: {mark}\n{changes}"),
                 }
             }
         };
@@ -81,12 +89,15 @@ impl Desk {
         let bytes = png.len();
         let inline = args.inline.then(|| BASE64_STANDARD.encode(&png));
         let number = held.keep_picture(png);
-        let link = picture(&held, number, bytes);
-        let mut result = CallToolResult::success(vec![ContentBlock::ResourceLink(link)]);
-        if let Some(data) = inline {
-            result.content.push(ContentBlock::image(data, "image/png"));
-        }
-        with_doubts(result, &held)
+        let content = match inline {
+            // With a link besides, clients would hand on two pictures, one of them an address.
+            Some(data) => vec![
+                ContentBlock::text(picture_uri(&held, number)),
+                ContentBlock::image(data, "image/png"),
+            ],
+            None => vec![ContentBlock::ResourceLink(picture(&held, number, bytes))],
+        };
+        with_doubts(CallToolResult::success(content), &held)
     }
 }
 
@@ -125,7 +136,9 @@ fn outlined(reading: &str) -> String {
 
 /// The lines that went and came, in order.
 fn changes(before: &str, now: &str) -> String {
-    let diff = TextDiff::from_lines(before, now);
+    // Without a line break the last line would be another one than the same with it.
+    let (before, now) = (format!("{before}\n"), format!("{now}\n"));
+    let diff = TextDiff::from_lines(&before, &now);
     let changed = diff.iter_all_changes().filter_map(|change| {
         let sign = match change.tag() {
             ChangeTag::Delete => '-',
@@ -154,5 +167,11 @@ mod tests {
     fn changes_are_the_lines_that_went_and_came() {
         assert_eq!(changes("a\nb\n", "a\nc\n"), "- b\n+ c");
         assert_eq!(changes("a\n", "a\n"), "");
+    }
+
+    #[test]
+    fn a_last_line_that_stayed_is_no_change() {
+        assert_eq!(changes("a\nb", "a\nb\nc"), "+ c");
+        assert_eq!(changes("a\nb\nc", "a\nb"), "- c");
     }
 }

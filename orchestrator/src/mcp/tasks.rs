@@ -7,6 +7,7 @@ use rmcp::model::{
     TaskStatus,
 };
 
+use super::answers::with_text_in_data;
 use super::desk::Desk;
 use crate::daemon::AgentRun;
 
@@ -31,7 +32,7 @@ impl Desk {
             false => TaskPayload::Working,
             true if run.was_cancelled() => TaskPayload::Cancelled,
             true => TaskPayload::Completed {
-                result: serde_json::to_value(self.answer(&run))
+                result: serde_json::to_value(with_text_in_data(self.answer(&run)))
                     .ok()
                     .and_then(|result| result.as_object().cloned())
                     .unwrap_or_default(),

@@ -47,6 +47,11 @@ pub(crate) fn replaced<'a>(name: &str, args: &'a JsonObject) -> Option<&'a str> 
     args.get("name").filter(|_| is_replacing)?.as_str()
 }
 
+/// Whether a call deletes a toolset.
+pub(crate) fn deletes(name: &str) -> bool {
+    name == DELETE
+}
+
 /// What one agent has equipped: a toolset as it was then, or none. Cheap to clone.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Equipped(Option<Arc<Stored>>);

@@ -10,7 +10,7 @@ use packtrain_model::{Entry, Outcome, RunEvent, SessionId, StepIndex, TrailSumma
 use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
 use packtrain_report::named;
 
-use crate::render::Color;
+use crate::render::{self, Color};
 
 /// Devices shown at once; the rest is counted. More lines than a screen has help nobody.
 const MOST: usize = 12;
@@ -20,6 +20,8 @@ const SPINNER_INTERVAL: Duration = Duration::from_millis(120);
 /// Draws the state of a run and prints what went wrong above it.
 pub struct Live {
     bars: MultiProgress,
+    /// An empty line above the others.
+    spacer: ProgressBar,
     total: ProgressBar,
     more: ProgressBar,
     trails: Vec<TrailSummary>,
@@ -27,6 +29,19 @@ pub struct Live {
     hidden: HashMap<SessionId, Running>,
     lines: EventLines,
     bad: u64,
+}
+
+/// The place above the bars, for words that are not of the run's events.
+#[derive(Clone)]
+pub struct Above(MultiProgress);
+
+impl Above {
+    /// Prints words without waiting for the terminal.
+    pub fn say_without_waiting(self, words: &str) {
+        let words = render::wrapped(words, render::columns());
+        // A terminal that takes nothing is not told.
+        render::in_background(move || drop(self.0.println(words)));
+    }
 }
 
 struct Running {
@@ -66,12 +81,16 @@ impl Live {
             color: color.on_stderr(),
             ..Layout::default()
         };
+        // A terminal shows Ctrl-C as `^C` on a line of its own, by which the topmost is left behind.
+        let spacer = bars.add(ProgressBar::new_spinner());
+        spacer.set_style(style(" "));
         let more = bars.add(ProgressBar::new_spinner());
         more.set_style(style("  {msg}"));
         let total = bars.add(ProgressBar::new(0));
         total.set_style(style("{bar:28} {pos}/{len} {elapsed} {msg}"));
         Self {
             bars,
+            spacer,
             total,
             more,
             trails: Vec::new(),
@@ -80,6 +99,11 @@ impl Live {
             lines: EventLines::new(layout, Detail::Sessions, Timestamps::None),
             bad: 0,
         }
+    }
+
+    /// Where words can be printed while this draws.
+    pub fn above(&self) -> Above {
+        Above(self.bars.clone())
     }
 
     fn started(&mut self, session: &SessionId, trail: usize, device: &str) {
@@ -192,6 +216,7 @@ impl Sink for Live {
                 trails, sessions, ..
             } => {
                 self.trails.clone_from(trails);
+                self.spacer.tick();
                 self.total.set_length(sessions.len() as u64);
                 self.total.enable_steady_tick(SPINNER_INTERVAL);
             }
@@ -213,6 +238,7 @@ impl Sink for Live {
                 self.ended(session, true, bad);
             }
             RunEvent::RunFinished { .. } => {
+                self.spacer.finish_and_clear();
                 self.total.finish_and_clear();
                 self.more.finish_and_clear();
                 let _ = self.bars.clear();
@@ -233,6 +259,7 @@ impl Sink for Live {
             | RunEvent::StopRequested { .. } => {}
         }
         for line in self.lines.lines(entry) {
+            let line = render::wrapped(&line, render::columns());
             self.bars.println(line).map_err(|error| error.to_string())?;
         }
         Ok(())

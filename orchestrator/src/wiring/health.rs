@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use packtrain_config::{Config, FarmSettings};
+use packtrain_config::{Config, Engine, FarmSettings};
 use packtrain_driver_adb::{AdbPool, install as agent};
 use packtrain_driver_playwright::install;
 use packtrain_driver_wda::WdaOptions;
@@ -51,10 +51,12 @@ impl Finding {
 pub(crate) async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> {
     let search = web::search_paths(config);
     let found = install::find(&search);
+    let slots = || config.devices.web.values();
+    let is_for = |engine| slots().any(|slot| slot.engine == engine && slot.executable.is_none());
     let mut findings = vec![
         Finding {
             what: "Chromium or Chrome",
-            needed: true,
+            needed: config.devices.web.is_empty() || is_for(Engine::Chromium),
             state: at(found.browser.as_deref()),
             remedy: install::browser_remedy(&search),
         },
@@ -62,7 +64,7 @@ pub(crate) async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> 
         playwright(&found),
         Finding {
             what: "Firefox",
-            needed: false,
+            needed: is_for(Engine::Firefox),
             state: at(found.firefox.as_deref()),
             remedy: install::firefox_remedy(&search),
         },
@@ -218,7 +220,7 @@ async fn node(program: Option<&Path>) -> Finding {
         needed: true,
         state,
         remedy: format!(
-            "{oldest} or later; Debian, Ubuntu: `sudo apt-get install nodejs npm`; macOS: `brew install node`"
+            "{oldest} or later; Debian 13: `sudo apt-get install nodejs npm`; macOS: `brew install node`; where the system's is older: https://nodejs.org, and `PACKTRAIN_NODE` names its program"
         ),
     }
 }

@@ -28,13 +28,11 @@ pub(crate) async fn start(
         Some(path) => App::parse_all(&read(path)?, &path.display().to_string()),
         None => App::parse_all(SHOP, SHOP_NAME),
     };
-    let apps =
-        apps.map_err(|error| CliError::misuse("the app has a mistake").shown(error.to_string()))?;
+    let apps = apps.map_err(|error| CliError::files("the app has a mistake", vec![*error.0]))?;
     let faults = match &settings.faults {
         Some(path) => {
-            Faults::parse(&read(path)?, &path.display().to_string()).map_err(|error| {
-                CliError::misuse("the faults have a mistake").shown(error.to_string())
-            })?
+            let faults = Faults::parse(&read(path)?, &path.display().to_string());
+            faults.map_err(|error| CliError::files("the faults have a mistake", vec![*error.0]))?
         }
         None => Faults::default(),
     };

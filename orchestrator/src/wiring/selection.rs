@@ -4,6 +4,9 @@ use packtrain_drivers::{DeviceId, Platform};
 
 use crate::exit::CliError;
 
+/// The most virtual phones of a platform, as in the configuration.
+const MAX_VIRTUAL: u32 = 1_000;
+
 /// What the words behind `-d` ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceSelection<'a> {
@@ -69,10 +72,14 @@ impl DeviceSelection<'_> {
             };
             let wrong = || {
                 CliError::misuse(format!("`{word}` is no virtual device"))
-                    .hint("write virtual:android, virtual:ios, or virtual:android:20 for twenty")
+                    .hint("write virtual:android, virtual:ios, or virtual:android:20 for twenty; a thousand is the most")
             };
             let (name, number) = match rest.split_once(':') {
-                Some((name, number)) => (name, number.parse::<u32>().map_err(|_| wrong())?),
+                Some((name, number)) => {
+                    let number = number.parse().ok();
+                    let number = number.filter(|number| (1..=MAX_VIRTUAL).contains(number));
+                    (name, number.ok_or_else(wrong)?)
+                }
                 None => (rest, 0),
             };
             match name.parse::<Platform>().map_err(|_| wrong())? {
@@ -164,7 +171,13 @@ mod tests {
             all: false,
         };
         assert_eq!(wanted.virtual_phones(Platform::Ios).unwrap(), None);
-        for wrong in ["virtual:web", "virtual:android:x", "virtual:"] {
+        for wrong in [
+            "virtual:web",
+            "virtual:android:x",
+            "virtual:",
+            "virtual:android:0",
+            "virtual:android:1001",
+        ] {
             let wrong = words(&[wrong]);
             let wanted = DeviceSelection {
                 words: &wrong,

@@ -2,7 +2,7 @@
 
 use packtrain_config as config;
 use packtrain_driver_playwright::{
-    ColorScheme, DialogAnswer, Geolocation, Isolation, ReducedMotion, WebSlot, install,
+    ColorScheme, DialogAnswer, Engine, Geolocation, Isolation, ReducedMotion, WebSlot, install,
 };
 
 /// Where Playwright and browsers are looked for.
@@ -17,6 +17,14 @@ pub(crate) fn search_paths(config: &config::Config) -> install::SearchPaths {
         search.cli = Some(cli.clone());
     }
     search
+}
+
+/// The devices that the playwright-core of this computer can emulate; none when that is not there.
+pub(crate) fn emulated(config: &config::Config) -> Vec<String> {
+    let found = install::find(&search_paths(config));
+    found
+        .cli
+        .map_or_else(Vec::new, |cli| install::emulated_devices(&cli))
 }
 
 /// Why no browser can be driven here, and what to do about it.
@@ -63,9 +71,17 @@ pub(super) fn named(slot: &str) -> WebSlot {
 }
 
 /// A slot as configured.
-pub(super) fn web_slot(name: &str, slot: &config::WebSlot) -> WebSlot {
+pub(super) fn web_slot(
+    name: &str,
+    slot: &config::WebSlot,
+    search: &install::SearchPaths,
+) -> WebSlot {
     WebSlot {
         name: name.to_owned(),
+        engine: match slot.engine {
+            config::Engine::Chromium => Engine::Chromium,
+            config::Engine::Firefox => Engine::Firefox,
+        },
         viewport: slot
             .viewport
             .map(|viewport| (viewport.width, viewport.height)),
@@ -99,7 +115,7 @@ pub(super) fn web_slot(name: &str, slot: &config::WebSlot) -> WebSlot {
         },
         base_url: slot.base_url.clone(),
         headed: !slot.headless,
-        executable: slot.executable.clone(),
+        executable: slot.executable.as_deref().map(|it| search.program(it)),
         args: slot.args.clone(),
         firefox_preferences: std::collections::BTreeMap::new(),
         isolation: match slot.isolation {

@@ -9,6 +9,8 @@ mod model;
 mod screen;
 mod web;
 
+pub use web::why_no_pattern;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -55,6 +57,8 @@ struct InvalidArgument {
     key: &'static str,
     message: String,
     hint: Option<String>,
+    /// Whether it is a word that is none of those there are.
+    is_unknown_word: bool,
 }
 
 impl InvalidArgument {
@@ -63,6 +67,7 @@ impl InvalidArgument {
             key,
             message: message.into(),
             hint: None,
+            is_unknown_word: false,
         }
     }
 
@@ -80,6 +85,7 @@ impl InvalidArgument {
         let span = blamed.and_then(|value| value.span).or(arguments.span);
         let mut error = DecodeError::at(span, self.message);
         error.hint = self.hint;
+        error.is_unknown_word = self.is_unknown_word;
         Some(error)
     }
 }
@@ -108,6 +114,12 @@ pub fn is_template(value: &Value) -> bool {
     value
         .as_scalar()
         .is_some_and(|scalar| scalar.text.contains("{{") || scalar.text.contains("${"))
+}
+
+/// Whether the word that is unknown is a template's, which is not known yet.
+fn is_filled_in(arguments: &Value, error: &DecodeError) -> bool {
+    let mut scalars = arguments.scalars().into_iter();
+    scalars.any(|(_, value)| value.span == error.span && is_template(value))
 }
 
 /// Starts a built-in tool; it is shown to agents and recorded unless said otherwise.
@@ -199,7 +211,11 @@ impl<A: DeserializeOwned + 'static> Tool for Builtin<A> {
     }
 
     fn check(&self, arguments: &Value) -> Result<(), DecodeError> {
-        let decoded = arguments.decode::<A>()?;
+        let decoded = match arguments.decode::<A>() {
+            Ok(decoded) => decoded,
+            Err(error) if error.is_unknown_word && is_filled_in(arguments, &error) => return Ok(()),
+            Err(error) => return Err(error),
+        };
         let invalid = self.rule.and_then(|rule| rule(decoded).err());
         match invalid.and_then(|invalid| invalid.placed(arguments)) {
             Some(error) => Err(error),
@@ -232,6 +248,5 @@ where
 {
     use serde::de::IntoDeserializer;
     let word = String::deserialize(deserializer)?.to_uppercase();
-    T::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(word))
-        .map_err(serde::de::Error::custom)
+    T::deserialize(IntoDeserializer::<D::Error>::into_deserializer(word))
 }

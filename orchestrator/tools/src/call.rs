@@ -83,8 +83,8 @@ impl Targets {
 pub struct SessionScope {
     /// Its name, unique among all sessions.
     pub id: String,
-    /// The device.
-    pub lease: Lease,
+    /// The device; it is given back once no call of the session is under way on it.
+    pub lease: Arc<Lease>,
     /// The session's memory; held for moments only.
     memory: Mutex<Memory>,
     /// What is known of the screen; held for moments only.
@@ -202,7 +202,7 @@ impl SessionScope {
     }
 
     /// A session's scope.
-    pub const fn new(
+    pub fn new(
         id: String,
         lease: Lease,
         memory: Memory,
@@ -212,7 +212,7 @@ impl SessionScope {
     ) -> Self {
         Self {
             id,
-            lease,
+            lease: Arc::new(lease),
             memory: Mutex::new(memory),
             screen: Mutex::new(ScreenMemory::new()),
             target,
@@ -272,7 +272,7 @@ impl SessionScope {
     }
 
     /// The device's platform.
-    pub const fn platform(&self) -> Platform {
+    pub fn platform(&self) -> Platform {
         self.lease.device().id.platform()
     }
 }
@@ -335,10 +335,7 @@ impl Call<'_> {
         }
         tokio::select! {
             () = self.session.cancel.cancelled() => Err(ToolError::Cancelled),
-            () = tokio::time::sleep(time) => {
-                self.session.lease.renew();
-                Ok(())
-            }
+            () = tokio::time::sleep(time) => Ok(()),
         }
     }
 }

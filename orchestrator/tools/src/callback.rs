@@ -86,8 +86,10 @@ impl Callbacks {
         }
     }
 
-    /// Answers one.
+    /// Answers one, in time for its client: whatever the call that it belongs to is doing, it is
+    /// answered when [`CallbackLimits::timeout`] is over.
     pub async fn answer(&self, body: &[u8]) -> CallbackReply {
+        let arrived = Instant::now();
         let request: Request = match serde_json::from_slice(body) {
             Ok(request) => request,
             Err(error) => {
@@ -131,13 +133,15 @@ impl Callbacks {
         };
         let is_known = registry.get(&tool_name).is_some();
         let name = tool_name.clone();
-        match self.dispatched(&entry, tool_name, arguments, None).await {
+        let left = self.limits.timeout.saturating_sub(arrived.elapsed());
+        let dispatched = self.dispatched(&entry, tool_name, arguments, Some(left));
+        match dispatched.await {
             // The call ended first.
             None => unknown_invocation(id.unwrap_or_default(), &NoInvocation::Unknown),
             Some(Ok(answer)) => success(answer),
-            Some(Err(CallbackError::Late(limit))) => failure(&format!(
+            Some(Err(CallbackError::Late(_))) => failure(&format!(
                 "Tool '{name}' callback dispatch timed out after {}ms",
-                limit.as_millis()
+                self.limits.timeout.as_millis()
             )),
             Some(Err(CallbackError::Tool(error))) if is_known => failure(&error.to_string()),
             Some(Err(CallbackError::Tool(error))) => failure(&format!(
@@ -297,4 +301,32 @@ fn unknown_invocation(id: &str, why: &NoInvocation) -> CallbackReply {
         "result": { "type": "error", "message": message },
         "error": { "code": INVALID_PARAMS, "message": rpc },
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use packtrain_drivers::Platform;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_callback_that_its_call_never_answers_is_answered_before_its_client_gives_up() {
+        let invocations = Invocations::default();
+        let mut call = invocations.open("s", Platform::Android, 0);
+        let registry = SharedRegistry::new(Registry::builtin());
+        let limits = CallbackLimits::default();
+        let callbacks = Callbacks::new(invocations, registry, limits);
+        let body = json!({
+            "session_id": "s",
+            "invocation_id": call.id.as_str(),
+            "action": { "type": "call_tool", "tool_name": "reloadTools", "arguments_json": "{}" },
+        });
+        let begun = tokio::time::Instant::now();
+        let body = body.to_string();
+        let (reply, taken) = tokio::join!(callbacks.answer(body.as_bytes()), call.callbacks.recv());
+        assert!(taken.is_some());
+        assert!(begun.elapsed() <= limits.timeout + Duration::from_millis(10));
+        let late = "Tool 'reloadTools' callback dispatch timed out after 120000ms";
+        assert_eq!(reply, failure(late));
+    }
 }

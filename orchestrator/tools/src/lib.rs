@@ -23,15 +23,15 @@ mod templates;
 mod tool;
 pub mod toolsets;
 
-pub use builtin::is_template;
+pub use builtin::{is_template, why_no_pattern};
 pub use call::{Call, CallTrace, Invoke, SessionScope, Target, Targets, ToolRequest};
 pub use callback::{CallbackLimits, CallbackReply, Callbacks};
 pub use caller::{Caller, Confines};
 pub use composed::{Composed, ToolFile, check_cycles};
 pub use invocation::Invocations;
 pub use naming::{NamingProblem, check_name};
-pub use registry::{Collisions, Registry, SharedRegistry};
-pub use selectors::{SelectorProblem, check_selectors};
+pub use registry::{Collisions, Missing, Registry, SharedRegistry};
+pub use selectors::{SelectorProblem, check_roles, check_selectors};
 pub use source::log::LogListener;
 pub use source::settings::{
     Launch, LaunchProgram, Port, Protocol, RestartPolicy, Scope, SourceSettings, StopPolicy,

@@ -17,18 +17,27 @@ const RENEW_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
-    /// Contributors whose tools are not known, with the reason.
-    missing: Vec<String>,
+    /// Contributors whose tools are not known.
+    missing: Vec<Missing>,
+}
+
+/// A contributor whose tools are not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The tool source, when it could not start on this computer.
+    pub unstarted: Option<String>,
+    /// The reason, and behind it the last lines that the source wrote.
+    pub why: String,
 }
 
 impl Registry {
     /// The tools that are built in.
     pub fn builtin() -> Self {
         let mut registry = Self::default();
-        for tool in builtin::all() {
-            let earlier = registry.tools.insert(tool.spec().name.clone(), tool);
-            debug_assert!(earlier.is_none(), "two built-in tools share a name");
-        }
+        let named = builtin::all()
+            .into_iter()
+            .map(|tool| (tool.spec().name.clone(), tool));
+        registry.tools.extend(named);
         registry
     }
 
@@ -80,13 +89,13 @@ impl Registry {
 
     /// The same without the tools of somebody who should have contributed some.
     #[must_use]
-    pub fn without(mut self, whose: impl IntoIterator<Item = String>) -> Self {
+    pub fn without(mut self, whose: impl IntoIterator<Item = Missing>) -> Self {
         self.missing.extend(whose);
         self
     }
 
-    /// Whose tools are not known, with the reason.
-    pub fn missing(&self) -> &[String] {
+    /// Whose tools are not known.
+    pub fn missing(&self) -> &[Missing] {
         &self.missing
     }
 

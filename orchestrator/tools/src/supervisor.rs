@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{oneshot, watch};
 
 use crate::invocation::Invocations;
-use crate::registry::{Registry, SharedRegistry};
+use crate::registry::{Missing, Registry, SharedRegistry};
 use crate::reload::ReloadTools;
 use crate::source::actor::{End, Listed, Listing, SourceActor, StartFailure};
 use crate::source::handle::{Source, Surroundings};
@@ -216,6 +216,22 @@ impl ToolSources {
             .collect())
     }
 
+    /// Tells each collision of names that appears from now on, for as long as it is polled.
+    pub async fn each_collision(&self, tell: impl Fn(&str)) {
+        let mut state = self.state.clone();
+        let mut last = None;
+        loop {
+            let now = state.borrow_and_update().collision.clone();
+            if let Some(collision) = now.as_deref().filter(|_| now != last) {
+                tell(collision);
+            }
+            last = now;
+            if state.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// How every source is, by name.
     pub fn status(&self) -> Vec<SourceStatus> {
         let registry = self.registry.snapshot();
@@ -296,8 +312,9 @@ impl Supervisor {
         });
         match self.base.clone().joined(tools) {
             Ok(registry) => {
-                let missing = failures.iter().map(|(source, failure)| {
-                    format!("tool source `{source}`: {}", failure.message)
+                let missing = failures.iter().map(|(source, failure)| Missing {
+                    unstarted: Some(source.clone()),
+                    why: failure.why(source),
                 });
                 self.registry.replace(registry.without(missing));
                 None
@@ -334,13 +351,22 @@ impl Handler<Listed> for Supervisor {
             && is_registered
         {
             let told = format!(
-                "the tools that tool source `{}` lists now are not registered: {collision}",
-                listed.source
+                "the tools that tool source `{}` lists now are not registered: {}",
+                listed.source,
+                collision.replace('\n', "; ")
             );
-            tracing::error!("{told}");
+            let is_its = |source: &&Arc<Source>| source.settings().name == listed.source;
+            if let Some(source) = self.sources.iter().find(is_its) {
+                source.fail(&told);
+            }
+            state.collision = Some(told.clone());
             let kept = Registry::clone(&self.registry.snapshot());
-            if !kept.missing().contains(&told) {
-                self.registry.replace(kept.without([told]));
+            let missing = Missing {
+                unstarted: None,
+                why: told,
+            };
+            if !kept.missing().contains(&missing) {
+                self.registry.replace(kept.without([missing]));
             }
         }
         self.state.send_replace(state);

@@ -146,13 +146,24 @@ impl ToolSpec {
         self.platforms.is_empty() || self.platforms.contains(&platform)
     }
 
-    /// Takes out of a call's arguments those that it does not know: they are harmless, for a file
-    /// may be written for a newer version.
+    /// Whether its schema says that there are arguments beside those that it names.
+    fn takes_more(&self) -> bool {
+        let more = self.arguments.get("additionalProperties");
+        more.is_some_and(|more| *more != false)
+            || ["patternProperties", "anyOf", "allOf", "oneOf", "$ref"]
+                .iter()
+                .any(|key| self.arguments.get(*key).is_some())
+    }
+
+    /// Takes out of a call's arguments those that it does not know. Of a built-in tool most are
+    /// harmless, for a file may be written for a newer version; see [`ToolSpec::refuses`].
     pub fn take_unknown(&self, arguments: &mut Value) -> Vec<UnknownArgument> {
         let known = self.arguments["properties"].as_object();
-        // What a source takes besides is for it to say.
-        let is_open = self.arguments["additionalProperties"] != false
-            || matches!(self.origin, Origin::Source(_));
+        let is_open = match self.origin {
+            // As callbacks have it: one that names no arguments takes any.
+            Origin::Source(_) => known.is_none_or(serde_json::Map::is_empty) || self.takes_more(),
+            Origin::BuiltIn | Origin::File(_) => self.arguments["additionalProperties"] != false,
+        };
         let (Node::Mapping(mapping), false) = (&mut arguments.node, is_open) else {
             return Vec::new();
         };
@@ -169,6 +180,17 @@ impl ToolSpec {
                 span: entry.key.span,
             })
             .collect()
+    }
+
+    /// Whether it is not called with an argument that it does not know: a tool of a source would do
+    /// something else than was meant, and a misspelled assertion would expect something else.
+    pub const fn refuses(&self, unknown: &UnknownArgument) -> bool {
+        match self.origin {
+            Origin::Source(_) => true,
+            Origin::BuiltIn | Origin::File(_) => {
+                matches!(self.kind, Kind::Assertion) && unknown.hint.is_some()
+            }
+        }
     }
 }
 
@@ -290,6 +312,8 @@ pub enum ToolError {
         cause: String,
         /// What a person can do about it.
         hint: Option<String>,
+        /// The tool sources that could not start on this computer.
+        unstarted: Vec<String>,
     },
     /// It takes a model that looks at the screen, and there is none.
     #[error("{0} needs an agent")]

@@ -275,7 +275,7 @@ fn a_tap_by_text_takes_any_part_of_it_in_any_case_and_no_pattern() {
             button("Total (USD): $5.00").line(400.0),
         ];
         let lab = Lab::showing(platform, rows).await;
-        lab.call("tapOnElementWithText", json!({"text": "(usd): $5"}))
+        lab.call("tapOnElementWithText", json!({"text": "(usd): $"}))
             .await
             .unwrap();
         assert_eq!(lab.taps(), [Point::new(500.0, 450.0)]);

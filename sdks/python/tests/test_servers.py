@@ -12,7 +12,7 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -81,14 +81,44 @@ async def over_http(framework: str) -> AsyncIterator[ClientSession]:
                 yield session
 
 
-def call(framework: str, transport: str, use: Callable[[ClientSession], Awaitable[None]]) -> None:
-    """Starts a server and uses it."""
+Use = Callable[[ClientSession], Awaitable[None]]
+Call = Callable[[str, str, Use], None]
 
-    async def main() -> None:
-        async with (over_stdio if transport == "stdio" else over_http)(framework) as session:
-            await use(session)
 
-    asyncio.run(asyncio.wait_for(main(), 120))
+@pytest.fixture(scope="module")
+def call() -> Iterator[Call]:
+    """Uses the server of a framework and transport, which all tests of this file share."""
+    loop = asyncio.new_event_loop()
+    sessions: dict[tuple[str, str], asyncio.Future[ClientSession]] = {}
+    holders: list[asyncio.Task[None]] = []
+    enough = asyncio.Event()
+
+    async def hold(framework: str, transport: str) -> None:
+        session = sessions[framework, transport]
+        try:
+            async with (over_stdio if transport == "stdio" else over_http)(framework) as started:
+                session.set_result(started)
+                await enough.wait()
+        finally:
+            if not session.done():
+                session.set_exception(ConnectionError("the server did not start"))
+
+    def call(framework: str, transport: str, use: Use) -> None:
+        async def main() -> None:
+            if (framework, transport) not in sessions:
+                sessions[framework, transport] = loop.create_future()
+                holders.append(loop.create_task(hold(framework, transport)))
+            await use(await sessions[framework, transport])
+
+        loop.run_until_complete(asyncio.wait_for(main(), 120))
+
+    async def end() -> None:
+        enough.set()
+        await asyncio.gather(*holders)
+
+    yield call
+    loop.run_until_complete(asyncio.wait_for(end(), 120))
+    loop.close()
 
 
 def text(result: types.CallToolResult) -> str:
@@ -107,7 +137,7 @@ def answers(received: Received) -> tuple[int, Any]:
 
 @every
 @both
-def test_tools_reach_their_device_and_return_what_they_should(framework: str, transport: str) -> None:
+def test_tools_reach_their_device_and_return_what_they_should(framework: str, transport: str, call: Call) -> None:
     async def use(session: ClientSession) -> None:
         listed = {tool.name: tool for tool in (await session.list_tools()).tools}
         meta = listed["acme_signIn"].meta or {}
@@ -158,7 +188,7 @@ def test_tools_reach_their_device_and_return_what_they_should(framework: str, tr
 
 @every
 @both
-def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str) -> None:
+def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str, call: Call) -> None:
     delegates = {"success": True, "_trailblaze_delegates": [{"tool": "tap", "args": {"text": "x"}}]}
     expected: dict[str, tuple[list[str], Any, bool, dict[str, Any]]] = {
         "success": (["fine"], {"a": [1, None]}, False, {}),
@@ -200,7 +230,7 @@ def test_results_arrive_as_the_helpers_made_them(framework: str, transport: str)
 
 
 @every
-def test_what_a_command_fails_with_reaches_the_caller(framework: str) -> None:
+def test_what_a_command_fails_with_reaches_the_caller(framework: str, call: Call) -> None:
     async def use(session: ClientSession) -> None:
         failed = await session.call_tool("acme_signIn", {"email": "x"}, meta=far.meta())
         said_by_mcp = "" if framework.startswith("fastmcp") else "Error executing tool acme_signIn: "
@@ -213,7 +243,7 @@ def test_what_a_command_fails_with_reaches_the_caller(framework: str) -> None:
 
 @every
 @both
-def test_fifty_calls_at_once_keep_apart(framework: str, transport: str) -> None:
+def test_fifty_calls_at_once_keep_apart(framework: str, transport: str, call: Call) -> None:
     everybody = threading.Barrier(50)
 
     def together(received: Received) -> tuple[int, Any]:
@@ -244,7 +274,7 @@ def test_fifty_calls_at_once_keep_apart(framework: str, transport: str) -> None:
 
 @every
 @both
-def test_a_cancelled_call_cancels_its_callback(framework: str, transport: str) -> None:
+def test_a_cancelled_call_cancels_its_callback(framework: str, transport: str, call: Call) -> None:
     arrived, gone = threading.Event(), threading.Event()
 
     def answer(received: Received) -> tuple[int, Any]:

@@ -26,6 +26,10 @@ export interface Target {
   displayName?: string;
   baseUrls?: string[];
   resolvedBaseUrl?: string;
+  /** The app to use, or else the default. */
+  resolveAppId(options?: { defaultAppId?: string }): string | undefined;
+  /** The base URL to use, or else the default. */
+  resolveBaseUrl(options?: { defaultBaseUrl?: string }): string | undefined;
 }
 
 /** What a call is for: `_meta.trailblaze` of the request. */
@@ -73,7 +77,17 @@ export function fromMeta(meta: unknown): TrailblazeContext | undefined {
   return {
     ...ids,
     device: id === undefined ? device : { ...device, id, instanceId: device.instanceId ?? id },
-    ...(target && { target }),
+    ...(target && { target: withResolvers(target) }),
     memory: new Memory(Object.fromEntries(texts) as Record<string, string>),
   };
+}
+
+/** The functions are not enumerable: a target that is printed is its data. */
+function withResolvers(target: Target): Target {
+  const resolvers = {
+    resolveAppId: (options?: { defaultAppId?: string }) => target.appId || target.appIds[0] || options?.defaultAppId?.trim() || undefined,
+    resolveBaseUrl: (options?: { defaultBaseUrl?: string }) => target.resolvedBaseUrl || target.baseUrls?.[0] || options?.defaultBaseUrl?.trim() || undefined,
+  };
+  for (const [name, value] of Object.entries(resolvers)) Object.defineProperty(target, name, { value });
+  return target;
 }

@@ -18,5 +18,6 @@ export {
   WrongPlatformError,
 } from "./errors.js";
 export type { Callable, Handler, Returned, ToolExtra, ToolMeta, ToolSpec, WireMeta } from "./spec.js";
+export type { ToolContext, TypedHandler, TypedTool } from "./typed.js";
 export type { AnySchema, ArgumentsOf, JsonSchema, Shape, StandardSchema } from "./schema.js";
 export type * from "./generated/commands.js";

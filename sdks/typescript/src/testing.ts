@@ -2,13 +2,14 @@
 
 import type { Backend, ToolCallResult } from "./backend.js";
 import { TrailblazeClient } from "./client.js";
-import { fromMeta, type TrailblazeContext } from "./context.js";
+import { fromMeta, type Target, type TrailblazeContext } from "./context.js";
 import { CommandError, CommandFailedError, ToolCallError } from "./errors.js";
 import { COMMANDS, type CommandName, type Method } from "./generated/commands.js";
 
 /** What {@link mockContext} may be told to be. */
-export type MockContext = Partial<Omit<TrailblazeContext, "memory" | "device">> & {
+export type MockContext = Partial<Omit<TrailblazeContext, "memory" | "device" | "target">> & {
   device?: Partial<TrailblazeContext["device"]>;
+  target?: Omit<Target, "resolveAppId" | "resolveBaseUrl">;
   memory?: Record<string, string>;
 };
 

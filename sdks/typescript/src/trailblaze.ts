@@ -8,6 +8,7 @@ import type { AnySchema, ArgumentsOf } from "./schema.js";
 import type { Callable, HandlerOf, Tool, ToolSpec } from "./spec.js";
 import { Stdio, type Output } from "./stdio.js";
 import { listen } from "./streamable.js";
+import { typed, type TypedHandler, type TypedTool } from "./typed.js";
 
 /** How long the process may go on after the last call, for what its author cleans up. */
 const CLEANUP_GRACE = 1_000;
@@ -19,8 +20,19 @@ let isServing = false;
  * Declares a tool, and returns its handler, for tests. The name is `{app}_{verbNoun}`, with letters,
  * digits, `_` and `-`, at most 64. Throws a `TypeError` for another name, one that was declared
  * already, and once `run` was called.
+ *
+ * Without a name it is a typed tool of a trailmap, which Packtrain serves under the name of its export.
  */
-function tool<Input extends AnySchema = {}>(name: string, spec: ToolSpec<Input>, handler: HandlerOf<Input>): Callable<ArgumentsOf<Input>> {
+function tool<Input extends AnySchema = {}>(name: string, spec: ToolSpec<Input>, handler: HandlerOf<Input>): Callable<ArgumentsOf<Input>>;
+function tool<Input = Record<string, never>, Output = string>(spec: ToolSpec, handler: TypedHandler<Input, Output>): TypedTool<Input>;
+function tool<Input = Record<string, never>, Output = string>(handler: TypedHandler<Input, Output>): TypedTool<Input>;
+function tool(...given: unknown[]): unknown {
+  const [first, second, third] = given as [any, any, any];
+  if (typeof first === "string") return declare(first, second, third);
+  return typeof first === "function" ? typed({}, first) : typed(first, second);
+}
+
+function declare(name: string, spec: ToolSpec, handler: HandlerOf<any>): Callable {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new TypeError(`\`${name}\` is not a tool name: 1 to 64 letters, digits, _ and -`);
   if (tools.has(name)) throw new TypeError(`two tools are called \`${name}\``);
   if (isServing) throw new TypeError(`\`${name}\` is declared after run()`);

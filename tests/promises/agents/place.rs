@@ -1,13 +1,14 @@
-//! Where the daemon is: nobody else may enter, and whoever is of another version is told so.
+//! Where the daemon is: nobody else may enter, and whoever is of another build is told so.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use packtrain_tests::agent_lab::AgentLab;
-use packtrain_tests::until;
-use serde_json::{Value, json};
+use packtrain_tests::{Ended, until};
+use serde_json::json;
 
 use super::{lab, phone};
 use crate::door::matrix::{Endpoint, Pages, Token, matrix};
@@ -92,26 +93,58 @@ fn a_path_that_is_too_long_for_a_socket_is_refused() {
 }
 
 #[test]
-fn another_version_is_refused_by_either_side_with_what_to_do() {
+fn another_build_is_refused_by_either_side_while_the_daemon_is_used_and_replaces_it_when_not() {
     let lab = lab(1);
-    lab.daemon();
-    let state = lab.place().join("daemon.json");
-    let text = lab.lab().read(&state);
-    let mut told: Value = serde_json::from_str(&text).unwrap();
-    let version = told["version"].as_str().unwrap().to_owned();
-    told["version"] = json!("0.0.1");
-    std::fs::write(&state, told.to_string()).unwrap();
-    let refused = lab.run(&["mcp"]).expect(2);
-    for words in ["of version 0.0.1", &version, "packtrain daemon stop"] {
-        assert!(refused.stderr.contains(words), "{refused:?}");
+    let agent = lab.stdio("first");
+    let daemon = lab.status().unwrap();
+    let build = lab.ask(&["daemon", "status"])["build"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(lab.run(&["daemon", "status"]).stdout.contains(&build));
+    // The same bytes in another file are another build.
+    let other = lab.lab().folder().join(".other");
+    std::fs::copy(env!("CARGO_BIN_EXE_packtrain-under-test"), &other).unwrap();
+    let run = |words: &[&str]| -> Ended {
+        let mut command = lab.command(words);
+        let environment: Vec<_> = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        command = Command::new(&other);
+        command.args(words).envs(environment).stdin(Stdio::null());
+        command
+            .current_dir(lab.lab().folder())
+            .output()
+            .unwrap()
+            .into()
+    };
+    let told = run(&["daemon", "status"]).expect(0).stdout;
+    let own = told.split("this program is build ").nth(1).unwrap();
+    let own = own.lines().next().unwrap();
+    lab.lab()
+        .write("trails/a.trail.yaml", "config: { id: a }\ntrail: []\n");
+    for words in [
+        vec!["mcp"],
+        vec!["snapshot", "-d", "android"],
+        vec!["run", "trails"],
+    ] {
+        let refused = run(&words).expect(3);
+        for part in [&build, own, "first (a1)", "packtrain daemon stop"] {
+            assert!(refused.stderr.contains(part), "{part}: {refused:?}");
+        }
     }
-    std::fs::write(&state, text).unwrap();
-
     let answer = says_hello(&lab, "devices");
-    for words in ["Err", &version, "0.0.1", "packtrain daemon stop"] {
+    for words in ["Err", &build, "0.0.1", "packtrain daemon stop"] {
         assert!(answer.contains(words), "{answer}");
     }
-    // Ending it is what every version can.
+    drop(agent);
+    lab.until_gone("first");
+    run(&["daemon", "start"]).expect(0);
+    let next = lab.status().unwrap();
+    assert_ne!(next.pid, daemon.pid);
+    assert_eq!(lab.ask(&["daemon", "status"])["build"], own);
+    // Ending it is what every build can.
     assert!(says_hello(&lab, "stop").contains("Ok"));
     until(|| lab.status().is_none());
 }

@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixStream;
+use std::process::Stdio;
 
 use packtrain_tests::{Ended, until};
 use serde_json::{Value, json};
@@ -277,4 +278,44 @@ fn whoever_comes_with_other_states_of_the_files_is_refused_and_nothing_is_left_o
     asks(0);
     // Sockets of phones that were let go of.
     until(|| files() <= before + 4);
+}
+
+#[test]
+fn what_cannot_start_answers_initialize_with_why() {
+    let lab = lab(1);
+    let agent = lab.stdio("first");
+    agent.acquires(&phone(1));
+    lab.lab()
+        .write("packtrain.yaml", &format!("# A comment.\n{}", phones(1)));
+    let mut command = lab.command(&["mcp"]);
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut refused = command.spawn().unwrap();
+    let request = json!({ "jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {} });
+    let mut stdin = refused.stdin.take().unwrap();
+    writeln!(stdin, "{request}").unwrap();
+    let refused = Ended::from(refused.wait_with_output().unwrap()).expect(2);
+    let answer: Value = serde_json::from_str(&refused.stdout).unwrap();
+    assert_eq!(answer["id"], "first", "{answer}");
+    let told = answer["error"]["message"].as_str().unwrap();
+    for words in ["the configuration has changed", "first (a1)", "hint: "] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    drop(stdin);
+}
+
+#[test]
+fn phones_show_the_app_that_the_file_describes_now() {
+    let lab = lab(1);
+    let trail = typing_trail(&lab, "short", 0);
+    let words = ["run", &trail, "--screenshots=none", "-d", &phone(1)];
+    lab.daemon();
+    lab.run(&words).expect(0);
+    let app = lab
+        .lab()
+        .read("app.yaml")
+        .replace("hint: Note", "hint: Other");
+    lab.lab().write("app.yaml", &app);
+    let told = lab.run(&words).expect(1);
+    assert!(!told.stderr.contains("without the daemon"), "{told:?}");
 }

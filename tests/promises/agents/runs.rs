@@ -83,7 +83,10 @@ fn follows(lab: &AgentLab, agent: &Agent, subscribe: impl FnOnce(&Agent, &str)) 
     );
 
     let status: Value = serde_json::from_str(&reads(agent, &uri)).unwrap();
-    assert_eq!(status, over.data);
+    // The answer has its text beside its data, for clients that show one of them.
+    let mut data = over.data.clone();
+    data.as_object_mut().unwrap().remove("text");
+    assert_eq!(status, data);
     assert!(reads(agent, &format!("{uri}/report.html")).contains("followed"));
     assert!(reads(agent, &format!("{uri}/junit.xml")).contains("<testsuites"));
     let report: Value = serde_json::from_str(&reads(agent, &format!("{uri}/report.json"))).unwrap();

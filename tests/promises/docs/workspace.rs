@@ -213,6 +213,10 @@ impl Workspace {
                 "config: {{}}\ntrail:\n  - step: x\n    recording:\n      web:\n{}",
                 below("        ")
             ),
+            ("nodeSelector", false) if block.text.contains("android") => format!(
+                "config: {{}}\ntrail:\n  - step: x\n    recording:\n      android:\n        - tapOnElementBySelector:\n{}",
+                below("            ")
+            ),
             ("nodeSelector", false) => format!(
                 "config: {{}}\ntrail:\n  - step: x\n    recording:\n      web:\n        - web_click:\n{}",
                 below("            ")

@@ -12,11 +12,12 @@ fn a_host_takes_phones_that_come_and_loses_sessions_only_on_those_that_go() {
     let [first, second] = [farm.phones(1, None), farm.phones(1, None)];
     let address = second.addresses[0].as_str();
     let server = AdbServer::new(farm.lab().folder());
-    server.told(&["connect", &first.addresses[0]]);
     let adb = server.address;
     let config = format!("devices: {{ android: {{ adb: \"{adb}\" }} }}\n");
     farm.lab().write("hosts/h1/packtrain.yaml", &config);
     let host = farm.host_with("h1", &["-d", "android"]);
+    host.until_said("android is not here yet; it is offered once it is");
+    server.told(&["connect", &first.addresses[0]]);
     farm.until_devices(1);
     let until_gone = || {
         until(|| {
@@ -38,6 +39,11 @@ fn a_host_takes_phones_that_come_and_loses_sessions_only_on_those_that_go() {
     let trail = farm.trail("marked", 8, 5_000);
     let run = farm.run(&[&trail, "--on", "android", "--count", "2", "--retries", "0"]);
     run.until_told("session_started", 2);
+    let devices = farm.ask(&["farm", "devices"]);
+    for device in devices["devices"].as_array().unwrap() {
+        assert_eq!(device["busy"]["run"], run.id().as_str(), "{device}");
+        assert!(device["busy"]["since"].is_string() && device["busy"]["owner"].is_string());
+    }
     until(|| {
         let arrived = second.arrived();
         arrived
@@ -56,4 +62,10 @@ fn a_host_takes_phones_that_come_and_loses_sessions_only_on_those_that_go() {
     assert_eq!(run.told("session_finished"), 0);
     run.process.signal("-INT");
     run.expect(2);
+    let devices = farm.ask(&["farm", "devices"]);
+    assert_eq!(
+        devices["devices"][0]["busy"],
+        serde_json::Value::Null,
+        "{devices}"
+    );
 }

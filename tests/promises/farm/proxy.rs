@@ -248,6 +248,24 @@ fn where_one_in_five_answers_is_lost_nothing_is_done_twice() {
 }
 
 #[test]
+fn a_host_whose_word_on_a_device_is_not_answered_hears_what_it_is_asked() {
+    let farm = farm();
+    let net = Networked::start(&farm);
+    net.ways[1].drop_acks("$KV.device.>", u64::MAX);
+    let device = format!("android/{}@h1", net.phones[0].addresses[0]);
+    for words in [
+        ["quarantine", &device].as_slice(),
+        &["drain", "h1"],
+        &["drain", "h1", "--undo"],
+    ] {
+        let url = farm.url();
+        let words = [&["farm"], words, &["--farm", &url]].concat();
+        farm.run_to_end(&words).expect(0);
+    }
+    assert!(net.counts()[1].dropped > 0, "it was said in vain");
+}
+
+#[test]
 fn a_host_that_is_cut_off_without_knowing_stops_by_itself_and_its_sessions_run_elsewhere() {
     let farm = farm();
     let net = Networked::start(&farm);

@@ -3,8 +3,13 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
+use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
+use packtrain_farm::names;
+use packtrain_farm::store::StoreOptions;
 use packtrain_tests::nats_server::NatsServer;
+use packtrain_tests::process::Process;
 use packtrain_tests::{Ended, Lab};
 
 use crate::lab;
@@ -71,7 +76,10 @@ impl Drop for Impostor {
 fn told(lab: &Lab, address: SocketAddr, error: &str, hint: &str) {
     for command in COMMANDS {
         let url = format!("nats://{address}");
-        let ended = lab.run(&[command, &["--farm", &url]].concat());
+        let mut command = lab.command(&[command, &["--farm", &url]].concat());
+        // Hosts of one name, below one cache, keep each other out.
+        let command = command.env("XDG_CACHE_HOME", lab.folder().join(".cache"));
+        let ended = Ended::from(command.output().unwrap());
         assert_one_line(&ended.expect(2), error, hint);
     }
 }
@@ -168,4 +176,153 @@ fn a_computer_without_a_server_is_told_how_to_get_one() {
     let ended = Ended::from(command.output().unwrap()).expect(2);
     let error = format!("there is no nats-server at {}", nowhere.display());
     assert_one_line(&ended, &error, "packtrain doctor --fix");
+}
+
+/// Sets a farm up on a server, and does something with it.
+fn set_up(url: &str, then: impl AsyncFnOnce(Link)) {
+    let address = FarmAddress {
+        servers: vec![url.to_owned()],
+        credentials: Credentials::None,
+        trust: Trust::System,
+    };
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap().block_on(async {
+        let link = Link::connect(&address, "test").await.unwrap();
+        link.set_up(StoreOptions { replicas: 1 }).await.unwrap();
+        then(link).await;
+    });
+}
+
+/// A server that keeps as much as this, in the lab's folder.
+fn storing(lab: &Lab, most: &str) -> NatsServer {
+    let store = lab.folder().join("store").display().to_string();
+    server(
+        lab,
+        &format!("jetstream {{ store_dir: {store:?}, max_file_store: {most} }}\n"),
+    )
+}
+
+#[test]
+fn a_broker_of_the_last_version_is_not_asked_what_it_does_not_know() {
+    let lab = lab();
+    let server = storing(&lab, "64MB");
+    let url = format!("nats://{}", server.address);
+    lab.write("t.trail.yaml", "- prompts:\n    - step: Look\n");
+    let words = ["run", "t.trail.yaml", "--farm", &url, "--time-limit", "1s"];
+    let asked = |on: &str| lab.run(&[&words[..], &["--on", on]].concat());
+    let led_by = |broker: &'static str| {
+        set_up(&url, async |link| {
+            let put = link.put_key(names::LIVE, names::BROKER, broker.into());
+            put.await.unwrap();
+        });
+    };
+    led_by(r#"{"incarnation":"i","name":"broker@old"}"#);
+    let refused = asked("android & !(ios | has=python3)").expect(3);
+    let told = "the farm's broker does not know `has`: it has version 1 of the farm's protocol";
+    assert_one_line(&refused, told, "update the broker");
+    asked("has-python3").expect(2);
+    // Nor while it waits for devices, which it does for as long as it may take.
+    let words = [&words[..], &["--min-devices", "2", "--on"]].concat();
+    let waiting = |on: &str| lab.run(&[&words[..], &[on]].concat());
+    waiting("has=python3").expect(3);
+    let over = waiting("android").expect(2).stderr;
+    assert!(
+        over.contains("its time was over before as many devices were there"),
+        "{over}"
+    );
+    led_by(r#"{"incarnation":"i","name":"broker@new","protocol":2}"#);
+    asked("has=python3").expect(2);
+}
+
+#[test]
+fn a_server_that_is_full_is_told_within_5_s_by_hosts_doctor_and_run() {
+    let lab = lab();
+    let server = storing(&lab, "2MB");
+    let url = format!("nats://{}", server.address);
+    set_up(&url, async |link| while link.check_store().await.is_ok() {});
+    let words = "the farm's server stores nothing: ";
+    let within = |begun: Instant| {
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+    };
+
+    let begun = Instant::now();
+    let hosts = lab.run(&["farm", "hosts", "--farm", &url]).expect(0);
+    within(begun);
+    assert!(hosts.stderr.contains(words), "{}", hosts.stderr);
+
+    let begun = Instant::now();
+    let doctor = lab.run(&["farm", "doctor", "--farm", &url]).expect(2);
+    within(begun);
+    assert!(doctor.stdout.contains(words), "{}", doctor.stdout);
+    assert!(
+        doctor.stdout.contains("insufficient resources"),
+        "{}",
+        doctor.stdout
+    );
+
+    lab.write("t.trail.yaml", "- prompts:\n    - step: Look\n");
+    let begun = Instant::now();
+    let words = [
+        "run",
+        "--farm",
+        &url,
+        "t.trail.yaml",
+        "--on",
+        "android",
+        "--count",
+        "1",
+    ];
+    let log = lab.folder().join("log");
+    let run = Process::start("run", &mut lab.command(&words), &log);
+    run.until_said("farm: the farm's server stores nothing: ");
+    within(begun);
+    run.kill();
+}
+
+#[test]
+fn what_is_no_expression_no_token_and_no_farm_is_told_before_anything_is_asked() {
+    let lab = lab();
+    lab.write("t.trail.yaml", "- prompts:\n    - step: Look\n");
+    let none = "nats://127.0.0.1:1";
+    for words in [
+        ["farm", "why", "", "--farm", none].as_slice(),
+        &["run", "t.trail.yaml", "--farm", none, "--on", " "],
+    ] {
+        let ended = lab.run(words).expect(3);
+        assert!(
+            ended.stderr.contains("it is empty; `*` is any device"),
+            "{}",
+            ended.stderr
+        );
+    }
+    let ended = lab.run(&["farm", "token"]).expect(3);
+    assert!(
+        ended.stderr.contains("there is no farm in "),
+        "{}",
+        ended.stderr
+    );
+    let ended = lab.run(&["farm", "token", "--ttl", "0s"]).expect(3);
+    assert!(
+        ended
+            .stderr
+            .contains("expected more than 0 and a week at most"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_server_that_is_not_encrypted_is_told_so() {
+    let lab = lab();
+    let server = server(&lab, "");
+    let url = format!("tls://{}", server.address);
+    let ended = lab.run(&["farm", "devices", "--farm", &url]).expect(2);
+    assert!(
+        ended
+            .stderr
+            .contains("it is not encrypted; write `nats://`"),
+        "{}",
+        ended.stderr
+    );
 }

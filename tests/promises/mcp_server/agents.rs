@@ -165,12 +165,12 @@ fn the_python_sdk_2_is_served_in_both_eras() {
 
 #[test]
 fn the_inspector_is_served_in_both_eras_on_standard_input() {
-    takes_its_turn(&node(), "inspector.mjs", Over::Stdio, EITHER);
+    takes_its_turn(&node(), "inspector.mjs", Over::Stdio, &[LEGACY, AUTO]);
 }
 
 #[test]
 fn the_inspector_is_served_in_both_eras_over_http() {
-    takes_its_turn(&node(), "inspector.mjs", Over::Http, EITHER);
+    takes_its_turn(&node(), "inspector.mjs", Over::Http, &[LEGACY, MODERN]);
 }
 
 /// The daemon passes what a revision requires and it can be asked; `scenarios` is some of it.

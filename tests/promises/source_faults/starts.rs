@@ -48,6 +48,14 @@ fn what_does_not_start_is_told_with_its_reason_and_costs_only_those_who_need_it(
         "tool source `gone`: it ended before it answered",
     ];
     bench.ended("b", "infrastructure source", &expected);
+    let events = bench.lab.events();
+    let unstarted = events.iter().find_map(|event| event.get("unstarted"));
+    let names = unstarted.and_then(serde_json::Value::as_array).unwrap();
+    assert!(names.contains(&"gone".into()) && !names.contains(&"good".into()));
+    for report in ["report.html", "report.json", "junit.xml"] {
+        let text = bench.lab.read(bench.lab.run_folder().join(report));
+        has(&text, &["exit code: 3", "reason 1", "reason 3"]);
+    }
 }
 
 #[test]

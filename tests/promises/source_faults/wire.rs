@@ -1,7 +1,5 @@
 //! What a source says that is wrong, too much, or new.
 
-use std::time::{Duration, Instant};
-
 use super::{Bench, MAX_MEMORY, has};
 
 #[test]
@@ -89,9 +87,7 @@ fn a_call_that_tells_its_progress_a_hundred_thousand_times_passes() {
             .source("bad", "", &format!("transport: {transport}"))
             .trail("a", &["bad_flood: { count: 100000 }"])
             .trail("b", &["bad_ok: {}"]);
-        let began = Instant::now();
         bench.run(1, 0);
-        assert!(began.elapsed() < Duration::from_secs(60));
         is_modest(&bench);
     }
 }
@@ -183,6 +179,49 @@ fn a_name_that_is_taken_meanwhile_is_told_and_all_tools_stay_as_they_were() {
         ],
     );
     assert!(bench.answers("good_ok")[0].starts_with("good_ok by "));
+    for report in ["report.html", "report.json", "junit.xml"] {
+        let text = bench.lab.read(bench.lab.run_folder().join(report));
+        has(&text, &["lists now are not registered"]);
+    }
+    let shown = bench
+        .lab
+        .run(&["sources", "--run", "latest"])
+        .expect(0)
+        .stderr;
+    has(
+        &shown,
+        &["bad: last error: the tools that tool source `bad` lists now"],
+    );
+}
+
+#[test]
+fn a_collision_is_a_note_of_the_session_in_which_it_appears() {
+    let bench = Bench::new()
+        .source("bad", "", "transport: stdio, scope: shared")
+        .trail(
+            "a",
+            &[
+                "bad_take: { tool: inputText }",
+                "reloadTools: {}",
+                "bad_ok: {}",
+                "bad_ok: {}",
+            ],
+        );
+    let said = bench.run(1, 0).stderr;
+    has(
+        &said,
+        &["warning: the tools that tool source `bad` lists now are not registered"],
+    );
+    assert!(!said.contains("ERROR"), "{said}");
+    let events = bench.lab.events();
+    let notes = events
+        .iter()
+        .filter_map(|event| event["report"]["notes"].as_array());
+    let collisions = notes.flatten().filter(|note| {
+        let note = note.as_str().unwrap_or_default();
+        note.contains("`inputText` is defined more than once")
+    });
+    assert_eq!(collisions.count(), 1);
 }
 
 #[test]

@@ -196,8 +196,8 @@ fn what_a_tool_remembers_is_set_then_deleted_and_only_if_it_passed() {
       { name: 'acme_fail', call: () => ({ content: [{ type: 'text', text: 'no' }], isError: true,
           _meta: { trailblaze: { memoryDelta: { a: 'wrong' }, memoryDeletions: ['who'] } } }) },
       { name: 'acme_try', call: async ({ on }) => {
-          const { success } = await call(on, 'acme_fail');
-          return JSON.stringify({ success, dump: (await call(on, 'dumpMemory')).text_content });
+          const { success: passed } = await call(on, 'acme_fail');
+          return JSON.stringify({ passed, dump: (await call(on, 'dumpMemory')).text_content });
       } },
       { name: 'acme_see', call: ({ on }) => JSON.stringify(on.memory) },
     ]"#;
@@ -218,7 +218,7 @@ fn what_a_tool_remembers_is_set_then_deleted_and_only_if_it_passed() {
     let tried = told(&lab, "acme_try", "android");
     assert_eq!(
         tried,
-        json!({ "success": false, "dump": "a = 1\nwho = Grace" })
+        json!({ "passed": false, "dump": "a = 1\nwho = Grace" })
     );
     assert_eq!(
         told(&lab, "acme_see", "android"),

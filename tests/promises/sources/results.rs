@@ -15,8 +15,9 @@ const ENDINGS: &str = r#"[
   { name: 'acme_fatal', call: () => ({ content: [{ type: 'text', text: 'account locked' }], isError: true, _meta: { trailblaze: { variant: 'FatalError' } } }) },
   { name: 'acme_missing', call: () => ({ content: [{ type: 'text', text: 'who?' }], isError: true,
       _meta: { trailblaze: { variant: 'MissingRequiredArgs', missing: ['user', 'password'] } } }) },
+  { name: 'acme_asks', call: async () => JSON.stringify(await ask('elicitation/create', { message: 'Really?', requestedSchema: { type: 'object', properties: {} } })) },
   { name: 'acme_swallow', inputSchema: { type: 'object', properties: { what: { type: 'string' }, args: { type: 'object' } } },
-    call: async ({ args, on }) => { const seen = await call(on, args.what, args.args ?? {}); return JSON.stringify(seen); } },
+    call: async ({ args, on }) => { const seen = await call(on, args.what, args.args ?? {}); return JSON.stringify({ seen }); } },
 ]"#;
 
 fn endings(call: &str) -> Lab {
@@ -160,10 +161,13 @@ const DELEGATING: &str = r#"(() => {
     { name: 'acme_wrong', call: () => data(type('x'), { args: {} }) },
     { name: 'acme_stops', call: () => data(type('x'), fails, type('y')) },
     { name: 'acme_error', call: () => ({ ...data(type('x')), isError: true }) },
+    { name: 'acme_refused', call: () => ({ content: [], structuredContent: { success: false, error: 'invalid_credentials', _trailblaze_delegates: [type('z')] } }) },
+    { name: 'acme_told', call: () => JSON.stringify({ success: false, error: 'invalid_credentials', _trailblaze_delegates: [type('z')] }) },
+    { name: 'acme_handsOn', _meta: { 'trailblaze/successIsData': true }, call: () => JSON.stringify({ success: false, error: 'invalid_credentials' }) },
     { name: 'acme_loop', call: () => data({ tool: 'acme_loop' }) },
     { name: 'acme_exec', call: () => data({ tool: 'exec', args: { argv: ['touch', 'made'] } }) },
     { name: 'acme_try', inputSchema: { type: 'object', properties: { what: { type: 'string' } } },
-      call: async ({ args, on }) => JSON.stringify(await call(on, args.what)) },
+      call: async ({ args, on }) => JSON.stringify({ result: await call(on, args.what) }) },
   ];
 })()"#;
 
@@ -309,6 +313,41 @@ fn a_callback_to_a_source_that_is_not_there_is_nobodys_failure() {
     trail(&lab, "{}", &["acme_ask: {}"]);
     let said = run(&lab, "virtual:android", 2);
     has(&said, &["unknown tool `gone_tool`", "tool source `gone`"]);
+}
+
+#[test]
+fn success_false_fails_the_step_and_its_callback_and_none_of_its_delegates_is_called() {
+    for tool in ["acme_refused", "acme_told"] {
+        let lab = delegating(&["acme_handsOn: {}", &format!("{tool}: {{}}")]);
+        let said = run(&lab, "virtual:android", 1);
+        has(&said, &["invalid_credentials", "trailblaze/successIsData"]);
+        assert!(typed(&lab).is_empty(), "{tool}");
+        assert_eq!(last(&lab, tool)["outcome"], "failed");
+        assert_eq!(last(&lab, "acme_handsOn")["outcome"], "passed");
+    }
+    let lab = delegating(&["acme_try: { what: acme_refused }", &shows("")]);
+    run(&lab, "virtual:android", 0);
+    let seen: Value =
+        serde_json::from_str(last(&lab, "acme_try")["answer"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&seen["result"]["success"], &seen["result"]["error_message"]),
+        (&json!(false), &json!("`acme_refused`: invalid_credentials"))
+    );
+}
+
+#[test]
+fn a_question_that_nobody_answers_is_declined_and_the_journal_notes_it() {
+    let lab = endings("acme_asks: {}");
+    run(&lab, "virtual:android", 0);
+    let ended = last(&lab, "acme_asks");
+    assert_eq!(ended["answer"], r#"{"action":"decline"}"#);
+    let notes = ended["report"]["notes"].to_string();
+    assert!(
+        notes.contains("Really?") && notes.contains("declined"),
+        "{notes}"
+    );
+    let log = std::fs::read_to_string(lab.run_folder().join("sources/acme.log")).unwrap();
+    assert!(log.contains("declined"), "{log}");
 }
 
 /// The same cases are what the helpers of both SDKs are held to.

@@ -101,17 +101,25 @@ impl Http {
                 return;
             };
             let (status, id) = (answer.status, message["id"].clone());
-            let mut is_answered = false;
+            let mut answered = None;
             answer.messages(|told| {
-                let is_own = told.get("method").is_none() || told["params"]["progressToken"] == id;
-                is_answered |= told.get("method").is_none();
+                if told.get("method").is_none() {
+                    answered = Some(told);
+                    return;
+                }
+                let is_own = told["params"]["progressToken"] == id;
                 let to = if is_own { &to } else { &shared.tell };
                 // Whoever has stopped listening does not mind.
                 let _ = to.send(told);
             });
-            if !is_answered && status != 200 {
+            if answered.is_none() && status != 200 {
                 let error = json!({ "code": status, "message": format!("status {status}") });
-                let _ = to.send(json!({ "id": id, "error": error }));
+                answered = Some(json!({ "id": id, "error": error }));
+            }
+            // Not before the connection's end: an agent that goes earlier may not have read its answer,
+            // and the server gives it the benefit of the doubt.
+            if let Some(answered) = answered {
+                let _ = to.send(answered);
             }
         });
     }

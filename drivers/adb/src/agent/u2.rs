@@ -80,6 +80,8 @@ enum Attempt {
     NotBegun,
     /// The server is of no use any more, and the call may be made again.
     Ended,
+    /// The connection to the device was cut, and mended; it is not known whether it did it.
+    Cut(WireError),
 }
 
 impl U2Agent {
@@ -116,7 +118,13 @@ impl U2Agent {
                         doing: format!("`{method}`"),
                     });
                 }
+                Attempt::Cut(error) if losses == RESTARTS => return Err(error.into()),
                 Attempt::Ended => losses += 1,
+                // That the device came back has been told.
+                Attempt::Cut(_) => {
+                    losses += 1;
+                    continue;
+                }
             }
             self.report_restart(method);
         }
@@ -159,6 +167,13 @@ impl U2Agent {
                 let needed = self.phone.await_reconnection(error, deadline).await?;
                 if needed == Reconnection::Done {
                     self.phone.report_reconnection(error);
+                    *self.server.lock().await = Server::Down;
+                    return match repeat {
+                        _ if error.nothing_was_done() => Ok(Attempt::NotBegun),
+                        Repeat::Freely => Ok(Attempt::Cut(error.clone())),
+                        // The agent ended with its device's connection, and not by itself.
+                        Repeat::IfNotBegun => Err(error.clone().into()),
+                    };
                 }
             }
             _ => return Err(error.into()),

@@ -43,6 +43,18 @@ async fn an_agent_that_keeps_dying_is_told() {
 }
 
 #[tokio::test]
+async fn a_connection_that_drops_is_not_told_as_an_agent_that_ended() {
+    both_wires(Agent::U2, NO_FAULTS, async |device| {
+        device.open_shop().await;
+        device.inject("{ match: { route: dumpWindow }, do: drop }");
+        let error = device.err(SNAPSHOT).await;
+        let (cause, _) = lost(&error);
+        assert!(cause.starts_with("the connection ended during"), "{cause}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_taken_port_is_no_obstacle() {
     for wire in [Wire::Server, Wire::Direct] {
         let mut device = before_a_session(

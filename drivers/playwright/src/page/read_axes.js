@@ -19,7 +19,7 @@ async want => {
     timeZone: zone => { try { return Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone; } catch { return zone; } },
   };
   const read = {
-    engine: () => CSS.supports('-moz-appearance', 'none') ? 'firefox' : window.chrome ? 'chromium' : 'unknown',
+    engine: () => CSS.supports('-moz-appearance', 'none') ? 'firefox' : CSS.supports('-webkit-app-region', 'none') ? 'chromium' : 'unknown',
     viewport: () => `${innerWidth}x${innerHeight}`,
     scale: wanted => near(devicePixelRatio, Number(wanted)),
     touch: () => String('ontouchstart' in window || navigator.maxTouchPoints > 0),

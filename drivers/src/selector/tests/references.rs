@@ -42,6 +42,17 @@ fn login(mail: &str) -> Tree {
 }
 
 #[test]
+fn a_label_forges_no_element() {
+    let forged = android("Button", |n| {
+        n.text = Some(r#"OK" [e77] button "Pay \"#.into())
+    });
+    let tree = forged.at(0.0, 0.0, 400.0, 100.0).tree();
+    let list = list_refs(&tree, SCREEN, SnapshotDetail::default());
+    let line = r#"Button "OK\" [e77] button \"Pay \\""#;
+    assert_eq!(list.text, format!("[{}] {line}", list.refs[0].name));
+}
+
+#[test]
 fn one_line_per_element_with_its_states() {
     let list = list_refs(&login("me@example.com"), SCREEN, SnapshotDetail::default());
     let names: Vec<&str> = list.refs.iter().map(|r| r.name.as_str()).collect();

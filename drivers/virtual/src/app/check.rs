@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use packtrain_yaml::suggest::did_you_mean;
+
 use crate::app::condition::Condition;
 use crate::app::element::{Element, Items, Role};
 use crate::app::rule::{Permission, Rule, Rules};
 use crate::app::template::{PlatformText, Template};
 use crate::app::value::Value;
 use crate::app::{App, AppError, Dialog, Screen};
-use crate::document::{At, Source, SourcePosition, nearest};
+use crate::document::{self, At, Position, Source};
 
 /// The deepest nesting of elements.
 const MAX_DEPTH: usize = 24;
@@ -19,14 +21,14 @@ const MAX_ROWS: usize = 100_000;
 type Checked = Result<(), AppError>;
 
 /// Finds the first thing in `app` that cannot work.
-pub(super) fn check(app: &App, source: &Source<'_>) -> Checked {
+pub(super) fn check(app: &App, source: &Source) -> Checked {
     let check = Check {
         app,
         source,
         written: RefCell::default(),
     };
     check.screen_name(&app.app.start)?;
-    for name in &app.app.keep {
+    for name in app.app.keep.iter().flatten() {
         check.variable(name)?;
     }
     for rules in app.app.links.values() {
@@ -52,7 +54,7 @@ enum In {
 
 struct Check<'a> {
     app: &'a App,
-    source: &'a Source<'a>,
+    source: &'a Source,
     /// The texts that were met, which can be translated.
     written: RefCell<BTreeSet<String>>,
 }
@@ -82,11 +84,7 @@ impl Check<'_> {
 
     fn element(&self, element: &Element, scope: In, depth: usize) -> Checked {
         if depth > MAX_DEPTH {
-            return Err(self.error(
-                SourcePosition::default(),
-                "elements are nested too deep",
-                None,
-            ));
+            return Err(self.error(Position::default(), "elements are nested too deep", None));
         }
         for words in [&element.text, &element.desc, &element.hint] {
             self.words(words.as_ref(), scope)?;
@@ -134,7 +132,7 @@ impl Check<'_> {
         }
         if element.repeat.is_some_and(|rows| rows > MAX_ROWS) {
             return Err(self.error(
-                SourcePosition::default(),
+                Position::default(),
                 "a list has more than 100000 rows",
                 None,
             ));
@@ -146,7 +144,7 @@ impl Check<'_> {
                     "list `{}` has neither `item` nor `elements`",
                     element.id.as_deref().unwrap_or("without id")
                 );
-                Err(self.error(SourcePosition::default(), message, None))
+                Err(self.error(Position::default(), message, None))
             }
             _ => Ok(()),
         }
@@ -207,7 +205,7 @@ impl Check<'_> {
         for (text, translation) in texts {
             let written = self.written.borrow();
             if !written.contains(text) {
-                let hint = nearest(text, written.iter().map(String::as_str));
+                let hint = did_you_mean(text, written.iter().map(String::as_str));
                 let message = format!("no text of this app is `{text}`");
                 return Err(self.error(translation.place, message, hint));
             }
@@ -257,14 +255,14 @@ impl Check<'_> {
         templates.iter().try_for_each(|t| self.template(t, scope))
     }
 
-    fn path(&self, path: &str, scope: In, place: SourcePosition) -> Checked {
+    fn path(&self, path: &str, scope: In, place: Position) -> Checked {
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
         match first {
             "item" | "index" | "n" if scope == In::Row => Ok(()),
             "url" => Ok(()),
             "permission" if Permission::ALL.iter().any(|p| p.name() == rest) => Ok(()),
             "permission" => {
-                let hint = nearest(rest, Permission::ALL.iter().map(|p| p.name()));
+                let hint = did_you_mean(rest, Permission::ALL.iter().map(|p| p.name()));
                 Err(self.error(place, format!("no permission is named `{rest}`"), hint))
             }
             name => self.variable(&At {
@@ -291,17 +289,12 @@ impl Check<'_> {
         if all.clone().any(|known| *known == name.value) {
             return Ok(());
         }
-        let hint = nearest(&name.value, all.by_ref().map(String::as_str));
+        let hint = did_you_mean(&name.value, all.by_ref().map(String::as_str));
         let message = format!("no {kind} is named `{}`", name.value);
         Err(self.error(name.place, message, hint))
     }
 
-    fn error(
-        &self,
-        place: SourcePosition,
-        message: impl Into<String>,
-        hint: Option<String>,
-    ) -> AppError {
-        self.source.error(place, message, hint)
+    fn error(&self, place: Position, message: impl Into<String>, hint: Option<String>) -> AppError {
+        document::error(self.source, place, message, hint)
     }
 }

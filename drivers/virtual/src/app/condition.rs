@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer};
 use crate::app::loose::Loose;
 use crate::app::template::{Expression, Template};
 use crate::app::value::Value;
-use crate::document::{At, SourcePosition};
+use crate::document::{At, Position};
 
 /// Something that holds or does not.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,7 +136,7 @@ struct Long {
 }
 
 impl Side {
-    fn against(self, path: String, place: SourcePosition) -> Vec<Condition> {
+    fn against(self, path: String, place: Position) -> Vec<Condition> {
         match self.0 {
             Loose::Text(text) => {
                 let is = Comparison::Is(Expression::Filled(Template::new(&text, place)));

@@ -9,8 +9,6 @@ use std::marker::PhantomData;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use crate::document::ANY;
-
 /// What stood there.
 #[derive(Debug)]
 pub(super) enum Loose<M, S> {
@@ -34,7 +32,7 @@ impl<'de> Deserialize<'de> for Nothing {
 
 impl<'de, M: Deserialize<'de>, S: Deserialize<'de>> Deserialize<'de> for Loose<M, S> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(ANY, LooseVisitor(PhantomData))
+        deserializer.deserialize_any(LooseVisitor(PhantomData))
     }
 }
 
@@ -51,8 +49,16 @@ impl<'de, M: Deserialize<'de>, S: Deserialize<'de>> Visitor<'de> for LooseVisito
         Ok(Loose::Text(v.to_string()))
     }
 
-    fn visit_f64<E: de::Error>(self, v: f64) -> Result<Self::Value, E> {
+    fn visit_u64<E: de::Error>(self, v: u64) -> Result<Self::Value, E> {
         Ok(Loose::Text(v.to_string()))
+    }
+
+    fn visit_i64<E: de::Error>(self, v: i64) -> Result<Self::Value, E> {
+        Ok(Loose::Text(v.to_string()))
+    }
+
+    fn visit_f64<E: de::Error>(self, v: f64) -> Result<Self::Value, E> {
+        Ok(Loose::Text(format!("{v:?}")))
     }
 
     fn visit_str<E: de::Error>(self, v: &str) -> Result<Self::Value, E> {

@@ -10,7 +10,7 @@ use serde::de::Deserializer;
 
 use crate::app::loose::{Loose, Nothing};
 use crate::app::value::Value;
-use crate::document::{At, SourcePosition};
+use crate::document::{At, Position};
 use crate::shape::Platform;
 
 /// A text with placeholders, taken apart once when the file is read.
@@ -19,7 +19,7 @@ pub struct Template {
     source: String,
     parts: Vec<Part>,
     /// Where it was written.
-    pub place: SourcePosition,
+    pub place: Position,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -118,7 +118,7 @@ impl Operand {
 
 impl Template {
     /// Takes `text` apart.
-    pub fn new(text: &str, place: SourcePosition) -> Self {
+    pub fn new(text: &str, place: Position) -> Self {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some(start) = rest.find("${") {

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use packtrain_yaml::ANY;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-
-use crate::document::ANY;
 
 /// A row of a list: named values.
 pub type Record = BTreeMap<String, Value>;

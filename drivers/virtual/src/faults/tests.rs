@@ -130,9 +130,8 @@ fn every_fault_can_be_written() {
 #[test]
 fn a_rule_that_cannot_work_is_shown_where_it_stands() {
     let fault = |text: &str| {
-        Faults::parse(text, "f.yaml")
-            .expect_err("broken")
-            .to_string()
+        let error = Faults::parse(text, "f.yaml").expect_err("broken");
+        format!("{error}; {:?}", error.0.hint)
     };
     let two = fault("rules:\n  - match: {tree: a, touch: b}\n    do: swallow\n");
     assert!(
@@ -164,4 +163,24 @@ fn so_many_devices_of_a_fleet_are_chosen_by_its_seed() {
     assert_eq!(chosen(7).len(), 20);
     assert_eq!(chosen(7), chosen(7));
     assert_ne!(chosen(7), chosen(8));
+}
+
+#[test]
+fn a_fault_without_its_value_says_how_it_is_written_and_each_form_of_value_is_read() {
+    let rule = |fault: &str| format!("rules:\n- match: {{connect: .}}\n  do: {fault}\n");
+    let refused = Faults::parse(&rule("reboot"), "f.yaml").unwrap_err();
+    assert_eq!(refused.to_string(), "f.yaml:3:7: `reboot` needs a value");
+    let hint = refused.0.hint.as_deref();
+    assert_eq!(hint, Some("write it as a key: reboot: ..."));
+    for fault in [
+        "drop",
+        "{ reboot: 20s }",
+        "{ serial: other }",
+        "{ battery: 5 }",
+        "{ clock_skew: -500 }",
+        "{ drop_after: { bytes: 10 } }",
+        "{ dialog: { title: T, text: Update?, buttons: [Later] } }",
+    ] {
+        Faults::parse(&rule(fault), "f.yaml").unwrap();
+    }
 }

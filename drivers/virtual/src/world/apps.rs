@@ -359,11 +359,11 @@ impl World {
             return false;
         };
         if let Some(install) = self.installed.get_mut(id) {
-            for name in &run.app.app.keep {
-                if let Some(value) = run.changed.get(&name.value) {
-                    install.kept.insert(name.value.clone(), value.clone());
-                }
+            let mut kept = run.changed;
+            if let Some(keep) = &run.app.app.keep {
+                kept.retain(|variable, _| keep.iter().any(|name| name.value == *variable));
             }
+            install.kept = kept;
         }
         true
     }
@@ -400,12 +400,12 @@ fn in_full(id: &AppId, class: &str) -> String {
 /// An app nobody described.
 fn blank(id: &AppId) -> App {
     use crate::app::{Element, Identity, Ids, KeyboardMode, PlatformText, Role, Template};
-    use crate::document::{At, SourcePosition};
+    use crate::document::{At, Position};
     let label = Element {
         role: Role::Text,
         text: Some(PlatformText::Same(Template::new(
             id.as_str(),
-            SourcePosition::default(),
+            Position::default(),
         ))),
         ..Element::default()
     };
@@ -420,13 +420,13 @@ fn blank(id: &AppId) -> App {
             version: "1.0".to_owned(),
             start: At {
                 value: "main".to_owned(),
-                place: SourcePosition::default(),
+                place: Position::default(),
             },
             activity: ".MainActivity".to_owned(),
             preinstalled: false,
             keyboard: KeyboardMode::Resize,
             canvas: 360.0,
-            keep: Vec::new(),
+            keep: None,
             links: std::collections::BTreeMap::new(),
         },
         state: std::collections::BTreeMap::new(),

@@ -15,11 +15,15 @@ struct Bench {
 
 impl Bench {
     fn new(platform: Platform, latency: Latency) -> Self {
+        Self::of(SHOP, platform, latency)
+    }
+
+    fn of(shop: &str, platform: Platform, latency: Latency) -> Self {
         let shape = match platform {
             Platform::Android => &shape::ANDROID[0],
             Platform::Ios => &shape::IOS[0],
         };
-        let shop = App::parse(SHOP, "app.yaml").expect("valid");
+        let shop = App::parse(shop, "app.yaml").expect("valid");
         let catalog = Arc::new(Catalog::new([shop]).expect("valid"));
         let latency = Arc::new(latency);
         let world = World::new(WorldOptions {
@@ -35,12 +39,14 @@ impl Bench {
     }
 
     fn in_shop(platform: Platform) -> Self {
-        let mut bench = Self::new(platform, Latency::fast());
-        bench
-            .world
-            .launch(&"com.example.shop".into(), bench.now)
+        Self::new(platform, Latency::fast()).launched()
+    }
+
+    fn launched(mut self) -> Self {
+        self.world
+            .launch(&"com.example.shop".into(), self.now)
             .expect("installed");
-        bench
+        self
     }
 
     fn signed_in(platform: Platform) -> Self {
@@ -388,6 +394,31 @@ fn a_stopped_app_forgets_and_an_app_in_the_background_does_not() {
         LaunchKind::Cold
     );
     assert_eq!(bench.screen(), "login");
+}
+
+#[test]
+fn what_an_app_holds_outlives_its_process_until_it_is_cleared() {
+    let saves = SHOP.replace("  keep: []\n", "");
+    assert_ne!(saves, SHOP);
+    let shop = "com.example.shop".into();
+    for platform in [Platform::Android, Platform::Ios] {
+        let mut bench = Bench::in_shop(platform);
+        bench.fill("email", "a@b.c");
+        bench.world.stop(&shop, bench.now);
+        bench.world.launch(&shop, bench.now).expect("there");
+        assert_ne!(bench.node("email").text, "a@b.c", "it saves nothing");
+
+        let mut bench = Bench::of(&saves, platform, Latency::fast()).launched();
+        bench.fill("email", "a@b.c");
+        for _ in 0..2 {
+            bench.world.stop(&shop, bench.now);
+            bench.world.launch(&shop, bench.now).expect("there");
+            assert_eq!(bench.node("email").text, "a@b.c");
+        }
+        assert!(bench.world.clear(&shop, bench.now));
+        bench.world.launch(&shop, bench.now).expect("there");
+        assert_ne!(bench.node("email").text, "a@b.c");
+    }
 }
 
 #[test]

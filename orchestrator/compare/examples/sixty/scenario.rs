@@ -6,8 +6,8 @@ use std::sync::Arc;
 use packtrain_compare::align::{Expectation, NameMatch, Place};
 use packtrain_compare::answer::Trail;
 use packtrain_compare::input::{
-    Cell, Commands, EarlierFailure, OutcomeKind, Run, SeenPicture, SeenTree, Session, Step,
-    StepStatus,
+    Cell, Commands, EarlierFailure, MatrixSource, OutcomeKind, Run, SeenPicture, SeenTree, Session,
+    Step, StepStatus,
 };
 use packtrain_drivers::{Defect, DefectKind, Rect};
 use packtrain_model::screen::{ScreenNode, ScreenTree};
@@ -113,8 +113,8 @@ pub fn run() -> Run {
             },
         ],
         commands: Commands {
-            before: "packtrain run".to_owned(),
-            behind: "--matrix release".to_owned(),
+            matrix: MatrixSource::Named("release".to_owned()),
+            ..Commands::default()
         },
     }
 }

@@ -180,15 +180,9 @@ fn nearest(field: &Field<'_>, sighted: &Sighted, one: &Occurrence) -> Option<usi
 }
 
 fn command(field: &Field<'_>, one: &Occurrence, cell: &BTreeMap<String, String>) -> String {
-    let devices: BTreeSet<&str> = field
-        .run
-        .cells
-        .iter()
-        .map(|cell| cell.device.as_str())
-        .collect();
     let device = field.cell_of(one.session).device.as_str();
     let path = &field.run.trails[one.trail].path;
-    let device = (devices.len() > 1).then_some(device);
+    let device = (!device.is_empty()).then_some(device);
     field.run.commands.run(path, device, cell)
 }
 

@@ -65,6 +65,7 @@ fn lost() -> Outcome {
         blame: Blame::Device,
         cause: "gone".into(),
         hint: None,
+        unstarted: Vec::new(),
     }
 }
 
@@ -219,6 +220,7 @@ fn a_source_that_breaks_costs_no_device_its_place() {
                 blame: Blame::Source,
                 cause: "it crashed".into(),
                 hint: None,
+                unstarted: Vec::new(),
             },
         );
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use packtrain_model::template::{Filled, Scope};
 use packtrain_model::yaml::Value;
-use packtrain_tools::{Kind, Tool, ToolError, ToolRequest};
+use packtrain_tools::{Tool, ToolError, ToolRequest};
 
 use crate::session::SessionContext;
 
@@ -45,7 +45,7 @@ fn translated(session: &SessionContext, request: &ToolRequest<'_>) -> Option<Val
 /// shall know of that, and of templates that the trail asks to leave as they are.
 ///
 /// # Errors
-/// When an assertion's argument is misspelled: without it something else would be expected.
+/// When the tool refuses an argument that it does not know.
 pub(super) fn known(
     tool: Option<&Arc<dyn Tool>>,
     arguments: &mut Filled<Value>,
@@ -54,16 +54,16 @@ pub(super) fn known(
     let spec = tool.map(|tool| tool.spec());
     let unknown = spec.map(|spec| spec.take_unknown(&mut arguments.value));
     for argument in unknown.into_iter().flatten() {
-        let is_assertion = spec.is_some_and(|spec| spec.kind == Kind::Assertion);
+        if let Some(spec) = spec.filter(|spec| spec.refuses(&argument)) {
+            let usage = || format!("`packtrain tools {}` shows its arguments", spec.name);
+            return Err(ToolError::Failed {
+                message: format!("unknown argument `{}`", argument.name),
+                log: Vec::new(),
+                hint: Some(argument.hint.unwrap_or_else(usage)),
+            });
+        }
         let name = argument.name;
         match argument.hint {
-            Some(hint) if is_assertion => {
-                return Err(ToolError::Failed {
-                    message: format!("unknown argument `{name}`"),
-                    log: Vec::new(),
-                    hint: Some(hint),
-                });
-            }
             Some(hint) => notes.push(format!("unknown argument `{name}` was ignored; {hint}")),
             None => notes.push(format!("unknown argument `{name}` was ignored")),
         }

@@ -74,9 +74,17 @@ fn inner_error(outcome: Outcome, told: impl Fn(&str) -> String) -> ToolError {
             hint: failure.hint,
         },
         Outcome::NeedsAgent { why } => ToolError::NeedsAgent(told(&why)),
-        Outcome::Infrastructure { blame, cause, hint } => {
-            ToolError::Infrastructure { blame, cause, hint }
-        }
+        Outcome::Infrastructure {
+            blame,
+            cause,
+            hint,
+            unstarted,
+        } => ToolError::Infrastructure {
+            blame,
+            cause,
+            hint,
+            unstarted,
+        },
         Outcome::Cancelled { .. } => ToolError::Cancelled,
         Outcome::Passed | Outcome::Skipped { .. } => {
             ToolError::failed(told("an inner call ended oddly"))

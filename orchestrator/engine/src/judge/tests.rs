@@ -1,6 +1,6 @@
 use super::*;
 
-fn judged(error: DriverError, overtime: Option<Duration>) -> Outcome {
+fn judged(error: DriverError, overtime: Option<TimeLimit>) -> Outcome {
     let circumstances = Circumstances {
         tool: "web_click",
         at: None,
@@ -34,7 +34,7 @@ fn the_app_fails_a_step_and_the_device_does_not() {
 
 #[test]
 fn a_session_whose_time_is_over_has_failed_and_a_device_that_is_lost_then_is_lost() {
-    let limit = Some(Duration::from_millis(13));
+    let limit = Some(TimeLimit::Session(Duration::from_millis(13)));
     let Outcome::Failed(failure) = judged(timeout(), limit) else {
         panic!("the device is blamed")
     };

@@ -27,6 +27,7 @@ fn lost() -> Outcome {
         blame: Blame::HostLost,
         cause: "its host is gone".to_owned(),
         hint: None,
+        unstarted: Vec::new(),
     }
 }
 

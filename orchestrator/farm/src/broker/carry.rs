@@ -44,11 +44,11 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
         Deed::Grant {
             run,
             session,
-            device,
+            grant,
             incarnation,
             expected,
-            info,
         } => {
+            let device = grant.device.clone();
             let lease = Lease {
                 run: run.clone(),
                 session: session.clone(),
@@ -67,10 +67,6 @@ pub(super) async fn carry_out(link: Link, deed: Deed) -> Result<Done, FarmError>
                         lease,
                     }));
                 }
-            };
-            let grant = Grant {
-                device: device.clone(),
-                info,
             };
             let granted = write_grant(&link, &run, &session, &grant).await?;
             Ok(if granted == device {

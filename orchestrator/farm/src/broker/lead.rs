@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::BrokerAdvert;
 use super::carry::{Done, carry_out};
 use super::read;
 use super::request;
@@ -233,11 +234,8 @@ async fn read_on(
 async fn still_leads(link: &Link, incarnation: &str) -> Result<bool, FarmError> {
     let subject = names::key_subject(names::LIVE, names::BROKER);
     let last = link.last(&subject).await?;
-    let advert: Option<serde_json::Value> = last.and_then(|stored| stored.read().ok());
-    let leader = advert
-        .as_ref()
-        .and_then(|advert| advert.get("incarnation")?.as_str());
-    Ok(leader == Some(incarnation))
+    let leader = last.and_then(|stored| stored.read::<BrokerAdvert>().ok());
+    Ok(leader.is_some_and(|leader| leader.incarnation == incarnation))
 }
 
 /// When deaths are certain after the connection changed; never while there is none.

@@ -10,6 +10,7 @@
 //!   was longest ago. Inside a run requeued sessions go first, then those that asked first.
 //! - Nothing that could run waits, except for a device of its own ([`Demand::spread`]) and for enough
 //!   devices ([`RunAdvert::min_devices`]).
+//! - A session takes [`Demand::own`], unless that is away for longer than a [`Deed::Wait`], or avoided.
 //! - What lost a session before is avoided, and one that is asked for anew prefers a device of its own:
 //!   for as long as a [`Deed::Wait`] lasts. Then any device will do.
 
@@ -27,7 +28,6 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use packtrain_drivers::DeviceInfo;
 use packtrain_model::{Blame, RunId, SessionId};
 
 use self::device::{Device, Host};
@@ -223,14 +223,12 @@ pub enum Deed {
         run: RunId,
         /// The session.
         session: SessionId,
-        /// The device.
-        device: DeviceKey,
-        /// The incarnation of its host.
+        /// What to write.
+        grant: Grant,
+        /// The incarnation of the device's host.
         incarnation: String,
         /// The revision of the device's key; 0 when it was never written.
         expected: u64,
-        /// What the device is.
-        info: DeviceInfo,
     },
     /// Write the grant of a session whose lease stands, expecting none: somebody died in between.
     Confirm {

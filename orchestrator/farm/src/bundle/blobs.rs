@@ -52,6 +52,9 @@ pub enum BlobError {
     /// The store cannot be reached or refuses.
     #[error("the farm's store of blobs: {0}")]
     Store(String),
+    /// The store refuses it, and would again.
+    #[error("the farm's store of blobs does not take it: {0}")]
+    Refused(String),
 }
 
 /// What storing came to.
@@ -76,7 +79,7 @@ impl Stored {
 }
 
 /// The SHA-256 of some bytes, in hexadecimal digits.
-pub(super) fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     hexadecimal(&Sha256::digest(bytes))
 }
 

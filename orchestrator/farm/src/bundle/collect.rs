@@ -19,7 +19,7 @@ use self::walk::{is_trail, walk_all, walk_included, walk_project};
 use super::blobs::{BlobStore, Stored, digest, hexadecimal, put_part};
 use super::path::check_path;
 use super::{BUNDLE_BYTES, BUNDLE_FILES, IN_FLIGHT, PART_BYTES};
-use crate::wire::{Blob, BundledFile, Manifest};
+use crate::wire::{Blob, BundledFile, Manifest, Protocol};
 
 /// The folder of the project below the bundle's.
 pub const PROJECT_FOLDER: &str = "project";
@@ -70,6 +70,7 @@ pub fn collect(
     let mut gathering = Gathering {
         found: BTreeMap::new(),
         named: BTreeMap::new(),
+        folders: BTreeSet::new(),
         outside: Vec::new(),
         limit: options.most_files.unwrap_or(BUNDLE_FILES),
         root: root.clone(),
@@ -111,6 +112,8 @@ struct Gathering {
     root: PathBuf,
     found: BTreeMap<String, PathBuf>,
     named: BTreeMap<PathBuf, String>,
+    /// Folders of trails that were read.
+    folders: BTreeSet<PathBuf>,
     /// Folders outside of the project, by number.
     outside: Vec<PathBuf>,
     limit: usize,
@@ -129,6 +132,9 @@ impl Gathering {
         let Some(folder) = trail.parent() else {
             return Ok(());
         };
+        if !self.folders.insert(folder.to_owned()) {
+            return Ok(());
+        }
         let unreadable = |error| CollectError::unreadable(folder, error);
         for entry in std::fs::read_dir(folder).map_err(unreadable)? {
             let path = entry.map_err(unreadable)?.path();
@@ -252,6 +258,7 @@ impl Collected {
         let files = self.files.iter();
         Manifest {
             run,
+            protocol: Protocol::CURRENT,
             files: files
                 .map(|(place, (_, file))| (place.clone(), file.clone()))
                 .collect(),

@@ -175,6 +175,7 @@ mod tests {
             api: Some(35),
             labels: BTreeMap::new(),
             tools: Vec::new(),
+            has: Vec::new(),
             out_of_service: None,
         }
     }
@@ -199,6 +200,7 @@ mod tests {
             blame,
             cause: "the cable was pulled".to_owned(),
             hint: None,
+            unstarted: Vec::new(),
         }
     }
 

@@ -56,6 +56,7 @@ mod tests {
                 api: None,
                 labels: BTreeMap::new(),
                 tools: Vec::new(),
+                has: Vec::new(),
                 out_of_service: None,
             };
             (id, advert)

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::bundle;
+use crate::bundle::{self, BlobError};
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
 use crate::wire::{DeviceKey, HostName, Item, Pack};
@@ -34,7 +34,7 @@ pub(super) struct Output {
 }
 
 /// The end that sends.
-pub(super) struct Sending(AbortOnDropHandle<u64>);
+pub(super) struct Sending(AbortOnDropHandle<Result<u64, String>>);
 
 /// Where the packs of a session go.
 #[derive(Clone)]
@@ -57,9 +57,11 @@ pub(super) fn output(link: &Link, to: Address, device: DeviceKey) -> (Arc<Output
 }
 
 impl Sending {
-    /// Waits until everything is sent, once all outputs are gone; answers how many items there were.
-    pub(super) async fn finish(self) -> u64 {
-        self.0.await.unwrap_or_default()
+    /// Waits until everything is sent, once all outputs are gone, and answers how many items there were;
+    /// or until the server refuses some of it, and answers why. May be dropped and called again before.
+    pub(super) async fn finish(&mut self) -> Result<u64, String> {
+        let sent = (&mut self.0).await;
+        sent.unwrap_or_else(|error| Err(error.to_string()))
     }
 }
 
@@ -163,8 +165,8 @@ fn read(content: ArtifactContent) -> Result<Option<Vec<u8>>, String> {
     }))
 }
 
-/// Sends what is queued until all outputs are gone; how many items there were.
-async fn send(link: Link, to: Address, mut queued: mpsc::Receiver<Item>) -> u64 {
+/// Sends what is queued until all outputs are gone; how many items there were, or why they are refused.
+async fn send(link: Link, to: Address, mut queued: mpsc::Receiver<Item>) -> Result<u64, String> {
     let subject = names::events(&to.run, &to.session, &to.host);
     let mut first = 0;
     let mut next = None;
@@ -173,9 +175,9 @@ async fn send(link: Link, to: Address, mut queued: mpsc::Receiver<Item>) -> u64 
             Some(item) => Some(item),
             None => queued.recv().await,
         }) else {
-            return first;
+            return Ok(first);
         };
-        let item = fit(&link, item).await;
+        let item = fit(&link, item).await?;
         let mut bytes = size(&item);
         let mut items = vec![item];
         let linger = Instant::now() + LINGER;
@@ -199,25 +201,24 @@ async fn send(link: Link, to: Address, mut queued: mpsc::Receiver<Item>) -> u64 
                 Ok(()) => break,
                 // The server is away; the session waits, and its host's fence is closed by then.
                 Err(FarmError::Silent { .. }) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "events of a session do not reach its run");
-                    tokio::time::sleep(LINGER).await;
-                }
+                // It would be refused again.
+                Err(error) => return Err(error.to_string()),
             }
         }
         first += count;
     }
 }
 
-/// An item as it fits into a message. Waits while the server is away.
-async fn fit(link: &Link, item: Item) -> Item {
+/// An item as it fits into a message. Waits while the server is away; an error says that it refuses it.
+async fn fit(link: &Link, item: Item) -> Result<Item, String> {
     if size(&item) <= PACK_BYTES {
-        return item;
+        return Ok(item);
     }
     let content = Bytes::from(serde_json::to_vec(&item).unwrap_or_default());
     loop {
         match bundle::put(link, content.clone()).await {
-            Ok((blob, _)) => return Item::Large(blob),
+            Ok((blob, _)) => return Ok(Item::Large(blob)),
+            Err(error @ BlobError::Refused(_)) => return Err(error.to_string()),
             Err(error) => tracing::warn!(%error, "a large event does not reach its run"),
         }
         tokio::time::sleep(LINGER).await;

@@ -15,7 +15,7 @@ use crate::bundle::{self, CacheLimits, SealKey, Secrets};
 use crate::follow::Followed;
 use crate::link::{Link, in_one_line};
 use crate::names;
-use crate::wire::{Blob, HostName, Manifest};
+use crate::wire::{Blob, HostName, Manifest, Protocol};
 
 /// A manifest or a trail larger than this is none.
 const DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
@@ -111,6 +111,13 @@ impl Opener {
         let manifest = bundle::get(&self.link, &blob, DOCUMENT_BYTES).await;
         let manifest: Manifest = serde_json::from_slice(&manifest.map_err(|e| text(&e))?)
             .map_err(|error| format!("the run's manifest: {error}"))?;
+        if !Protocol::CURRENT.works_with(manifest.protocol) {
+            return Err(format!(
+                "the run has version {} of the farm's protocol and this host {}: update the older one",
+                manifest.protocol,
+                Protocol::CURRENT
+            ));
+        }
         let limits = CacheLimits::default();
         let bundle = bundle::materialise(&manifest, &self.link, &self.cache, limits).await;
         let bundle = bundle.map_err(|error| text(&error))?;
@@ -255,6 +262,14 @@ mod tests {
         }
     }
 
+    async fn publish(link: &Link, manifest: &Manifest) {
+        let manifest = serde_json::to_vec(manifest).unwrap();
+        let (blob, _) = bundle::put(link, manifest.into()).await.unwrap();
+        let blob = serde_json::to_vec(&blob).unwrap();
+        let put = link.put_key(names::MANIFESTS, "r1", blob.into()).await;
+        put.unwrap();
+    }
+
     #[tokio::test]
     async fn a_run_that_could_not_be_opened_is_opened_for_its_next_session_and_closed_with_its_last()
      {
@@ -275,8 +290,9 @@ mod tests {
         let refused = runs.place(&run).await.err().unwrap();
         assert!(refused.contains("no manifest"), "{refused}");
 
-        let manifest = Manifest {
+        let mut manifest = Manifest {
             run: run.clone(),
+            protocol: Protocol(Protocol::CURRENT.0 + 2),
             files: std::collections::BTreeMap::new(),
             root: String::new(),
             config: None,
@@ -284,11 +300,12 @@ mod tests {
             secrets: Vec::new(),
             resume: None,
         };
-        let manifest = serde_json::to_vec(&manifest).unwrap();
-        let (blob, _) = bundle::put(&link, manifest.into()).await.unwrap();
-        let blob = serde_json::to_vec(&blob).unwrap();
-        let put = link.put_key(names::MANIFESTS, "r1", blob.into()).await;
-        put.unwrap();
+        publish(&link, &manifest).await;
+        let refused = runs.place(&run).await.err().unwrap();
+        assert!(refused.contains("update the older one"), "{refused}");
+
+        manifest.protocol = Protocol(Protocol::CURRENT.0 - 1);
+        publish(&link, &manifest).await;
         let place = runs.place(&run).await.unwrap();
         assert!(Arc::ptr_eq(&place, &runs.place(&run).await.unwrap()));
         assert_eq!(open(), 1);

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::devices::{Adverts, HostDevices};
 use super::limits::Limits;
@@ -117,7 +118,16 @@ struct Host {
     /// Cancelled when what is under way is not waited for any more.
     drained: CancellationToken,
     told: Adverts,
+    /// What tells the farm of the devices, and of which.
+    telling: Option<AbortOnDropHandle<(Adverts, Result<(), FarmError>)>>,
+    /// What reads the leases again after a lapse.
+    checking: Option<AbortOnDropHandle<Result<Vec<Held>, FarmError>>>,
+    /// Until when the host is certain to be taken for alive.
+    until: Instant,
 }
+
+/// A device with something under way, and the revision of its lease.
+type Held = (DeviceId, u64);
 
 /// Serves the farm until the host is ended.
 ///
@@ -137,6 +147,7 @@ pub async fn run(
     let advert = HostAdvert {
         incarnation: incarnation.clone(),
         version: options.version.clone(),
+        protocol: crate::wire::Protocol::CURRENT,
         capacity: options.limits.capacity(&devices.adverts()),
         draining: false,
         seal: seal.public(),
@@ -166,6 +177,9 @@ pub async fn run(
         stopping: HashSet::new(),
         drained: CancellationToken::new(),
         told: BTreeMap::new(),
+        telling: None,
+        checking: None,
+        until: Instant::now(),
     };
     let served = host.serve(options.ttl, stop).await;
     host.fence.close();
@@ -185,7 +199,9 @@ impl Host {
         let mut asked = self.link.listen(names::ctl_host(&self.name)).await?;
         self.forget_devices().await?;
         let mut changes = self.devices.watch();
-        self.tell_devices().await?;
+        let (now, told) = self.telling().await;
+        told?;
+        self.told = now;
         let key = names::host_key(&self.name);
         let taken = Liveness::take(&self.link, key, self.own_advert(), ttl, Take::Over).await?;
         let Some(live) = taken else {
@@ -194,6 +210,7 @@ impl Host {
         let mut alive = live.alive();
         if let Alive::Until(moment) = *alive.borrow_and_update() {
             self.fence.open_until(moment);
+            self.until = moment;
         }
         let mut give_up: Option<Instant> = None;
         loop {
@@ -219,7 +236,7 @@ impl Host {
                 changed = alive.changed() => {
                     let now = alive.borrow_and_update().clone();
                     match (changed, now) {
-                        (Ok(()), Alive::Until(moment)) => self.alive_until(moment).await?,
+                        (Ok(()), Alive::Until(moment)) => self.alive_until(moment),
                         (Ok(()), Alive::Taken(by)) => return Err(FarmError::Taken(by)),
                         (Err(_), _) => return Err(FarmError::Taken("it ended".to_owned())),
                     }
@@ -242,18 +259,23 @@ impl Host {
                     let answer = self.answer(&message.payload, &live);
                     if let Some(reply) = message.reply {
                         let answer = serde_json::to_vec(&answer).unwrap_or_default();
-                        self.link.tell(reply.to_string(), answer).await;
+                        let link = self.link.clone();
+                        tokio::spawn(async move { link.tell(reply.to_string(), answer).await });
                     }
                 }
-                Ok(()) = changes.changed() => {
+                Ok(()) = changes.changed(), if self.telling.is_none() => {
                     changes.mark_unchanged();
-                    match self.tell_devices().await {
-                        // Told once the server is back.
-                        Err(FarmError::Silent { .. }) => changes.mark_changed(),
-                        told => told?,
-                    }
+                    let telling = tokio::spawn(self.telling());
+                    self.telling = Some(AbortOnDropHandle::new(telling));
                     self.fit_capacity(&live);
                 }
+                (now, told) = finished(&mut self.telling) => match told {
+                    Ok(()) => self.told = now,
+                    // Told once the server is back.
+                    Err(FarmError::Silent { .. }) => changes.mark_changed(),
+                    Err(error) => return Err(error),
+                },
+                gone = finished(&mut self.checking) => self.checked(gone)?,
                 Some(ended) = self.sessions.join_next_with_id() => self.ended(ended),
             }
             self.close_runs();
@@ -284,29 +306,42 @@ impl Host {
 
     /// We are certain to be taken for alive until then. After a lapse nobody knows what became of the
     /// leases meanwhile: they are read again before anything reaches a device.
-    async fn alive_until(&mut self, moment: Instant) -> Result<(), FarmError> {
-        if !self.fence.is_open() {
-            self.fence.close();
-            let held: Vec<_> = self
-                .running
-                .iter()
-                .map(|(device, running)| (device.clone(), running.token))
-                .collect();
-            for (device, token) in held {
-                let key = names::device_key(&self.key(&device));
+    fn alive_until(&mut self, moment: Instant) {
+        let before = std::mem::replace(&mut self.until, moment);
+        if self.fence.is_open() {
+            self.fence.open_until(moment);
+            return;
+        }
+        self.fence.close();
+        if self.checking.is_some() && Instant::now() < before {
+            // There was no lapse since they are being read.
+            return;
+        }
+        let held: Vec<_> = (self.running.iter())
+            .map(|(device, running)| {
+                let key = names::device_key(&self.key(device));
                 let subject = names::key_subject(names::LEASES, &key);
-                let last = match self.link.last(&subject).await {
-                    // The fence stays closed; after the next sign of life it is tried again.
-                    Err(FarmError::Silent { .. }) => return Ok(()),
-                    last => last?,
-                };
-                if last.is_none_or(|last| last.sequence != token) {
-                    self.abort(&device);
-                }
+                (subject, (device.clone(), running.token))
+            })
+            .collect();
+        let checking = tokio::spawn(taken_back(self.link.clone(), held));
+        self.checking = Some(AbortOnDropHandle::new(checking));
+    }
+
+    /// The leases were read again.
+    fn checked(&mut self, gone: Result<Vec<Held>, FarmError>) -> Result<(), FarmError> {
+        let gone = match gone {
+            // The fence stays closed; after the next sign of life it is tried again.
+            Err(FarmError::Silent { .. }) => return Ok(()),
+            gone => gone?,
+        };
+        for (device, token) in gone {
+            if (self.running.get(&device)).is_some_and(|running| running.token == token) {
+                self.abort(&device);
             }
         }
-        if Instant::now() < moment {
-            self.fence.open_until(moment);
+        if Instant::now() < self.until {
+            self.fence.open_until(self.until);
         }
         Ok(())
     }
@@ -488,6 +523,7 @@ async fn refuse(link: Link, device: DeviceKey, lease: Lease) {
             blame: Blame::Device,
             cause: format!("{} is not there any more", device.device),
             hint: None,
+            unstarted: Vec::new(),
         },
         items: 0,
     };
@@ -495,6 +531,35 @@ async fn refuse(link: Link, device: DeviceKey, lease: Lease) {
     let end = serde_json::to_vec(&end).unwrap_or_default();
     if let Err(error) = link.put_if(&subject, 0, end.into(), None).await {
         tracing::warn!(%error, "a session that cannot be carried out here waits");
+    }
+}
+
+/// Those of some leases that are not there any more.
+async fn taken_back(link: Link, held: Vec<(String, Held)>) -> Result<Vec<Held>, FarmError> {
+    let mut gone = Vec::new();
+    for (subject, (device, token)) in held {
+        let last = link.last(&subject).await?;
+        if last.is_none_or(|last| last.sequence != token) {
+            gone.push((device, token));
+        }
+    }
+    Ok(gone)
+}
+
+/// What a task came to; never without one. One that panicked has panicked here.
+async fn finished<T>(task: &mut Option<AbortOnDropHandle<T>>) -> T {
+    let Some(running) = task else {
+        return std::future::pending().await;
+    };
+    let ended = running.await;
+    *task = None;
+    match ended {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            // Nobody aborts it but who drops it.
+            Err(_) => std::future::pending().await,
+        },
     }
 }
 

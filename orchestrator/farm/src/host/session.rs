@@ -42,24 +42,37 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
         session: granted.session.clone(),
         host: granted.device.host.clone(),
     };
-    let (sink, sending) = output::output(link, to.clone(), granted.device.clone());
+    let (sink, mut sending) = output::output(link, to.clone(), granted.device.clone());
     let walked = walk(link, runs, &granted, SessionOutput::elsewhere(sink));
     // A bug of ours must not leave the device busy for ever.
-    let outcome = match AssertUnwindSafe(walked).catch_unwind().await {
-        Ok(outcome) => outcome,
-        Err(_) => host_failed("packtrain panicked on its host".to_owned()),
-    };
-    let outcome = match outcome {
-        // Not by its run, which could not tell it from that.
-        Outcome::Cancelled { .. } if granted.drained.is_cancelled() => Outcome::Infrastructure {
-            blame: Blame::HostDrained,
-            cause: format!("its host {} was drained", to.host),
-            hint: None,
+    let mut walked = Box::pin(AssertUnwindSafe(walked).catch_unwind());
+    let ended = tokio::select! {
+        biased;
+        outcome = &mut walked => sending.finish().await.map(|items| (outcome, items)),
+        sent = sending.finish() => match sent {
+            Ok(items) => Ok((walked.as_mut().await, items)),
+            Err(why) => Err(why),
         },
-        outcome => outcome,
     };
-    let items = sending.finish().await;
-    let end = End::Settled { outcome, items };
+    // When nobody hears of what it does, it ends here.
+    drop(walked);
+    let end = match ended {
+        Ok((Ok(outcome), items)) => End::Settled {
+            outcome: drained(outcome, &granted),
+            items,
+        },
+        Ok((Err(_), items)) => End::Settled {
+            outcome: host_failed("packtrain panicked on its host".to_owned()),
+            items,
+        },
+        Err(why) => {
+            tracing::warn!(session = %to.session, why, "its events do not reach its run");
+            End::Lost {
+                blame: Blame::Host,
+                cause: format!("its events did not reach its run: {why}"),
+            }
+        }
+    };
     let subject = names::end(&to.run, &to.session, &to.host);
     let end = written(link, &end).await;
     loop {
@@ -75,6 +88,20 @@ pub(super) async fn carry_out(link: &Link, runs: &Runs, granted: Granted) {
                 break;
             }
         }
+    }
+}
+
+/// An outcome that its host is the cause of, as its run is to hear of it.
+fn drained(outcome: Outcome, granted: &Granted) -> Outcome {
+    match outcome {
+        // Not by its run, which could not tell it from that.
+        Outcome::Cancelled { .. } if granted.drained.is_cancelled() => Outcome::Infrastructure {
+            blame: Blame::HostDrained,
+            cause: format!("its host {} was drained", granted.device.host),
+            hint: None,
+            unstarted: Vec::new(),
+        },
+        outcome => outcome,
     }
 }
 
@@ -140,5 +167,6 @@ fn host_failed(cause: String) -> Outcome {
         blame: Blame::Host,
         cause,
         hint: None,
+        unstarted: Vec::new(),
     }
 }

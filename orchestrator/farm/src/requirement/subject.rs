@@ -189,6 +189,10 @@ fn has_of(subject: &Subject<'_>, attribute: &Attribute) -> String {
                 .collect(),
         ),
         Attribute::Tool => list("tool", subject.advert.tools.clone()),
+        Attribute::Has => match subject.advert.has.as_slice() {
+            [] => format!("{} names no programs", subject.host),
+            programs => format!("{} has {}", subject.host, programs.join(", ")),
+        },
         Attribute::Width => format!("it has {}", info.screen.width),
         Attribute::Height => format!("it has {}", info.screen.height),
         Attribute::LabelAt(key) => match label_at(subject, key) {
@@ -244,6 +248,7 @@ fn compares(
         Attribute::Model => text(&info.model),
         Attribute::Driver => text(&info.driver),
         Attribute::Tool => any(&subject.advert.tools),
+        Attribute::Has => any(&subject.advert.has),
         Attribute::Label => any(&subject.labels),
         Attribute::LabelAt(key) => label_at(subject, key).is_some_and(text),
         Attribute::Os => subject

@@ -36,6 +36,7 @@ fn device(
         api: None,
         labels: BTreeMap::from([("lab".to_owned(), "berlin".to_owned())]),
         tools: vec!["acme_login".to_owned()],
+        has: Vec::new(),
         out_of_service: None,
     };
     let key = DeviceKey {
@@ -285,7 +286,7 @@ fn mistakes_are_shown_where_they_are() {
     assert_eq!(
         error("ios & platfrom=web"),
         "unknown attribute `platfrom` at column 7 of `ios & platfrom=web`: did you mean `platform`? there are \
-         platform, classifier, device, host, model, os, api, driver, label, tool, width, height, and \
+         platform, classifier, device, host, model, os, api, driver, label, tool, has, width, height, and \
          `label=<key>:<value>`"
     );
     assert!(error("room>3").contains("unknown attribute `room`"));
@@ -327,4 +328,18 @@ proptest! {
             prop_assert_eq!(Requirement::parse(&written).map_err(|error| error.to_string()), Ok(requirement));
         }
     }
+}
+
+#[test]
+fn a_device_is_asked_for_the_programs_of_its_host() {
+    let (key, mut bare) = pixel();
+    bare.has = vec!["node".to_owned(), "python3".to_owned()];
+    let subject = Subject::new(&key, &bare);
+    let matches = |text: &str| text.parse::<Requirement>().unwrap().matches(&subject);
+    assert!(matches("has=python3 & has=node"));
+    assert!(!matches("has=bun") && matches("has!=bun"));
+    assert_eq!(
+        "has=python3".parse::<Requirement>().unwrap().to_string(),
+        "has=python3"
+    );
 }

@@ -28,7 +28,7 @@ pub(super) enum Said {
     Ended(HostName, End),
     /// A host's word that nobody can read.
     Unreadable(HostName, String),
-    /// Nothing more will be said.
+    /// Its grant cannot be read.
     Broken(String),
 }
 
@@ -56,6 +56,8 @@ enum Slot {
     /// What was said before the session was asked for: by an earlier process of the run.
     Early(Vec<Dated>),
     Open(mpsc::Sender<Dated>),
+    /// Nothing of it is wanted any more, and a host may still tell of it.
+    Left,
 }
 
 impl Router {
@@ -88,23 +90,14 @@ impl Router {
         }
     }
 
-    /// Everything that is and was said of a session.
+    /// Everything that is and was said of a session; it ends when nothing more can be said.
     pub(super) fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
-        let mut known = self.sessions.known();
-        let early = match known.sessions.remove(session) {
-            Some(Slot::Early(early)) => early,
-            Some(Slot::Open(_)) | None => Vec::new(),
-        };
-        let (tell, said) = mpsc::channel(QUEUED.max(early.len() + 1));
-        for message in early {
-            // There is room for all of them.
-            let _ = tell.try_send(message);
-        }
-        if let Some(why) = &known.broken {
-            let _ = tell.try_send((None, Said::Broken(why.clone())));
-        }
-        known.sessions.insert(session.clone(), Slot::Open(tell));
-        said
+        self.sessions.listen(session)
+    }
+
+    /// Why nothing more is said of any session, if so.
+    pub(super) fn broken(&self) -> Option<String> {
+        self.sessions.known().broken.clone()
     }
 
     /// When the first was said of any session, by the server's clock.
@@ -114,13 +107,34 @@ impl Router {
 
     /// Nothing more is wanted of a session.
     pub(super) fn leave(&self, session: &SessionId) {
-        self.sessions.known().sessions.remove(session);
+        self.sessions.leave(session);
     }
 }
 
 impl Sessions {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn listen(&self, session: &SessionId) -> mpsc::Receiver<Dated> {
+        let mut known = self.known();
+        let early = match known.sessions.remove(session) {
+            Some(Slot::Early(early)) => early,
+            Some(Slot::Open(_) | Slot::Left) | None => Vec::new(),
+        };
+        let (tell, said) = mpsc::channel(QUEUED.max(early.len() + 1));
+        for message in early {
+            // There is room for all of them.
+            let _ = tell.try_send(message);
+        }
+        if known.broken.is_none() {
+            known.sessions.insert(session.clone(), Slot::Open(tell));
+        }
+        said
+    }
+
+    fn leave(&self, session: &SessionId) {
+        self.known().sessions.insert(session.clone(), Slot::Left);
     }
 
     async fn say(&self, session: SessionId, said: Dated) {
@@ -137,6 +151,7 @@ impl Sessions {
                     return;
                 }
                 Slot::Open(tell) => tell.clone(),
+                Slot::Left => return,
             }
         };
         // The session may have ended.
@@ -146,11 +161,8 @@ impl Sessions {
     fn break_off(&self, why: &str) {
         let mut known = self.known();
         known.broken = Some(why.to_owned());
-        for slot in known.sessions.values() {
-            if let Slot::Open(tell) = slot {
-                let _ = tell.try_send((None, Said::Broken(why.to_owned())));
-            }
-        }
+        // Without a sender each session reads what is queued, and then that this was all.
+        known.sessions.clear();
     }
 }
 
@@ -196,6 +208,44 @@ mod tests {
             at: Utc::now(),
             nonce: None,
         }
+    }
+
+    fn word(number: usize) -> Dated {
+        let host = "mac-1".parse().unwrap();
+        (None, Said::Unreadable(host, number.to_string()))
+    }
+
+    #[tokio::test]
+    async fn what_is_said_of_a_session_that_was_left_is_not_kept() {
+        let sessions = Sessions::default();
+        let session = SessionId("s1".to_owned());
+        let mut said = sessions.listen(&session);
+        sessions.say(session.clone(), word(1)).await;
+        assert!(said.recv().await.is_some());
+        sessions.leave(&session);
+        for number in 0..1_000 {
+            sessions.say(session.clone(), word(number)).await;
+        }
+        assert!(matches!(sessions.known().sessions[&session], Slot::Left));
+        assert!(said.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_session_hears_that_the_farm_broke_off_however_much_it_has_to_read_before() {
+        let sessions = Sessions::default();
+        let session = SessionId("s1".to_owned());
+        let mut said = sessions.listen(&session);
+        for number in 0..QUEUED {
+            sessions.say(session.clone(), word(number)).await;
+        }
+        sessions.break_off("forbidden");
+        for _ in 0..QUEUED {
+            assert!(said.recv().await.is_some());
+        }
+        assert!(said.recv().await.is_none());
+        assert_eq!(sessions.known().broken.as_deref(), Some("forbidden"));
+        let mut late = sessions.listen(&SessionId("s2".to_owned()));
+        assert!(late.recv().await.is_none());
     }
 
     #[test]

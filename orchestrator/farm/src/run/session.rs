@@ -1,7 +1,7 @@
 //! One session on the farm, from asking for it to its end.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use chrono::Utc;
 use packtrain_engine::{
     ArtifactContent, DeviceRequirement, NewArtifact, SessionOrder, SessionOutput, SessionStop,
 };
-use packtrain_model::{Blame, Failure, Outcome, RunEvent, SessionId};
+use packtrain_model::{Blame, Failure, Outcome, PlannedSession, RunEvent, SessionId};
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -50,8 +50,13 @@ pub(super) async fn carry_out(
         told: Told::default(),
         is_given_up: false,
         started: false,
+        was_aside: Vec::new(),
     };
-    let outcome = session.live(&mut said, &stop, turn).await;
+    let mut outcome = session.live(&mut said, &stop, turn).await;
+    if let Some(grant) = &session.grant {
+        let host = &grant.device.host;
+        inner.learn_of_sources(&session.order, host, &session.was_aside, &mut outcome);
+    }
     // Who was asleep hears first what was said to another process of the run, and then of that process.
     tokio::select! {
         () = inner.certain() => {}
@@ -89,6 +94,8 @@ struct Session<'a> {
     is_given_up: bool,
     /// Whether the journal has its start.
     started: bool,
+    /// The hosts that the run did without, and had tried it on, when it was asked for.
+    was_aside: Vec<HostName>,
 }
 
 impl Session<'_> {
@@ -128,7 +135,9 @@ impl Session<'_> {
                 biased;
                 next = said.recv() => {
                     let Some((at, next)) = next else {
-                        return self.give_up("the farm's messages ended".to_owned()).await;
+                        let why = self.inner.router.broken();
+                        let why = why.unwrap_or_else(|| "the farm's messages ended".to_owned());
+                        return self.give_up(why).await;
                     };
                     if let Some(at) = at {
                         self.told.said(at);
@@ -167,8 +176,9 @@ impl Session<'_> {
     }
 
     /// Puts the demand where the broker finds it, once: an earlier process of the run may have.
-    async fn ask(&self, mut turn: Turn) -> Result<(), Outcome> {
+    async fn ask(&mut self, mut turn: Turn) -> Result<(), Outcome> {
         turn.come().await;
+        self.was_aside = self.inner.tried_aside(&self.order.session);
         let order = &self.order;
         let stored = self.inner.trail(&order.trail).await;
         let (trail, path) = stored.map_err(host_failed)?;
@@ -212,13 +222,14 @@ impl Session<'_> {
         let base = base(&order.session);
         let avoid = {
             let avoid = self.inner.avoid.lock();
-            let avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
+            let avoid = avoid.unwrap_or_else(PoisonError::into_inner);
             avoid.get(base).cloned().unwrap_or_default()
         };
         let demand = OrderedDemand {
             demand: Demand {
                 on: on.clone(),
-                spread: format!("{}", order.planned.trail),
+                spread: spread(&order.planned),
+                own: order.planned.device.as_ref().and_then(DeviceKey::named),
                 requeued: order.attempt.0 > 1,
                 avoid: avoid.devices,
                 avoid_hosts: avoid.hosts,
@@ -237,6 +248,9 @@ impl Session<'_> {
     async fn take_in(&mut self, said: Said) -> Option<Outcome> {
         match said {
             Said::Granted(grant) => {
+                if !grant.replaces {
+                    self.order.planned.device = Some(grant.device.public());
+                }
                 self.grant = Some(grant);
                 self.told.granted();
                 for said in std::mem::take(&mut self.early) {
@@ -365,6 +379,9 @@ impl Session<'_> {
                         RunEvent::SessionFinished { .. } | RunEvent::SessionWillRetry { .. }
                     );
                     let starts = matches!(event, RunEvent::SessionStarted { .. });
+                    if let RunEvent::SessionStarted { planned, .. } = &mut event {
+                        planned.clone_from(&self.order.planned);
+                    }
                     if is_hosts
                         && starts != self.started
                         && event.session() == Some(&self.order.session)
@@ -426,6 +443,7 @@ impl Session<'_> {
             blame,
             cause,
             hint: None,
+            unstarted: Vec::new(),
         }
     }
 
@@ -442,13 +460,11 @@ impl Session<'_> {
         };
         let mut device = grant.info.clone();
         device.id = grant.device.public();
-        let mut planned = self.order.planned.clone();
-        planned.device = Some(device.id.clone());
         self.started = true;
         self.output
             .record(RunEvent::SessionStarted {
                 session: self.order.session.clone(),
-                planned,
+                planned: self.order.planned.clone(),
                 attempt: self.order.attempt,
                 device,
             })
@@ -459,7 +475,7 @@ impl Session<'_> {
 impl Inner {
     fn avoid(&self, session: &SessionId, device: DeviceKey, is_host: bool) {
         let avoid = self.avoid.lock();
-        let mut avoid = avoid.unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut avoid = avoid.unwrap_or_else(PoisonError::into_inner);
         let avoid = avoid.entry(base(session).to_owned()).or_default();
         if is_host {
             avoid.hosts.push(device.host.clone());
@@ -467,10 +483,60 @@ impl Inner {
         avoid.devices.push(device);
     }
 
+    /// Learns where tool sources start. One that does not start on a host is the host's fault: it is tried
+    /// on another, unless it starts nowhere, or there is no other.
+    fn learn_of_sources(
+        &self,
+        order: &SessionOrder,
+        host: &HostName,
+        was_aside: &[HostName],
+        outcome: &mut Outcome,
+    ) {
+        let mut starts = self.starts.lock().unwrap_or_else(PoisonError::into_inner);
+        match outcome {
+            Outcome::Passed | Outcome::Failed(_) => starts.worked(order.planned.trail, host),
+            Outcome::Infrastructure {
+                blame, unstarted, ..
+            } if *blame == Blame::Source && !unstarted.is_empty() => {
+                let is_hosts = starts.failed(order.planned.trail, host, unstarted);
+                if is_hosts && !was_aside.contains(host) {
+                    *blame = Blame::Host;
+                }
+            }
+            Outcome::Infrastructure { .. }
+            | Outcome::Cancelled { .. }
+            | Outcome::Skipped { .. }
+            | Outcome::NeedsAgent { .. } => return,
+        }
+        let aside = starts.set_aside();
+        drop(starts);
+        if self.advert().set_aside != aside {
+            self.say(|advert| advert.set_aside = aside);
+        }
+    }
+
+    /// The hosts that the run does without, of those that lost the session before.
+    fn tried_aside(&self, session: &SessionId) -> Vec<HostName> {
+        let avoid = self.avoid.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tried = avoid
+            .get(base(session))
+            .map_or_else(Vec::new, |avoid| avoid.hosts.clone());
+        drop(avoid);
+        let aside = &self.advert().set_aside;
+        tried.retain(|host| aside.contains(host));
+        tried
+    }
+
     /// Says that a session is not waited for any more, whatever its host still does.
     fn give_up(&self, session: &SessionId) {
         self.say(|advert| advert.given_up.push(session.clone()));
     }
+}
+
+/// The word of sessions that each want a device of their own: of one trail in one configuration.
+fn spread(planned: &PlannedSession) -> String {
+    let kind = (planned.trail, &planned.cell, planned.repeat);
+    serde_json::to_string(&kind).unwrap_or_default()
 }
 
 /// A demand, if the server takes one of its size.
@@ -521,6 +587,7 @@ impl Unfit {
             blame: Blame::Configuration,
             cause: self.cause,
             hint: self.hint,
+            unstarted: Vec::new(),
         }
     }
 }
@@ -530,12 +597,38 @@ fn host_failed(cause: String) -> Outcome {
         blame: Blame::Host,
         cause,
         hint: None,
+        unstarted: Vec::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use packtrain_model::Cell;
+
     use super::*;
+
+    #[test]
+    fn sessions_of_a_trail_are_spread_by_their_configuration() {
+        let planned = |value: &str, repeat| PlannedSession {
+            trail: 1,
+            cell: Cell([("locale".to_owned(), value.to_owned())].into()),
+            repeat,
+            ..PlannedSession::default()
+        };
+        let words = [
+            PlannedSession::default(),
+            planned("de", None),
+            planned("fr", None),
+            planned("fr", Some(1)),
+            planned("fr", Some(2)),
+        ]
+        .map(|planned| spread(&planned));
+        let different: BTreeSet<&String> = words.iter().collect();
+        assert_eq!(different.len(), words.len(), "{words:?}");
+        assert_eq!(spread(&planned("de", None)), words[1]);
+    }
 
     #[test]
     fn an_order_that_is_too_large_is_told_by_its_size_and_with_what_to_do() {

@@ -25,6 +25,8 @@ pub struct CheckUp {
     pub version: String,
     /// The streams that should be there.
     pub streams: Vec<StreamState>,
+    /// Why the server stores nothing, if so; `None` too when the role may not write.
+    pub not_storing: Option<String>,
     /// How far the server's clock is ahead of this computer's; `None` when it does not tell.
     pub clock_ahead: Option<TimeDelta>,
     /// What the role should be allowed and is not; `None` when the server does not tell.
@@ -80,6 +82,13 @@ pub async fn check_up(link: &Link, identity: Option<&Identity>) -> Result<CheckU
     };
     Ok(CheckUp {
         version: link.server_version(),
+        not_storing: match role {
+            Role::Viewer => None,
+            _ if !has_live => None,
+            Role::Broker | Role::Host | Role::Run | Role::Operator => {
+                link.check_store().await.err()
+            }
+        },
         hosts: match role {
             Role::Host => None,
             _ if !has_live => Some(Vec::new()),

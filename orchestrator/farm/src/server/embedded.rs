@@ -1,7 +1,7 @@
 //! A nats-server of our own, from its start to its end.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::error::ServerError;
 use super::find::NatsServer;
 use super::folder::{FarmFolder, FolderLock, write_private};
 use super::identity::Identity;
-use super::log::Said;
+use super::log::{Log, Said};
 use super::tls::{self, Certificates};
 use super::users::Users;
 use crate::link::Trust;
@@ -59,15 +59,23 @@ impl Listen {
 /// A nats-server that runs. Dropped, it is killed; see [`end`](Self::end).
 #[derive(Debug)]
 pub struct Embedded {
-    program: Program,
-    said: watch::Receiver<Said>,
+    pub(super) running: Mutex<Running>,
+    server: NatsServer,
+    said: watch::Sender<Said>,
     address: SocketAddr,
     pin: Option<String>,
     /// Held while the server reads it again.
     config: Mutex<ServerConfig>,
     config_file: PathBuf,
-    _reader: AbortOnDropHandle<()>,
+    log_file: PathBuf,
     _lock: FolderLock,
+}
+
+/// Its process, and what reads what that says.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) program: Program,
+    _reader: AbortOnDropHandle<()>,
 }
 
 impl Embedded {
@@ -102,34 +110,34 @@ impl Embedded {
         let config_file = folder.config_file();
         write_private(&config_file, &config.render())?;
 
-        let mut command = Command::new(&server.program);
-        command
-            .arg("-c")
-            .arg(&config_file)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        let mut program =
-            Program::spawn(command).map_err(|error| ServerError::DidNotStart(error.to_string()))?;
-        let (tx, mut said) = watch::channel(Said::default());
-        let output = program.stderr();
-        let reader = AbortOnDropHandle::new(tokio::spawn(async move {
-            if let Some(output) = output {
-                listen_to(output, &tx).await;
-            }
-            tx.send_modify(|said| said.ended = true);
-        }));
-        let address = ready(&mut said).await?;
+        let said = watch::Sender::default();
+        let log_file = folder.log_file();
+        let running = spawn(server, &config_file, &log_file, &said)?;
+        let address = ready(&mut said.subscribe()).await?;
         Ok(Self {
-            program,
+            running: Mutex::new(running),
+            server: server.clone(),
             said,
             address,
             pin: certificates.map(|made| made.pin),
             config: Mutex::new(config),
             config_file,
-            _reader: reader,
+            log_file,
             _lock: lock,
         })
+    }
+
+    /// Starts it again where it was, once it has ended by itself.
+    ///
+    /// # Errors
+    /// [`ServerError::DidNotStart`], or the configuration's file.
+    pub async fn restart(&self) -> Result<(), ServerError> {
+        let mut config = self.config.lock().await;
+        config.listen = Listen(self.address).words();
+        write_private(&self.config_file, &config.render())?;
+        let mut running = self.running.lock().await;
+        *running = spawn(&self.server, &self.config_file, &self.log_file, &self.said)?;
+        ready(&mut self.said.subscribe()).await.map(drop)
     }
 
     /// Where it listens.
@@ -179,10 +187,11 @@ impl Embedded {
         let mut config = self.config.lock().await;
         config.users = users;
         write_private(&self.config_file, &config.render())?;
-        let mut said = self.said.clone();
+        let mut said = self.said.subscribe();
         let before = said.borrow_and_update().reloads;
         let gone = || ServerError::DidNotReload("it has ended".to_owned());
-        let pid = self.program.id().and_then(|id| i32::try_from(id).ok());
+        let pid = self.running.lock().await.program.id();
+        let pid = pid.and_then(|id| i32::try_from(id).ok());
         kill(Pid::from_raw(pid.ok_or_else(gone)?), Signal::SIGHUP).map_err(|_| gone())?;
         let answered = said.wait_for(|said| said.reloads > before || said.ended);
         let answer = tokio::time::timeout(RELOAD_TIMEOUT, answered).await;
@@ -198,7 +207,7 @@ impl Embedded {
 
     /// Waits until it has ended by itself; answers its last complaint.
     pub async fn ended(&self) -> String {
-        let mut said = self.said.clone();
+        let mut said = self.said.subscribe();
         match said.wait_for(|said| said.ended).await {
             Ok(said) => complaint(&said),
             Err(_) => complaint(&Said::default()),
@@ -206,12 +215,13 @@ impl Embedded {
     }
 
     /// Lets it write what it has to the disk and end.
-    pub async fn end(mut self) {
-        self.program.terminate();
-        let ended = tokio::time::timeout(END_TIMEOUT, self.program.wait()).await;
+    pub async fn end(self) {
+        let mut program = self.running.into_inner().program;
+        program.terminate();
+        let ended = tokio::time::timeout(END_TIMEOUT, program.wait()).await;
         if ended.is_err() {
             tracing::warn!("nats-server did not end when asked to and is killed");
-            let _ = self.program.kill().await;
+            let _ = program.kill().await;
         }
     }
 }
@@ -238,10 +248,44 @@ fn complaint(said: &Said) -> String {
     words.unwrap_or("it ended without a word").to_owned()
 }
 
-async fn listen_to(output: impl AsyncRead + Unpin, said: &watch::Sender<Said>) {
+fn spawn(
+    server: &NatsServer,
+    config: &Path,
+    log: &Path,
+    said: &watch::Sender<Said>,
+) -> Result<Running, ServerError> {
+    let mut command = Command::new(&server.program);
+    command
+        .arg("-c")
+        .arg(config)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut program =
+        Program::spawn(command).map_err(|error| ServerError::DidNotStart(error.to_string()))?;
+    said.send_replace(Said::default());
+    let (tx, output, log) = (said.clone(), program.stderr(), log.to_owned());
+    let reader = AbortOnDropHandle::new(tokio::spawn(async move {
+        if let Some(output) = output {
+            listen_to(output, &log, &tx).await;
+        }
+        tx.send_modify(|said| said.ended = true);
+    }));
+    Ok(Running {
+        program,
+        _reader: reader,
+    })
+}
+
+/// Keeps what it says. A disk that is full loses lines, not the server.
+async fn listen_to(output: impl AsyncRead + Unpin, log: &Path, said: &watch::Sender<Said>) {
+    let mut log = Log::open(log).await;
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         tracing::debug!(line, "nats-server");
+        if let Some(log) = &mut log {
+            log.write(&line).await;
+        }
         said.send_modify(|said| said.hear(&line));
     }
 }

@@ -52,6 +52,11 @@ impl FarmFolder {
         self.path.join("nats-server.conf")
     }
 
+    /// What the server said, the latest last.
+    pub fn log_file(&self) -> PathBuf {
+        self.path.join("nats-server.log")
+    }
+
     /// Where the certificates are.
     pub fn tls(&self) -> PathBuf {
         tls::folder(&self.path)

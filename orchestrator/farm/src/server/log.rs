@@ -1,6 +1,55 @@
-//! What nats-server says on standard error, as far as it matters. Pure.
+//! What nats-server says on standard error: as far as it matters, and all of it in a file.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt as _;
+
+/// A log this long, in bytes, is put aside for a new one; the one before goes.
+const LONGEST_LOG: u64 = 4 * 1024 * 1024;
+
+/// The file of what it says.
+#[derive(Debug)]
+pub(super) struct Log {
+    path: PathBuf,
+    file: File,
+    length: u64,
+}
+
+impl Log {
+    /// The log at a path; `None` when it cannot be written.
+    pub(super) async fn open(path: &Path) -> Option<Self> {
+        let mut options = tokio::fs::OpenOptions::new();
+        let opened = options
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(path)
+            .await;
+        let opened = opened.inspect_err(|error| tracing::warn!(%error, "nats-server has no log"));
+        let file = opened.ok()?;
+        let length = file.metadata().await.map_or(0, |found| found.len());
+        Some(Self {
+            path: path.to_owned(),
+            file,
+            length,
+        })
+    }
+
+    /// Writes a line as far as the disk takes it.
+    pub(super) async fn write(&mut self, line: &str) {
+        if self.length > LONGEST_LOG {
+            let _ = tokio::fs::rename(&self.path, self.path.with_extension("log.1")).await;
+            if let Some(new) = Self::open(&self.path).await {
+                *self = new;
+            }
+        }
+        self.length += line.len() as u64 + 1;
+        let _ = self.file.write_all(format!("{line}\n").as_bytes()).await;
+        let _ = self.file.flush().await;
+    }
+}
 
 /// What is known of a server by what it said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,5 +1,4 @@
-//! Makes a run of a matrix up: one trail in many cells, what was seen at each step, and what a
-//! comparison says of it.
+//! Makes a run of a matrix up: one trail in many cells, what was seen, and what a comparison says.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -455,6 +454,7 @@ impl Maker {
                     blame: Blame::Device,
                     cause: "the browser crashed".to_owned(),
                     hint: None,
+                    unstarted: Vec::new(),
                 };
             }
             now += took;

@@ -232,6 +232,7 @@ impl Trail {
                         "check the cable; `packtrain devices --watch` shows when it is back"
                             .to_owned(),
                     ),
+                    unstarted: Vec::new(),
                 },
                 screen: Screen::Error,
             }),

@@ -2,7 +2,8 @@
 
 use packtrain_model::Outcome;
 
-use super::{Layout, grid};
+use super::{Layout, MANY_TRAILS, grid};
+use crate::again::again;
 use crate::compare::{Cluster, Comparison};
 use crate::headline::{counts, facts, headline, lacks_a_driver, notes};
 use crate::mark::Mark;
@@ -43,7 +44,7 @@ pub fn summary(view: &RunView, reports: &[ReportLink], layout: Layout) -> String
         if let Some(grid) = grid(trail, &comparison, layout) {
             text.push_str(&grid);
         }
-        text.push_str(&divergences(trail, &comparison, layout));
+        text.push_str(&divergences(view, trail, &comparison, layout));
         text.push('\n');
     }
     let flaky = flaky(view, layout);
@@ -70,7 +71,12 @@ pub fn summary(view: &RunView, reports: &[ReportLink], layout: Layout) -> String
 }
 
 /// Where devices left the way, by cluster; empty when all went well.
-pub fn divergences(trail: &TrailView, comparison: &Comparison, layout: Layout) -> String {
+pub fn divergences(
+    view: &RunView,
+    trail: &TrailView,
+    comparison: &Comparison,
+    layout: Layout,
+) -> String {
     let all = trail.sessions.len();
     let mut diverged = comparison.divergences();
     let mut text = match (diverged.next(), all) {
@@ -91,6 +97,14 @@ pub fn divergences(trail: &TrailView, comparison: &Comparison, layout: Layout) -
     };
     for cluster in comparison.divergences() {
         text.push_str(&divergence(trail, cluster, layout));
+        let first = cluster.sessions.first();
+        let first = first.and_then(|&place| trail.sessions.get(place));
+        // A run of many trails closes with these.
+        if let Some(session) = first.filter(|_| view.trails.len() <= MANY_TRAILS) {
+            let command = again(view, trail, session);
+            text.push_str(&layout.dim(&format!("     {command}")));
+            text.push('\n');
+        }
     }
     text
 }

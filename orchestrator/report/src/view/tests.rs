@@ -170,6 +170,7 @@ fn a_step_under_way_when_its_session_ended_shares_the_end() {
         blame: Blame::Device,
         cause: "device lost".to_owned(),
         hint: None,
+        unstarted: Vec::new(),
     };
     let view = view([
         started(vec![planned()]),
@@ -190,6 +191,7 @@ fn a_session_whose_device_was_never_ready_has_its_end() {
         blame: Blame::Device,
         cause: "no answer".to_owned(),
         hint: None,
+        unstarted: Vec::new(),
     };
     let view = view([
         started(vec![planned()]),

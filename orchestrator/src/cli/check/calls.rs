@@ -1,5 +1,6 @@
 //! What is wrong with the calls of a trail, found without a device.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use packtrain_config::Config;
@@ -10,16 +11,32 @@ use packtrain_model::source::Source;
 use packtrain_model::suggest::did_you_mean;
 use packtrain_model::trail::{Recorded, ToolCall, Trail, lineage};
 use packtrain_model::yaml::Value;
-use packtrain_tools::{Composed, Kind, Registry, Tool, check_selectors, is_template};
+use packtrain_tools::{
+    Composed, Registry, SelectorProblem, Tool, check_roles, check_selectors, is_template,
+};
 
+use crate::sources::{Scripted, scripted};
 use crate::trails;
 
 /// What the calls of trails can reach.
 pub(crate) struct Calls<'a> {
     pub(crate) registry: &'a Registry,
-    /// Whether tools may come from elsewhere, too.
-    pub(crate) has_sources: bool,
+    /// What is known of the tools of sources.
+    pub(crate) sources: SourceTools,
+    /// The tools that trailmaps have, known without starting them.
+    pub(crate) scripted: Scripted,
     pub(crate) working_directory: &'a Path,
+}
+
+/// What is known of the tools of sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SourceTools {
+    /// No source is configured.
+    None,
+    /// The registry has all of them.
+    Listed,
+    /// There may be more than the registry has.
+    Unheard,
 }
 
 impl<'a> Calls<'a> {
@@ -30,9 +47,29 @@ impl<'a> Calls<'a> {
     ) -> Self {
         Self {
             registry,
-            has_sources: !config.mcp_servers.is_empty(),
+            // What trailmaps have is known before they are started.
+            sources: match config
+                .mcp_servers
+                .iter()
+                .all(|source| source.trailmap.is_some())
+            {
+                true => SourceTools::None,
+                false => SourceTools::Unheard,
+            },
+            scripted: scripted(config),
             working_directory,
         }
+    }
+
+    /// The tools of trailmaps that a trail calls and that were not started, by trailmap.
+    pub(crate) fn of_trailmaps(&self, trail: &Trail) -> BTreeSet<(&Path, String)> {
+        let missing = calls(trail).filter(|(call, _)| self.registry.get(&call.name).is_none());
+        missing
+            .filter_map(|(call, _)| {
+                let (trailmap, _) = self.scripted.get(&call.name)?;
+                Some((trailmap.as_path(), call.name.clone()))
+            })
+            .collect()
     }
 
     /// Tools that do not exist or not for their device, and arguments that their tool refuses.
@@ -44,16 +81,29 @@ impl<'a> Calls<'a> {
                     let source = &trail.source;
                     self.check_call(call, tool.as_ref(), platform, source, &mut found);
                 }
+                None if self.sources != SourceTools::Listed
+                    && self.scripted.contains_key(&call.name) => {}
                 None => found.push(self.unknown(call, &trail.source)),
             }
         }
         found
     }
 
+    /// Names that several trailmaps give a tool.
+    pub(crate) fn ambiguous(&self) -> impl Iterator<Item = Diagnostic> {
+        self.scripted.values().filter_map(|(_, tool)| {
+            let source = Source::new(tool.file.to_string_lossy(), "");
+            let told = Diagnostic::error(&source, None, tool.unusable.clone()?);
+            Some(told.hint("every tool needs a name of its own".to_owned()))
+        })
+    }
+
     /// The same for the calls that a tool file is made of.
     pub(crate) fn check_tool(&self, composed: &Composed) -> Vec<Diagnostic> {
         let (source, mut found) = (composed.source(), Vec::new());
-        let unknown = |call: &&ToolCall| self.registry.get(&call.name).is_none();
+        let unknown = |call: &&ToolCall| {
+            self.registry.get(&call.name).is_none() && !self.scripted.contains_key(&call.name)
+        };
         let unknown = composed.calls().iter().filter(unknown);
         found.extend(unknown.map(|call| self.unknown(call, source)));
         for call in composed.sample_calls() {
@@ -68,6 +118,26 @@ impl<'a> Calls<'a> {
         found
     }
 
+    /// Roles, keys and other words of a trail's calls that are none of those there are.
+    pub(crate) fn unknown_words(&self, trail: &Trail) -> Vec<Diagnostic> {
+        let (source, mut found) = (&trail.source, Vec::new());
+        for (call, platform) in calls(trail) {
+            let Some(tool) = self.registry.get(&call.name) else {
+                continue;
+            };
+            let checked = tool.check(&call.args).err();
+            let unknown = checked.filter(|error| error.is_unknown_word);
+            found.extend(unknown.map(|error| error.diagnostic(source)));
+            let roles = check_roles(&call.args, platform.or(only(tool.as_ref())));
+            found.extend(
+                roles
+                    .into_iter()
+                    .map(|role| of_selector(role, call, source)),
+            );
+        }
+        found
+    }
+
     /// Tools that a run would call, that nobody has and that were probably meant to be built-in ones.
     pub(crate) fn misspelled(&self, plan: &Plan) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -75,7 +145,7 @@ impl<'a> Calls<'a> {
             .sessions
             .iter()
             .filter(|planned| planned.skip.is_none());
-        for planned in sessions.filter(|_| !self.has_sources) {
+        for planned in sessions.filter(|_| self.sources != SourceTools::Unheard) {
             let trail = &plan.trails[planned.trail];
             for device in planned.devices.iter().filter_map(|id| plan.device(id)) {
                 let lineage = lineage(&device.classifiers);
@@ -98,18 +168,27 @@ impl<'a> Calls<'a> {
 
     fn is_misspelled(&self, call: &ToolCall) -> bool {
         self.registry.get(&call.name).is_none()
-            && did_you_mean(&call.name, self.registry.names()).is_some()
+            && !self.scripted.contains_key(&call.name)
+            && self.meant(&call.name).is_some()
+    }
+
+    fn meant(&self, name: &str) -> Option<String> {
+        let scripted = self.scripted.keys().map(String::as_str);
+        did_you_mean(name, self.registry.names().chain(scripted))
     }
 
     fn unknown(&self, call: &ToolCall, source: &Source) -> Diagnostic {
         let message = format!("unknown tool `{}`", call.name);
         let mut told = Diagnostic::error(source, call.span, message);
-        let mut hint = "`packtrain tools` lists all tools; no tool source is configured";
-        if self.has_sources {
-            told.severity = Severity::Warning;
-            hint = "it must come from a tool source";
-        }
-        let meant = did_you_mean(&call.name, self.registry.names());
+        let hint = match self.sources {
+            SourceTools::None => "`packtrain tools` lists all tools; no tool source is configured",
+            SourceTools::Listed => "`packtrain tools` lists all tools; no tool source has this one",
+            SourceTools::Unheard => {
+                told.severity = Severity::Warning;
+                "it must come from a tool source"
+            }
+        };
+        let meant = self.meant(&call.name);
         told.hint(meant.unwrap_or_else(|| hint.to_owned()))
     }
 
@@ -132,9 +211,7 @@ impl<'a> Calls<'a> {
         let mut arguments = call.args.clone();
         for unknown in spec.take_unknown(&mut arguments) {
             let message = format!("unknown argument `{}` of `{name}`", unknown.name);
-            // As in a run: without it something else would be expected.
-            let is_mistake = spec.kind == Kind::Assertion && unknown.hint.is_some();
-            let told = if is_mistake {
+            let told = if spec.refuses(&unknown) {
                 Diagnostic::error
             } else {
                 Diagnostic::warning
@@ -147,15 +224,10 @@ impl<'a> Calls<'a> {
             error.hint.get_or_insert(usage);
             found.push(error.diagnostic(source));
         }
-        found.extend(check_selectors(&arguments).into_iter().map(|problem| {
-            let told = if problem.fatal {
-                Diagnostic::error
-            } else {
-                Diagnostic::warning
-            };
-            let span = problem.span.or(call.span);
-            told(source, span, problem.message).hint(problem.hint.to_owned())
-        }));
+        let on = platform.or(only(tool));
+        let problems = check_selectors(&arguments, on).into_iter();
+        let problems = problems.chain(check_roles(&arguments, on));
+        found.extend(problems.map(|problem| of_selector(problem, call, source)));
         let runs = spec
             .runs_trail
             .and_then(|key| arguments.as_mapping()?.get(key));
@@ -174,6 +246,24 @@ impl<'a> Calls<'a> {
             ),
         )
     }
+}
+
+/// The platform that a tool is for, when it is for one.
+fn only(tool: &dyn Tool) -> Option<Platform> {
+    match tool.spec().platforms.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+fn of_selector(problem: SelectorProblem, call: &ToolCall, source: &Source) -> Diagnostic {
+    let told = if problem.fatal {
+        Diagnostic::error
+    } else {
+        Diagnostic::warning
+    };
+    let span = problem.span.or(call.span);
+    told(source, span, problem.message).hint(problem.hint)
 }
 
 /// The calls of a trail, each with the platform of the devices that it is recorded for.

@@ -5,7 +5,7 @@ use std::path::Path;
 use packtrain_config::{ConfigError, Sources};
 use packtrain_model::diagnostic::Diagnostic;
 use packtrain_model::discover::Companion;
-use packtrain_model::source::{Source, Span};
+use packtrain_model::source::Source;
 use packtrain_model::yaml;
 use packtrain_tools::{Composed, Tool, Toolset, check_name};
 
@@ -36,10 +36,8 @@ pub(super) fn check(
         | Companion::Trailmap
         | Companion::Waypoint => {}
     }
-    let source = Source::new(name, text);
-    let read = yaml::read(&source);
-    if kind != Companion::Configuration || !read.problems.is_empty() {
-        return Ok(read.problems);
+    if kind != Companion::Configuration {
+        return Ok(yaml::read(&Source::new(name, text)).problems);
     }
     let loaded = packtrain_config::load(&Sources {
         start: calls.working_directory.to_owned(),
@@ -48,9 +46,7 @@ pub(super) fn check(
     });
     Ok(loaded
         .err()
-        .map(|error| told(&error, &source))
-        .into_iter()
-        .collect())
+        .map_or_else(Vec::new, ConfigError::into_diagnostics))
 }
 
 /// What is wrong with a tool file and with the calls in it.
@@ -77,23 +73,4 @@ fn misnamed(tool: &Composed) -> Option<Diagnostic> {
     };
     let told = told(tool.source(), tool.span(), problem.to_string());
     Some(told.hint(problem.hint().to_owned()))
-}
-
-fn told(error: &ConfigError, source: &Source) -> Diagnostic {
-    let (span, message) = match error {
-        ConfigError::Invalid(problem) => {
-            let place = source.position(problem.position.line, problem.position.column);
-            let key = problem.key.to_string();
-            let message = match key.as_str() {
-                "" => problem.message.clone(),
-                key => format!("{key}: {}", problem.message),
-            };
-            (Some(Span::at(place)), message)
-        }
-        ConfigError::Unreadable { .. }
-        | ConfigError::TooLarge { .. }
-        | ConfigError::Setting { .. }
-        | ConfigError::Inconsistent(_) => (None, error.to_string()),
-    };
-    Diagnostic::error(source, span, message).hint(error.hint().map(str::to_owned))
 }

@@ -9,7 +9,7 @@ use packtrain_farm::host::{Answer, Ask};
 use packtrain_farm::link::Link;
 use packtrain_farm::names;
 use packtrain_farm::server::Role;
-use packtrain_farm::wire::HostName;
+use packtrain_farm::wire::{DeviceKey, HostName};
 use packtrain_model::Exit;
 
 use super::{address, farm_error};
@@ -68,17 +68,12 @@ pub(super) fn drain(args: &DrainArgs, context: &Context) -> Result<Exit, CliErro
 
 /// `packtrain farm quarantine`.
 pub(super) fn quarantine(args: &QuarantineArgs, context: &Context) -> Result<Exit, CliError> {
-    let (name, host) = args.device.name().rsplit_once('@').ok_or_else(|| {
+    let DeviceKey { host, device } = DeviceKey::named(&args.device).ok_or_else(|| {
         CliError::misuse(format!("`{}` names no host", args.device))
             .hint("`packtrain farm devices` shows devices with their hosts: android/1@mac-1")
     })?;
-    let host: HostName = host
-        .parse()
-        .map_err(|error: packtrain_farm::wire::HostNameError| {
-            CliError::misuse(error.to_string())
-        })?;
     let ask = Ask::Quarantine {
-        device: DeviceId::new(args.device.platform(), name),
+        device,
         cause: (!args.undo).then(|| args.cause.clone()),
     };
     asked(&host, &ask, args.farm.as_deref(), context)?;

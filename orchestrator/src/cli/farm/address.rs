@@ -129,15 +129,26 @@ fn unknown(roles: &[Role]) -> CliError {
     let is_there = |role: &Role| access_file(*role).is_ok_and(|file| file.is_file());
     let others: Vec<_> = Role::ALL.into_iter().filter(is_there).collect();
     if others.is_empty() {
+        if farms().is_ok_and(|farms| farms.join("server").join("secret").is_file()) {
+            return CliError::infrastructure("the farm of this computer is not up")
+                .hint("`packtrain farm up` starts it");
+        }
         return CliError::misuse("this user knows no farm").hint(
             "`packtrain farm up` starts one here; `packtrain farm join URL TOKEN` joins another's",
         );
     }
+    // Nobody needs more than what is enough.
+    let enough = [Role::Viewer, Role::Run]
+        .iter()
+        .find(|role| roles.contains(role));
+    let role = enough.or(roles.first()).map_or("", |role| role.word());
     let (others, wanted) = (words(&others), words(roles));
     CliError::misuse(format!(
         "this needs the role {wanted} on the farm, and this user has {others}"
     ))
-    .hint("join once more, with a token of `packtrain farm token --role`")
+    .hint(format!(
+        "join once more, with a token of `packtrain farm token --role {role}`"
+    ))
 }
 
 /// The first of these roles that this user has.

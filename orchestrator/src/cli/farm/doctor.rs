@@ -8,7 +8,7 @@ use packtrain_farm::server::{CheckUp, Identity, Role, StreamState, check_up};
 use packtrain_model::Exit;
 use serde_json::json;
 
-use super::{address, farm_error};
+use super::{address, farm_error, not_storing};
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
 use crate::{render, runtime};
@@ -89,6 +89,9 @@ fn lines(checked: &CheckUp, identity: Option<&Identity>) -> Vec<Line> {
             ),
         ),
     }));
+    if let Some(why) = &checked.not_storing {
+        lines.push(well(false, not_storing(why)));
+    }
     lines.push(permissions(checked, identity));
     if let Some(ahead) = checked.clock_ahead {
         let milliseconds = ahead.num_milliseconds();
@@ -161,6 +164,7 @@ fn as_json(checked: &CheckUp, identity: Option<&Identity>, is_well: bool) -> Str
         "role": identity.map(|identity| identity.role),
         "name": identity.map(|identity| &identity.name),
         "streams": checked.streams.iter().map(stream).collect::<Vec<_>>(),
+        "not_storing": checked.not_storing,
         "lacking": checked.lacking,
         "clock_ahead_ms": checked.clock_ahead.map(|ahead| ahead.num_milliseconds()),
         "hosts": hosts,

@@ -9,13 +9,14 @@ use packtrain_farm::broker;
 use packtrain_farm::follow::{Followed, Follower};
 use packtrain_farm::link::Link;
 use packtrain_farm::names;
-use packtrain_farm::query::{self, Overview};
+use packtrain_farm::query::{self, Leased, Overview};
 use packtrain_farm::requirement::{Requirement, Subject};
+use packtrain_farm::server::Role;
 use packtrain_farm::wire::{DeviceAdvert, DeviceKey, OutOfService, Standing};
 use packtrain_model::Exit;
 use serde_json::{Value, json};
 
-use super::{address, farm_error};
+use super::{address, expression, farm_error, not_storing};
 use crate::cli::tools::columns;
 use crate::cli::{Context, Format};
 use crate::exit::CliError;
@@ -83,6 +84,15 @@ pub(super) fn run(what: What, args: &LookArgs, context: &Context) -> Result<Exit
         let looking = async {
             let link = Link::connect(&found.address, "packtrain farm").await;
             let link = link.map_err(|error| farm_error(&error))?;
+            if what == What::Hosts
+                && found
+                    .identity
+                    .as_ref()
+                    .is_none_or(|who| who.role != Role::Viewer)
+                && let Err(why) = link.check_store().await
+            {
+                render::say(&not_storing(&why));
+            }
             show(what, &link, args.which.format).await?;
             let mut changes = args.watch.then(|| Changes::of(what, &link));
             while let Some(changes) = &mut changes {
@@ -105,7 +115,10 @@ pub(super) fn run(what: What, args: &LookArgs, context: &Context) -> Result<Exit
 /// `packtrain farm why`.
 pub(super) fn why(args: &WhyArgs, context: &Context) -> Result<Exit, CliError> {
     let config = context.config(Flags::default())?.config;
-    let on = Requirement::parse(&args.on).map_err(|error| CliError::misuse(error.to_string()))?;
+    let on = expression(&args.on).map_err(|error| {
+        CliError::misuse(format!("invalid expression: {error}"))
+            .hint("`packtrain farm why --help` shows how it is written")
+    })?;
     runtime::block_on(async {
         let found = address::find(args.which.farm.as_deref(), &config.farm, &address::VIEWERS)?;
         let link = Link::connect(&found.address, "packtrain farm").await;
@@ -132,7 +145,7 @@ impl Changes {
         let hosts = || link.follow_keys(names::LIVE, &["host.*".to_owned()]);
         Self {
             followers: match what {
-                What::Devices => vec![all(names::DEVICES), hosts()],
+                What::Devices => vec![all(names::DEVICES), all(names::LEASES), hosts()],
                 What::Hosts => vec![hosts()],
                 What::Queue => vec![all(names::LEASES), all(names::LIVE)],
             },
@@ -174,16 +187,29 @@ async fn show(what: What, link: &Link, format: Format) -> Result<(), CliError> {
     let all = query::overview(link).await;
     let all = all.map_err(|error| farm_error(&error))?;
     match what {
-        What::Devices => show_devices(&all, format),
+        What::Devices => {
+            let leases = query::leases(link, &all.runs).await;
+            show_devices(&all, &leases.map_err(|error| farm_error(&error))?, format);
+        }
         What::Hosts | What::Queue => show_hosts(&all, format),
     }
     Ok(())
 }
 
-fn show_devices(all: &Overview, format: Format) {
+fn show_devices(all: &Overview, leases: &[Leased], format: Format) {
+    let leased = |key: &DeviceKey| leases.iter().find(|leased| leased.device == *key);
     match format {
         Format::Json => {
-            let devices: Vec<_> = all.devices.iter().map(|(key, d)| device(key, d)).collect();
+            let shown = |(key, d): &(DeviceKey, _)| {
+                let mut shown = device(key, d);
+                shown["busy"] = leased(key).map_or(Value::Null, |leased| {
+                    json!({
+                        "run": leased.run, "owner": owner(all, leased), "since": leased.since,
+                    })
+                });
+                shown
+            };
+            let devices: Vec<_> = all.devices.iter().map(shown).collect();
             render::out(&json!({ "schema_version": 1, "devices": devices }).to_string());
         }
         Format::Text if all.devices.is_empty() => render::say("no host of the farm has a device"),
@@ -205,7 +231,7 @@ fn show_devices(all: &Overview, format: Format) {
                         info.system.clone(),
                         size,
                         labels.collect::<Vec<_>>().join(" "),
-                        state(device),
+                        state(device, leased(key).map(|leased| busy(all, leased))),
                     ]
                 })
                 .collect();
@@ -239,12 +265,12 @@ fn show_hosts(all: &Overview, format: Format) {
                 })
                 .collect();
             let shown = json!({
-                "schema_version": 1, "hosts": hosts, "broker": all.has_broker,
+                "schema_version": 1, "hosts": hosts, "broker": all.broker.is_some(),
             });
             render::out(&shown.to_string());
         }
         Format::Text => {
-            if !all.has_broker {
+            if all.broker.is_none() {
                 render::say("no broker is at work: nothing is granted until one is");
             }
             if all.hosts.is_empty() {
@@ -355,8 +381,25 @@ fn device(key: &DeviceKey, device: &DeviceAdvert) -> Value {
     })
 }
 
-fn state(device: &DeviceAdvert) -> String {
-    reason(device).unwrap_or_else(|| "in service".to_owned())
+fn state(device: &DeviceAdvert, busy: Option<String>) -> String {
+    let state = reason(device).or(busy);
+    state.unwrap_or_else(|| "free".to_owned())
+}
+
+/// Who started the run that has a device; `None` when that is not alive.
+fn owner<'a>(all: &'a Overview, leased: &Leased) -> Option<&'a str> {
+    let run = all.runs.iter().find(|(run, _)| *run == leased.run);
+    run.map(|(_, advert)| advert.owner.as_str())
+}
+
+/// `busy since 14:03:20: ada@laptop, run 20261123-...`.
+fn busy(all: &Overview, leased: &Leased) -> String {
+    let since = leased
+        .since
+        .with_timezone(&chrono::Local)
+        .format("%H:%M:%S");
+    let owner = owner(all, leased).unwrap_or("nobody who is here");
+    format!("busy since {since}: {owner}, run {}", leased.run)
 }
 
 fn reason(device: &DeviceAdvert) -> Option<String> {

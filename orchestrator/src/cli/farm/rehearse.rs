@@ -52,6 +52,11 @@ pub(crate) struct RehearseArgs {
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sessions: u32,
 
+    /// Each phone runs the trail in each configuration of a matrix, of as many as make up the sessions; two
+    /// at least
+    #[arg(long)]
+    matrix: bool,
+
     /// How many steps a session has
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     steps: u32,
@@ -108,9 +113,8 @@ pub(crate) fn run(args: RehearseArgs, context: &Context) -> Result<Exit, CliErro
             let text = std::fs::read_to_string(&path).map_err(|error| {
                 CliError::misuse(format!("cannot read {}", path.display())).because(&error)
             })?;
-            Schedule::parse(&text, &path.display().to_string()).map_err(|error| {
-                CliError::misuse("the faults have a mistake").shown(error.to_string())
-            })?
+            Schedule::parse(&text, &path.display().to_string())
+                .map_err(|error| CliError::files("the faults have a mistake", vec![*error.0]))?
         }
         None => Schedule::of_each(ttl),
     };
@@ -138,6 +142,7 @@ async fn rehearse(
         devices: args.devices,
         hosts: args.hosts,
         brokers: args.brokers,
+        matrix: args.matrix,
         steps: args.steps,
         step_time: args.step_time.get(),
         ttl,

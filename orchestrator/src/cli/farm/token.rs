@@ -46,9 +46,16 @@ pub(crate) struct TokenArgs {
 /// `packtrain farm token`.
 pub(crate) fn run(args: &TokenArgs) -> Result<Exit, CliError> {
     if args.ttl.get() > LONGEST_TTL || args.ttl.get().is_zero() {
-        return Err(CliError::misuse("a token holds a week at most"));
+        return Err(CliError::misuse(
+            "invalid --ttl: expected more than 0 and a week at most",
+        ));
     }
     let folder = address::folder(args.dir.as_ref())?;
+    if !folder.path().join("secret").is_file() {
+        let path = folder.path().display();
+        return Err(CliError::misuse(format!("there is no farm in {path}"))
+            .hint("run it on the farm's computer; `packtrain farm up` starts a farm here"));
+    }
     let token = invite(&folder, args.role, args.ttl.get()).map_err(|error| server_error(&error))?;
     let url = std::fs::read_to_string(url_file(&folder)).ok();
     match args.format {

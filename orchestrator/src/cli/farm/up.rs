@@ -14,6 +14,7 @@ use packtrain_farm::server::{
 use packtrain_farm::wire::HostName;
 use packtrain_model::Exit;
 use serde_json::json;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{address, computer, farm_error, server_error, token};
@@ -25,6 +26,12 @@ use crate::{render, runtime};
 
 /// The port for clients when only an address is given.
 const DEFAULT_PORT: u16 = 4222;
+/// A server that ends earlier than this has a reason that a new start does not mend.
+const SHORT_LIFE: Duration = Duration::from_secs(60);
+/// How often in a row it may end so early.
+const MOST_SHORT_LIVES: u32 = 5;
+/// How long a server that did not start again is waited for before it is tried once more.
+const RESTART_GRACE: Duration = Duration::from_secs(2);
 /// How long broker and host may take to end.
 const END_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -238,10 +245,39 @@ impl<'a> Farm<'a> {
         };
         tokio::select! {
             ended = async { tokio::try_join!(broker, host, joining) } => ended.map(drop),
-            why = self.server.ended() => {
-                Err(CliError::infrastructure("the farm's nats-server has ended").cause(why))
-            }
+            error = self.keep_up() => Err(error),
             () = overdue => Err(CliError::infrastructure("the farm did not end in time")),
+        }
+    }
+
+    /// Starts the server again whenever it ends, until it ends too often.
+    async fn keep_up(&self) -> CliError {
+        let log = self.folder.log_file();
+        let gave_up = |why| {
+            CliError::infrastructure("the farm's nats-server has ended")
+                .cause(why)
+                .hint(format!("its log is {}", log.display()))
+        };
+        let mut short_lives = 0;
+        loop {
+            let begun = Instant::now();
+            let why = self.server.ended().await;
+            short_lives = match begun.elapsed() < SHORT_LIFE {
+                true => short_lives + 1,
+                false => 0,
+            };
+            if short_lives > MOST_SHORT_LIVES {
+                return gave_up(why);
+            }
+            render::say(&format!(
+                "the farm's nats-server has ended ({why}) and is started again; its log is {}",
+                log.display()
+            ));
+            if let Err(error) = self.server.restart().await {
+                // It counts as a short life.
+                tracing::warn!(%error, "nats-server did not start again");
+                tokio::time::sleep(RESTART_GRACE).await;
+            }
         }
     }
 

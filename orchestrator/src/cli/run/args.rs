@@ -142,7 +142,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) observe: Option<ScreenshotsArg>,
 
-    /// When to keep Playwright's trace of a session [default: failure]
+    /// When to keep Playwright's trace of a session [default: none]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) trace: Option<ScreenshotsArg>,
 
@@ -338,5 +338,41 @@ pub(crate) fn secret(text: &str) -> Result<(String, String), String> {
             Ok(value) => Ok((text.to_owned(), value)),
             Err(_) => Err(format!("the environment has no variable {text}")),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args as _;
+    use packtrain_config::{RunSettings, ScreenshotPolicy};
+
+    use super::RunArgs;
+
+    #[test]
+    fn flags_stand_under_their_heading_with_their_true_defaults() {
+        let command = RunArgs::augment_args(clap::Command::new("run"));
+        let flag = |name: &str| command.get_arguments().find(|flag| flag.get_id() == name);
+        let heading = |name: &str| flag(name).unwrap().get_help_heading();
+        for name in ["farm", "on", "count", "min_devices"] {
+            assert_eq!(heading(name), Some("On a farm"), "{name}");
+        }
+        for name in ["quiet", "lines", "summary", "single_file", "live", "open"] {
+            assert_eq!(heading(name), Some("What is shown"), "{name}");
+        }
+        assert_eq!(heading("retries"), None);
+        let defaults = RunSettings::default();
+        for (name, default) in [
+            ("screenshots", defaults.screenshots),
+            ("observe", defaults.observe),
+            ("trace", defaults.trace),
+        ] {
+            let word = match default {
+                ScreenshotPolicy::All => "all",
+                ScreenshotPolicy::Failure => "failure",
+                ScreenshotPolicy::None => "none",
+            };
+            let help = flag(name).unwrap().get_help().unwrap().to_string();
+            assert!(help.ends_with(&format!("[default: {word}]")), "{help}");
+        }
     }
 }

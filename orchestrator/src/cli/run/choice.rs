@@ -1,7 +1,7 @@
 //! Which of the planned sessions run: those that match, those that did not pass the last time, each
 //! several times, or one machine's part of all.
 
-mod last_failed;
+pub(super) mod last_failed;
 mod times;
 
 use std::path::PathBuf;

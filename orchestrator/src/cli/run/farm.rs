@@ -8,26 +8,29 @@ use clap::Args;
 use packtrain_config::Config;
 use packtrain_engine::{Anywhere, Plan};
 use packtrain_farm::bundle::{CollectOptions, Collected, collect};
-use packtrain_farm::link::Link;
-use packtrain_farm::query;
+use packtrain_farm::link::{Link, Trouble};
+use packtrain_farm::query::{self, Overview};
 use packtrain_farm::requirement::{Requirement, Subject};
 use packtrain_farm::run::{FarmHost, FarmRunOptions, Files};
-use packtrain_farm::wire::{Manifest, Resume, Standing};
+use packtrain_farm::wire::{HostAdvert, Manifest, Protocol, Resume, Standing};
 use packtrain_model::{Exit, RunId};
 use packtrain_tools::Registry;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::recording::{Recording, RunFolder};
 use super::{Devices, RunArgs, list, plan, requested};
-use crate::cli::farm::address;
+use crate::cli::farm::{address, expression, not_storing};
 use crate::cli::{Context, Workspace};
 use crate::exit::CliError;
 use crate::shutdown::Interrupts;
 use crate::{render, trails};
 
-/// How long the farm may be away without a word about it.
-const OUTAGE: Duration = Duration::from_secs(10);
+/// How long the farm may be in trouble without a word about it.
+const TROUBLE_GRACE: Duration = Duration::from_secs(2);
+/// How often it is looked for devices that have to be there.
+const DEVICES_POLL: Duration = Duration::from_millis(500);
 
 /// How a run asks a farm for devices.
 #[derive(Debug, Clone, Default, Args)]
@@ -78,6 +81,25 @@ pub(crate) struct Resumed {
     pub(crate) output: PathBuf,
 }
 
+/// Says which hosts are left out, and refuses what the farm's broker does not know.
+fn tell_versions(all: &Overview, on: &Requirement) -> Result<(), CliError> {
+    for (host, advert) in all.hosts.iter().filter(|(_, host)| !speaks(host)) {
+        render::say(&format!(
+            "farm: host {host} has version {} of the farm's protocol and this program {}, so its devices are \
+             left out: update the older one",
+            advert.protocol,
+            Protocol::CURRENT
+        ));
+    }
+    if let Some(Protocol(broker @ ..2)) = all.broker.filter(|_| on.asks_for_programs()) {
+        return Err(CliError::misuse(format!(
+            "the farm's broker does not know `has`: it has version {broker} of the farm's protocol"
+        ))
+        .hint("update the broker, or ask without `has`"));
+    }
+    Ok(())
+}
+
 /// Runs trails that are loaded on the devices of a farm.
 pub(super) async fn execute(
     mut args: RunArgs,
@@ -87,6 +109,7 @@ pub(super) async fn execute(
     interrupts: Interrupts,
 ) -> Result<Exit, CliError> {
     refuse_odd(&args)?;
+    requirement(&args)?;
     let given = args.farm.farm.clone().flatten();
     let address = address::of(given.as_deref(), &workspace.config)?;
     let link = interrupts
@@ -104,22 +127,58 @@ pub(super) async fn execute(
         args.farm.on = Some(on.clone());
     }
     let on = requirement(&args)?;
-    let all = query::overview(&link).await.map_err(farm_error)?;
-    let matching = all.devices.iter().filter(|(key, advert)| {
-        advert.out_of_service.is_none() && on.matches(&Subject::new(key, advert))
-    });
-    let devices = matching.map(|(key, advert)| {
-        let mut info = advert.info.clone();
-        info.id = key.public();
-        info
-    });
-    let devices: Vec<_> = devices.collect();
+    // Each device that there is gets sessions of its own: those that have to be there come first.
+    let least = (args.farm.min_devices).filter(|_| args.farm.count.is_none());
+    let limit = (workspace.config.run.time_limit).map(|limit| Instant::now() + limit.get());
+    let mut is_told = false;
+    let devices = loop {
+        let all = match query::overview(&link).await {
+            Ok(all) => all,
+            // A farm that is away for a moment comes back, as for a run that is under way.
+            Err(_) if is_told => Overview::default(),
+            Err(error) => return Err(farm_error(error)),
+        };
+        // Before it waits.
+        if !is_told {
+            tell_versions(&all, &on)?;
+        }
+        let matching = all.devices.iter().filter(|(key, advert)| {
+            let mut hosts = all.hosts.iter();
+            hosts.any(|(name, host)| *name == key.host && speaks(host) && !host.draining)
+                && advert.out_of_service.is_none()
+                && on.matches(&Subject::new(key, advert))
+        });
+        let devices = matching.map(|(key, advert)| {
+            let mut info = advert.info.clone();
+            info.id = key.public();
+            info
+        });
+        let devices: Vec<_> = devices.collect();
+        if devices.len() >= least.unwrap_or(0) as usize {
+            break devices;
+        }
+        if !std::mem::replace(&mut is_told, true) {
+            let there = devices.len();
+            render::say(&format!(
+                "farm: waiting: {there} devices match, fewer than it needs"
+            ));
+        }
+        if limit.is_some_and(|limit| Instant::now() >= limit) {
+            let over = "its time was over before as many devices were there as it needs";
+            return Err(CliError::infrastructure(over));
+        }
+        let pause = async {
+            tokio::time::sleep(DEVICES_POLL).await;
+            Ok(())
+        };
+        interrupts.interruptible(pause).await?;
+    };
     let Workspace {
         config,
         root,
         registry,
     } = workspace;
-    let planned = planned(
+    let mut planned = planned(
         &args,
         &config,
         &registry,
@@ -128,6 +187,8 @@ pub(super) async fn execute(
         None,
         context,
     )?;
+    // What waiting has left of it.
+    planned.options.time_limit = limit.map(|limit| limit.duration_since(Instant::now()));
     if args.choice.list || planned.sessions.is_empty() {
         if args.choice.list {
             list::print(&planned, args.format);
@@ -243,7 +304,7 @@ async fn carry_out(
         resumed,
     };
     let run = plan.run.clone();
-    let connection = link.clone();
+    let outages = AbortOnDropHandle::new(tokio::spawn(tell_of_outages(link.clone())));
     let begun = async {
         let begun = FarmHost::begin(link, options, manifest, files).await;
         begun.map_err(farm_error)
@@ -259,7 +320,6 @@ async fn carry_out(
     let folder = RunFolder::create(config, &run, context.color)?;
     let recording = Recording::begin(&args, folder, context, &interrupts).await?;
     let telling = AbortOnDropHandle::new(tokio::spawn(tell(farm.standing())));
-    let outages = AbortOnDropHandle::new(tokio::spawn(tell_of_outages(connection)));
     let elsewhere = async { carried_on(&run, &farm.until_taken().await) };
     let host = Arc::new(farm.clone());
     let recorded = recording.run_until(plan, host, elsewhere).await;
@@ -313,26 +373,39 @@ async fn tell(mut standing: watch::Receiver<Option<Standing>>) {
     }
 }
 
-/// Says when the farm does not answer for a while, and when it does again.
+/// Says when the farm is in trouble for a while, and when it is not any more.
 pub(crate) async fn tell_of_outages(link: Link) {
-    let mut connected = link.connected();
+    let mut trouble = link.trouble();
+    let mut said = None;
     loop {
-        if connected.wait_for(Option::is_none).await.is_err() {
+        let now = trouble.borrow_and_update().clone();
+        let lasts = tokio::time::timeout(TROUBLE_GRACE, trouble.changed()).await;
+        match lasts {
+            Ok(Ok(())) => continue,
+            Ok(Err(_)) => return,
+            Err(_) => {}
+        }
+        if now != said {
+            let servers = link.servers();
+            render::say(&match &now {
+                None => "farm: all is well again".to_owned(),
+                Some(Trouble::Away) => format!("farm: no answer from {servers}; still trying"),
+                Some(Trouble::NotAllowedIn) => {
+                    format!("farm: {servers} does not let us in any more; still trying")
+                }
+                Some(Trouble::NotStoring(why)) => format!("farm: {}", not_storing(why)),
+            });
+            said = now;
+        }
+        if trouble.changed().await.is_err() {
             return;
         }
-        let back = connected.wait_for(Option::is_some);
-        if tokio::time::timeout(OUTAGE, back).await.is_ok() {
-            continue;
-        }
-        render::say(&format!(
-            "farm: no answer from {}; still trying",
-            link.servers()
-        ));
-        if connected.wait_for(Option::is_some).await.is_err() {
-            return;
-        }
-        render::say("farm: connected again");
     }
+}
+
+/// Whether a host reads what this program writes.
+const fn speaks(host: &HostAdvert) -> bool {
+    Protocol::CURRENT.works_with(host.protocol)
 }
 
 fn planned(
@@ -358,8 +431,10 @@ fn planned(
 }
 
 fn requirement(args: &RunArgs) -> Result<Requirement, CliError> {
-    let text = args.farm.on.as_deref().unwrap_or_default();
-    Requirement::parse(text).map_err(|error| {
+    let Some(text) = &args.farm.on else {
+        return Ok(Requirement::default());
+    };
+    expression(text).map_err(|error| {
         CliError::misuse(format!("`--on` makes no sense: {error}"))
             .hint("`packtrain farm why --help` shows how it is written")
     })

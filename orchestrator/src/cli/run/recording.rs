@@ -22,7 +22,8 @@ use crate::opener;
 use crate::render::{self, Color};
 use crate::reports::Copies;
 use crate::shutdown::Interrupts;
-use crate::sinks::{disk::Disk, lines::Lines, live::Live, ndjson::Ndjson};
+use crate::sinks::live::{Above, Live};
+use crate::sinks::{disk::Disk, lines::Lines, ndjson::Ndjson};
 
 /// How long a run may take after a signal before it is given up. Its sessions have less.
 const STOP_TIMEOUT: Duration = Duration::from_secs(60);
@@ -139,13 +140,17 @@ impl Recording {
         let ending = Arc::new(ending);
         let disk = Box::new(Disk::new(folder.writer));
         let secrets = Redactor::of(&args.secret);
-        let mut sinks = sinks(args, context.color);
+        let (shown, above) = shown(args, context.color);
+        let mut sinks = vec![shown];
         sinks.extend(live.as_ref().map(LiveReport::sink));
         let (journal, thread) = Journal::start(disk, sinks, secrets).map_err(|error| {
             CliError::infrastructure("cannot start the journal").because(&error)
         })?;
         let stop = Stop::default();
-        let stopping = interrupts.stopping(stop.clone());
+        let stopping = interrupts.stopping(stop.clone(), move |words| match above.clone() {
+            Some(above) => above.say_without_waiting(words),
+            None => render::say_without_waiting(words),
+        });
         interrupts.before_quitting({
             let (ending, stop) = (Arc::clone(&ending), stop.clone());
             move || {
@@ -260,11 +265,17 @@ async fn live_report(
     Ok(Some(live))
 }
 
-fn sinks(args: &RunArgs, color: Color) -> Vec<Box<dyn Sink>> {
-    let shown: Box<dyn Sink> = match (args.format, args.shown.detail()) {
-        (Format::Json, _) => Box::new(Ndjson),
-        (Format::Text, None) if Live::is_possible() => Box::new(Live::new(color)),
-        (Format::Text, detail) => Box::new(Lines::new(color, detail.unwrap_or(Detail::Steps))),
-    };
-    vec![shown]
+fn shown(args: &RunArgs, color: Color) -> (Box<dyn Sink>, Option<Above>) {
+    match (args.format, args.shown.detail()) {
+        (Format::Json, _) => (Box::new(Ndjson), None),
+        (Format::Text, None) if Live::is_possible() => {
+            let live = Live::new(color);
+            let above = live.above();
+            (Box::new(live), Some(above))
+        }
+        (Format::Text, detail) => {
+            let lines = Lines::new(color, detail.unwrap_or(Detail::Steps));
+            (Box::new(lines), None)
+        }
+    }
 }

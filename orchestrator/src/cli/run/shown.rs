@@ -7,6 +7,7 @@ use packtrain_report::console::Detail;
 
 /// Flags for what is shown.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "What is shown")]
 pub(crate) struct ShownArgs {
     /// Say nothing but failures and the end
     #[arg(short, long, conflicts_with = "lines")]

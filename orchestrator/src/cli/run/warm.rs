@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use packtrain_config::Config;
 use packtrain_drivers::DeviceInfo;
+use packtrain_model::Exit;
 
 use super::RunArgs;
 use crate::cli::Context;
@@ -28,7 +29,8 @@ type Chosen = (Wiring, Vec<DeviceInfo>);
 /// The daemon, when it is there and has all devices that are wanted, as they are wanted; with those.
 ///
 /// # Errors
-/// When an agent has started the run, and the daemon cannot carry it out.
+/// When an agent has started the run, and the daemon cannot carry it out; when one of another build is in
+/// use.
 pub(super) async fn find(
     args: &RunArgs,
     config: &Config,
@@ -39,9 +41,12 @@ pub(super) async fn find(
     if ticket.is_none() && !is_possible(args, wanted) {
         return Ok(None);
     }
-    let asked = match client::running() {
+    let project = context.project_key();
+    let daemon = client::usable(&project).await;
+    let asked = match daemon {
+        // One of another build is not passed by: it may have the devices.
+        Err(error) if error.exit == Exit::Misuse => return Err(error),
         Ok(Some(state)) => {
-            let project = context.project_key();
             let wants = Wants::Devices { open: true };
             let asked = client::ask_for(&state.socket, project.clone(), wants).await;
             asked.map(|news: DevicesNews| {

@@ -155,3 +155,110 @@ fn whoever_comes_for_what_changed_waits_until_what_it_was_is_closed() {
         assert!(hub.project(key, 2).await.is_err());
     });
 }
+
+/// Holds up whoever opens the file, until it is killed; says when somebody does.
+#[cfg(target_os = "linux")]
+const SLOW_DISK: &str = "
+import fcntl, os, signal, sys
+signal.signal(signal.SIGIO, lambda *_: os.write(1, b'opened\\n'))
+file = os.open(sys.argv[1], os.O_RDWR)
+fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+os.write(1, b'held\\n')
+while True: signal.pause()";
+
+/// A file that is held up, and what is said of it.
+#[cfg(target_os = "linux")]
+fn held_up(file: &std::path::Path) -> (std::process::Child, impl Iterator<Item = String> + use<>) {
+    use std::io::BufRead as _;
+    use std::process::{Command, Stdio};
+
+    let mut disk = Command::new("python3");
+    let disk = disk.args(["-c", SLOW_DISK]).arg(file);
+    let mut disk = disk.stdout(Stdio::piped()).spawn().unwrap();
+    let said = std::io::BufReader::new(disk.stdout.take().unwrap()).lines();
+    let mut said = said.map(Result::unwrap);
+    assert_eq!(said.next().unwrap(), "held");
+    (disk, said)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_project_whose_disk_is_slow_holds_up_no_other() {
+    with_phone(async |hub, project| {
+        let (mut disk, mut said) = held_up(&project.key.folder.join("packtrain.yaml"));
+        let (opened, is_opened) = tokio::sync::oneshot::channel();
+        let (goes_on, answer) = std::sync::mpsc::channel();
+        let disk = std::thread::spawn(move || {
+            assert_eq!(said.next().unwrap(), "opened");
+            opened.send(()).unwrap();
+            // Nobody else can wake what is held up.
+            let goes_on = answer.recv_timeout(Duration::from_secs(10)).is_ok();
+            disk.kill().unwrap();
+            disk.wait().unwrap();
+            goes_on
+        });
+        let opening = async { hub.project(project.key.clone(), 1).await.is_ok() };
+        let answering = async {
+            is_opened.await.unwrap();
+            // It may have been given up.
+            let _ = goes_on.send(());
+        };
+        let (is_open, ()) = tokio::join!(biased; opening, answering);
+        assert!(is_open);
+        assert!(disk.join().unwrap(), "the runtime was held up");
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn one_who_waits_for_the_disk_holds_up_nobody_else() {
+    with_phone(async |hub, project| {
+        let folder = project.key.folder.join("toolsets");
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("slow.json");
+        std::fs::write(&file, "{}").unwrap();
+        let (mut disk, mut said) = held_up(&file);
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                let visitor = Visitor::at_endpoint("owner", "slow");
+                hub.requester(&visitor, "client", Arc::clone(&project))
+                    .err()
+            });
+            assert_eq!(said.next().unwrap(), "opened");
+            let is_held = hub.requesters.try_lock().is_err();
+            disk.kill().unwrap();
+            disk.wait().unwrap();
+            assert!(asking.join().unwrap().is_some(), "it is no toolset");
+            assert!(!is_held, "the lock is held over the disk");
+        });
+    });
+}
+
+#[test]
+fn a_device_is_not_taken_from_under_a_call_however_long_that_takes() {
+    with_phone(async |hub, project| {
+        let present = hub.join(Transport::Stdio, Arc::clone(&project));
+        let held = takes(hub, present.agent()).await;
+        let wait = call("wait", &json!({ "timeToWaitInSeconds": 7200 }));
+        let waiting = held.call(&wait, 600 * MINUTE);
+        let (device, never) = (
+            DeviceId::new(Platform::Android, "virtual-1"),
+            CancellationToken::new(),
+        );
+        let day = std::time::Instant::now() + 24 * 60 * MINUTE;
+        let other = project.fleet().lease(&device, "other", day, &never);
+        tokio::pin!(waiting, other);
+        assert!(futures::poll!(&mut waiting).is_pending());
+        assert!(futures::poll!(&mut other).is_pending());
+        reaped_after(hub, 40 * MINUTE).await;
+        // What would take it away has its turn.
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(
+            futures::poll!(&mut waiting).is_pending(),
+            "a call is under way"
+        );
+        assert!(futures::poll!(&mut other).is_pending());
+    });
+}

@@ -38,6 +38,14 @@ impl Visitor {
         }))
     }
 
+    #[cfg(test)]
+    pub(crate) fn at_endpoint(principal: &str, toolset: &str) -> Self {
+        Self::new(Holder {
+            principal: Principal::named(principal),
+            toolset: Some(toolset.into()),
+        })
+    }
+
     /// Whose token it came with.
     pub fn principal(&self) -> &Principal {
         &self.0.holder.principal

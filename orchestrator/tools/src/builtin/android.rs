@@ -210,9 +210,12 @@ async fn adb_shell(arguments: AdbShell, call: &Call<'_>) -> Result<Answer, ToolE
         exit => {
             let lines: Vec<_> = output.lines().map(str::to_owned).collect();
             let from = lines.len().saturating_sub(OUTPUT);
+            // A tool that called back is told the message alone.
+            let reason = lines.iter().find(|line| line.starts_with("Error: "));
+            let reason = reason.map_or(String::new(), |line| format!(": {line}"));
             Err(ToolError::Failed {
                 message: match exit {
-                    Some(code) => format!("{program} ended with exit code {code}"),
+                    Some(code) => format!("{program} ended with exit code {code}{reason}"),
                     None => format!("it is not known how {program} ended"),
                 },
                 log: lines[from..].to_vec(),

@@ -14,8 +14,9 @@ use packtrain_drivers::{
 
 use self::arguments::{
     AnswerDialogs, ApplyCookies, Element, Evaluate, FillSecret, Navigate, Navigation, PressKey,
-    Resize, Scroll, Select, Type, Wait, WaitForUrl,
+    Resize, Scroll, Select, Type, Upload, Wait, WaitForUrl,
 };
+pub use self::rules::why_no_pattern;
 use super::tool;
 use crate::call::Call;
 use crate::tool::{Answer, Kind, Tool, ToolError, Typed};
@@ -150,12 +151,27 @@ fn actions() -> Vec<Arc<dyn Tool>> {
         .ruled(Select::rule)
         .on(WEB)
         .done(),
+        tool::<Upload>(
+            "web_upload",
+            Kind::Action,
+            "Gives a page files that lie beside the trail or in the project: to a file input, or to \
+             whatever a click on the element opens. Packtrain's own.",
+            |mut arguments, call| {
+                let target = arguments.target();
+                let files = arguments.files;
+                web(call, WebCommand::Upload { target, files })
+            },
+        )
+        .ruled(Upload::rule)
+        .on(WEB)
+        .done(),
         tool::<PressKey>(
             "web_pressKey",
             Kind::Action,
             "Presses a key or a chord: `Enter`, `Control+A`.",
             |arguments, call| web(call, WebCommand::PressKey(arguments.key)),
         )
+        .ruled(PressKey::rule)
         .on(WEB)
         .done(),
         tool::<Scroll>(

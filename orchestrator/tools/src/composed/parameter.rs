@@ -102,10 +102,9 @@ impl Parameter {
     /// # Errors
     /// When it is of another type or none of the choices.
     pub(super) fn read(&self, value: &Value) -> Result<serde_json::Value, DecodeError> {
-        let read = self.kind.read(value).map_err(|error| DecodeError {
-            path: self.name.clone(),
-            span: error.span.or(value.span),
-            ..error
+        let read = self.kind.read(value).map_err(|mut error| {
+            error.span = error.span.or(value.span);
+            error.in_key(&self.name)
         })?;
         if self.choices.is_empty() || self.choices.contains(&read) || is_template(value) {
             return Ok(read);

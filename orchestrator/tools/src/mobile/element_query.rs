@@ -14,6 +14,7 @@ use super::sight::{in_sight, sort};
 use super::words::{describe, place};
 use crate::tool::ToolError;
 
+pub(crate) use platform::foreign;
 pub(crate) use words::{Says, Words};
 
 /// Matches out of sight that a message tells of.

@@ -20,6 +20,12 @@ fn a_contributed_tool_is_registered_under_the_name_it_gives_itself() {
 }
 
 #[test]
+fn no_two_built_in_tools_share_a_name() {
+    let all = crate::builtin::all().len();
+    assert_eq!(Registry::builtin().names().count(), all);
+}
+
+#[test]
 fn all_collisions_are_told_at_once_with_everybody_who_takes_part() {
     let told = Registry::assemble([
         tool("acme_x", "a.tool.yaml"),

@@ -22,6 +22,10 @@ use super::start::StartError;
 const LIST_DELAY: Duration = Duration::from_millis(250);
 /// How long a source may take to list its tools.
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
+/// Lines of a source that did not start that each report has; its log has all.
+const REPORTED_LINES: usize = 12;
+/// Bytes of such a line.
+const REPORTED_LINE: usize = 400;
 
 /// What the supervisor is told.
 #[derive(Debug)]
@@ -49,6 +53,19 @@ pub(crate) struct Listing {
 pub(crate) struct StartFailure {
     pub(crate) message: String,
     pub(crate) tail: Vec<String>,
+}
+
+impl StartFailure {
+    /// The reason and the last lines that the source wrote, for reports.
+    pub(crate) fn why(&self, source: &str) -> String {
+        let mut why = format!("tool source `{source}`: {}", self.message);
+        let first = self.tail.len().saturating_sub(REPORTED_LINES);
+        for line in &self.tail[first..] {
+            let end = line.floor_char_boundary(REPORTED_LINE);
+            why.push_str(&format!("\n  {}", &line[..end]));
+        }
+        why
+    }
 }
 
 /// What the actor of a source is told to do.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use actix::Recipient;
+use packtrain_device_actors::Lease;
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_model::Blame;
 use packtrain_model::memory::Redactor;
@@ -93,6 +94,8 @@ pub(super) struct Use {
     replica: Replica,
     slot: SlotId,
     _admitted: Option<OwnedSemaphorePermit>,
+    /// The call may act on its device, which is given to nobody else meanwhile.
+    _device: Arc<Lease>,
 }
 
 impl Use {
@@ -229,7 +232,8 @@ impl Source {
         }
     }
 
-    pub(super) fn fail(&self, message: &str) {
+    /// What went wrong last.
+    pub(crate) fn fail(&self, message: &str) {
         let mut last = self
             .last_error
             .lock()
@@ -325,6 +329,7 @@ impl Source {
                                     replica,
                                     slot: slot.id,
                                     _admitted: admitted,
+                                    _device: Arc::clone(&session.lease),
                                 });
                             }
                             is_there = true;
@@ -449,11 +454,12 @@ impl Source {
             blame: Blame::Source,
             cause,
             hint: Some("`packtrain sources` tells how it is".to_owned()),
+            unstarted: Vec::new(),
         }
     }
 
     /// Tells the server that nobody waits for a call any more. It gets no other call before it has
-    /// answered anything; a server that does not is stuck, and started again.
+    /// answered anything, nor anybody else the device; a server that does not is stuck, and started again.
     pub(super) fn call_off(self: &Arc<Self>, pending: PendingCall, used: Use, why: &'static str) {
         let mut doubt = Doubt::about(self, &used);
         let source = Arc::clone(self);

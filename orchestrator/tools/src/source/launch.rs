@@ -82,7 +82,7 @@ pub(super) fn command_line(
             let path = script
                 .canonicalize()
                 .map_err(|_| format!("the script {} is not there", script.display()))?;
-            let mut argv = runtime_of(&path, search_path)?;
+            let mut argv = runtime_of(&path, &path, search_path)?;
             argv.push(path.clone().into_os_string());
             folder = folder.or_else(|| path.parent().map(Path::to_owned));
             let program = argv.remove(0);
@@ -91,6 +91,19 @@ pub(super) fn command_line(
                 .map(|arg| arg.to_string_lossy().into_owned())
                 .collect();
             (program, args, Some(path))
+        }
+        LaunchProgram::Trailmap {
+            server,
+            trailmap,
+            tools,
+        } => {
+            let server = server.as_ref().map_err(Clone::clone)?;
+            let mut argv = runtime_of(server, trailmap, search_path)?.into_iter();
+            let program = argv.next().unwrap_or_default();
+            let args = argv.chain([server.clone().into_os_string()]);
+            let args = args.map(|arg| arg.to_string_lossy().into_owned());
+            let args = args.chain(tools.iter().cloned()).collect();
+            (program, args, Some(trailmap.clone()))
         }
     };
     args.extend(launch.args.iter().map(|arg| places.fill(arg)));
@@ -118,8 +131,9 @@ pub(super) fn names_port(settings: &SourceSettings, launch: &Launch) -> bool {
         || texts.into_iter().any(|text| text.contains("{port}"))
 }
 
-/// What runs a script: the runtime and its arguments.
-fn runtime_of(script: &Path, search_path: &OsStr) -> Result<Vec<OsString>, String> {
+/// What runs a script: the runtime and its arguments. It may be installed beside `near`, which is the
+/// file that its author knows.
+fn runtime_of(script: &Path, near: &Path, search_path: &OsStr) -> Result<Vec<OsString>, String> {
     let on_path = |name: &str| {
         std::env::split_paths(search_path)
             .map(|folder| folder.join(name))
@@ -127,14 +141,14 @@ fn runtime_of(script: &Path, search_path: &OsStr) -> Result<Vec<OsString>, Strin
     };
     // What was installed for the script comes before what everybody has.
     let beside = |file: &str| {
-        let mut places = script.ancestors().skip(1).map(|folder| folder.join(file));
+        let mut places = near.ancestors().skip(1).map(|folder| folder.join(file));
         places.find(|path| path.is_file())
     };
     let ending = script
         .extension()
         .and_then(OsStr::to_str)
         .unwrap_or_default();
-    let name = script.display();
+    let name = near.display();
     if ending == "py" {
         let beside = beside(".venv/bin/python");
         let python = beside
@@ -164,7 +178,7 @@ fn runtime_of(script: &Path, search_path: &OsStr) -> Result<Vec<OsString>, Strin
         (Some(_), Some(tsx)) => Ok(vec![tsx.into()]),
         _ => Err(format!(
             "no TypeScript runtime to run {name}: install bun (https://bun.sh), or node and tsx \
-             (`npm install tsx` beside the script)"
+             (`npm install tsx` beside it)"
         )),
     }
 }

@@ -7,6 +7,7 @@ use packtrain_drivers::Platform;
 use serde_json::{Map, Value};
 
 use super::mcp::ListedTool;
+use super::results::Success;
 use super::settings::SourceSettings;
 use crate::tool::{Kind, Origin, ToolSpec};
 
@@ -15,6 +16,9 @@ pub(super) const REGISTRY: &str = "trailblaze://registry";
 /// The argument that sources of before are given the session in.
 pub(super) const CONTEXT_ARGUMENT: &str = "_trailblazeContext";
 
+/// The key that says that `success: false` is data of the tool's answer.
+pub(super) const SUCCESS_IS_DATA: &str = "successIsData";
+
 /// What is known of a source's tool besides its spec.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ToolTraits {
@@ -22,6 +26,10 @@ pub(super) struct ToolTraits {
     pub(super) context: ContextArgument,
     /// Whether it needs a model on every call.
     pub(super) needs_model: bool,
+    /// What `success: false` in its answers means.
+    pub(super) success: Success,
+    /// Why it cannot be called, when only its name is there.
+    pub(super) unusable: Option<String>,
 }
 
 /// Whether a tool takes [`CONTEXT_ARGUMENT`], as its schema has it.
@@ -132,6 +140,10 @@ pub(super) fn describe(
         .registry
         .and_then(|about| about.get("isDelegating")?.as_bool());
     let needs_model = spec.shown && !spec.recordable && delegates == Some(false);
+    let success = match said.flag(SUCCESS_IS_DATA, None) {
+        Some(true) => Success::Data,
+        Some(false) | None => Success::OfTool,
+    };
     let (arguments, context) = without_context(&tool.arguments);
     spec.arguments = arguments;
     (
@@ -139,6 +151,8 @@ pub(super) fn describe(
         ToolTraits {
             context,
             needs_model,
+            success,
+            unusable: said.find("unusable", None, |value| value.as_str().map(str::to_owned)),
         },
     )
 }

@@ -1,9 +1,11 @@
 //! From what a server answered to what the call is.
 
+use packtrain_drivers::ActionReport;
 use packtrain_model::memory::Memory;
 use serde_json::{Map, Value};
 
 use super::mcp::CallResult;
+use super::metadata::SUCCESS_IS_DATA;
 use crate::tool::{Answer, ToolError};
 
 /// The key that names calls which stand for a tool's own.
@@ -16,22 +18,50 @@ pub(super) struct Delegate {
     pub(super) arguments: Value,
 }
 
+/// What `success: false` in an answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Success {
+    /// The tool has failed.
+    OfTool,
+    /// It is the app's own answer, which the tool hands on.
+    Data,
+}
+
 /// What an answer means.
 ///
 /// # Errors
 /// [`ToolError::Failed`] for one that says so, [`ToolError::Fatal`] for one that ends the trail.
-pub(super) fn answer(tool: &str, result: &CallResult) -> Result<Answer, ToolError> {
+pub(super) fn answer(
+    tool: &str,
+    result: &CallResult,
+    success: Success,
+) -> Result<Answer, ToolError> {
     let text = result.texts.first().cloned();
-    if !result.is_error {
+    let unsuccessful = match success {
+        Success::OfTool => unsuccessful(result),
+        Success::Data => None,
+    };
+    if !result.is_error && unsuccessful.is_none() {
         return Ok(Answer {
             text,
             data: result.structured.clone(),
+            report: ActionReport {
+                notes: result.notes.clone(),
+                ..ActionReport::default()
+            },
             ..Answer::default()
         });
     }
-    let message = text.unwrap_or_else(|| format!("`{tool}` failed and says nothing of it"));
+    let says_so = !result.is_error;
+    let message = match unsuccessful {
+        Some(reason) if says_so || reason.is_some() => {
+            reason.unwrap_or_else(|| format!("`{tool}` answered `success: false` and no reason"))
+        }
+        _ => text.unwrap_or_else(|| format!("`{tool}` failed and says nothing of it")),
+    };
     let about = &result.meta.get("trailblaze").cloned().unwrap_or_default();
-    let log = result.texts.iter().skip(1).cloned().collect();
+    let log = result.texts.iter().skip(1).chain(&result.notes);
+    let log = log.cloned().collect();
     Err(match about["variant"].as_str() {
         Some("FatalError") => ToolError::Fatal { message, log },
         Some("MissingRequiredArgs") => ToolError::Failed {
@@ -47,9 +77,44 @@ pub(super) fn answer(tool: &str, result: &CallResult) -> Result<Answer, ToolErro
         _ => ToolError::Failed {
             message,
             log,
-            hint: None,
+            hint: says_so.then(|| {
+                format!(
+                    "`{tool}` answered `success: false`; where that is the app's own answer, \
+                     `trailblaze/{SUCCESS_IS_DATA}: true` in the tool's `_meta` says so"
+                )
+            }),
         },
     })
+}
+
+/// What the answer is as an object: its data, or its first text.
+fn objects(result: &CallResult) -> impl Iterator<Item = Value> {
+    let in_text = || {
+        let text = result.texts.first()?.trim_start();
+        text.starts_with('{')
+            .then(|| serde_json::from_str(text).ok())?
+    };
+    result.structured.clone().into_iter().chain(in_text())
+}
+
+/// The reason that stands beside `success: false`, as far as there is one; `None` when the answer
+/// does not say that.
+fn unsuccessful(result: &CallResult) -> Option<Option<String>> {
+    let told = objects(result).find(|object| object["success"] == Value::Bool(false))?;
+    let texts = ["error", "message"].iter().filter_map(|key| {
+        let value = &told[key];
+        let text = match value {
+            Value::Null | Value::Bool(_) => return None,
+            Value::String(text) => text.clone(),
+            Value::Object(error) if error.get("message").is_some_and(Value::is_string) => {
+                error["message"].as_str()?.to_owned()
+            }
+            other => other.to_string(),
+        };
+        (!text.trim().is_empty()).then_some(text)
+    });
+    let texts: Vec<_> = texts.collect();
+    Some((!texts.is_empty()).then(|| texts.join(": ")))
 }
 
 /// The names of missing arguments, wherever they stand beside the variant.
@@ -89,21 +154,8 @@ pub(super) fn remember(memory: &mut Memory, meta: &Map<String, Value>) {
 /// # Errors
 /// A list that is none of calls.
 pub(super) fn delegates(result: &CallResult) -> Result<Option<Vec<Delegate>>, ToolError> {
-    let in_text = || {
-        let text = result.texts.first()?.trim_start();
-        let parsed: Value = text
-            .starts_with('{')
-            .then(|| serde_json::from_str(text).ok())??;
-        parsed.get(DELEGATES).cloned()
-    };
-    let in_data = result
-        .structured
-        .as_ref()
-        .and_then(|data| data.get(DELEGATES).cloned());
-    let Some(list) = in_data
-        .or_else(in_text)
-        .or_else(|| result.meta.get(DELEGATES).cloned())
-    else {
+    let mut told = objects(result).filter_map(|object| object.get(DELEGATES).cloned());
+    let Some(list) = told.next().or_else(|| result.meta.get(DELEGATES).cloned()) else {
         return Ok(None);
     };
     let items = list.as_array().ok_or_else(|| wrong(&list))?;
@@ -125,4 +177,60 @@ fn wrong(what: &Value) -> ToolError {
     ToolError::failed(format!(
         "`{DELEGATES}` is a list of {{\"tool\": .., \"args\": {{..}}}}, not {shown}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn meaning(texts: &[&str], structured: Option<Value>, success: Success) -> Result<(), String> {
+        let result = CallResult {
+            texts: texts.iter().map(|text| (*text).to_owned()).collect(),
+            structured,
+            ..CallResult::default()
+        };
+        match answer("acme_x", &result, success) {
+            Ok(_) => Ok(()),
+            Err(ToolError::Failed { message, hint, .. }) => {
+                assert!(hint.is_some_and(|hint| hint.contains("successIsData")));
+                Err(message)
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_tool_that_answers_success_false_has_failed() {
+        let failed = |texts: &[&str], data| meaning(texts, data, Success::OfTool).unwrap_err();
+        let login = json!({ "success": false, "error": "invalid_credentials" });
+        assert_eq!(failed(&[], Some(login.clone())), "invalid_credentials");
+        let text = login.to_string();
+        assert_eq!(failed(&[&text], None), "invalid_credentials");
+        // As a server answers whose tool returns JSON as a text.
+        assert_eq!(
+            failed(&[&text], Some(json!({ "result": text }))),
+            "invalid_credentials"
+        );
+        let both = json!({ "success": false, "error": { "code": 3, "message": "locked" }, "message": "ask IT" });
+        assert_eq!(failed(&["see the data"], Some(both)), "locked: ask IT");
+        assert_eq!(
+            failed(&[" { \"success\" : false } "], None),
+            "`acme_x` answered `success: false` and no reason"
+        );
+    }
+
+    #[test]
+    fn what_is_no_success_false_of_the_tool_passes() {
+        let login = json!({ "success": false, "error": "invalid_credentials" });
+        let passes = |texts: &[&str], data| meaning(texts, data, Success::OfTool).unwrap();
+        passes(&["success: false"], None);
+        passes(&[], Some(json!({ "success": "false" })));
+        passes(&[], Some(json!({ "success": null, "error": "x" })));
+        passes(&[], Some(json!({ "login": login })));
+        passes(&[], Some(json!([login])));
+        passes(&["{\"success\": false"], None);
+        meaning(&[&login.to_string()], Some(login), Success::Data).unwrap();
+    }
 }

@@ -101,6 +101,15 @@ pub enum LaunchProgram {
     Command(String),
     /// A file, by the runtime that its ending asks for.
     Script(PathBuf),
+    /// Our server of a trailmap's tools, by a TypeScript runtime.
+    Trailmap {
+        /// The server, or why there is none.
+        server: Result<PathBuf, String>,
+        /// The trailmap, beside which a runtime may be installed.
+        trailmap: PathBuf,
+        /// Each tool, as the server is told.
+        tools: Vec<String>,
+    },
 }
 
 /// How a source is called.

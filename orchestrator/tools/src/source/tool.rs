@@ -59,7 +59,10 @@ impl Tool for SourceTool {
     }
 
     fn check(&self, arguments: &Value) -> Result<(), DecodeError> {
-        arguments::check(arguments, &self.spec.arguments)
+        match &self.traits.unusable {
+            Some(why) => Err(DecodeError::at(None, why)),
+            None => arguments::check(arguments, &self.spec.arguments),
+        }
     }
 
     fn call<'a>(
@@ -70,6 +73,9 @@ impl Tool for SourceTool {
         Box::pin(async move {
             if self.traits.needs_model && call.depth == 0 {
                 return Err(ToolError::NeedsAgent(self.spec.name.clone()));
+            }
+            if let Some(why) = &self.traits.unusable {
+                return Err(self.source.unavailable(why, &[]));
             }
             let with_context = self.gives_context();
             let mut result = self.answered(arguments, with_context, call).await;
@@ -84,11 +90,15 @@ impl Tool for SourceTool {
                 let _ = self.takes_context.set(true);
             }
             let result = result?;
-            let mut answer = results::answer(&self.spec.name, &result)?;
+            let mut answer = results::answer(&self.spec.name, &result, self.traits.success)?;
             answer.report.notes.extend(notes);
             results::remember(&mut call.session.memory(), &result.meta);
             match results::delegates(&result)? {
-                Some(delegates) => self.delegate(delegates, call).await,
+                Some(delegates) => {
+                    let mut last = self.delegate(delegates, call).await?;
+                    last.report.notes.extend(answer.report.notes);
+                    Ok(last)
+                }
                 None => Ok(answer),
             }
         })
@@ -188,6 +198,7 @@ impl SourceTool {
             blame: Blame::Source,
             cause,
             hint: Some("whether the call had an effect is not known".to_owned()),
+            unstarted: Vec::new(),
         }
     }
 
@@ -432,6 +443,7 @@ impl UnderWay<'_> {
                         "`callTimeout` and `maxTotal` of the source allow its calls more time"
                             .to_owned(),
                     ),
+                    unstarted: Vec::new(),
                 }
             }
         };

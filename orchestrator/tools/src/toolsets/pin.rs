@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::listed::ListedTool;
+use super::listed::{BUILT_IN, ListedTool};
 
-/// SHA-256, in lower-case hex, over a tool's name, source, schemas and annotations. Not over its
-/// description, which may be worded anew; what the schema says of an argument counts.
+/// SHA-256, in lower-case hex, over a tool's name, source, description, schemas and annotations.
+/// Packtrain's own descriptions do not count: a new version may word them anew, and what a source
+/// tells agents to do cannot come in by them.
 pub fn ref_id(tool: &ListedTool) -> String {
     let mut definition = json!({
         "annotations": tool.annotations,
@@ -18,6 +19,9 @@ pub fn ref_id(tool: &ListedTool) -> String {
     });
     if let Some(output) = &tool.output_schema {
         definition["outputSchema"] = json!(**output);
+    }
+    if tool.source != BUILT_IN {
+        definition["description"] = json!(tool.description);
     }
     let mut canonical = String::new();
     write_canonical(&definition, &mut canonical);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use packtrain_drivers::DeviceInfo;
 use packtrain_model::{Blame, RunId, SessionId};
 
-use super::run::Stage;
+use super::run::{Stage, Turn, Wish};
 use super::table::{DeviceAt, RunAt, SessionAt};
 use super::{Deed, State};
 use crate::wire::{DeviceKey, Grant, Lease};
@@ -30,10 +31,9 @@ impl State {
         self.deeds.push(Deed::Grant {
             run: self.runs[run].id.clone(),
             session: self.runs[run].sessions[at].id.clone(),
-            device: row.key.clone(),
+            grant: self.grant_of(run, at, device, &advert.info),
             incarnation: incarnation.clone(),
             expected: row.revision,
-            info: advert.info.clone(),
         });
         self.turns += 1;
         let row = &mut self.runs[run];
@@ -63,13 +63,19 @@ impl State {
         self.deeds.push(Deed::Confirm {
             run: self.runs[run].id.clone(),
             session: self.runs[run].sessions[at].id.clone(),
-            grant: Grant {
-                device: row.key.clone(),
-                info: advert.info.clone(),
-            },
+            grant: self.grant_of(run, at, device, &advert.info),
         });
         self.runs[run].deeds += 1;
         self.runs[run].sessions[at].is_confirming = true;
+    }
+
+    fn grant_of(&self, run: RunAt, at: SessionAt, device: DeviceAt, info: &DeviceInfo) -> Grant {
+        let own = (self.runs[run].sessions[at].wish.as_ref()).and_then(|wish| wish.lane.own);
+        Grant {
+            device: self.devices[device].key.clone(),
+            info: info.clone(),
+            replaces: own.is_some_and(|own| own != device),
+        }
     }
 
     pub(super) fn lose(
@@ -100,10 +106,12 @@ impl State {
         self.runs[run].deeds += 1;
     }
 
-    /// Has a session that was asked for anew wait for something better, for a while.
+    /// Has a session wait that was asked for anew, or whose own device is out of service, for a while.
     pub(super) fn wait(&mut self, run: RunAt, at: SessionAt) {
         let session = &self.runs[run].sessions[at];
-        let Some(wish) = session.wish.as_ref().filter(|wish| wish.is_again) else {
+        let is_away = |own: DeviceAt| !self.devices[own].is_in_service;
+        let waits = |wish: &&Wish| wish.is_again || wish.lane.own.is_some_and(is_away);
+        let Some(wish) = session.wish.as_ref().filter(waits) else {
             return;
         };
         if !self.is_leading || session.stage != Stage::Waiting {
@@ -118,16 +126,34 @@ impl State {
         });
     }
 
+    /// Has the sessions wait whose own device went out of service.
+    pub(super) fn wait_for(&mut self, own: DeviceAt) {
+        for run in self.runs.places() {
+            let lanes = self.runs[run].lanes.iter();
+            let waiting = lanes.filter(|(lane, _)| lane.own == Some(own));
+            let waiting: Vec<Turn> = waiting.flat_map(|(_, turns)| turns).copied().collect();
+            waiting.iter().for_each(|turn| self.wait(run, turn.session));
+        }
+    }
+
     /// Whoever has waited for long enough takes what there is.
     pub(super) fn answer_wait(&mut self, run: &RunId, session: &SessionId) {
         let Some(run) = self.runs.place(run) else {
             return;
         };
-        let row = &mut self.runs[run];
+        let row = &self.runs[run];
         let Some(at) = row.session_place(session) else {
             return;
         };
-        let row = &mut row.sessions[at];
+        // Its own device is back: it waits for that one, and anew when it goes again.
+        let is_back = row.sessions[at].wish.as_ref().is_some_and(|wish| {
+            let mut own = wish.lane.own.into_iter();
+            own.any(|own| self.devices[own].is_in_service && self.is_bound_to(row, wish, own))
+        });
+        if is_back {
+            return;
+        }
+        let row = &mut self.runs[run].sessions[at];
         let is_waiting = row.stage == Stage::Waiting;
         if let Some(wish) = &mut row.wish {
             wish.is_choosy = false;

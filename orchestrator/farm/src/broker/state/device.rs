@@ -196,6 +196,9 @@ impl State {
         if is_in_service && !is_busy {
             self.open.devices.insert(at);
         }
+        if was_in_service && !is_in_service {
+            self.wait_for(at);
+        }
         if is_in_service != was_in_service {
             // Who waited for a device of its own may wait no more, and who waits for enough of them.
             self.open.everything = true;

@@ -34,7 +34,8 @@ impl State {
             && let Some((run, session)) = self.session_at(&lease.run, lease.session)
         {
             let row = &mut self.runs[run].sessions[session];
-            if row.held.is_none() {
+            // Of two leases of a session, which two brokers put, that of its grant is its own.
+            if row.held.is_none() || row.granted == Some(at) {
                 row.held = Some(at);
                 row.is_orphan = false;
             }
@@ -58,6 +59,12 @@ impl State {
             return;
         }
         row.sessions[at].granted = Some(device);
+        let before = row.sessions[at].held;
+        let lease = self.devices[device].lease.as_ref();
+        if lease.and_then(|lease| self.known(lease)) == Some((run, at)) {
+            self.runs[run].sessions[at].held = Some(device);
+        }
+        let row = &mut self.runs[run];
         row.has_begun = true;
         if row.sessions[at].visit != Some(device) {
             row.set_visit(at, Some(device));
@@ -68,7 +75,11 @@ impl State {
         let session = &self.runs[run].sessions[at];
         let (held, is_ours) = (session.held, session.pending.is_some());
         let is_running = session.stage == Stage::Running;
-        if let Some(held) = held {
+        for held in before
+            .filter(|before| held != Some(*before))
+            .into_iter()
+            .chain(held)
+        {
             self.refresh_device(held);
             self.review_device(held);
         }

@@ -111,6 +111,8 @@ pub(super) struct Wish {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Lane {
     pub(super) expression: ExpressionAt,
+    /// The device that they were planned on; then they have no word.
+    pub(super) own: Option<DeviceAt>,
     pub(super) word: Option<WordAt>,
     /// One that avoids devices is like no other.
     alone: Option<SessionAt>,
@@ -325,12 +327,14 @@ impl State {
         let avoid_hosts: Vec<HostAt> = (demand.avoid_hosts.iter())
             .map(|host| self.host_at(host))
             .collect();
+        let own = demand.own.as_ref().map(|own| self.device_at(own));
         let row = &mut self.runs[run];
         row.expressions.insert(expression);
         row.first = row.first.min(sequence);
         let lane = Lane {
             expression,
-            word: row.word(&demand.spread),
+            own,
+            word: row.word(&demand.spread).filter(|_| own.is_none()),
             alone: (!avoid.is_empty() || !avoid_hosts.is_empty()).then_some(at),
         };
         row.sessions[at].wish = Some(Wish {

@@ -180,11 +180,21 @@ impl State {
     ) -> Option<Choice> {
         let expression = &self.expressions[wish.lane.expression];
         let free = &expression.free;
+        let own = wish.lane.own;
+        if let Some(own) = own.filter(|own| self.is_bound_to(run, wish, *own)) {
+            let is_meant = !matches!(within, Within::Device(only) if only != own);
+            let mut free = pools.iter().filter_map(|pool| free.get(pool));
+            return (is_meant && free.any(|free| free.contains(&own))).then_some(Choice {
+                is_avoided: false,
+                turn: wish.turn,
+                device: own,
+            });
+        }
         let mut avoided = None;
         let mut visited = None;
         let mut needs_new = None;
         // Whoever breaks what it gets is always free: who was lost there waits for another, for a while.
-        let has_better = || self.worth_waiting_for(wish).next().is_some();
+        let has_better = || self.worth_waiting_for(run, wish).next().is_some();
         for pool in pools {
             for device in free.get(pool).into_iter().flatten().copied() {
                 if matches!(within, Within::Device(only) if only != device) {
@@ -196,8 +206,11 @@ impl State {
                 if has_new && wish.is_choosy {
                     continue;
                 }
+                if self.is_set_aside(run, device) && has_better() {
+                    continue;
+                }
                 let choice = Choice {
-                    is_avoided: self.is_avoided(wish, device),
+                    is_avoided: self.is_avoided(run, wish, device),
                     turn: wish.turn,
                     device,
                 };
@@ -211,13 +224,31 @@ impl State {
         visited.or_else(|| avoided.filter(|_| !wish.is_choosy || !has_better()))
     }
 
-    /// Whether a session waits, for a while, for something better than what is free.
-    pub(super) fn is_choosing(&self, wish: &Wish) -> bool {
-        wish.is_again && wish.is_choosy && self.worth_waiting_for(wish).next().is_some()
+    /// Whether a session takes no device but its own: that can be had, or may be in a moment.
+    pub(super) fn is_bound_to(&self, run: &Run, wish: &Wish, own: DeviceAt) -> bool {
+        let device = &self.devices[own];
+        let expression = &self.expressions[wish.lane.expression];
+        let can_be_had = expression.in_service.contains(&own)
+            && self.hosts[device.host].takes(device.is_browser());
+        let may_come_back = wish.is_choosy && !device.is_in_service;
+        (can_be_had || may_come_back) && !self.is_avoided(run, wish, own)
     }
 
-    fn is_avoided(&self, wish: &Wish, device: DeviceAt) -> bool {
-        wish.avoid.contains(&device) || wish.avoid_hosts.contains(&self.devices[device].host)
+    /// Whether a session waits, for a while, for something better than what is free.
+    pub(super) fn is_choosing(&self, run: &Run, wish: &Wish) -> bool {
+        wish.is_again && wish.is_choosy && self.worth_waiting_for(run, wish).next().is_some()
+    }
+
+    fn is_avoided(&self, run: &Run, wish: &Wish, device: DeviceAt) -> bool {
+        wish.avoid.contains(&device)
+            || wish.avoid_hosts.contains(&self.devices[device].host)
+            || self.is_set_aside(run, device)
+    }
+
+    /// Whether the run does without the device's host, for as long as there is another.
+    fn is_set_aside(&self, run: &Run, device: DeviceAt) -> bool {
+        let host = &self.hosts[self.devices[device].host].name;
+        (run.advert.as_ref()).is_some_and(|advert| advert.set_aside.contains(host))
     }
 
     fn is_visited(&self, run: &Run, wish: &Wish, device: DeviceAt) -> bool {
@@ -226,17 +257,17 @@ impl State {
 
     /// Whether a device that is worth waiting for has not had a session of the word yet.
     fn has_new(&self, run: &Run, wish: &Wish) -> bool {
-        let mut others = self.worth_waiting_for(wish);
+        let mut others = self.worth_waiting_for(run, wish);
         others.any(|device| !self.is_visited(run, wish, device))
     }
 
     /// The devices, free or busy, that a session may have to wait for. Not one that it avoids: it would
     /// wait for what it does not take.
-    fn worth_waiting_for(&self, wish: &Wish) -> impl Iterator<Item = DeviceAt> {
+    fn worth_waiting_for(&self, run: &Run, wish: &Wish) -> impl Iterator<Item = DeviceAt> {
         let in_service = &self.expressions[wish.lane.expression].in_service;
         in_service.iter().copied().filter(|at| {
             let device = &self.devices[*at];
-            !self.is_avoided(wish, *at) && self.hosts[device.host].takes(device.is_browser())
+            !self.is_avoided(run, wish, *at) && self.hosts[device.host].takes(device.is_browser())
         })
     }
 

@@ -110,7 +110,7 @@ impl State {
             );
         }
         if !expression.free.is_empty() {
-            return self.no_room(expression, self.is_choosing(wish));
+            return self.no_room(expression, self.is_choosing(run, wish));
         }
         let mut reason = self.all_busy(expression);
         if ahead > 0 {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::*;
 use crate::bundle::blobs::digest;
-use crate::wire::{Blob, BundledFile};
+use crate::wire::{Blob, BundledFile, Protocol};
 
 fn file(content: &str) -> BundledFile {
     BundledFile {
@@ -20,6 +20,7 @@ fn file(content: &str) -> BundledFile {
 fn manifest_of(files: impl IntoIterator<Item = (&'static str, BundledFile)>) -> Manifest {
     Manifest {
         run: run(),
+        protocol: Protocol::CURRENT,
         files: files
             .into_iter()
             .map(|(path, file)| (path.to_owned(), file))

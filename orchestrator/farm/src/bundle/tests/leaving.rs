@@ -1,5 +1,7 @@
 //! What travels, and what does not.
 
+use std::time::{Duration, Instant};
+
 use super::*;
 
 #[test]
@@ -218,4 +220,25 @@ async fn a_file_that_changes_while_it_is_sent_is_told() {
     let refused = collected.upload(&lab.store).await.unwrap_err();
     assert!(matches!(refused, CollectError::Changed(_)), "{refused}");
     assert!(lab.store.is_empty());
+}
+
+/// How long it takes to collect so many trails of a folder.
+fn collecting(count: usize) -> Duration {
+    let lab = Lab::new(&[("packtrain.yaml", "")]);
+    let trail = |number: usize| lab.project().join(format!("trails/{number}.trail.yaml"));
+    let trails: Vec<_> = (0..count).map(trail).collect();
+    for trail in &trails {
+        lab.write(trail, "- prompts: []");
+    }
+    let begun = Instant::now();
+    let collected = lab.collect_with(&trails, &[], CollectOptions::default());
+    assert_eq!(collected.unwrap().len(), count + 1);
+    begun.elapsed()
+}
+
+#[test]
+fn ten_times_as_many_trails_of_a_folder_take_about_ten_times_as_long() {
+    let (few, many) = (collecting(300), collecting(3_000));
+    // A hundred times as long, were each looked at for each.
+    assert!(many < few * 40, "{few:?} and {many:?}");
 }

@@ -3,7 +3,7 @@
 use futures::StreamExt as _;
 use packtrain_drivers::DeviceId;
 
-use super::Host;
+use super::{Adverts, Host};
 use crate::link::{FarmError, Link};
 use crate::names;
 
@@ -11,8 +11,10 @@ use crate::names;
 const IN_FLIGHT: usize = 32;
 
 impl Host {
-    /// Tells the farm what has changed about the devices.
-    pub(super) async fn tell_devices(&mut self) -> Result<(), FarmError> {
+    /// Tells the farm what has changed about the devices; with what they are then, once that is told.
+    pub(super) fn telling(
+        &self,
+    ) -> impl Future<Output = (Adverts, Result<(), FarmError>)> + Send + use<> {
         let now = self.devices.adverts();
         let mut work = Vec::new();
         for (device, advert) in &now {
@@ -26,21 +28,11 @@ impl Host {
                 work.push((names::device_key(&self.key(device)), None));
             }
         }
-        let link = &self.link;
-        let mut told = futures::stream::iter(work)
-            .map(|(key, value)| async move {
-                match value {
-                    Some(value) => link.put_key(names::DEVICES, &key, value.into()).await,
-                    None => forget(link, &key).await,
-                }
-            })
-            .buffer_unordered(IN_FLIGHT);
-        while let Some(told) = told.next().await {
-            told?;
+        let link = self.link.clone();
+        async move {
+            let told = tell(&link, work).await;
+            (now, told)
         }
-        drop(told);
-        self.told = now;
-        Ok(())
     }
 
     /// Takes back what an earlier process of this host said of devices that are not here any more.
@@ -59,6 +51,22 @@ impl Host {
         }
         Ok(())
     }
+}
+
+/// Writes what devices are under their keys, and takes the keys of those that are nothing any more.
+async fn tell(link: &Link, work: Vec<(String, Option<Vec<u8>>)>) -> Result<(), FarmError> {
+    let mut told = futures::stream::iter(work)
+        .map(|(key, value)| async move {
+            match value {
+                Some(value) => link.put_key(names::DEVICES, &key, value.into()).await,
+                None => forget(link, &key).await,
+            }
+        })
+        .buffer_unordered(IN_FLIGHT);
+    while let Some(told) = told.next().await {
+        told?;
+    }
+    Ok(())
 }
 
 async fn forget(link: &Link, key: &str) -> Result<(), FarmError> {

@@ -102,6 +102,21 @@ async fn streams_outlive_their_server() {
 }
 
 #[tokio::test]
+async fn a_server_that_was_killed_is_started_again_where_it_was_and_its_log_is_kept() {
+    let farm = Farm::up().await;
+    let address = farm.server.address();
+    let id = farm.server.running.lock().await.program.id().unwrap();
+    let id = nix::unistd::Pid::from_raw(id.try_into().unwrap());
+    nix::sys::signal::kill(id, nix::sys::signal::Signal::SIGKILL).unwrap();
+    farm.server.ended().await;
+    farm.server.restart().await.unwrap();
+    assert_eq!(farm.server.address(), address);
+    farm.connect(Role::Broker, "farm").await.close().await;
+    let log = std::fs::read_to_string(farm.folder.log_file()).unwrap();
+    assert_eq!(log.matches("Server is ready").count(), 2, "{log}");
+}
+
+#[tokio::test]
 async fn two_farms_in_one_folder_are_refused() {
     let farm = Farm::up().await;
     let program = nats_server().await;

@@ -146,8 +146,8 @@ fn each_mistake_has_a_message_a_place_and_advice() {
             ),
         ),
         (
-            "trail:\n- step: a\n  recordable: yes\n",
-            Some("3:15: error: `recordable`: expected true or false, found `yes` | write `true`"),
+            "trail:\n- step: a\n  recordable: maybe\n",
+            Some("3:15: error: `recordable`: expected true or false, found `maybe`"),
         ),
         (
             "trail:\n- step: a\n  maxRetries: -1\n",

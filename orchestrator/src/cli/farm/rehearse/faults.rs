@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use packtrain_config::HumanDuration;
-use packtrain_virtual::document::{At, DocumentError, Source, SourcePosition};
+use packtrain_virtual::document::{self, At, DocumentError, Source};
 use serde::Deserialize;
 
 /// The most faults that a rule stands for.
@@ -75,11 +75,11 @@ struct Rule {
 impl Schedule {
     /// Reads a file of faults. `name` is what errors call it.
     pub(super) fn parse(text: &str, name: &str) -> Result<Self, DocumentError> {
-        let source = Source { name, text };
-        let rules: Vec<Vec<At<Rule>>> = source.read()?;
+        let source = Source::new(name, text);
+        let rules: Vec<Vec<At<Rule>>> = document::read(&source)?;
         let mut faults = Vec::new();
         for rule in rules.into_iter().flatten() {
-            let wrong = |why: &str| source.error(rule.place, why, None);
+            let wrong = |why: &str| document::error(&source, rule.place, why, None);
             let rule = &rule.value;
             let (deed, target) = match (rule.kill, rule.stop) {
                 (Some(target), None) => (Deed::Kill, target),
@@ -167,27 +167,23 @@ impl When {
 }
 
 /// `10%` or `20s`.
-fn when(source: &Source<'_>, text: &At<String>) -> Result<When, DocumentError> {
+fn when(source: &Source, text: &At<String>) -> Result<When, DocumentError> {
     let Some(percent) = text.value.strip_suffix('%') else {
         return duration(source, text).map(When::Time);
     };
     let percent = percent.trim().parse::<f64>().ok();
     let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-    let wrong = || wrong(source, text.place, "a share is 0% to 100%");
+    let wrong = || document::error(source, text.place, "a share is 0% to 100%", None);
     percent
         .map(|percent| When::Share(percent / 100.0))
         .ok_or_else(wrong)
 }
 
-fn duration(source: &Source<'_>, text: &At<String>) -> Result<Duration, DocumentError> {
+fn duration(source: &Source, text: &At<String>) -> Result<Duration, DocumentError> {
     let parsed = text.value.parse::<HumanDuration>();
     parsed
         .map(HumanDuration::get)
-        .map_err(|error| wrong(source, text.place, &error.to_string()))
-}
-
-fn wrong(source: &Source<'_>, place: SourcePosition, why: &str) -> DocumentError {
-    source.error(place, why, None)
+        .map_err(|error| document::error(source, text.place, error.to_string(), None))
 }
 
 /// Dice that fall the same with the same seed.

@@ -63,6 +63,11 @@ impl Verdict {
             let (entries, broken) = read(&folder)?;
             findings.extend(broken);
             findings.extend(journal(&entries));
+            let is_end = |entry: &&Entry| matches!(entry.event, RunEvent::SessionFinished { .. });
+            let (planned, ended) = (run.sessions, entries.iter().filter(is_end).count());
+            if ended != planned as usize {
+                findings.push(lost(&format!("{name} ended {ended} of {planned} sessions")));
+            }
             journals.push(entries);
         }
         let all: Vec<Attempt> = journals

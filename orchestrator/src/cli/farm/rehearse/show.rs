@@ -98,7 +98,7 @@ impl Show {
         self.begun = Instant::now();
         loop {
             let first = &self.stage.runs[0];
-            let share = f64::from(self.progress.count(first)) / f64::from(sessions);
+            let share = f64::from(self.progress.count(first)) / f64::from(first.sessions);
             if late > 0 && self.stage.runs.len() == 1 && share >= LATE_SHARE {
                 render::say(&format!("{}: the late run begins", self.clock()));
                 self.stage.start_run(late)?;
@@ -245,11 +245,20 @@ impl Show {
             ))
             .cause(self.stage.server.last_words()));
         }
-        // A host or a broker that gives up has done wrong, and its work goes on without it.
-        let others = self.stage.hosts.iter_mut().chain(&mut self.stage.brokers);
-        for actor in others {
+        // A host or a broker that gives up has done wrong, and its work goes on without it; unless the
+        // server was killed while it started.
+        let hosts = self.stage.hosts.iter_mut().enumerate();
+        let hosts = hosts.map(|(number, host)| (Actor::Host(number), host));
+        let brokers = self.stage.brokers.iter_mut().enumerate();
+        let brokers = brokers.map(|(number, broker)| (Actor::Broker(number), broker));
+        for (who, actor) in hosts.chain(brokers) {
             if let Some(code) = actor.ended() {
                 let (name, words) = (&actor.name, actor.last_words());
+                let error = words.lines().rfind(|line| line.starts_with("error: "));
+                if error.is_some_and(|error| error.contains("no farm answers")) {
+                    self.away.push((Instant::now(), who));
+                    continue;
+                }
                 self.gave_up
                     .push(format!("{name} gave up with {code}: {words}"));
                 actor.start()?;

@@ -24,6 +24,8 @@ pub(super) struct StageOptions {
     pub(super) devices: u32,
     pub(super) hosts: u32,
     pub(super) brokers: u32,
+    /// Whether its first run has a matrix.
+    pub(super) matrix: bool,
     pub(super) steps: u32,
     pub(super) step_time: Duration,
     pub(super) ttl: Duration,
@@ -163,19 +165,22 @@ impl Stage {
         let name = format!("run-{}", self.runs.len() + 1);
         let output = self.options.folder.join(&name);
         let (folder, count) = (output.display().to_string(), sessions.to_string());
-        let devices = match self.runs.is_empty() {
-            true => self.options.devices.to_string(),
+        let (is_first, all) = (self.runs.is_empty(), self.options.devices);
+        let devices = match is_first {
+            true => all.to_string(),
             false => "1".to_owned(),
         };
+        let cells = sessions.div_ceil(all).max(2);
+        let rounds: Vec<String> = (1..=cells).map(|round| round.to_string()).collect();
+        let axis = format!("round={}", rounds.join(","));
+        let (how_many, sessions) = match is_first && self.options.matrix {
+            // One on each phone.
+            true => (["--axis", &axis], all.saturating_mul(cells)),
+            false => (["--count", &count], sessions),
+        };
         let mut words = vec!["run", "trails/rehearsal.trail.yaml", "--farm", &self.url];
-        words.extend([
-            "--on",
-            "android",
-            "--count",
-            &count,
-            "--min-devices",
-            &devices,
-        ]);
+        words.extend(how_many);
+        words.extend(["--on", "android", "--min-devices", &devices]);
         words.extend([
             "--screenshots",
             "none",

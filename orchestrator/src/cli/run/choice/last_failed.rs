@@ -1,14 +1,18 @@
 //! What did not pass the last time.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use packtrain_engine::{Plan, Planned};
+use packtrain_model::trail::Trail;
 use packtrain_record::{JournalReader, RunState, list_runs};
+use packtrain_report::comparison::commands;
 use packtrain_report::{Mark, RunView, SessionView, TrailView};
 
 use crate::cli::Context;
 use crate::exit::CliError;
 use crate::render;
+use crate::trails::LoadedTrail;
 
 /// How many runs are looked at.
 const MOST_RUNS: usize = 100;
@@ -22,7 +26,8 @@ const MOST_NAMED: usize = 6;
 /// When there is no such run, or what failed in it is not in the plan.
 pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<(), CliError> {
     let here = context.working_directory.display().to_string();
-    let Some(view) = latest(plan, root, &here)? else {
+    let trails: Vec<_> = plan.trails.iter().map(|trail| &**trail).collect();
+    let Some(view) = latest(&trails, root, &here)? else {
         return Err(CliError::misuse("no earlier run has any of these trails")
             .cause(format!("looked for in {}", root.display()))
             .hint("run once without --last-failed"));
@@ -78,8 +83,33 @@ pub(super) fn keep(plan: &mut Plan, root: &Path, context: &Context) -> Result<()
     Ok(())
 }
 
+/// What `-d` would take for the devices on which the latest run of any of the trails did not pass; empty
+/// when there is none.
+///
+/// # Errors
+/// When the runs cannot be listed.
+pub(in crate::cli::run) fn devices(
+    trails: &[LoadedTrail],
+    root: &Path,
+    context: &Context,
+) -> Result<Vec<String>, CliError> {
+    let here = context.working_directory.display().to_string();
+    let trails = trails.iter().flat_map(LoadedTrail::files);
+    let trails: Vec<_> = trails.map(|trail| &**trail).collect();
+    let Some(view) = latest(&trails, root, &here)? else {
+        return Ok(Vec::new());
+    };
+    let commands = commands(&view);
+    let bad = view.sessions().filter(|(_, session)| is_bad(session));
+    let devices = bad.filter_map(|(_, session)| session.device.as_ref());
+    let words: BTreeSet<_> = devices
+        .map(|id| commands.chosen_by(&id.to_string()))
+        .collect();
+    Ok(words.into_iter().collect())
+}
+
 /// The newest run that is over and has one of the trails.
-fn latest(plan: &Plan, root: &Path, here: &str) -> Result<Option<RunView>, CliError> {
+fn latest(trails: &[&Trail], root: &Path, here: &str) -> Result<Option<RunView>, CliError> {
     let mut runs = list_runs(root).map_err(|error| {
         CliError::infrastructure(format!("cannot list the runs in {}", root.display()))
             .because(&error)
@@ -88,11 +118,7 @@ fn latest(plan: &Plan, root: &Path, here: &str) -> Result<Option<RunView>, CliEr
     runs.sort_by_key(|run| {
         std::cmp::Reverse(run.summary.as_ref().ok().map(|summary| summary.started))
     });
-    let names: Vec<_> = plan
-        .trails
-        .iter()
-        .map(|trail| trail.summary().name)
-        .collect();
+    let names: Vec<_> = trails.iter().map(|trail| trail.summary().name).collect();
     let over = runs.into_iter().take(MOST_RUNS).filter(|run| {
         run.summary.as_ref().is_ok_and(|summary| {
             !matches!(summary.state, RunState::Running)
@@ -105,7 +131,7 @@ fn latest(plan: &Plan, root: &Path, here: &str) -> Result<Option<RunView>, CliEr
         };
         let view = RunView::from_events(reader.map_while(Result::ok));
         let has_one = view.trails.iter().any(|trail| {
-            let mut ours = plan.trails.iter();
+            let mut ours = trails.iter();
             ours.any(|known| is_same(&view, trail, known.source.name(), here))
         });
         if has_one {

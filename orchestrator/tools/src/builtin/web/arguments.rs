@@ -73,6 +73,13 @@ with_element! {
 }
 
 with_element! {
+    pub(super) struct Upload {
+        /// Files, from the trail's folder or the working directory on, and in none above.
+        pub(super) files: Vec<String>,
+    }
+}
+
+with_element! {
     pub(super) struct Scroll {
         /// UP, DOWN, LEFT or RIGHT.
         #[serde(default, deserialize_with = "caseless")]
@@ -265,6 +272,30 @@ pub(super) struct VerifyText {
     /// How long it may take, in milliseconds; 5000 when not given.
     #[serde(default)]
     pub(super) timeout_ms: Option<u64>,
+    /// Why, for readers.
+    #[serde(default)]
+    reasoning: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "`reasoning` is for readers of the trail")]
+pub(super) struct AssertDownload {
+    /// The file's whole name, as the page suggests it.
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    /// A regular expression of the whole name.
+    #[serde(default)]
+    pub(super) name_regex: Option<String>,
+    /// A text in the file, in this case.
+    #[serde(default)]
+    pub(super) contains: Option<String>,
+    /// How many bytes it has at least.
+    #[serde(default)]
+    pub(super) min_bytes: Option<u64>,
+    /// Milliseconds.
+    #[serde(default = "half_a_minute")]
+    pub(super) timeout_ms: u64,
     /// Why, for readers.
     #[serde(default)]
     reasoning: Option<String>,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use packtrain_drivers::{Command, ValueKind, WebCommand};
+use packtrain_drivers::{Command, ValueKind, WantedDownload, WebCommand};
 
 use super::super::tool;
 use super::arguments::{
-    NetworkEvent, VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue, matching,
+    AssertDownload, NetworkEvent, VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue,
+    matching,
 };
 use super::{WEB, web};
 use crate::tool::{Kind, Tool, ToolError};
@@ -93,6 +94,25 @@ pub(super) fn assertions() -> Vec<Arc<dyn Tool>> {
             },
         )
         .ruled(VerifyList::rule)
+        .on(WEB)
+        .done(),
+        tool::<AssertDownload>(
+            "web_assertDownload",
+            Kind::Assertion,
+            "Expects a download of this session, past or coming, to be complete: by its name, a text \
+             in it, its size. Packtrain's own.",
+            |arguments, call| {
+                let limit = Duration::from_millis(arguments.timeout_ms);
+                let wanted = WantedDownload {
+                    name: arguments.name,
+                    name_regex: arguments.name_regex,
+                    contains: arguments.contains,
+                    min_bytes: arguments.min_bytes,
+                };
+                web(call, WebCommand::ExpectDownload { wanted, limit })
+            },
+        )
+        .ruled(AssertDownload::rule)
         .on(WEB)
         .done(),
         tool::<NetworkEvent>(

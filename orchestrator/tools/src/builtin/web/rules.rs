@@ -3,10 +3,24 @@
 
 use super::super::InvalidArgument;
 use super::arguments::{
-    Element, Navigate, Navigation, NetworkEvent, Select, Type, VerifyElement, VerifyKind,
-    VerifyList, VerifyText, VerifyValue, WaitForUrl,
+    AssertDownload, Element, Navigate, Navigation, NetworkEvent, PressKey, Select, Type, Upload,
+    VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue, WaitForUrl,
 };
 use packtrain_drivers::WebTarget;
+use packtrain_model::suggest::did_you_mean;
+
+/// The names of keys that are longer than a sign: `KeyboardEvent.key` and `code` of the keyboard that
+/// Playwright types on.
+const KEYS: &str = "Alt AltGraph AltLeft AltRight ArrowDown ArrowLeft ArrowRight ArrowUp AudioVolumeDown \
+    AudioVolumeMute AudioVolumeUp Backquote Backslash Backspace BracketLeft BracketRight CapsLock Clear \
+    Comma ContextMenu Control ControlLeft ControlOrMeta ControlRight Delete Digit0 Digit1 Digit2 Digit3 \
+    Digit4 Digit5 Digit6 Digit7 Digit8 Digit9 End Enter Equal Escape F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 \
+    F12 Home Insert KeyA KeyB KeyC KeyD KeyE KeyF KeyG KeyH KeyI KeyJ KeyK KeyL KeyM KeyN KeyO KeyP KeyQ \
+    KeyR KeyS KeyT KeyU KeyV KeyW KeyX KeyY KeyZ MediaPlayPause MediaTrackNext MediaTrackPrevious Meta \
+    MetaLeft MetaRight Minus NumLock Numpad0 Numpad1 Numpad2 Numpad3 Numpad4 Numpad5 Numpad6 Numpad7 \
+    Numpad8 Numpad9 NumpadAdd NumpadDecimal NumpadDivide NumpadEnter NumpadMultiply NumpadSubtract \
+    PageDown PageUp Pause Period PrintScreen Quote ScrollLock Semicolon Shift ShiftLeft ShiftRight Slash \
+    Space Tab";
 
 impl Navigate {
     pub(super) fn rule(self) -> Result<(), InvalidArgument> {
@@ -50,6 +64,29 @@ impl Select {
     }
 }
 
+impl Upload {
+    pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
+        named(&self.target())?;
+        if self.files.is_empty() {
+            return Err(InvalidArgument::new("files", "`files` is empty").hint("list at least one"));
+        }
+        self.files
+            .iter()
+            .try_for_each(|file| not_blank("files", file))
+    }
+}
+
+impl AssertDownload {
+    pub(super) fn rule(self) -> Result<(), InvalidArgument> {
+        for (key, text) in [("name", &self.name), ("contains", &self.contains)] {
+            text.iter().try_for_each(|text| not_blank(key, text))?;
+        }
+        self.name_regex
+            .iter()
+            .try_for_each(|pattern| regular("nameRegex", pattern))
+    }
+}
+
 impl VerifyValue {
     pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
         named(&self.target())?;
@@ -87,23 +124,49 @@ impl NetworkEvent {
     }
 }
 
+impl PressKey {
+    pub(super) fn rule(self) -> Result<(), InvalidArgument> {
+        let is_known =
+            |key: &str| key.chars().nth(1).is_none() || KEYS.split(' ').any(|known| known == key);
+        let Some(key) = self.key.split('+').find(|key| !is_known(key)) else {
+            return Ok(());
+        };
+        let few = "such as Enter, Escape, ArrowDown, PageUp, Control+A".to_owned();
+        let meant = did_you_mean(key, KEYS.split(' '));
+        Err(InvalidArgument {
+            is_unknown_word: true,
+            ..InvalidArgument::new("key", format!("there is no key `{key}`"))
+        }
+        .hint(meant.unwrap_or(few)))
+    }
+}
+
 impl WaitForUrl {
     pub(super) fn rule(self) -> Result<(), InvalidArgument> {
-        not_blank("pattern", &self.pattern)?;
-        let wrong = match regex::Regex::new(&self.pattern) {
-            Ok(_) => return Ok(()),
-            Err(regex::Error::Syntax(words)) => words,
-            Err(error) => error.to_string(),
-        };
-        // The last line says what is wrong; those above draw the pattern.
-        let why = wrong.lines().last().unwrap_or_default();
-        let why = why.trim_start_matches("error: ");
-        Err(InvalidArgument::new(
-            "pattern",
-            format!("`pattern` is no regular expression: {why}"),
-        )
-        .hint("a backslash before a sign takes its meaning away: `\\(`"))
+        regular("pattern", &self.pattern)
     }
+}
+
+fn regular(key: &'static str, pattern: &str) -> Result<(), InvalidArgument> {
+    not_blank(key, pattern)?;
+    let Some(why) = why_no_pattern(pattern) else {
+        return Ok(());
+    };
+    Err(InvalidArgument::new(key, format!("`{key}` is {why}"))
+        .hint("a backslash before a sign takes its meaning away: `\\(`"))
+}
+
+/// Why a text is no regular expression; `None` when it is one.
+pub fn why_no_pattern(pattern: &str) -> Option<String> {
+    let wrong = match regex::Regex::new(pattern) {
+        Ok(_) => return None,
+        Err(regex::Error::Syntax(words)) => words,
+        Err(error) => error.to_string(),
+    };
+    // The last line says what is wrong; those above draw the pattern.
+    let why = wrong.lines().last().unwrap_or_default();
+    let why = why.trim_start_matches("error: ");
+    Some(format!("no regular expression: {why}"))
 }
 
 /// What is blank is part of everything, so that expecting it would verify nothing.

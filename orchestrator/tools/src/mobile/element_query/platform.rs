@@ -31,7 +31,11 @@ const fn name(platform: Platform) -> &'static str {
     }
 }
 
-fn foreign(selector: &NodeSelector, on: Platform) -> Option<(&'static str, &'static str)> {
+/// A block that is for another platform, and what that is.
+pub(crate) fn foreign(
+    selector: &NodeSelector,
+    on: Platform,
+) -> Option<(&'static str, &'static str)> {
     let blocks = [
         (
             selector.android_accessibility.is_some(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use packtrain_drivers::Platform;
 use packtrain_drivers::selector::{
-    AndroidMaestroMatch, Dialect, IosMaestroMatch, NodeSelector, Pattern,
+    AndroidMaestroMatch, Dialect, IosMaestroMatch, NodeSelector, Pattern, around_number,
 };
 
 use crate::mobile::words::quoted;
@@ -33,7 +33,7 @@ pub(crate) struct Words {
 pub(crate) enum Says {
     /// A pattern that the whole text matches, in any case, or the very text.
     Matching(String),
-    /// A text somewhere in it, in any case.
+    /// A text somewhere in it, in any case, and not within a longer number.
     Containing(String),
     /// This text and no other, in this case.
     Exactly(String),
@@ -193,7 +193,10 @@ impl Says {
     fn pattern(&self) -> String {
         match self {
             Self::Matching(pattern) => pattern.clone(),
-            Self::Containing(text) => format!(".*{}.*", regex::escape(text)),
+            Self::Containing(text) => {
+                let (before, after) = around_number(text).unwrap_or((".*", ".*"));
+                format!("{before}{}{after}", regex::escape(text))
+            }
             Self::Exactly(text) => format!("(?-i:{})", regex::escape(text)),
         }
     }

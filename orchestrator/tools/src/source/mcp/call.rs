@@ -29,6 +29,8 @@ pub(in crate::source) struct CallResult {
     pub(in crate::source) is_error: bool,
     /// Its metadata.
     pub(in crate::source) meta: Map<String, Value>,
+    /// What was noticed while it was waited for.
+    pub(in crate::source) notes: Vec<String>,
 }
 
 /// Why there is no answer.
@@ -101,7 +103,13 @@ impl PendingCall {
             let received = (&mut self.handle.rx).await;
             let received = received.unwrap_or(Err(ServiceError::TransportClosed));
             let needed = match received {
-                Ok(ServerResult::CallToolResult(result)) => return Ok(taken(result)),
+                Ok(ServerResult::CallToolResult(result)) => {
+                    let notes = self.heard.take_notes();
+                    return Ok(CallResult {
+                        notes,
+                        ..taken(result)
+                    });
+                }
                 Ok(ServerResult::InputRequiredResult(needed)) => needed,
                 Ok(_) => {
                     return Err(CallError::Answered("it answered something else".to_owned()));
@@ -117,7 +125,7 @@ impl PendingCall {
                     "it asked for input more than {MAX_ROUNDS} times"
                 )));
             }
-            self.params.input_responses = Some(responses(&needed)?);
+            self.params.input_responses = Some(responses(&needed, &self.heard)?);
             self.params.request_state = needed.request_state;
             self.watched.forget(&self.handle.progress_token);
             self.handle = send(&self.peer, self.params.clone()).await?;
@@ -158,16 +166,19 @@ fn taken(result: CallToolResult) -> CallResult {
         structured: result.structured_content,
         is_error: result.is_error == Some(true),
         meta: result.meta.map(|meta| meta.0).unwrap_or_default(),
+        notes: Vec::new(),
     }
 }
 
 /// The answers to what a server wants to know, as far as there are any without a person.
-fn responses(needed: &InputRequiredResult) -> Result<InputResponses, CallError> {
+fn responses(needed: &InputRequiredResult, call: &LastHeard) -> Result<InputResponses, CallError> {
     let mut responses = InputResponses::new();
     for (key, request) in needed.input_requests.iter().flatten() {
         match request {
             InputRequest::Elicitation(ElicitRequest { params, .. }) => {
-                responses.insert(key.clone(), serde_json::json!(elicited(params)));
+                let (answer, note) = elicited(params);
+                call.note(&note);
+                responses.insert(key.clone(), serde_json::json!(answer));
             }
             _ => {
                 return Err(CallError::Answered(

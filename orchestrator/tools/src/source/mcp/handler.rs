@@ -21,30 +21,77 @@ use tokio::sync::mpsc;
 
 use super::Notice;
 
+/// Notes that a call keeps; what comes after is in the source's log.
+const MAX_NOTES: usize = 10;
+/// Bytes of a question that its note quotes.
+const MAX_NOTED_MESSAGE: usize = 200;
+
 /// Calls whose progress counts, and when each was last heard of.
 #[derive(Default)]
-pub(super) struct Watched(Mutex<HashMap<ProgressToken, Arc<LastHeard>>>);
+pub(super) struct Watched {
+    calls: Mutex<HashMap<ProgressToken, Arc<LastHeard>>>,
+    /// Notes of a call that was sent and is not watched yet: a server may be quicker than we are.
+    early: Mutex<Vec<String>>,
+}
 
-/// When a call was last heard of.
-pub(super) struct LastHeard(Mutex<Instant>);
+/// When a call was last heard of, and what its report shall note.
+pub(super) struct LastHeard {
+    at: Mutex<Instant>,
+    notes: Mutex<Vec<String>>,
+}
 
 impl LastHeard {
     pub(super) fn now() -> Arc<Self> {
-        Arc::new(Self(Mutex::new(Instant::now())))
+        Arc::new(Self {
+            at: Mutex::new(Instant::now()),
+            notes: Mutex::default(),
+        })
     }
 
     pub(super) fn at(&self) -> Instant {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn hear(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Adds a note, as long as there are not too many.
+    pub(super) fn note(&self, note: &str) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < MAX_NOTES {
+            notes.push(note.to_owned());
+        }
+    }
+
+    pub(super) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Watched {
     pub(super) fn watch(&self, token: ProgressToken, call: Arc<LastHeard>) {
-        self.all().insert(token, call);
+        let mut calls = self.all();
+        for note in self.early().drain(..) {
+            call.note(&note);
+        }
+        calls.insert(token, call);
+    }
+
+    /// Notes something for every call; which one it is about is not known.
+    pub(super) fn note(&self, note: &str) {
+        let calls = self.all();
+        let mut early = self.early();
+        if calls.is_empty() && early.len() < MAX_NOTES {
+            early.push(note.to_owned());
+        }
+        for call in calls.values() {
+            call.note(note);
+        }
+    }
+
+    fn early(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn forget(&self, token: &ProgressToken) {
@@ -52,7 +99,7 @@ impl Watched {
     }
 
     fn all(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, Arc<LastHeard>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -121,14 +168,17 @@ impl ClientHandler for Handler {
         info
     }
 
-    /// Nobody sits before a run: a form whose fields all have defaults is sent off with them, any
-    /// other is declined.
+    /// No person watches a run: see [`elicited`].
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(elicited(&request))
+        let (answer, note) = elicited(&request);
+        self.notices.log(format!("[packtrain] {note}"));
+        // The request does not say which call it belongs to.
+        self.watched.note(&note);
+        Ok(answer)
     }
 
     async fn on_progress(
@@ -160,35 +210,76 @@ impl ClientHandler for Handler {
     }
 }
 
-/// The answer to a form that nobody sees.
-pub(super) fn elicited(request: &ElicitRequestParams) -> ElicitResult {
-    let ElicitRequestParams::FormElicitationParams {
-        requested_schema, ..
-    } = request
-    else {
-        return ElicitResult::new(ElicitationAction::Decline);
-    };
-    let schema = json!(requested_schema);
-    let mut content = Map::new();
-    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-        if let Some(default) = field.get("default") {
-            content.insert(name.clone(), default.clone());
+/// The answer to a form that no person sees, and a note of it. Who asks for consent gets none: only
+/// where the server has answered every field itself, by a default, is the form sent.
+pub(super) fn elicited(request: &ElicitRequestParams) -> (ElicitResult, String) {
+    let (message, fields) = match request {
+        ElicitRequestParams::FormElicitationParams {
+            message,
+            requested_schema,
+            ..
+        } => (
+            message.as_str(),
+            json!(requested_schema)["properties"].take(),
+        ),
+        ElicitRequestParams::UrlElicitationParams { message, .. } => {
+            (message.as_str(), Value::Null)
         }
-    }
-    let required = schema["required"].as_array().into_iter().flatten();
-    let complete = required
-        .filter_map(Value::as_str)
-        .all(|name| content.contains_key(name));
-    if complete {
-        ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content))
-    } else {
-        ElicitResult::new(ElicitationAction::Decline)
+        _ => ("for something unknown", Value::Null),
+    };
+    let fields = fields.as_object().cloned().unwrap_or_default();
+    let defaults = fields.iter().map(|(name, field)| {
+        let default = field.get("default")?;
+        Some((name.clone(), default.clone()))
+    });
+    let defaults: Option<Map<_, _>> = defaults.collect();
+    let end = message.floor_char_boundary(MAX_NOTED_MESSAGE);
+    let asked = format!("its source asked {:?}", &message[..end]);
+    match defaults.filter(|defaults| !defaults.is_empty()) {
+        Some(defaults) => (
+            ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(defaults)),
+            format!("{asked}: no person is there, so the form was sent with its defaults"),
+        ),
+        None => (
+            ElicitResult::new(ElicitationAction::Decline),
+            format!("{asked}: declined, for no person is there to answer"),
+        ),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_nobody_answered_is_declined_and_noted() {
+        let asked = |properties: Value| {
+            let required: Vec<_> = Vec::<String>::new();
+            let schema =
+                json!({ "type": "object", "properties": properties, "required": required });
+            let request =
+                json!({ "mode": "form", "message": "Delete all?", "requestedSchema": schema });
+            let (answer, note) = elicited(&serde_json::from_value(request).unwrap());
+            assert!(note.contains("Delete all?"), "{note}");
+            (json!(answer), note)
+        };
+        let declined = [
+            json!({}),
+            json!({ "sure": { "type": "boolean" } }),
+            json!({ "sure": { "type": "boolean", "default": true }, "why": { "type": "string" } }),
+        ];
+        for properties in declined {
+            let (answer, note) = asked(properties);
+            assert_eq!(answer["action"], "decline");
+            assert!(note.contains("declined"), "{note}");
+        }
+        let (answer, note) = asked(json!({ "name": { "type": "string", "default": "Ada" } }));
+        assert_eq!(
+            answer,
+            json!({ "action": "accept", "content": { "name": "Ada" } })
+        );
+        assert!(note.contains("sent with its defaults"), "{note}");
+    }
 
     #[tokio::test]
     async fn a_change_of_the_tools_is_told_however_much_there_is_to_log() {

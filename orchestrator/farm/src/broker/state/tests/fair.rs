@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::server::{Server, demand, key};
+use crate::broker::state::Fact;
+use crate::wire::Demand;
 
 #[test]
 fn a_thousand_sessions_for_one_device_are_served_in_order() {
@@ -94,6 +96,34 @@ fn sessions_of_one_trail_go_to_different_devices_as_long_as_there_are_any() {
         ["s1", "s2", "s3"],
         "both had one: any will do"
     );
+}
+
+#[test]
+fn a_host_that_a_run_set_aside_gets_its_sessions_only_when_there_is_no_other() {
+    let mut farm = Server::with(&["android/1@bare", "android/2@good"]);
+    farm.run("a", 1);
+    farm.set_aside("a", "bare");
+    let mut spread = demand("android");
+    spread.spread = "trail".to_owned();
+    for session in ["s1", "s2"] {
+        farm.ask("a", session, spread.clone());
+    }
+    assert_eq!(farm.order("a"), ["s1"], "the other waits for the good host");
+    farm.run_of("b", 1, "android");
+    assert_eq!(
+        farm.in_flight("b"),
+        1,
+        "another run has what this does without"
+    );
+    farm.end(&key("android/1@bare"));
+    farm.end(&key("android/2@good"));
+    assert_eq!(farm.order("a"), ["s1", "s2"]);
+    farm.end(&key("android/2@good"));
+    farm.tell(Fact::HostGone {
+        host: "good".parse().unwrap(),
+    });
+    farm.ask("a", "s3", spread);
+    assert_eq!(farm.order("a"), ["s1", "s2", "s3"]);
 }
 
 #[test]
@@ -287,6 +317,46 @@ proptest! {
     }
 }
 
+/// A session that was planned on a device.
+fn on_its_own(own: &str) -> Demand {
+    Demand {
+        spread: "trail de".to_owned(),
+        own: Some(key(own)),
+        ..demand("android")
+    }
+}
+
+#[test]
+fn a_session_waits_for_the_device_it_was_planned_on_and_a_while_for_one_that_is_away() {
+    let (a, b) = ("android/a@mac-1", "android/b@mac-2");
+    let mut farm = Server::with(&[a, b]);
+    let away = |farm: &mut Server, device| {
+        farm.tell(Fact::DeviceGone {
+            device: key(device),
+        })
+    };
+    farm.run("r", 1);
+    away(&mut farm, b);
+    farm.ask("r", "s1", on_its_own(b));
+    farm.ask("r", "s2", on_its_own(a));
+    farm.ask("r", "s3", on_its_own(a));
+    assert_eq!(farm.order("r"), ["s2"], "the other waits for its own");
+    farm.device(b);
+    assert_eq!(farm.order("r"), ["s2", "s1"], "it was plugged in again");
+    assert_eq!(farm.running[&key(b)].1, "s1");
+    farm.end(&key(b));
+    // Busy is not away, however long.
+    farm.let_waits_end();
+    assert_eq!(farm.order("r").len(), 2);
+    farm.tell(Fact::HostGone {
+        host: "mac-1".parse().unwrap(),
+    });
+    assert_eq!(farm.order("r").len(), 2, "its host may come back");
+    farm.let_waits_end();
+    assert_eq!(farm.running[&key(b)].1, "s3");
+    assert_eq!(farm.replacing, ["s3"], "and its run is told");
+}
+
 #[test]
 fn five_thousand_sessions_on_a_thousand_devices_are_all_granted() {
     let mut farm = Server::with(&[]);
@@ -327,8 +397,10 @@ fn every_trail_on_each_of_a_thousand_devices_is_granted() {
     farm.run("a", 1);
     for trail in 0..5 {
         for (number, id) in ids.iter().enumerate() {
-            let mut demand = demand(&format!("device={id}"));
-            demand.spread = format!("trail-{trail}");
+            let demand = Demand {
+                spread: format!("trail-{trail}"),
+                ..on_its_own(id)
+            };
             farm.ask("a", &format!("s{trail}-{number}"), demand);
         }
     }

@@ -341,6 +341,7 @@ fn nothing_is_done_before_it_leads() {
                 done: false,
                 stopping: false,
                 given_up: Vec::new(),
+                set_aside: Vec::new(),
             },
         },
         Fact::Demand {

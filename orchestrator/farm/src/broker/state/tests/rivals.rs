@@ -6,7 +6,7 @@ use proptest::sample::Index;
 
 use super::server::{Server, advert, demand, host_advert, key, run_id};
 use crate::broker::state::{Deed, Fact, State};
-use crate::wire::{DeviceKey, HostName, RunAdvert};
+use crate::wire::{DeviceKey, HostName, Lease, RunAdvert};
 
 const HOSTS: [&str; 2] = ["h0", "h1"];
 const DEVICES: [&str; 3] = ["android/1@h0", "ios/2@h0", "android/3@h1"];
@@ -112,6 +112,7 @@ impl Farm {
             done: false,
             stopping: false,
             given_up: Vec::new(),
+            set_aside: Vec::new(),
         };
         let run = run_id(RUNS[run]);
         self.logs[0].push(Fact::Run { run, advert });
@@ -260,6 +261,100 @@ impl Farm {
             };
             self.end(&device);
         }
+    }
+}
+
+/// Two brokers put a lease each for the same session, and the other one's grant was first: what stands is
+/// the lease of the grant, in whichever order this one hears of it.
+#[test]
+fn a_session_that_a_rival_granted_elsewhere_is_not_lost() {
+    for hears_of_the_lease_first in [false, true] {
+        let mut state = State::new();
+        let mut tell = |fact| state.apply(fact);
+        tell(Fact::DeathsAreCertain(true));
+        tell(Fact::Leading);
+        let ours = key("android/1@h0");
+        let theirs = key("android/2@h1");
+        for device in [&ours, &theirs] {
+            let host = device.host.clone();
+            let told = advert(&device.device);
+            tell(Fact::Host {
+                host,
+                advert: host_advert("i1", 2),
+            });
+            tell(Fact::Device {
+                device: device.clone(),
+                advert: told,
+            });
+        }
+        let (run, session) = (run_id("r0"), SessionId("s1".to_owned()));
+        let advert = RunAdvert {
+            incarnation: String::new(),
+            owner: String::new(),
+            min_devices: 1,
+            done: false,
+            stopping: false,
+            given_up: Vec::new(),
+            set_aside: Vec::new(),
+        };
+        tell(Fact::Run {
+            run: run.clone(),
+            advert,
+        });
+        let deeds = tell(Fact::Demand {
+            run: run.clone(),
+            session: session.clone(),
+            sequence: 1,
+            demand: demand("device=android/1"),
+        });
+        assert!(
+            matches!(&deeds[..], [Deed::Grant { grant, .. }] if grant.device == ours),
+            "{deeds:?}"
+        );
+        let lease = Some(Lease {
+            run: run.clone(),
+            session: session.clone(),
+            incarnation: "i1".to_owned(),
+        });
+        let mut deeds = tell(Fact::GrantRefused {
+            run: run.clone(),
+            session: session.clone(),
+            device: ours.clone(),
+            revision: 2,
+            granted: theirs.clone(),
+        });
+        if hears_of_the_lease_first {
+            deeds.extend(tell(Fact::Lease {
+                device: theirs.clone(),
+                revision: 1,
+                lease: lease.clone(),
+            }));
+        }
+        let mut answers = vec![
+            Fact::Checked {
+                run: run.clone(),
+                session: session.clone(),
+                device: theirs.clone(),
+                revision: 1,
+                lease,
+            },
+            Fact::TakenBack {
+                device: ours.clone(),
+                revision: 3,
+                lease: None,
+            },
+        ];
+        if hears_of_the_lease_first {
+            answers.reverse();
+        }
+        for answer in answers {
+            deeds.extend(tell(answer));
+        }
+        let took_ours_back =
+            |deed: &Deed| matches!(deed, Deed::TakeBack { device, .. } if *device == ours);
+        assert!(deeds.iter().any(took_ours_back), "{deeds:?}");
+        let is_lost = |deed: &Deed| matches!(deed, Deed::Lose { .. });
+        assert!(!deeds.iter().any(is_lost), "{deeds:?}");
     }
 }
 

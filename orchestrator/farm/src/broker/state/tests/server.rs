@@ -21,6 +21,8 @@ pub(super) struct Server {
     /// Sessions under way, by device.
     pub(super) running: BTreeMap<DeviceKey, (String, String)>,
     pub(super) lost: Vec<(String, String)>,
+    /// Sessions that were granted another device than their own.
+    pub(super) replacing: Vec<String>,
     pub(super) causes: Vec<String>,
     /// The waits that are under way, and how long each is.
     pub(super) waits: Vec<(Fact, std::time::Duration)>,
@@ -61,6 +63,7 @@ pub(super) fn advert(device: &DeviceId) -> DeviceAdvert {
         api: Some(31),
         labels: BTreeMap::new(),
         tools: Vec::new(),
+        has: Vec::new(),
         out_of_service: None,
     }
 }
@@ -69,6 +72,7 @@ pub(super) fn host_advert(incarnation: &str, sessions: u32) -> HostAdvert {
     HostAdvert {
         incarnation: incarnation.to_owned(),
         version: "1".to_owned(),
+        protocol: crate::wire::Protocol::CURRENT,
         capacity: Capacity {
             sessions,
             browsers: sessions,
@@ -83,6 +87,7 @@ pub(super) fn demand(on: &str) -> Demand {
     Demand {
         on: on.to_owned(),
         spread: String::new(),
+        own: None,
         requeued: false,
         avoid: Vec::new(),
         avoid_hosts: Vec::new(),
@@ -137,6 +142,7 @@ impl Server {
             done: false,
             stopping: false,
             given_up: Vec::new(),
+            set_aside: Vec::new(),
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -152,6 +158,23 @@ impl Server {
             done: false,
             stopping: false,
             given_up: vec![SessionId(session.to_owned())],
+            set_aside: Vec::new(),
+        };
+        self.tell(Fact::Run {
+            run: run_id(run),
+            advert,
+        });
+    }
+
+    pub(super) fn set_aside(&mut self, run: &str, host: &str) {
+        let advert = RunAdvert {
+            incarnation: "r1".to_owned(),
+            owner: String::new(),
+            min_devices: 1,
+            done: false,
+            stopping: false,
+            given_up: Vec::new(),
+            set_aside: vec![host.parse().unwrap()],
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -167,6 +190,7 @@ impl Server {
             done: false,
             stopping: true,
             given_up: Vec::new(),
+            set_aside: Vec::new(),
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -182,6 +206,7 @@ impl Server {
             done: true,
             stopping: false,
             given_up: Vec::new(),
+            set_aside: Vec::new(),
         };
         self.tell(Fact::Run {
             run: run_id(run),
@@ -298,11 +323,14 @@ impl Server {
             Deed::Grant {
                 run,
                 session,
-                device,
+                grant,
                 incarnation,
                 expected,
-                ..
-            } => self.put(run, session, device, incarnation, expected),
+            } => {
+                let replaces = grant.replaces.then(|| session.0.clone());
+                self.replacing.extend(replaces);
+                self.put(run, session, grant.device, incarnation, expected)
+            }
             Deed::Confirm {
                 run,
                 session,

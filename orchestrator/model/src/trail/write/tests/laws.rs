@@ -66,7 +66,7 @@ fn trail() -> impl Strategy<Value = (String, usize)> {
 }
 
 fn any_calls() -> impl Strategy<Value = Vec<ToolCall>> {
-    let args = prop::collection::btree_map("[a-zA-Z]{1,8}", crate::yaml::tests::any_json(), 0..4)
+    let args = prop::collection::btree_map("[a-zA-Z]{1,8}", any_json(), 0..4)
         .prop_map(|args| serde_json::Value::Object(args.into_iter().collect()));
     let call = ("[a-z_A-Z]{1,12}|\\PC{1,6}", args)
         .prop_filter("a name", |(name, _)| !name.trim().is_empty())
@@ -189,4 +189,21 @@ proptest! {
     fn writing_into_arbitrary_text_never_panics(text in "((  )?- step: a|    recording:|      web:|        - [a{\\[]|[ \t]|\n|#|\\{|\\}|trail:\n){0,20}", step in 0u32..3) {
         let _ = write_recording(&text, StepIndex(step), "web", &calls("- tap: {}\n"));
     }
+}
+
+fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(serde_json::Value::from),
+        any::<f64>().prop_map(serde_json::Value::from),
+        any::<String>().prop_map(serde_json::Value::from),
+        "(yes|no|null|~|[-+]?[0-9x_.:eE]{1,6}|true|False)".prop_map(serde_json::Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(serde_json::Value::from),
+            prop::collection::btree_map("[ -~]{0,8}", inner, 0..5)
+                .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
+        ]
+    })
 }

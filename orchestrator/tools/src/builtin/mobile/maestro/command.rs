@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use packtrain_drivers::Key;
 use packtrain_model::suggest::closest;
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::element::{Element, Short, Shortened};
@@ -22,7 +23,7 @@ pub(super) enum MaestroCommand {
     EraseText(Option<u32>),
     PasteText,
     SetClipboard(String),
-    PressKey(String),
+    PressKey(Key),
     Back,
     HideKeyboard,
     LaunchApp(Launch),
@@ -134,7 +135,7 @@ impl MaestroCommand {
             ),
             "pasteText" => nothing(map, Self::PasteText)?,
             "setClipboard" => Self::SetClipboard(short::<A, Text>(map)?.text),
-            "pressKey" => Self::PressKey(short::<A, PressKey>(map)?.key),
+            "pressKey" => Self::PressKey(key(&short::<A, PressKey>(map)?.key)?),
             "back" => nothing(map, Self::Back)?,
             "hideKeyboard" => nothing(map, Self::HideKeyboard)?,
             "launchApp" => Self::LaunchApp(short(map)?),
@@ -162,6 +163,18 @@ fn nothing<'de, A: MapAccess<'de>>(
 ) -> Result<MaestroCommand, A::Error> {
     map.next_value::<Option<Nothing>>()?;
     Ok(command)
+}
+
+/// A key by Maestro's name for it: `volume up` and `Volume_Up` are `VolumeUp`.
+fn key<E: Error>(name: &str) -> Result<Key, E> {
+    let name = name.trim().to_lowercase();
+    let words = name
+        .split([' ', '_'])
+        .map(|word| match word.split_at_checked(1) {
+            Some((first, rest)) => first.to_uppercase() + rest,
+            None => word.to_owned(),
+        });
+    Key::deserialize(words.collect::<String>().into_deserializer())
 }
 
 fn unknown_command<E: Error>(name: &str) -> E {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{AppCommand, Command, Direction, InputCommand, Key, LaunchMode, Point};
+use packtrain_drivers::{AppCommand, Command, Direction, InputCommand, LaunchMode, Point};
 
 use super::command::{AirplaneMode, Launch, MaestroCommand, Orientation, Scroll, Swipe, Wait};
 use super::element::Element;
@@ -104,7 +104,7 @@ async fn carry_out(command: MaestroCommand, call: &Call<'_>) -> Result<Answer, T
         MaestroCommand::EraseText(count) => input(InputCommand::Erase(count), call).await,
         MaestroCommand::PasteText => input(InputCommand::Paste, call).await,
         MaestroCommand::SetClipboard(text) => input(InputCommand::SetClipboard(text), call).await,
-        MaestroCommand::PressKey(name) => press(call, key(&name)?).await,
+        MaestroCommand::PressKey(key) => press(call, key).await,
         MaestroCommand::Back => back(call).await,
         MaestroCommand::HideKeyboard => input(InputCommand::HideKeyboard, call).await,
         MaestroCommand::LaunchApp(options) => launch_app(options, call).await,
@@ -252,31 +252,4 @@ async fn swipe(way: Swipe, call: &Call<'_>) -> Result<Answer, ToolError> {
             "it takes a `direction`, with `from` or without, or a `start` and an `end`",
         )),
     }
-}
-
-/// A key by Maestro's name for it.
-fn key(name: &str) -> Result<Key, ToolError> {
-    let keys = [
-        ("back", Key::Back),
-        ("enter", Key::Enter),
-        ("home", Key::Home),
-        ("backspace", Key::Backspace),
-        ("tab", Key::Tab),
-        ("escape", Key::Escape),
-        ("volume up", Key::VolumeUp),
-        ("volume down", Key::VolumeDown),
-        ("lock", Key::Lock),
-    ];
-    let word = name.trim().to_lowercase().replace('_', " ");
-    keys.iter()
-        .find(|(known, _)| *known == word)
-        .map(|(_, key)| *key)
-        .ok_or_else(|| {
-            let known: Vec<_> = keys.iter().map(|(known, _)| *known).collect();
-            ToolError::Failed {
-                message: format!("there is no key {}", quoted(name)),
-                log: Vec::new(),
-                hint: Some(format!("it can be {}", known.join(", "))),
-            }
-        })
 }
