@@ -23,6 +23,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use block::{
@@ -40,7 +41,7 @@ pub use resolve::{Match, Resolution, resolve};
 pub use role::{is_role, role_and_name, roles, without_state};
 
 /// Names an element: at most one driver block, plus relations to other elements.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct NodeSelector {
     /// Android's accessibility tree.

@@ -1,12 +1,14 @@
 //! An adb server of the test's own, on its own port, gone with the test.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
+
+use crate::free_port;
 
 /// A server that runs. Dropping it kills it and all it started.
 pub struct AdbServer {
@@ -24,12 +26,6 @@ pub fn adb() -> PathBuf {
         .map(|folder| folder.join("adb"))
         .find(|file| file.is_file())
         .expect("these tests need Android's `adb` on PATH: `apt install adb`, or Android's platform-tools")
-}
-
-/// A port that nobody listens on.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 /// `adb` or a shell that runs it, which sees neither this computer's phones nor its keys.

@@ -1,8 +1,10 @@
 //! An adb server that whoever needs it starts, on a port of its own.
 
 use std::ffi::OsString;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+
+use packtrain_testing::free_port;
 
 pub(crate) struct AdbServer {
     pub(crate) address: SocketAddr,
@@ -14,11 +16,10 @@ pub(crate) struct AdbServer {
 impl AdbServer {
     /// Keys and logs are kept in `folder`.
     pub(crate) fn new(folder: &Path) -> Self {
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let home = folder.as_os_str().to_owned();
         let variable = |name: &str, value: &str| (name.into(), value.into());
         Self {
-            address: free.local_addr().unwrap(),
+            address: (Ipv4Addr::LOCALHOST, free_port()).into(),
             path: std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect(),
             environment: vec![
                 ("HOME".into(), home.clone()),

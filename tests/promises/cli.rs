@@ -173,6 +173,21 @@ fn schemas_are_json() {
 }
 
 #[test]
+fn the_schema_of_trails_goes_down_to_the_keys_of_a_selector() {
+    let text = lab().run(&["schema", "trail"]).expect(0).stdout;
+    let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let known = &schema["$defs"];
+    for tool in ["web_click", "tapOnElementBySelector"] {
+        let taken = &known["call"]["properties"][tool]["properties"]["nodeSelector"];
+        assert_eq!(taken["$ref"], "#/$defs/NodeSelector", "{tool}");
+    }
+    let web = known["NodeSelector"]["properties"]["web"].to_string();
+    assert!(web.contains("#/$defs/WebMatch"), "{web}");
+    assert!(known["WebMatch"]["properties"]["ariaRole"].is_object());
+    assert_eq!(known["WebMatch"]["additionalProperties"], false);
+}
+
+#[test]
 fn a_tool_can_be_called_by_hand_on_a_page() {
     let lab = lab();
     let page = "data:text/html,<title>T</title><button>Save</button>";

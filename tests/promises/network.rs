@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::process::{Child, Command};
 
+use packtrain_testing::free_port;
 use packtrain_tests::{Ended, Lab};
 use serde_json::Value;
 
@@ -119,8 +120,7 @@ fn disconnecting_without_an_address_disconnects_all_on_the_network() {
 #[test]
 fn who_does_not_answer_is_not_connected_and_the_servers_words_say_why() {
     let bench = Bench::new();
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let nobody = nobody.unwrap().to_string();
+    let nobody = format!("127.0.0.1:{}", free_port());
     let refused = bench.run(&["devices", "connect", &nobody]).expect(2).stderr;
     assert!(refused.contains(&nobody), "{refused}");
     assert!(refused.contains("refused"), "{refused}");

@@ -213,8 +213,3 @@ fn nobody_came(squatter: &TcpListener) {
     let kind = came.as_ref().err().map(std::io::Error::kind);
     assert_eq!(kind, Some(std::io::ErrorKind::WouldBlock), "{came:?}");
 }
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap().port()
-}

@@ -1,9 +1,11 @@
 //! What was started for an iPhone ends with the program, however that ends.
 
 use std::io::Read as _;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::Command;
 use std::time::Duration;
+
+use packtrain_testing::free_port;
 
 use crate::lab;
 
@@ -20,10 +22,7 @@ fn what_was_started_for_an_iphone_ends_with_the_program_whatever_ends_it() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let started = script(listener.local_addr().unwrap().port());
         // Nobody listens there, so that the command is run.
-        let free = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap();
+        let free = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
         lab.write(
             "packtrain.yaml",
             &format!("devices:\n  ios:\n    bench:\n      wda: http://{free}\n      start: [bash, -c, \"{started}\"]\n"),

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+
+use packtrain_testing::free_port;
 
 use crate::process::Process;
 use crate::until;
@@ -149,11 +151,7 @@ impl NatsServer {
 
 /// Addresses on loopback that nobody listens on.
 pub(crate) fn free_addresses(count: usize) -> Vec<SocketAddr> {
-    // All are held before any is let go, so that no two are the same.
-    let held: Vec<TcpListener> = (0..count)
-        .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap())
-        .collect();
-    held.iter()
-        .map(|listener| listener.local_addr().unwrap())
+    (0..count)
+        .map(|_| (Ipv4Addr::LOCALHOST, free_port()).into())
         .collect()
 }

@@ -117,11 +117,7 @@ impl AndroidDevice {
         command: InputCommand,
         deadline: Instant,
     ) -> Result<Vec<String>> {
-        let types = match &command {
-            InputCommand::Text(text) => !text.is_empty(),
-            other => matches!(other, InputCommand::Paste),
-        };
-        if types {
+        if matches!(command, InputCommand::Text(_) | InputCommand::Paste) {
             self.await_focus(command.name(), deadline).await?;
         }
         let before = self.remember(None);

@@ -3,6 +3,7 @@
 //! Field names are those of Trailblaze's `DriverNodeMatch`. Fields that end in `Regex` hold
 //! patterns, the others are compared exactly. A missing field asks for nothing.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{NodeSelector, scalar};
@@ -14,12 +15,13 @@ macro_rules! block {
         other { $($other:ident: $type:ty),* $(,)? }
     }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
         #[expect(missing_docs, reason = "the names are the format's own")]
         pub struct $name {
             $(
                 #[serde(deserialize_with = "scalar::text", skip_serializing_if = "Option::is_none")]
+                #[schemars(extend("type" = ["string", "number", "boolean", "null"]))]
                 pub $text: Option<String>,
             )*
             $(

@@ -1,8 +1,11 @@
 //! `packtrain schema`: JSON schemas for editors.
 
 use clap::Args;
+use packtrain_drivers::selector::NodeSelector;
 use packtrain_model::Exit;
-use packtrain_tools::Registry;
+use packtrain_tools::{Registry, ToolSpec};
+use rmcp::schemars::{JsonSchema as _, SchemaGenerator};
+use serde_json::{Value, json};
 
 use crate::exit::CliError;
 use crate::render;
@@ -25,15 +28,33 @@ enum Of {
     Config,
 }
 
+/// What a tool takes. What a selector is, stands in the schema once; agents are not told.
+fn arguments(tool: &ToolSpec) -> Value {
+    let mut arguments = tool.arguments.clone();
+    if let Some(selector) = arguments.pointer_mut("/properties/nodeSelector") {
+        *selector = json!({
+            "description": selector["description"],
+            "$ref": format!("#/$defs/{}", NodeSelector::schema_name()),
+        });
+    }
+    arguments
+}
+
 /// `packtrain schema`.
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, CliError> {
     let schema = match args.of {
         Of::Trail => {
             let tools = Registry::builtin()
                 .all()
-                .map(|tool| (tool.spec().name.clone(), tool.spec().arguments.clone()))
+                .map(|tool| (tool.spec().name.clone(), arguments(tool.spec())))
                 .collect();
-            packtrain_model::schema::trail_schema(&tools)
+            let mut schema = packtrain_model::schema::trail_schema(&tools);
+            let mut generator = SchemaGenerator::default();
+            generator.subschema_for::<NodeSelector>();
+            for (name, definition) in generator.take_definitions(true) {
+                schema["$defs"][name] = definition;
+            }
+            schema
         }
         Of::Config => packtrain_config::schema(),
     };

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use packtrain_farm::link::{Credentials, FarmAddress, Link, Trust};
 use packtrain_farm::names;
 use packtrain_farm::store::StoreOptions;
+use packtrain_testing::free_port;
 use packtrain_tests::nats_server::NatsServer;
 use packtrain_tests::process::Process;
 use packtrain_tests::{Ended, Lab};
@@ -102,9 +103,7 @@ fn assert_one_line(ended: &Ended, error: &str, hint: &str) {
 
 /// A real server with this configuration.
 fn server(lab: &Lab, config: &str) -> NatsServer {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
     let config = format!("listen: \"{address}\"\n{config}");
     let mut server = NatsServer::configured(lab.folder(), "server", address, &config);
     server.restart();
@@ -129,9 +128,7 @@ fn a_server_that_is_too_old_is_told_by_its_version() {
 #[test]
 fn a_server_that_is_not_there_is_told_so() {
     let lab = lab();
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()));
     let error = format!("no farm answers at nats://{address}: ");
     told(&lab, address, &error, "packtrain farm up");
 }

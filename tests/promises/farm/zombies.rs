@@ -9,8 +9,9 @@ use packtrain_tests::until;
 
 use super::scene::{Scene, attempts_of, blamed, in_time, lost, reported};
 
-/// A session that lasts longer than keys live: three seconds and more.
-const LONG: (usize, u64) = (6, 500);
+/// A session that lasts longer than keys live, three seconds and more: its steps, and how long each
+/// lasts on the phone, in milliseconds.
+const LONG: (usize, u64) = (2, 2000);
 
 fn scene() -> (Scene, String) {
     let scene = Scene::of(&[("h1", 2), ("h2", 2)]);
@@ -18,10 +19,20 @@ fn scene() -> (Scene, String) {
     (scene, trail)
 }
 
-/// A run with a session under way on each of the four phones.
+/// A run with a session under way on each of the four phones, and both of `h1` in the midst of a
+/// step: whoever is stopped now has no command on its way.
 fn busy(scene: &Scene, trail: &str, sessions: usize) -> FarmRun {
     let run = scene.run(trail, sessions);
     run.until_told("session_started", 4);
+    let phones = &scene.host("h1").phones;
+    until(|| {
+        let (now, mut arrived) = (Utc::now().timestamp_micros(), phones.arrived());
+        arrived.retain(|arrived| arrived.what.contains("packtrain-step"));
+        phones.addresses.iter().all(|phone| {
+            let last = arrived.iter().rev().find(|one| one.address == *phone);
+            last.is_some_and(|last| (100_000..1_500_000).contains(&(now - last.at_us)))
+        })
+    });
     run
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Bench, free_port, has};
+use packtrain_testing::free_port;
+
+use super::{Bench, has};
 
 #[test]
 fn a_crash_is_the_source_s_fault_and_the_next_call_finds_it_started_again() {

@@ -3,9 +3,10 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
+use packtrain_testing::free_port;
 use packtrain_tests::Ended;
 
-use super::{Bench, free_port, has, nobody_came, squatter};
+use super::{Bench, has, nobody_came, squatter};
 
 #[test]
 fn what_does_not_start_is_told_with_its_reason_and_costs_only_those_who_need_it() {

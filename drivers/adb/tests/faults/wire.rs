@@ -57,14 +57,14 @@ async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_ag
         let agent = device.agent_processes().await;
         assert_eq!(agent.is_empty(), device.way.agent == Agent::Shell);
         device.events();
+        device.inject("{ match: { tree: '' }, do: { delay: 300ms } }");
         // As whoever waits looks once more when its time is over.
         for _ in 0..3 {
             let none = context_within(Duration::ZERO);
-            // What is there at once is in time.
-            if let Err(error) = device.execute_in(SNAPSHOT, &none).await {
-                assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
-            }
+            let error = device.execute_in(SNAPSHOT, &none).await.unwrap_err();
+            assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         }
+        device.phone().device().clear_faults();
         assert!(device.shows("sign_in").await);
         assert_eq!(mended(&device.events()), 0, "{:?}", device.way);
         assert_eq!(device.agent_processes().await, agent, "{:?}", device.way);

@@ -23,7 +23,7 @@ macro_rules! with_element {
             pub(super) reference: Option<String>,
             /// The durable selector; tried first.
             #[serde(default)]
-            #[schemars(with = "Option<serde_json::Value>")]
+            #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
             pub(super) node_selector: Option<NodeSelector>,
             /// Why, for readers.
             #[serde(default)]
