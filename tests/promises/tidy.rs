@@ -76,7 +76,11 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("packtrain-orchestrator", &["*"]),
     (
         "packtrain-tests",
-        &["packtrain-orchestrator", "packtrain-virtual"],
+        &[
+            "packtrain-orchestrator",
+            "packtrain-testing",
+            "packtrain-virtual",
+        ],
     ),
 ];
 

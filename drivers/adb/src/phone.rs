@@ -469,7 +469,8 @@ impl Phone {
         else {
             return;
         };
-        if !serial.contains(':') || serial.contains(' ') {
+        // Whoever only looks at a device brings none back that somebody has just disconnected.
+        if self.events.is_none() || !serial.contains(':') || serial.contains(' ') {
             return;
         }
         for what in requests {
