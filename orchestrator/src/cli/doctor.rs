@@ -68,6 +68,8 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
 /// Where the daemon looks for programs, when there is one: an app that started it may have found fewer.
 fn daemon() -> Option<Finding> {
     let daemon = client::running().ok()??;
+    // One of another build may not tell.
+    let daemon = Some(daemon).filter(|daemon| !daemon.search_path.is_empty())?;
     let own = std::env::var_os("PATH").unwrap_or_default();
     let looks = format!(
         "process {} looks for programs in {}",
