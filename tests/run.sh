@@ -16,6 +16,12 @@ as_root() {
     fi
 }
 
+# Apple's Python is 3.9, or a program that offers to install one.
+python_is_new() { python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; }
+
+# An app of macOS, for all users or for this one.
+have_app() { [ -d "/Applications/$1.app" ] || [ -d "${HOME:-}/Applications/$1.app" ]; }
+
 headless=/usr/lib/chromium/chromium-headless-shell
 
 # Debian's package for each program that is missing.
@@ -45,16 +51,22 @@ if have apt-get; then
     fi
 elif have brew; then
     need node node
-    need python3 python
+    python_is_new || missing="$missing python"
     need adb android-platform-tools
     need idevice_id libimobiledevice
     need iproxy libusbmuxd
-    [ -d "/Applications/Chromium.app" ] || [ -d "/Applications/Google Chrome.app" ] || missing="$missing chromium"
-    [ -d "/Applications/Firefox.app" ] || missing="$missing firefox"
+    have_app Chromium || have_app "Google Chrome" || missing="$missing google-chrome"
+    have_app Firefox || missing="$missing firefox"
     # shellcheck disable=SC2086
     [ -z "$missing" ] || brew install $missing
 else
-    echo "tests/run.sh: neither apt-get nor brew; install Chromium, Firefox, Node, npm, adb and Python 3 yourself" >&2
+    echo "tests/run.sh: neither apt-get nor brew; install Chromium, Firefox, Node, npm, adb and Python 3.10 yourself" >&2
+fi
+# The shell may remember where it found the one before.
+hash -r
+if ! python_is_new; then
+    echo "tests/run.sh: python3 on PATH is not Python 3.10 or later (macOS: brew install python)" >&2
+    exit 2
 fi
 
 # Whether target/NAME was installed by just this FILE; if not, it is emptied for a new start.

@@ -11,6 +11,7 @@ pub mod driver;
 pub mod error;
 pub mod event;
 pub mod geometry;
+pub mod local_network;
 pub mod mark;
 pub mod observation;
 pub mod observed;

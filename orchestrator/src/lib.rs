@@ -15,6 +15,7 @@ mod opener;
 pub mod render;
 mod reports;
 mod runtime;
+mod search_path;
 mod shutdown;
 pub mod sinks;
 mod site;
@@ -33,5 +34,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
+    search_path::complete();
     ExitCode::from(cli::run(std::env::args_os()).code())
 }

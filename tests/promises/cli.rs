@@ -342,6 +342,7 @@ fn fix_tries_everything_and_says_what_it_could_not_install() {
         /bin/mkdir -p \"$2/node_modules/playwright-core\"\n\
         echo '{ \"version\": \"1.64.0\" }' > \"$2/node_modules/playwright-core/package.json\"\n\
         : > \"$2/node_modules/playwright-core/cli.js\"\n";
+    assert!(doctor(&[], &["--fix"]).stderr.contains("brew install node"));
     let ended = doctor(&[("npm", npm)], &["--fix"]).expect(2);
     assert!(
         ended.stdout.contains("✓ playwright-core: 1.64.0 at "),

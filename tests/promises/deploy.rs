@@ -262,6 +262,28 @@ fn every_call_of_the_program_is_understood() {
 }
 
 #[test]
+fn launchd_keeps_a_host_up_just_as_systemd_does() {
+    let unit = read("deploy/farm/systemd/packtrain-host.service");
+    let unit = |name: &str| {
+        let mut settings = unit.lines().filter_map(|line| line.split_once('='));
+        settings.find(|(key, _)| *key == name).unwrap().1
+    };
+    // Python's own reader of Apple's property lists.
+    let print = "import json, plistlib; print(json.dumps(plistlib.load(open(0, 'rb'))))";
+    let agent = repository().join("deploy/farm/launchd/packtrain-host.plist");
+    let mut reader = Command::new("python3");
+    reader
+        .args(["-c", print])
+        .stdin(std::fs::File::open(agent).unwrap());
+    let agent: Value = serde_json::from_slice(&reader.output().unwrap().stdout).unwrap();
+    let call: Vec<_> = unit("ExecStart").split(' ').map(Value::from).collect();
+    assert_eq!(agent["ProgramArguments"], Value::from(call));
+    assert_eq!(unit("Restart") == "always", agent["KeepAlive"] == true);
+    assert_eq!(unit("RestartSec"), agent["ThrottleInterval"].to_string());
+    assert_eq!(unit("TimeoutStopSec"), agent["ExitTimeOut"].to_string());
+}
+
+#[test]
 fn shell_snippets_are_shell_and_take_nothing_from_expressions() {
     for (place, script) in snippets() {
         // An expression would be pasted into the script, whatever a branch's name says.

@@ -69,6 +69,29 @@ fn every_page_with_an_example_is_tried() {
 }
 
 #[test]
+fn no_example_needs_a_program_that_macos_lacks() {
+    for page in pages() {
+        let blocks = blocks(&read(&shown(&page)));
+        for block in blocks.iter().filter(|block| block.language() == "sh") {
+            let mut words = block.text.split_whitespace();
+            let lacking = words.find(|word| ["timeout", "nproc", "setsid"].contains(word));
+            assert_eq!(lacking, None, "{page:?}: {}", block.line);
+        }
+    }
+}
+
+#[test]
+fn the_readme_claims_no_more_of_macos_than_the_table_of_devices() {
+    let (readme, page) = (read("README.md"), read("docs/devices.md"));
+    let (_, table) = page.split_once("## What has been proven on what").unwrap();
+    for what in ["| iPhone", "| simulators", "| anything on macOS"] {
+        let row = table.lines().find(|row| row.starts_with(what)).unwrap();
+        assert!(row.ends_with("| not tried |"), "{row}");
+    }
+    assert!(readme.contains("macOS: built and read, simulators and phones not tried on hardware"));
+}
+
+#[test]
 fn every_command_and_flag_is_on_the_page_of_commands() {
     let page = read("docs/cli.md");
     let lab = lab();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use packtrain_tests::repository;
+use packtrain_tests::{Ended, repository};
 use serde_json::Value;
 
 /// What each crate may use of ours, development aside. See ARCHITECTURE.md.
@@ -433,4 +433,28 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// With stand-ins for a Mac's programs, as far as these go; what comes after that is what runs this test.
+#[test]
+fn on_a_mac_the_tests_ask_homebrew_for_a_new_python_and_a_signed_browser() {
+    let lab = crate::lab();
+    let script = std::fs::read_to_string(repository().join("tests/run.sh")).unwrap();
+    let stand_ins =
+        "brew() { echo $* > asked; }; python3() { [ -e new ]; }; dirname() { echo tests; }";
+    lab.write("tests/run.sh", &format!("{stand_ins}\n{script}"));
+    let run = || {
+        let mut shell = Command::new("/bin/sh");
+        shell.arg("tests/run.sh").current_dir(lab.folder());
+        shell.env("PATH", "/nonexistent").env("HOME", lab.folder());
+        (Ended::from(shell.output().unwrap()), lab.read("asked"))
+    };
+    let (ended, asked) = run();
+    assert!(ended.expect(2).stderr.contains("Python 3.10 or later"));
+    assert!(asked.contains(" python ") && !asked.contains("chromium"));
+    lab.write("new", "")
+        .write("Applications/Google Chrome.app/x", "");
+    let (ended, asked) = run();
+    assert!(ended.expect(127).stderr.contains("mkdir"));
+    assert!(!asked.contains("python") && !asked.contains("chrome"));
 }

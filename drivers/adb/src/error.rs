@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use packtrain_drivers::local_network;
+
 use crate::wire::WireError;
 
 /// What went wrong with adb itself, not with one device.
@@ -55,6 +57,10 @@ pub enum AdbError {
 impl AdbError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
+        self.hint_on(std::env::consts::OS)
+    }
+
+    fn hint_on(&self, system: &str) -> Option<&'static str> {
         match self {
             Self::NoProgram { .. } => Some(
                 "install Android's platform-tools, or put `adb` on the search path; \
@@ -64,8 +70,27 @@ impl AdbError {
             Self::ServerTooOld { .. } => {
                 Some("update Android's platform-tools, then `adb kill-server`")
             }
-            Self::Refused { .. } | Self::Timeout { .. } => None,
-            Self::Wire(error) => error.hint(),
+            // The server says it of a device on the network.
+            Self::Refused { reason, .. } => local_network::hint(system, reason),
+            Self::Timeout { .. } => None,
+            Self::Wire(error) => error.hint_on(system),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_macos_may_keep_from_us_is_hinted_at_so() {
+        let (address, reason) = ("10.0.0.7:5555".to_owned(), "No route to host".to_owned());
+        let phone = WireError::Unreachable { address, reason };
+        let (request, reason) = ("connect".to_owned(), phone.to_string());
+        for error in [AdbError::Refused { request, reason }, phone.into()] {
+            let hint = |system| error.hint_on(system).unwrap_or_default();
+            assert!(hint("macos").contains("Local Network"), "{error}");
+            assert!(!hint("linux").contains("Local Network"), "{error}");
         }
     }
 }

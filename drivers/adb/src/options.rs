@@ -9,6 +9,9 @@ use crate::agent::{AgentChoice, AgentFiles};
 use crate::program::in_sdk;
 use crate::wire::DirectAddress;
 
+/// Where Android Studio puts an SDK without being told, below a user's home: on macOS, on Linux.
+const STUDIO_SDKS: [&str; 2] = ["Library/Android/sdk", "Android/Sdk"];
+
 /// Where an adb server listens when nobody says otherwise.
 pub const DEFAULT_SERVER: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 5037);
@@ -70,7 +73,8 @@ impl Default for AdbOptions {
 impl AdbOptions {
     /// What adb's own variables say: `PATH`, `ANDROID_HOME` and `ANDROID_SDK_ROOT` for the
     /// program, `ANDROID_ADB_SERVER_ADDRESS` and `ANDROID_ADB_SERVER_PORT` for the server,
-    /// `ANDROID_USER_HOME` or `HOME` for the key.
+    /// `ANDROID_USER_HOME` or `HOME` for the key. The program of Android Studio, which sets none of
+    /// them, comes last.
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
         let text = |name: &str| given(name)?.into_string().ok();
@@ -78,23 +82,24 @@ impl AdbOptions {
             .map(|path| std::env::split_paths(&path).collect())
             .unwrap_or_default();
         let sdks = ["ANDROID_HOME", "ANDROID_SDK_ROOT"];
-        path.extend(
-            sdks.into_iter()
-                .filter_map(given)
-                .map(|sdk| in_sdk(sdk.as_ref())),
-        );
+        let home = given("HOME").map(PathBuf::from);
+        let of_studio = home
+            .iter()
+            .flat_map(|home| STUDIO_SDKS.map(|sdk| home.join(sdk)));
+        let sdks = sdks.into_iter().filter_map(given).map(PathBuf::from);
+        path.extend(sdks.chain(of_studio).map(|sdk| in_sdk(&sdk)));
         let ip = text("ANDROID_ADB_SERVER_ADDRESS").and_then(|ip| ip.parse().ok());
         let port = text("ANDROID_ADB_SERVER_PORT").and_then(|port| port.parse().ok());
-        let home = given("ANDROID_USER_HOME")
+        let keys = given("ANDROID_USER_HOME")
             .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(given("HOME")?).join(".android")));
+            .or_else(|| Some(home?.join(".android")));
         Self {
             server: Some(SocketAddr::new(
                 ip.unwrap_or(DEFAULT_SERVER.ip()),
                 port.unwrap_or(DEFAULT_SERVER.port()),
             )),
             path,
-            key: home.map(|home| home.join("adbkey")),
+            key: keys.map(|folder| folder.join("adbkey")),
             ..Self::default()
         }
     }
@@ -116,8 +121,13 @@ mod tests {
             }))
         });
         assert_eq!(options.server.unwrap().to_string(), "127.0.0.1:5999");
-        let folders = ["/usr/bin", "/sdk/platform-tools"].map(PathBuf::from);
-        assert_eq!(options.path, folders);
+        let folders = [
+            "/usr/bin",
+            "/sdk/platform-tools",
+            "/home/me/Library/Android/sdk/platform-tools",
+            "/home/me/Android/Sdk/platform-tools",
+        ];
+        assert_eq!(options.path, folders.map(PathBuf::from));
         assert_eq!(options.key, Some("/home/me/.android/adbkey".into()));
 
         let bare = AdbOptions::from_environment(|_| None);

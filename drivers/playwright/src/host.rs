@@ -70,14 +70,13 @@ impl HostError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::NoBrowser => {
-                "install one with the system's package manager, on Debian and Ubuntu \
-                 `sudo apt-get install chromium`; `packtrain doctor` says how elsewhere"
+                "install one with the system's package manager; `packtrain doctor` names the command"
             }
             Self::NotTheBrowser { .. } => {
                 "`executable` of a web device is a browser of its `engine`; without it, the one of this \
                  computer is found"
             }
-            Self::NoFirefox => "install firefox-esr, or run `packtrain doctor`",
+            Self::NoFirefox => "install one; `packtrain doctor` names the command",
             Self::Missing { .. } | Self::Spawn { .. } => {
                 "run `packtrain doctor`; `packtrain doctor --fix` installs what npm can install"
             }
@@ -85,7 +84,7 @@ impl HostError {
                 "run `packtrain doctor`: the playwright-core it finds should be the tried version"
             }
             Self::Browser { .. } => {
-                "run `packtrain doctor`; on Debian and Ubuntu `apt-get install chromium` helps, \
+                "run `packtrain doctor`; a browser of the system's packages brings what it needs, \
                  and a headed browser needs a display"
             }
         }

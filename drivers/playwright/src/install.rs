@@ -27,8 +27,8 @@ const BROWSERS: [&str; 6] = [
 
 /// Firefox's program, as it is released.
 const FIREFOXES: [&str; 2] = ["firefox-esr", "firefox"];
-/// Where macOS keeps Firefox.
-const MAC_FIREFOXES: [&str; 1] = ["/Applications/Firefox.app/Contents/MacOS/firefox"];
+/// Firefox's program below a folder of macOS's apps.
+const MAC_FIREFOXES: [&str; 1] = ["Firefox.app/Contents/MacOS/firefox"];
 
 /// How each package manager installs a browser, by its program.
 const PACKAGE_MANAGERS: [(&str, &str, &str); 6] = [
@@ -37,19 +37,20 @@ const PACKAGE_MANAGERS: [(&str, &str, &str); 6] = [
     ("pacman", "Arch", "sudo pacman -S chromium"),
     ("zypper", "openSUSE", "sudo zypper install chromium"),
     ("apk", "Alpine", "sudo apk add chromium"),
-    ("brew", "macOS", "brew install --cask chromium"),
+    // The cask `chromium` is not signed, and macOS calls it damaged.
+    ("brew", "macOS", "brew install --cask google-chrome"),
 ];
 /// Ubuntu's chromium is a snap; apt-get has it under this name.
 const UBUNTU_BROWSER: &str = "sudo apt-get install chromium-browser";
 /// Bytes of what Node and npm say that are kept.
 const MAX_WORDS: usize = 16 * 1024;
 
-/// Where macOS keeps browsers.
+/// Browsers' programs below a folder of macOS's apps, best first.
 const MAC_BROWSERS: [&str; 4] = [
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-    "/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
-    "/Applications/Brave Browser.app/Contents/MacOS/Brave Browser",
+    "Google Chrome.app/Contents/MacOS/Google Chrome",
+    "Chromium.app/Contents/MacOS/Chromium",
+    "Microsoft Edge.app/Contents/MacOS/Microsoft Edge",
+    "Brave Browser.app/Contents/MacOS/Brave Browser",
 ];
 
 /// Where to look.
@@ -57,6 +58,8 @@ const MAC_BROWSERS: [&str; 4] = [
 pub struct SearchPaths {
     /// Folders that hold programs, as in `PATH`.
     pub path: Vec<PathBuf>,
+    /// Folders that hold apps, as macOS has them.
+    pub apps: Vec<PathBuf>,
     /// Node's program, when it is given.
     pub node: Option<PathBuf>,
     /// playwright-core's `cli.js`, when it is given.
@@ -73,7 +76,8 @@ pub struct SearchPaths {
 impl SearchPaths {
     /// Where a program looks by default, given the environment's variables: `PATH`;
     /// `PACKTRAIN_NODE`, `PACKTRAIN_PLAYWRIGHT_CLI`, `PACKTRAIN_BROWSER` and `PACKTRAIN_FIREFOX` for
-    /// programs at odd places; [`home`] for what Packtrain installed itself.
+    /// programs at odd places; `HOME` for apps of the user's own; [`home`] for what Packtrain installed
+    /// itself.
     pub fn from_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let given = |name: &str| {
             variable(name)
@@ -84,6 +88,10 @@ impl SearchPaths {
             path: variable("PATH")
                 .map(|path| std::env::split_paths(&path).collect())
                 .unwrap_or_default(),
+            apps: [PathBuf::from("/Applications")]
+                .into_iter()
+                .chain(given("HOME").map(|home| home.join("Applications")))
+                .collect(),
             node: given("PACKTRAIN_NODE"),
             cli: given("PACKTRAIN_PLAYWRIGHT_CLI"),
             modules: home(&variable)
@@ -180,10 +188,10 @@ pub fn find(search: &SearchPaths) -> Found {
     });
     let version = cli.as_deref().and_then(version_beside);
     let browser = given_or(search.browser.as_deref(), || {
-        on_path(&search.path, &BROWSERS).or_else(|| first_file(&MAC_BROWSERS))
+        on_path(&search.path, &BROWSERS).or_else(|| on_path(&search.apps, &MAC_BROWSERS))
     });
     let firefox = given_or(search.firefox.as_deref(), || {
-        on_path(&search.path, &FIREFOXES).or_else(|| first_file(&MAC_FIREFOXES))
+        on_path(&search.path, &FIREFOXES).or_else(|| on_path(&search.apps, &MAC_FIREFOXES))
     });
     Found {
         node,
@@ -331,11 +339,6 @@ fn given_or(given: Option<&Path>, search: impl FnOnce() -> Option<PathBuf>) -> O
     }
 }
 
-fn first_file(places: &[&str]) -> Option<PathBuf> {
-    let mut files = places.iter().map(PathBuf::from);
-    files.find(|file| file.is_file())
-}
-
 fn on_path(folders: &[PathBuf], names: &[&str]) -> Option<PathBuf> {
     names
         .iter()
@@ -347,4 +350,25 @@ fn version_beside(cli: &Path) -> Option<String> {
     let text = std::fs::read_to_string(cli.with_file_name("package.json")).ok()?;
     let manifest: serde_json::Value = serde_json::from_str(&text).ok()?;
     Some(manifest.get("version")?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mac_has_browsers_among_the_users_own_apps_and_gets_a_signed_one() {
+        let home = tempfile::tempdir().unwrap();
+        let mut search = SearchPaths::from_environment(|name| {
+            (name == "HOME").then(|| home.path().as_os_str().to_owned())
+        });
+        let own = home.path().join("Applications").join(MAC_BROWSERS[0]);
+        std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+        std::fs::write(&own, "").unwrap();
+        assert_eq!(find(&search).browser, Some(own));
+
+        std::fs::write(home.path().join("brew"), "").unwrap();
+        search.path.push(home.path().to_owned());
+        assert!(browser_remedy(&search).contains("--cask google-chrome"));
+    }
 }

@@ -4,6 +4,7 @@
 use std::io;
 use std::time::Duration;
 
+use packtrain_drivers::local_network;
 use tokio::net::TcpStream;
 
 use crate::mux::{self, MuxAddress, MuxError};
@@ -91,13 +92,17 @@ impl Dial {
 impl DialError {
     /// What a person can do about it.
     pub(crate) fn hint(&self) -> String {
+        self.hint_on(std::env::consts::OS)
+    }
+
+    fn hint_on(&self, system: &str) -> String {
         match self {
             Self::Refused { .. } => "start WebDriverAgent on the device, or give the command that \
                  does as `start` in devices.ios.<name>"
                 .to_owned(),
-            Self::Unreachable { .. } => {
-                "check the address in devices.ios.<name>.wda and the network".to_owned()
-            }
+            Self::Unreachable { message, .. } => local_network::hint(system, message)
+                .unwrap_or("check the address in devices.ios.<name>.wda and the network")
+                .to_owned(),
             Self::Mux(MuxError::Absent { .. }) => {
                 "on Linux, install and start usbmuxd; on macOS it is always there".to_owned()
             }
@@ -107,6 +112,23 @@ impl DialError {
             Self::Mux(MuxError::Refused { .. } | MuxError::Failed { .. }) => {
                 "pull the device out and plug it in again".to_owned()
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_macos_may_keep_from_us_is_hinted_at_so() {
+        let ehostunreach = if cfg!(target_os = "macos") { 65 } else { 113 };
+        for (number, is_hint) in [(ehostunreach, true), (13, false)] {
+            let message = io::Error::from_raw_os_error(number).to_string();
+            let at = "10.0.0.7:8100".to_owned();
+            let error = DialError::Unreachable { at, message };
+            assert_eq!(error.hint_on("macos").contains("Local Network"), is_hint);
+            assert!(error.hint_on("linux").contains("check the address"));
         }
     }
 }

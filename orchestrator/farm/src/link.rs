@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ClientError, ConnectOptions, Event, ServerError};
+use packtrain_drivers::local_network;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -169,11 +170,16 @@ pub enum FarmError {
 
 impl FarmError {
     /// What a person can do about it.
-    pub const fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&'static str> {
+        self.hint_on(std::env::consts::OS)
+    }
+
+    fn hint_on(&self, system: &str) -> Option<&'static str> {
         match self {
-            Self::Unreachable { .. } => {
-                Some("is the farm up? `packtrain farm up` on its computer starts it")
-            }
+            Self::Unreachable { cause, .. } => Some(
+                local_network::hint(system, cause)
+                    .unwrap_or("is the farm up? `packtrain farm up` on its computer starts it"),
+            ),
             Self::Untrusted { .. } => {
                 Some("if the farm was set up anew, join it again with a new token")
             }
@@ -557,6 +563,15 @@ mod tests {
         refuse();
         state.learn(&Event::Connected);
         assert!(state.refusal("r.a.ev.s1.h1").is_none());
+    }
+
+    #[test]
+    fn what_macos_may_keep_from_us_is_hinted_at_so() {
+        let (servers, cause) = ("10.0.0.7".to_owned(), "No route to host".to_owned());
+        let error = FarmError::Unreachable { servers, cause };
+        let hint = |system| error.hint_on(system).unwrap();
+        assert!(hint("macos").contains("Local Network"));
+        assert!(hint("linux").contains("is the farm up"));
     }
 
     #[test]

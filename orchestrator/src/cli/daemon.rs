@@ -174,8 +174,8 @@ fn status(format: Format, context: &Context) -> Result<Exit, CliError> {
                 false => format!("this program is build {}", build()),
             };
             render::out(&format!(
-                "process {}, version {}, build {}, {users}\nagents over HTTP: {}",
-                state.pid, state.version, state.build, state.url
+                "process {}, version {}, build {}, {users}\nagents over HTTP: {}\nprograms: {}",
+                state.pid, state.version, state.build, state.url, state.search_path
             ));
         }
     }

@@ -1,11 +1,14 @@
 //! `packtrain doctor`: what is there, what is missing, how to get it.
 
+use std::ffi::OsStr;
+
 use clap::Args;
 use packtrain_config::Flags;
 use packtrain_model::Exit;
 use serde_json::json;
 
 use super::{Context, Format, refused};
+use crate::daemon::client;
 use crate::exit::CliError;
 use crate::wiring::health::{self, Finding, State};
 use crate::{render, runtime};
@@ -29,7 +32,7 @@ pub(crate) struct DoctorArgs {
 pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError> {
     let loaded = context.read(Flags::default())?;
     let config = &loaded.config;
-    let (fixed, findings) = runtime::block_on(async {
+    let (fixed, mut findings) = runtime::block_on(async {
         let fixed = if args.fix {
             health::fix(config).await
         } else {
@@ -37,6 +40,7 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
         };
         Ok((fixed, health::findings(config).await?))
     })?;
+    findings.extend(daemon());
     let complete = findings
         .iter()
         .all(|finding| finding.is_found() || !finding.needed);
@@ -59,6 +63,37 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
     } else {
         Exit::Infrastructure
     })
+}
+
+/// Where the daemon looks for programs, when there is one: an app that started it may have found fewer.
+fn daemon() -> Option<Finding> {
+    let daemon = client::running().ok()??;
+    // One of another build may not tell.
+    let daemon = Some(daemon).filter(|daemon| !daemon.search_path.is_empty())?;
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let looks = format!(
+        "process {} looks for programs in {}",
+        daemon.pid, daemon.search_path
+    );
+    let lacking = lacking(daemon.search_path.as_ref(), &own);
+    let is_whole = lacking.is_empty();
+    Some(Finding {
+        what: "daemon",
+        needed: false,
+        state: match is_whole {
+            true => State::Found(looks),
+            false => State::Unusable(format!("{looks}, and not in {}", lacking.join(":"))),
+        },
+        remedy: "`packtrain daemon stop`: the next one has the PATH of whoever starts it"
+            .to_owned(),
+    })
+}
+
+/// The folders of one search path that another one lacks.
+fn lacking(theirs: &OsStr, own: &OsStr) -> Vec<String> {
+    let known: Vec<_> = std::env::split_paths(theirs).collect();
+    let lacking = std::env::split_paths(own).filter(|folder| !known.contains(folder));
+    lacking.map(|folder| folder.display().to_string()).collect()
 }
 
 fn as_json(finding: &Finding) -> serde_json::Value {

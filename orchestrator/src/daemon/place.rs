@@ -42,6 +42,9 @@ pub(crate) struct DaemonState {
     pub(crate) token: String,
     /// Where this user's commands reach it.
     pub(crate) socket: PathBuf,
+    /// Where it and its tool sources look for programs: the `PATH` of whoever started it.
+    #[serde(default)]
+    pub(crate) search_path: String,
 }
 
 impl Place {

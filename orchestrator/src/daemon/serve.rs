@@ -90,6 +90,10 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
         url,
         token,
         socket: place.socket(),
+        search_path: std::env::var_os("PATH")
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
     });
     place.announce(&state).map_err(|error| failed(&error))?;
     if options.is_watched {

@@ -19,6 +19,10 @@ const INSTALL_TIMEOUT: Duration = Duration::from_secs(300);
 /// How long a program may take to tell its version, and usbmuxd to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How Node is installed, and npm with it.
+const NODE_REMEDY: &str =
+    "Debian 13: `sudo apt-get install nodejs npm`; macOS: `brew install node`";
+
 /// One thing that is looked for.
 pub(crate) struct Finding {
     pub(crate) what: &'static str,
@@ -161,7 +165,7 @@ pub(crate) async fn fix_playwright(config: &Config) -> Result<(), CliError> {
     installed.map_err(|error| {
         CliError::infrastructure("cannot install playwright-core")
             .because(&error)
-            .hint("npm comes with Node: `apt-get install nodejs npm`")
+            .hint(format!("npm comes with Node: {NODE_REMEDY}"))
     })
 }
 
@@ -220,7 +224,7 @@ async fn node(program: Option<&Path>) -> Finding {
         needed: true,
         state,
         remedy: format!(
-            "{oldest} or later; Debian 13: `sudo apt-get install nodejs npm`; macOS: `brew install node`; where the system's is older: https://nodejs.org, and `PACKTRAIN_NODE` names its program"
+            "{oldest} or later; {NODE_REMEDY}; where the system's is older: https://nodejs.org, and `PACKTRAIN_NODE` names its program"
         ),
     }
 }

@@ -155,6 +155,25 @@ fn how_long_it_stays_without_anybody_is_said_when_it_is_started() {
 }
 
 #[test]
+fn where_a_daemon_looks_for_programs_is_told_with_what_it_lacks() {
+    let lab = lab(1);
+    let with_path = |words: &[&str], path: &str| -> packtrain_tests::Ended {
+        let mut command = lab.command(words);
+        command.env("PATH", path).output().unwrap().into()
+    };
+    with_path(&["daemon", "start"], "/app/bin:/bin").expect(0);
+    let told = lab.run(&["daemon", "status"]).expect(0).stdout;
+    assert!(told.contains("\nprograms: /app/bin:/bin\n"), "{told}");
+    let told = with_path(&["doctor"], "/tools/bin:/bin:/more").stdout;
+    let lacking = "looks for programs in /app/bin:/bin, and not in /tools/bin:/more\n";
+    assert!(
+        told.contains("- daemon: process ") && told.contains(lacking),
+        "{told}"
+    );
+    assert!(with_path(&["doctor"], "/bin").stdout.contains("✓ daemon: "));
+}
+
+#[test]
 fn whoever_comes_while_a_daemon_ends_waits_for_it_and_gets_the_next() {
     let lab = lab(1);
     lab.daemon();

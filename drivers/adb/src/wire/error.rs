@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use packtrain_drivers::local_network;
+
 use crate::state::DeviceState;
 
 /// What went wrong between this program and a device.
@@ -109,13 +111,19 @@ pub enum WireError {
 impl WireError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
+        self.hint_on(std::env::consts::OS)
+    }
+
+    pub(crate) fn hint_on(&self, system: &str) -> Option<&'static str> {
         match self {
-            Self::NoServer { .. } => {
-                Some("`adb start-server` starts one; `packtrain doctor` looks for adb")
-            }
-            Self::Unreachable { .. } => {
-                Some("check that the device is switched on and listens there")
-            }
+            Self::NoServer { reason, .. } => Some(
+                local_network::hint(system, reason)
+                    .unwrap_or("`adb start-server` starts one; `packtrain doctor` looks for adb"),
+            ),
+            Self::Unreachable { reason, .. } => Some(
+                local_network::hint(system, reason)
+                    .unwrap_or("check that the device is switched on and listens there"),
+            ),
             Self::NotReady(state) | Self::Gone { state, .. } => state.hint(),
             Self::WantsTls => Some(
                 "wireless debugging goes through the adb server: `packtrain devices pair`, then `packtrain devices connect`",

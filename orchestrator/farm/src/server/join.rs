@@ -96,7 +96,7 @@ pub enum JoinError {
 
 impl JoinError {
     /// What a person can do about it.
-    pub const fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Token(_)
             | Self::Refused(Refusal::Expired | Refusal::Forged | Refusal::Used(_)) => {
