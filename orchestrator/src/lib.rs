@@ -35,5 +35,5 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
     search_path::complete();
-    ExitCode::from(cli::run(std::env::args_os()).code())
+    ExitCode::from(render::ended(cli::run(std::env::args_os())).code())
 }

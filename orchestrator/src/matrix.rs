@@ -2,7 +2,7 @@
 
 mod misspelled;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -159,8 +159,15 @@ pub fn expand(
         "" => part.to_owned(),
         name => format!("matrices.{name}.{part}"),
     };
+    let mut named = BTreeSet::new();
     for given in wanted.axes {
         let (axis, values) = given_axis(given)?;
+        if !named.insert(axis.clone()) {
+            let message = format!("`--axis {axis}` is given twice");
+            return Err(
+                CliError::misuse(message).hint("one names all values: `--axis locale=de-DE,en-US`")
+            );
+        }
         let known = matrix.axes.0.iter_mut().find(|(known, _)| *known == axis);
         match known {
             Some((_, known)) => {

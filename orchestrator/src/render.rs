@@ -1,10 +1,12 @@
 //! The one file through which people see errors and the program prints at all.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use console::measure_text_width;
+use packtrain_model::Exit;
 use packtrain_model::diagnostic::Diagnostic;
 
 use crate::cli::Format;
@@ -45,14 +47,28 @@ impl Color {
     }
 }
 
+/// Whether standard output took less than it was given.
+static IS_CUT: AtomicBool = AtomicBool::new(false);
+
 /// Data, to standard output. A reader that has gone away is no error of ours.
 pub fn out(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        let _ = stdout.write_all(b"\n");
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    let written = write!(stdout, "{text}{end}").and_then(|()| stdout.flush());
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+        && !IS_CUT.swap(true, Ordering::Relaxed)
+    {
+        say(&format!("error: standard output: {error}"));
     }
-    let _ = stdout.flush();
+}
+
+/// How a program ends that has written all; one whose output is cut has not done what it was for.
+pub(crate) fn ended(exit: Exit) -> Exit {
+    match exit {
+        Exit::Passed if IS_CUT.load(Ordering::Relaxed) => Exit::Infrastructure,
+        exit => exit,
+    }
 }
 
 /// A command to the runner of a CI: on standard output, unless that is data.

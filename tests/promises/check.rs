@@ -211,7 +211,7 @@ fn two_blocks_in_one_selector_are_a_mistake() {
 fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
     for (call, says) in [
         ("web_click: {}", "no element is named"),
-        ("web_type: { text: Ada }", "no element is named"),
+        ("web_pressKey: { key: Control+ }", "there is no key"),
         ("web_navigate: {}", "`url` is needed"),
         ("web_navigate: { url: \"\" }", "`url` is needed"),
         (
@@ -230,6 +230,8 @@ fn a_call_that_lacks_what_its_tool_needs_is_a_mistake() {
         has(&checked(call, 3), &["a.trail.yaml:6:", says, "^", "hint:"]);
     }
     checked("web_navigate: { action: BACK }", 0);
+    // Into the field that has the focus.
+    checked("web_type: { text: Ada }", 0);
 }
 
 #[test]

@@ -179,7 +179,12 @@ fn the_schema_of_trails_goes_down_to_the_keys_of_a_selector() {
     let known = &schema["$defs"];
     for tool in ["web_click", "tapOnElementBySelector"] {
         let taken = &known["call"]["properties"][tool]["properties"]["nodeSelector"];
-        assert_eq!(taken["$ref"], "#/$defs/NodeSelector", "{tool}");
+        assert_eq!(taken["anyOf"][0]["$ref"], "#/$defs/NodeSelector", "{tool}");
+    }
+    // Whatever is referred to is there.
+    for reference in text.split("\"#/$defs/").skip(1) {
+        let name = reference.split('"').next().unwrap();
+        assert!(known[name].is_object(), "{name}");
     }
     let web = known["NodeSelector"]["properties"]["web"].to_string();
     assert!(web.contains("#/$defs/WebMatch"), "{web}");

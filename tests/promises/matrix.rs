@@ -255,6 +255,9 @@ fn a_value_or_a_cell_that_makes_no_sense_is_refused_before_anything_runs() {
     let axis = ["--axis", "viewport=390x844,0390x0844"];
     let told = said(&lab, &[&run[..], &axis].concat());
     assert!(told.contains("`0390x0844` is not a width"), "{told}");
+    let twice = ["--axis", "locale=de-DE", "--axis", "locale=en-US"];
+    let told = said(&lab, &[&run[..], &twice].concat());
+    assert!(told.contains("`--axis locale` is given twice"), "{told}");
 
     let inline = "\n  matrix:\n    axes:\n      viewport:\n        - 390x844\n        - 390x0844";
     lab.write("odd.trail.yaml", &trail(inline));

@@ -278,6 +278,9 @@ struct ToolMeta {
     /// Whether its calls are written into recordings.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_recordable: Option<bool>,
+    /// Whether `success: false` in its answers is the app's own answer, and no failure of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    success_is_data: Option<bool>,
     /// Whether it works only where the host drives the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_host: Option<bool>,

@@ -197,9 +197,12 @@ fn what_is_set_is_read() {
     );
     assert_eq!(scope.restart.backoff, "1s".parse::<Backoff>().unwrap());
     let meta = server(
-        "command: x, defaultMeta: {isForLlm: no}, toolMeta: {t: {supportedPlatforms: [WEB], toolset: s}}",
+        "command: x, defaultMeta: {isForLlm: no, successIsData: yes}, toolMeta: {t: {supportedPlatforms: [WEB], toolset: s}}",
     );
-    assert_eq!(json!(meta.default_meta), json!({"isForLlm": false}));
+    assert_eq!(
+        json!(meta.default_meta),
+        json!({"isForLlm": false, "successIsData": true})
+    );
     assert_eq!(
         json!(meta.tool_meta),
         json!({"t": {"supportedPlatforms": ["WEB"], "toolset": "s"}})

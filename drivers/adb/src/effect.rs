@@ -117,7 +117,10 @@ impl AndroidDevice {
         command: InputCommand,
         deadline: Instant,
     ) -> Result<Vec<String>> {
-        if matches!(command, InputCommand::Text(_) | InputCommand::Paste) {
+        if matches!(
+            command,
+            InputCommand::Text(_) | InputCommand::Paste | InputCommand::Erase(Some(_))
+        ) {
             self.await_focus(command.name(), deadline).await?;
         }
         let before = self.remember(None);

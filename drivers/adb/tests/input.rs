@@ -122,9 +122,15 @@ async fn text_that_nobody_takes_is_a_failed_step() {
 async fn erasing_without_a_field_is_a_failed_step() {
     all_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        let error = device.err(Command::Input(InputCommand::Erase(None))).await;
-        assert_eq!(error.fault(), Fault::App);
-        assert_eq!(error.to_string(), "erase text: no field has the focus");
+        for count in [None, Some(3)] {
+            let error = device.err(Command::Input(InputCommand::Erase(count))).await;
+            assert_eq!(error.fault(), Fault::App);
+            let said = error.to_string();
+            assert!(
+                said.starts_with("erase text: no field has the focus"),
+                "{said}"
+            );
+        }
         assert!(device.shows("sign_in").await, "the device is well");
     })
     .await;

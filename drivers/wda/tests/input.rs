@@ -70,7 +70,8 @@ async fn text_is_erased_in_part_or_as_a_whole() {
 async fn text_that_nobody_takes_is_a_failed_step() {
     both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
-        for command in [InputCommand::Text("x".into()), InputCommand::Erase(None)] {
+        let texts = ["x", ""].map(|text| InputCommand::Text(text.into()));
+        for command in texts.into_iter().chain([InputCommand::Erase(None)]) {
             let error = device.err(Command::Input(command)).await;
             assert_eq!(error.fault(), Fault::App);
             assert!(

@@ -34,7 +34,7 @@ fn arguments(tool: &ToolSpec) -> Value {
     if let Some(selector) = arguments.pointer_mut("/properties/nodeSelector") {
         *selector = json!({
             "description": selector["description"],
-            "$ref": format!("#/$defs/{}", NodeSelector::schema_name()),
+            "anyOf": [{ "$ref": format!("#/$defs/{}", NodeSelector::schema_name()) }, { "type": "null" }],
         });
     }
     arguments

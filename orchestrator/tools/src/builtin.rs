@@ -17,6 +17,7 @@ use std::sync::Arc;
 use packtrain_drivers::{BoxFuture, Platform};
 use packtrain_model::yaml::{DecodeError, Value};
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -122,6 +123,15 @@ fn is_filled_in(arguments: &Value, error: &DecodeError) -> bool {
     scalars.any(|(_, value)| value.span == error.span && is_template(value))
 }
 
+/// The schema of arguments, whole: references into it would break where it is part of another.
+fn schema<A: JsonSchema>() -> serde_json::Value {
+    let whole = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    whole
+        .into_generator()
+        .into_root_schema_for::<A>()
+        .to_value()
+}
+
 /// Starts a built-in tool; it is shown to agents and recorded unless said otherwise.
 fn tool<A: DeserializeOwned + JsonSchema + 'static>(
     name: &str,
@@ -131,7 +141,7 @@ fn tool<A: DeserializeOwned + JsonSchema + 'static>(
 ) -> Builtin<A> {
     Builtin {
         spec: ToolSpec {
-            arguments: schemars::schema_for!(A).to_value(),
+            arguments: schema::<A>(),
             ..ToolSpec::new(name, description, kind)
         },
         body,

@@ -118,7 +118,8 @@ impl WdaDriver {
         ctx: &CommandContext,
     ) -> Result<()> {
         if text.is_empty() {
-            return Ok(());
+            // Nothing is typed, but into a field.
+            return self.focused(doing, ctx).await.map(drop);
         }
         let letters = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
         let request = WdaRequest::post(doing, "/wda/keys", &json!({"value": [text]}))
@@ -142,21 +143,30 @@ impl WdaDriver {
         }
     }
 
-    /// Empties the field that has the focus.
-    async fn clear_field(&mut self, ctx: &CommandContext) -> Result<Observation> {
-        let doing = "empty the field";
+    /// The field that has the focus.
+    async fn focused(&mut self, doing: &'static str, ctx: &CommandContext) -> Result<String> {
+        let active = WdaRequest::get(doing, "/element/active");
         for _ in 0..FINDS {
-            let active = WdaRequest::get(doing, "/element/active");
             let found = match self.ask(&active, ctx).await {
                 Ok(reply) => element(&reply.parse::<Value>(doing)?).map(str::to_owned),
                 Err(failure) if failure.is(Refusal::NoElement) => None,
                 Err(failure) if failure.is(Refusal::StaleElement) => continue,
                 Err(failure) => return Err(failure.into_error(doing)),
             };
-            let Some(found) = found else {
-                let what = "empty the field: no field has the focus; tap one first";
-                return Err(DriverError::unmet(what));
-            };
+            return found.ok_or_else(|| {
+                DriverError::unmet(format!("{doing}: no field has the focus; tap one first"))
+            });
+        }
+        Err(DriverError::unmet(format!(
+            "{doing}: the focus keeps changing"
+        )))
+    }
+
+    /// Empties the field that has the focus.
+    async fn clear_field(&mut self, ctx: &CommandContext) -> Result<Observation> {
+        let doing = "empty the field";
+        for _ in 0..FINDS {
+            let found = self.focused(doing, ctx).await?;
             // Emptied twice, a field is empty.
             let clear = WdaRequest::post(doing, format!("/element/{found}/clear"), &json!({}));
             match self.ask(&clear.harmless(), ctx).await {

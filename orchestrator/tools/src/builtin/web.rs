@@ -90,7 +90,6 @@ fn actions() -> Vec<Arc<dyn Tool>> {
                 )
             },
         )
-        .ruled(Type::rule)
         .on(WEB)
         .done(),
         tool::<FillSecret>(

@@ -2,7 +2,7 @@
 
 use packtrain_drivers::ActionReport;
 use packtrain_model::memory::Memory;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::mcp::CallResult;
 use super::metadata::SUCCESS_IS_DATA;
@@ -90,9 +90,18 @@ pub(super) fn answer(
 /// What the answer is as an object: its data, or its first text.
 fn objects(result: &CallResult) -> impl Iterator<Item = Value> {
     let in_text = || {
-        let text = result.texts.first()?.trim_start();
-        text.starts_with('{')
-            .then(|| serde_json::from_str(text).ok())?
+        let mut texts = result
+            .texts
+            .iter()
+            .map(|text| text.trim_start_matches('\u{feff}').trim());
+        let text = texts.find(|text| !text.is_empty())?;
+        if !text.starts_with('{') {
+            return None;
+        }
+        let object = serde_json::from_str(text).ok();
+        // Python writes `NaN` and halves of characters, which are no JSON: it is heard all the same.
+        object
+            .or_else(|| says_unsuccessful(text).then(|| json!({ "success": false, "error": text })))
     };
     result.structured.clone().into_iter().chain(in_text())
 }
@@ -115,6 +124,14 @@ fn unsuccessful(result: &CallResult) -> Option<Option<String>> {
     });
     let texts: Vec<_> = texts.collect();
     Some((!texts.is_empty()).then(|| texts.join(": ")))
+}
+
+/// Whether a text has `"success": false` in it.
+fn says_unsuccessful(text: &str) -> bool {
+    text.split("\"success\"").skip(1).any(|rest| {
+        let value = rest.trim_start().strip_prefix(':');
+        value.is_some_and(|value| value.trim_start().starts_with("false"))
+    })
 }
 
 /// The names of missing arguments, wherever they stand beside the variant.
@@ -181,8 +198,6 @@ fn wrong(what: &Value) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn meaning(texts: &[&str], structured: Option<Value>, success: Success) -> Result<(), String> {
@@ -219,6 +234,17 @@ mod tests {
             failed(&[" { \"success\" : false } "], None),
             "`acme_x` answered `success: false` and no reason"
         );
+        assert_eq!(
+            failed(&["", &format!("\u{feff}{text}")], None),
+            "invalid_credentials"
+        );
+        // As Python writes what JSON has no words for.
+        for text in [
+            r#"{"success": false, "score": NaN}"#,
+            r#"{"half": "\ud800", "success" :false}"#,
+        ] {
+            assert_eq!(failed(&[text], None), text);
+        }
     }
 
     #[test]
@@ -230,7 +256,6 @@ mod tests {
         passes(&[], Some(json!({ "success": null, "error": "x" })));
         passes(&[], Some(json!({ "login": login })));
         passes(&[], Some(json!([login])));
-        passes(&["{\"success\": false"], None);
         meaning(&[&login.to_string()], Some(login), Success::Data).unwrap();
     }
 }

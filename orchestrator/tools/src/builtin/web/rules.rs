@@ -3,7 +3,7 @@
 
 use super::super::InvalidArgument;
 use super::arguments::{
-    AssertDownload, Element, Navigate, Navigation, NetworkEvent, PressKey, Select, Type, Upload,
+    AssertDownload, Element, Navigate, Navigation, NetworkEvent, PressKey, Select, Upload,
     VerifyElement, VerifyKind, VerifyList, VerifyText, VerifyValue, WaitForUrl,
 };
 use packtrain_drivers::WebTarget;
@@ -42,12 +42,6 @@ impl Element {
 }
 
 impl VerifyElement {
-    pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
-        named(&self.target())
-    }
-}
-
-impl Type {
     pub(super) fn rule(mut self) -> Result<(), InvalidArgument> {
         named(&self.target())
     }
@@ -128,8 +122,14 @@ impl PressKey {
     pub(super) fn rule(self) -> Result<(), InvalidArgument> {
         let is_known =
             |key: &str| key.chars().nth(1).is_none() || KEYS.split(' ').any(|known| known == key);
-        let Some(key) = self.key.split('+').find(|key| !is_known(key)) else {
-            return Ok(());
+        // `+` is a key too.
+        let is_open = |keys: &str| keys != "+" && !keys.ends_with("++") && keys.ends_with('+');
+        let key = match self.key.as_str() {
+            keys if keys.is_empty() || is_open(keys) => keys,
+            keys => match keys.split('+').find(|key| !is_known(key)) {
+                Some(key) => key,
+                None => return Ok(()),
+            },
         };
         let few = "such as Enter, Escape, ArrowDown, PageUp, Control+A".to_owned();
         let meant = did_you_mean(key, KEYS.split(' '));
