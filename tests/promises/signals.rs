@@ -52,7 +52,7 @@ fn started(lab: &Lab) -> std::process::Child {
         let calls = events
             .iter()
             .filter(|event| event["event"] == "tool_started");
-        calls.count() == 3
+        calls.count() == 4
     });
     child
 }
