@@ -124,7 +124,8 @@ fn a_copy_that_cannot_be_written_hides_no_failure_and_keeps_no_other_report_away
 #[test]
 fn output_that_is_lost_is_told_and_is_no_pass() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
-    let mut command = lab().command(&["schema", "trail"]);
+    let lab = lab();
+    let mut command = lab.command(&["schema", "trail"]);
     let ended = command.stdout(full.unwrap()).output().unwrap();
     assert_eq!(ended.status.code(), Some(2));
     let said = String::from_utf8_lossy(&ended.stderr);

@@ -183,7 +183,7 @@ mcpServers:
     hostCommands: true
     defaultMeta: { isForLlm: false, surfaceToLlm: false, toolset: auth }
     toolMeta:
-      login: { isRecordable: false, requiresHost: true, supportedDrivers: [a], supportedPlatforms: [WEB] }
+      login: { isRecordable: false, successIsData: true, requiresHost: true, supportedDrivers: [a], supportedPlatforms: [WEB] }
 toolsets: { auth: { description: Signing in, tools: [acme_login], platforms: [web], drivers: [a], alwaysEnabled: true } }
 toolsDir: more-tools
 toolNames: error
