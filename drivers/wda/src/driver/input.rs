@@ -131,7 +131,7 @@ impl WdaDriver {
                 Err(failure) if failure.is(Refusal::NoKeyboard) => {
                     let left = end.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        let what = format!("{doing}: no field has the focus; tap one first");
+                        let what = format!("{doing}: {}", self.access.no_focus());
                         let log = vec![failure.into_error("WebDriverAgent").to_string()];
                         return Err(DriverError::Unmet { what, log });
                     }
@@ -154,7 +154,7 @@ impl WdaDriver {
                 Err(failure) => return Err(failure.into_error(doing)),
             };
             let Some(found) = found else {
-                let what = "empty the field: no field has the focus; tap one first";
+                let what = format!("{doing}: {}", self.access.no_focus());
                 return Err(DriverError::unmet(what));
             };
             // Emptied twice, a field is empty.
