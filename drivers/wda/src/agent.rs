@@ -137,6 +137,12 @@ impl Agent {
                 return Err(failure);
             };
             match refusal.kind {
+                Refusal::NoSession if self.join_session(ctx).await => {
+                    self.mended(
+                        "another process began a session on this simulator; both use it from now on",
+                    );
+                    continue;
+                }
                 Refusal::NoSession => self.mended(
                     "the session with WebDriverAgent was gone, because another client made one \
                      or it was started anew; a new one was made",

@@ -112,6 +112,11 @@ impl Starter {
         }
     }
 
+    /// Whether other processes may use what was started.
+    pub(crate) const fn is_shared(&self) -> bool {
+        matches!(self, Self::Simulator(_))
+    }
+
     /// Has a simulator's WebDriverAgent asked who it is before anything else.
     pub(crate) fn forget(&self) {
         if let Self::Simulator(agent) = self {
