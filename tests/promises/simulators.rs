@@ -4,10 +4,11 @@
 use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command};
+use std::process::Command;
 
 use packtrain_testing::{NO_FAULTS, fleet_options};
-use packtrain_tests::{Ended, Lab, ended, processes_with, repository, until};
+use packtrain_tests::process::Process;
+use packtrain_tests::{Ended, Lab, processes_with, repository, until};
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use tokio::runtime::Runtime;
 
@@ -38,16 +39,18 @@ case "$1" in
   get_app_container) [ -e installed ] || exit 2; echo "$PWD/WebDriverAgentRunner-Runner.app" ;;
   launch)
     [ -e app.pid ] && kill "$(cat app.pid)"
+    mkfifo up 2>/dev/null
     setsid python3 app.py "$SIMCTL_CHILD_USE_IP" "$SIMCTL_CHILD_USE_PORT" PHONE >/dev/null 2>&1 &
-    echo $! > app.pid
-    echo "$4: $!" ;;
+    read -r pid < up
+    echo "$pid" > app.pid
+    echo "$4: $pid" ;;
   terminate) kill "$(cat app.pid)"; rm app.pid ;;
 esac
 "#;
 
 /// WebDriverAgent's app: what comes to its port is a virtual iPhone's.
 const APP: &str = r#"
-import asyncio, sys
+import asyncio, os, sys
 async def pump(reader, writer):
     try:
         while data := await reader.read(65536):
@@ -61,6 +64,9 @@ async def serve(reader, writer):
     far, near = await asyncio.open_connection(host, int(port))
     await asyncio.gather(pump(reader, near), pump(far, writer))
 async def main():
+    # In a session of its own by now, as what launchd starts is.
+    with open("up", "w") as up:
+        print(os.getpid(), file=up)
     server = await asyncio.start_server(serve, sys.argv[1], int(sys.argv[2]))
     await server.serve_forever()
 asyncio.run(main())
@@ -185,15 +191,12 @@ impl Mac {
     }
 
     /// Starts a trail, and waits until its first step waits.
-    fn begin(&self, name: &str) -> Child {
-        let child = self
-            .command(&["run", &format!("{name}.trail.yaml"), "-d", "ios"])
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
+    fn begin(&self, name: &str) -> Process {
+        let mut command = self.command(&["run", &format!("{name}.trail.yaml"), "-d", "ios"]);
+        let log = self.lab.folder().join(format!("{name}.log"));
+        let run = Process::start(name, &mut command, &log);
         self.lab.read(format!("begun-{name}"));
-        child
+        run
     }
 
     fn let_go(&self, name: &str) {
@@ -248,7 +251,7 @@ fn two_processes_on_one_simulator_share_its_webdriveragent() {
         mac.let_go(name);
     }
     for run in runs {
-        ended(run).expect(0);
+        assert_eq!(run.ended(), 0, "{}", run.stderr());
     }
     assert_eq!(
         (mac.calls_with("launch"), mac.calls_with("terminate")),
@@ -262,13 +265,11 @@ fn two_processes_on_one_simulator_share_its_webdriveragent() {
 fn a_process_that_is_killed_leaves_the_webdriveragent_of_the_other_going() {
     for (killed, other) in [("a", "b"), ("b", "a")] {
         let mac = Mac::ready();
-        let mut runs = ["a", "b"].map(|name| (name, mac.begin(name)));
-        let (_, victim) = runs.iter_mut().find(|(name, _)| *name == killed).unwrap();
-        victim.kill().unwrap();
-        victim.wait().unwrap();
+        let runs = ["a", "b"].map(|name| (name, mac.begin(name)));
+        let run = |wanted| &runs.iter().find(|(name, _)| *name == wanted).unwrap().1;
+        run(killed).kill();
         mac.let_go(other);
-        let (_, run) = runs.into_iter().find(|(name, _)| *name == other).unwrap();
-        ended(run).expect(0);
+        assert_eq!(run(other).ended(), 0, "{}", run(other).stderr());
         assert_eq!(
             (mac.calls_with("launch"), mac.calls_with("terminate")),
             (1, 1)
@@ -281,9 +282,7 @@ fn a_process_that_is_killed_leaves_the_webdriveragent_of_the_other_going() {
 #[test]
 fn the_last_process_may_be_killed_and_nothing_is_left() {
     let mac = Mac::ready();
-    let mut run = mac.begin("a");
-    run.kill().unwrap();
-    run.wait().unwrap();
+    mac.begin("a").kill();
     mac.until_nothing_is_left();
     assert_eq!(mac.calls_with("terminate"), 1);
 }

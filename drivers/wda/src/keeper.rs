@@ -98,7 +98,7 @@ impl KeepOrder {
                 record.state = AgentState::Ready;
                 self.place.write(&record)?;
                 tokio::select! {
-                    () = attempt.ended() => {}
+                    _ = attempt.ended() => {}
                     _ = &mut unused => {}
                     _ = terminate.recv() => {}
                 }

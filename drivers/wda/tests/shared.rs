@@ -1,6 +1,8 @@
 //! One WebDriverAgent on a simulator, whoever comes: started by what answers, shared, and ended by
 //! the last.
 
+use std::process::Stdio;
+
 use packtrain_driver_wda::{SimulatorSurvey, WdaEndpoint, WdaStart};
 use packtrain_drivers::{Command, Driver, DriverError, InputCommand, event_channel};
 use packtrain_testing::context;
@@ -192,10 +194,12 @@ async fn several_simulators_have_a_webdriveragent_each() {
 #[tokio::test]
 async fn what_runs_in_place_of_the_app_that_was_launched_is_not_ended() {
     let mac = Mac::new(Vec::new()).await;
-    let mut gone = std::process::Command::new("true").spawn().unwrap();
-    gone.wait().unwrap();
-    std::fs::write(mac.folder.path().join("app.pid"), gone.id().to_string()).unwrap();
+    let mut app = std::process::Command::new("cat");
+    let mut app = app.stdin(Stdio::piped()).spawn().unwrap();
+    std::fs::write(mac.folder.path().join("app.pid"), app.id().to_string()).unwrap();
     let (driver, _launched) = mac.driver().await;
+    app.kill().unwrap();
+    app.wait().unwrap();
     driver.close().await;
     mac.pool.shutdown().await;
     assert_eq!(calls_with(&mac, "terminate"), 0, "another client's, by now");

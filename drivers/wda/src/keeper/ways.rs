@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
 use plist::{Dictionary, Value};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
@@ -19,6 +21,8 @@ use crate::start::{Running, START_TIMEOUT, prepared};
 
 /// How often it is asked whether it is there.
 const START_POLL: Duration = Duration::from_millis(100);
+/// How often it is looked whether an app runs: nobody tells.
+const APP_POLL: Duration = Duration::from_millis(500);
 /// How long an answer to that may take.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a simulator may take to end an app.
@@ -74,8 +78,8 @@ pub(super) struct Attempt<'a> {
 /// What was started.
 enum Started {
     Command(Running),
-    /// An app on a simulator, and what ends it.
-    App(ExitHook),
+    /// An app on a simulator, and what ends it; its process, where that is known.
+    App(ExitHook, Option<u32>),
 }
 
 impl<'a> Attempt<'a> {
@@ -177,12 +181,9 @@ impl<'a> Attempt<'a> {
                 let _ = std::fs::write(order.place.file("way.json"), text);
                 return Ok(());
             }
-            match &mut self.running {
-                Some(Started::Command(running)) => tokio::select! {
-                    why = running.why() => return Err(why),
-                    () = sleep(START_POLL) => {}
-                },
-                Some(Started::App(_)) | None => sleep(START_POLL).await,
+            tokio::select! {
+                why = self.ended() => return Err(why),
+                () = sleep(START_POLL) => {}
             }
         }
         Err(format!("no answer within {} s", limit.as_secs()))
@@ -213,8 +214,10 @@ impl<'a> Attempt<'a> {
         let variables = ports.variables(mark);
         match self.simctl.launch(udid, id, &variables).await {
             Ok(pid) => {
+                // A number that is no process of this computer says nothing.
+                let pid = pid.filter(|pid| is_alive(*pid));
                 hook.tell(pid).await;
-                self.running = Some(Started::App(hook));
+                self.running = Some(Started::App(hook, pid));
                 Ok(())
             }
             Err(error) => {
@@ -254,11 +257,17 @@ impl<'a> Attempt<'a> {
         ])
     }
 
-    /// Waits for the end of what was started. That of an app is noticed by its users.
-    pub(super) async fn ended(&mut self) {
+    /// Waits for the end of what was started, and tells what led to it.
+    pub(super) async fn ended(&mut self) -> String {
         match &mut self.running {
-            Some(Started::Command(running)) => drop(running.why().await),
-            Some(Started::App(_)) | None => std::future::pending().await,
+            Some(Started::Command(running)) => running.why().await,
+            Some(Started::App(_, Some(pid))) => {
+                while is_alive(*pid) {
+                    sleep(APP_POLL).await;
+                }
+                "the app has ended".to_owned()
+            }
+            Some(Started::App(_, None)) | None => std::future::pending().await,
         }
     }
 
@@ -266,7 +275,7 @@ impl<'a> Attempt<'a> {
     pub(super) async fn stop(&mut self) {
         match self.running.take() {
             None => {}
-            Some(Started::App(hook)) => hook.run(APP_END_TIMEOUT).await,
+            Some(Started::App(hook, _)) => hook.run(APP_END_TIMEOUT).await,
             Some(Started::Command(running)) => {
                 let was_running = running.is_running();
                 running.stop().await;
@@ -289,6 +298,10 @@ impl std::fmt::Display for StartWay {
             Self::Xcodebuild => "`xcodebuild test-without-building`",
         })
     }
+}
+
+fn is_alive(pid: u32) -> bool {
+    i32::try_from(pid).is_ok_and(|pid| kill(Pid::from_raw(pid), None).is_ok())
 }
 
 /// What Xcode is to test: an app that is installed, whose test never ends. (`xcodebuild.xctestrun(5)`)
