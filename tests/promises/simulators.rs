@@ -38,6 +38,7 @@ case "$1" in
   install) [ -d "$OLDPWD/$3" ] && touch installed ;;
   get_app_container) [ -e installed ] || exit 2; echo "$PWD/WebDriverAgentRunner-Runner.app" ;;
   launch)
+    [ -e installed ] || { echo "returned nil for $4" >&2; exit 4; }
     [ -e app.pid ] && kill "$(cat app.pid)"
     mkfifo up 2>/dev/null
     setsid python3 app.py "$SIMCTL_CHILD_USE_IP" "$SIMCTL_CHILD_USE_PORT" PHONE >/dev/null 2>&1 &

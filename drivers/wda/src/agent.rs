@@ -22,7 +22,7 @@ use self::request::{Retry, Scope};
 pub(crate) use self::session::{AppData, Launch};
 use crate::answer::{self, Refusal, WdaRefusal};
 use crate::http::{Http, HttpAnswer, HttpRequest, WireError};
-use crate::start::{START_TIMEOUT, StartError, Starter};
+use crate::start::{START_TIMEOUT, STATUS_TIMEOUT, StartError, Starter};
 
 /// How often a harmless request is repeated on a new connection.
 const REPEATS: u32 = 2;
@@ -32,8 +32,6 @@ const SESSIONS: u32 = 3;
 const SIMULATOR_TIMEOUT: Duration = Duration::from_secs(600);
 /// How often it is asked meanwhile.
 const START_POLL: Duration = Duration::from_millis(200);
-/// How long an answer to "are you there" may take.
-const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq)]
@@ -270,7 +268,7 @@ impl Agent {
         self.app = None;
         let lost = |error: &StartError| DriverError::Lost {
             cause: format!("start WebDriverAgent: {error}"),
-            hint: Some(starter.hint(error)),
+            hint: Some(starter.hint()),
         };
         let starting = starter.start();
         let limit = ctx.remaining_up_to(SIMULATOR_TIMEOUT);

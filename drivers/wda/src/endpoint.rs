@@ -39,9 +39,6 @@ pub enum WdaStart {
     Command(Vec<String>),
     /// By launching its app on a simulator, or by having Xcode test it.
     Runner {
-        /// The app's folder, `WebDriverAgentRunner-Runner.app`, which is installed first; `None`
-        /// when it is installed already.
-        app: Option<PathBuf>,
         /// Its bundle id, [`DEFAULT_RUNNER`] usually.
         id: String,
     },
@@ -98,7 +95,7 @@ impl WdaEndpoint {
     /// The bundle id of its runner.
     pub(crate) fn runner(&self) -> &str {
         match &self.start {
-            WdaStart::Runner { id, .. } => id,
+            WdaStart::Runner { id } => id,
             WdaStart::Never | WdaStart::Command(_) => DEFAULT_RUNNER,
         }
     }

@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 pub(crate) use self::place::{AgentPlace, AgentRecord, AgentState};
 pub(crate) use self::status::{Answer, who_answers};
 use self::ways::Attempt;
-pub(crate) use self::ways::{Refused, StartWay};
+pub(crate) use self::ways::StartWay;
 use crate::simctl::Simctl;
 
 /// How the process is started that keeps a simulator's WebDriverAgent.
@@ -36,12 +36,12 @@ pub struct KeeperOptions {
 }
 
 impl KeeperOptions {
-    /// A minute for each way.
+    /// Less than half the time that a device may take to connect for the first way.
     pub fn new(folder: PathBuf, command: Vec<std::ffi::OsString>) -> Self {
         Self {
             folder,
             command,
-            answer_timeout: Duration::from_secs(60),
+            answer_timeout: Duration::from_secs(45),
         }
     }
 }
@@ -56,8 +56,6 @@ pub(crate) struct KeepOrder {
     pub(crate) xcrun: PathBuf,
     /// The runner's bundle id.
     pub(crate) id: String,
-    /// The runner's app, which is installed first; `None` when it is installed already.
-    pub(crate) app: Option<PathBuf>,
     /// The command that starts it; empty where it is found out which way works.
     pub(crate) command: Vec<String>,
     /// Where that command is started.
@@ -81,18 +79,24 @@ pub fn keep(order: &str) -> std::io::Result<()> {
 
 impl KeepOrder {
     async fn keep(self) -> std::io::Result<()> {
-        let mut record = AgentRecord::new(&self.mark);
+        let last = self.place.record().and_then(|record| record.way);
+        let mut record = AgentRecord::new(&self.mark, last);
         self.place.write(&record)?;
         let mut unused = self.place.unused()?;
         let mut terminate = signal(SignalKind::terminate())?;
         let tasks = TaskTracker::new();
-        let simctl = Simctl::new(self.xcrun.clone());
-        let mut attempt = Attempt::new(&self, &simctl, &tasks);
+        let mut attempt = Attempt {
+            order: &self,
+            simctl: Simctl::new(self.xcrun.clone()),
+            tasks: &tasks,
+            running: None,
+        };
         let started = tokio::select! {
             started = attempt.start(&mut record) => Some(started),
             _ = &mut unused => None,
             _ = terminate.recv() => None,
         };
+        record.state = AgentState::Ended;
         match started {
             Some(Ok(())) => {
                 record.state = AgentState::Ready;
@@ -104,8 +108,8 @@ impl KeepOrder {
                 }
                 record.state = AgentState::Ended;
             }
-            Some(Err(refused)) => record.state = AgentState::Failed(refused),
-            None => record.state = AgentState::Ended,
+            Some(Err(error)) => record.state = AgentState::Failed(error.to_string()),
+            None => {}
         }
         attempt.stop().await;
         tasks.close();

@@ -16,13 +16,13 @@ use crate::dial::AgentPort;
 use crate::endpoint::{WdaEndpoint, WdaStart, WdaTarget};
 use crate::error::WdaError;
 use crate::facts::DeviceFacts;
-use crate::keeper::KeeperOptions;
+use crate::keeper::{AgentPlace, KeepOrder, KeeperOptions};
 use crate::lockdown;
 use crate::model;
 use crate::mux::{self, MuxAddress, MuxError};
 use crate::route::Route;
 use crate::simctl::{Simctl, SimctlError, Simulator};
-use crate::start::{CommandStarter, SharedAgent, SimulatorRunner, Starter};
+use crate::start::{CommandStarter, SharedAgent, Starter};
 
 /// How long a device may take to say what it is; what it does not say now is found out when it
 /// is connected.
@@ -277,21 +277,23 @@ impl WdaPool {
     /// What starts WebDriverAgent there. A simulator is on this computer, so it always can be.
     fn starter(&self, endpoint: &WdaEndpoint, route: &Route, port: AgentPort) -> Option<Starter> {
         let folder = endpoint.folder.clone();
-        let (command, app) = match endpoint.start.clone() {
-            WdaStart::Never => (Vec::new(), None),
-            WdaStart::Command(words) => (words, None),
-            WdaStart::Runner { app, .. } => (Vec::new(), app),
+        let command = match endpoint.start.clone() {
+            WdaStart::Never | WdaStart::Runner { .. } => Vec::new(),
+            WdaStart::Command(words) => words,
         };
         if let WdaTarget::Simulator { udid } = &endpoint.target {
-            let runner = SimulatorRunner {
+            let keeper = self.options.keeper.clone()?;
+            let order = KeepOrder {
+                place: AgentPlace::new(&keeper.folder, udid),
                 udid: udid.clone(),
+                mark: String::new(),
                 xcrun: self.options.xcrun.clone()?,
-                app,
                 id: endpoint.runner().to_owned(),
                 command,
                 folder,
+                answer_timeout: keeper.answer_timeout,
             };
-            let agent = SharedAgent::new(runner, self.options.keeper.clone(), port);
+            let agent = SharedAgent::new(order, keeper.command, port);
             return Some(Starter::Simulator(agent));
         }
         matches!(endpoint.start, WdaStart::Command(_)).then(|| {

@@ -13,11 +13,14 @@ use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::command::{Running, prepared};
-pub(crate) use self::simulator::{SharedAgent, SimulatorRunner};
+pub(crate) use self::simulator::SharedAgent;
 
 /// How long a WebDriverAgent that was just started may take for its first answer. Xcode builds
 /// it first if need be.
 pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// How long WebDriverAgent may take to say how it is, and who.
+pub(crate) const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why WebDriverAgent could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,16 +31,19 @@ pub(crate) enum StartError {
     /// There is no such program, usually.
     #[error("run {program}: {message}")]
     Spawn { program: String, message: String },
-    /// Nowhere is a place for the locks and ports of simulators.
-    #[error("there is no folder for what processes know of a simulator's WebDriverAgent")]
-    NoFolder,
     /// What was started has ended.
     #[error("{0}")]
     Ended(String),
     #[error("it did not answer in time")]
     Slow,
-    #[error("{why}")]
-    Simulator { why: String, hint: Option<String> },
+    #[error("{0}")]
+    Simulator(String),
+}
+
+impl From<std::io::Error> for StartError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Simulator(error.to_string())
+    }
 }
 
 /// Starts WebDriverAgent, as often as need be.
@@ -137,19 +143,12 @@ impl Starter {
     }
 
     /// What a person can do who wants to know more.
-    pub(crate) fn hint(&self, error: &StartError) -> String {
-        match (self, error) {
-            (
-                _,
-                StartError::Simulator {
-                    hint: Some(hint), ..
-                },
-            ) => hint.clone(),
-            (_, StartError::NoFolder) => "set HOME".to_owned(),
-            (Self::Command(command), _) => {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Command(command) => {
                 format!("run it by hand to see more: {}", command.words.join(" "))
             }
-            (Self::Simulator(agent), _) => agent.hint(),
+            Self::Simulator(agent) => agent.hint(),
         }
     }
 }

@@ -284,7 +284,6 @@ async fn webdriveragent_is_launched_on_a_port_of_its_own_and_ended_with_the_pool
         [
             "list -j",
             "bootstatus AAAA -b",
-            &format!("get_app_container AAAA {RUNNER} app"),
             &format!("launch --terminate-running-process AAAA {RUNNER}"),
             &format!("terminate AAAA {RUNNER}"),
         ]
@@ -298,15 +297,12 @@ async fn webdriveragent_is_launched_on_a_port_of_its_own_and_ended_with_the_pool
 }
 
 #[tokio::test]
-async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_installed_first() {
+async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_launched() {
     let mut desk = WdaEndpoint::device("CCCC");
     desk.name = "desk".to_owned();
     let mac = Mac::new(vec![desk]).await;
-    let built = mac.folder.path().join("built").join("Runner.app");
-    std::fs::create_dir_all(&built).unwrap();
     let mut desk = WdaEndpoint::simulator("CCCC");
     desk.start = WdaStart::Runner {
-        app: Some(built.clone()),
         id: "com.example.wda".to_owned(),
     };
     let names = |found: &[Arc<dyn Connector>]| {
@@ -329,7 +325,6 @@ async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_installed_fir
         mac.calls()[1..],
         [
             "bootstatus CCCC -b".to_owned(),
-            format!("install CCCC {}", built.display()),
             "launch --terminate-running-process CCCC com.example.wda".to_owned(),
         ]
     );

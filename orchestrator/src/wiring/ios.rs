@@ -96,10 +96,7 @@ fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, C
     };
     let start = match (settings.start.as_slice(), &settings.bundle_id) {
         ([], None) => WdaStart::Never,
-        ([], Some(id)) => WdaStart::Runner {
-            app: None,
-            id: id.clone(),
-        },
+        ([], Some(id)) => WdaStart::Runner { id: id.clone() },
         (command, _) => WdaStart::Command(command.to_vec()),
     };
     Ok(WdaEndpoint {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::{Refused, StartWay, Unused};
+use super::{StartWay, Unused};
 
 /// Below what the system gives to connections, so that a port is not taken between choice and start.
 const PORTS: Range<u16> = 10_000..30_000;
@@ -40,7 +40,7 @@ pub(crate) struct AgentRecord {
     /// Whether WebDriverAgent tells the mark.
     pub(crate) tells_mark: bool,
     pub(crate) port: u16,
-    /// The way in which it was started last.
+    /// The way in which it answered last.
     pub(crate) way: Option<StartWay>,
     pub(crate) state: AgentState,
 }
@@ -51,13 +51,13 @@ pub(crate) enum AgentState {
     Starting,
     /// It has answered.
     Ready,
-    Failed(Refused),
+    Failed(String),
     Ended,
 }
 
 impl AgentRecord {
-    /// One of this process, which starts it.
-    pub(super) fn new(mark: &str) -> Self {
+    /// One of this process, which starts it; last time in that way.
+    pub(super) fn new(mark: &str, way: Option<StartWay>) -> Self {
         let pid = std::process::id();
         Self {
             pid,
@@ -65,7 +65,7 @@ impl AgentRecord {
             mark: mark.to_owned(),
             tells_mark: false,
             port: 0,
-            way: None,
+            way,
             state: AgentState::Starting,
         }
     }

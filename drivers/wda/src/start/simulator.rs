@@ -1,9 +1,9 @@
 //! A use of a simulator's WebDriverAgent: joined where there is one, started by a keeper of its own
 //! where there is none, and left.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,56 +13,33 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
-use super::StartError;
+use super::{STATUS_TIMEOUT, StartError};
 use crate::dial::AgentPort;
-use crate::keeper::{
-    AgentPlace, AgentRecord, AgentState, Answer, KeepOrder, KeeperOptions, who_answers,
-};
+use crate::keeper::{AgentPlace, AgentRecord, AgentState, Answer, KeepOrder, who_answers};
 
 /// How often it is looked how far the keeper is: locks tell nobody.
 const KEEPER_POLL: Duration = Duration::from_millis(50);
-/// How long WebDriverAgent may take to say who it is; what takes longer is at work.
-const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long the last user waits until it has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(70);
 
 /// Starts a keeper that is nobody's child, with the lock as its output. What it says goes to a file.
 const SCRIPT: &str = r#"log=$1; shift; "$@" </dev/null 2>"$log" &"#;
 
-/// What is known of the WebDriverAgent of a simulator.
-#[derive(Debug)]
-pub(crate) struct SimulatorRunner {
-    pub(crate) udid: String,
-    pub(crate) xcrun: PathBuf,
-    /// The app's folder; `None` when it is installed already.
-    pub(crate) app: Option<PathBuf>,
-    /// Its bundle id.
-    pub(crate) id: String,
-    /// The command that starts it; empty where none is configured.
-    pub(crate) command: Vec<String>,
-    /// Where that command is started.
-    pub(crate) folder: Option<PathBuf>,
-}
-
 /// A simulator's WebDriverAgent, which all processes share.
 #[derive(Debug)]
 pub(crate) struct SharedAgent {
-    runner: SimulatorRunner,
-    keeper: Option<KeeperOptions>,
+    order: KeepOrder,
+    keeper: Vec<OsString>,
     port: AgentPort,
     /// The lock that says that it is used.
     used: Mutex<Option<File>>,
 }
 
 impl SharedAgent {
-    /// One whose port is written to `port`.
-    pub(crate) fn new(
-        runner: SimulatorRunner,
-        keeper: Option<KeeperOptions>,
-        port: AgentPort,
-    ) -> Self {
+    /// One whose port is written to `port`, and which is kept by that command.
+    pub(crate) fn new(order: KeepOrder, keeper: Vec<OsString>, port: AgentPort) -> Self {
         Self {
-            runner,
+            order,
             keeper,
             port,
             used: Mutex::new(None),
@@ -73,33 +50,16 @@ impl SharedAgent {
         self.port.set(None);
     }
 
-    fn place(&self, keeper: &KeeperOptions) -> AgentPlace {
-        AgentPlace::new(&keeper.folder, &self.runner.udid)
-    }
-
     /// Sees to it that it answers, and that it goes on as long as it is used here.
     pub(super) async fn join(&self) -> Result<(), StartError> {
-        let keeper = self.keeper.as_ref().ok_or(StartError::NoFolder)?;
-        let place = self.place(keeper);
         let mut used = self.used.lock().await;
-        let joined = self.joined(&place, keeper, &mut used).await;
-        let port = joined.map_err(|error| match error {
-            JoinError::Start(error) => error,
-            JoinError::Io(error) => StartError::Simulator {
-                why: format!("{}: {error}", keeper.folder.display()),
-                hint: None,
-            },
-        })?;
+        let port = self.joined(&mut used).await?;
         self.port.set(Some(port));
         Ok(())
     }
 
-    async fn joined(
-        &self,
-        place: &AgentPlace,
-        keeper: &KeeperOptions,
-        used: &mut Option<File>,
-    ) -> Result<u16, JoinError> {
+    async fn joined(&self, used: &mut Option<File>) -> Result<u16, StartError> {
+        let place = &self.order.place;
         place.prepare()?;
         let mut own: Option<String> = None;
         loop {
@@ -113,9 +73,9 @@ impl SharedAgent {
             if let Some(lock) = place.try_keep()? {
                 // Of the one that was started here nothing is left.
                 if let Some(mark) = own.take() {
-                    return Err(JoinError::Start(failed(place, &mark)));
+                    return Err(failed(place, &mark));
                 }
-                own = Some(self.start_keeper(place, keeper, lock).await?);
+                own = Some(self.start_keeper(lock).await?);
             }
             let record = place.record();
             let is_ready =
@@ -138,45 +98,29 @@ impl SharedAgent {
     }
 
     /// Starts a keeper; answers the mark of its WebDriverAgent.
-    async fn start_keeper(
-        &self,
-        place: &AgentPlace,
-        keeper: &KeeperOptions,
-        lock: File,
-    ) -> Result<String, JoinError> {
+    async fn start_keeper(&self, lock: File) -> Result<String, StartError> {
+        let place = &self.order.place;
         // What the last one said is true no more.
         if let Some(mut last) = place.record() {
             last.state = AgentState::Ended;
             place.write(&last)?;
         }
-        let runner = &self.runner;
+        let mut order = self.order.clone();
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.unwrap_or_default().as_nanos();
-        let mark = format!("packtrain-{}-{time}", runner.udid);
-        let order = KeepOrder {
-            place: place.clone(),
-            udid: runner.udid.clone(),
-            mark: mark.clone(),
-            xcrun: runner.xcrun.clone(),
-            id: runner.id.clone(),
-            app: runner.app.clone(),
-            command: runner.command.clone(),
-            folder: runner.folder.clone(),
-            answer_timeout: keeper.answer_timeout,
-        };
-        let order = serde_json::to_string(&order).map_err(io::Error::from)?;
+        order.mark = format!("packtrain-{}-{time}", order.udid);
         let mut command = Command::new("/bin/sh");
         command
             .args(["-c", SCRIPT, "sh"])
             .arg(place.file("keeper.log"))
-            .args(&keeper.command)
-            .arg(order)
+            .args(&self.keeper)
+            .arg(serde_json::to_string(&order).map_err(io::Error::from)?)
             .stdin(Stdio::null())
             .stdout(lock)
             .stderr(Stdio::null())
             .process_group(0);
         command.status().await?;
-        Ok(mark)
+        Ok(order.mark)
     }
 
     /// Uses it no more. Where nobody does, it has ended when this returns.
@@ -186,9 +130,7 @@ impl SharedAgent {
         };
         self.forget();
         drop(used);
-        let Some(place) = self.keeper.as_ref().map(|keeper| self.place(keeper)) else {
-            return;
-        };
+        let place = &self.order.place;
         let end = Instant::now() + END_TIMEOUT;
         let is_over = || Ok::<_, io::Error>(place.try_keep()?.is_some() || place.is_used()?);
         while Instant::now() < end && !is_over().unwrap_or(true) {
@@ -197,43 +139,28 @@ impl SharedAgent {
     }
 
     pub(super) fn hint(&self) -> String {
-        let log = self.keeper.as_ref().map(|keeper| {
-            let log = self.place(keeper).file("keeper.log");
-            format!("; what was said meanwhile is in {}", log.display())
-        });
-        let log = log.unwrap_or_default();
-        format!("`packtrain doctor` says what simulators lack{log}")
-    }
-}
-
-enum JoinError {
-    Start(StartError),
-    Io(io::Error),
-}
-
-impl From<io::Error> for JoinError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
+        format!(
+            "`xcrun simctl install {} WebDriverAgentRunner-Runner.app` installs it where it is missing; \
+             `packtrain doctor` and docs/devices.md say more, and so does {}",
+            self.order.udid,
+            self.order.place.file("keeper.log").display()
+        )
     }
 }
 
 /// Why the keeper of that mark is gone.
 fn failed(place: &AgentPlace, mark: &str) -> StartError {
     let record = place.record().filter(|record| record.mark == *mark);
-    match record.map(|record| record.state) {
-        Some(AgentState::Failed(refused)) => StartError::Simulator {
-            why: refused.why,
-            hint: refused.hint,
-        },
+    let why = match record.map(|record| record.state) {
+        Some(AgentState::Failed(why)) => why,
         Some(AgentState::Starting | AgentState::Ready | AgentState::Ended) | None => {
             let log = std::fs::read_to_string(place.file("keeper.log")).unwrap_or_default();
             let said = log.lines().rfind(|line| !line.trim().is_empty());
-            StartError::Simulator {
-                why: said.unwrap_or("the process that keeps it ended").to_owned(),
-                hint: None,
-            }
+            said.unwrap_or("the process that keeps it has ended")
+                .to_owned()
         }
-    }
+    };
+    StartError::Simulator(why)
 }
 
 /// Has a keeper end whose WebDriverAgent is gone, unless it is another one by now.
