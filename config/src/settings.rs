@@ -164,6 +164,9 @@ impl Config {
             slot.storage_state.as_mut().map(file);
             slot.executable.as_mut().map(program);
         }
+        for phone in self.devices.ios.values_mut() {
+            phone.start_in = Some(base.to_owned());
+        }
         if let Some(simulated) = &mut self.devices.simulated {
             simulated.app.as_mut().map(file);
             simulated.faults.as_mut().map(file);

@@ -38,7 +38,7 @@ use packtrain_tools::Registry;
 use crate::daemon::wire::ProjectKey;
 use crate::exit::CliError;
 use crate::render::{self, Color};
-use crate::{names, tool_files};
+use crate::{names, tool_files, wiring};
 
 /// Runs one trail on every device at once: browsers, Android phones and iPhones side by side, read
 /// as one comparison.
@@ -120,6 +120,9 @@ enum Command {
     Daemon(daemon::DaemonArgs),
     /// Show the configuration and where each value comes from
     Config(config::ConfigArgs),
+    /// Keep a simulator's WebDriverAgent
+    #[command(name = crate::wiring::ios::KEEP, hide = true)]
+    Keep { order: String },
 }
 
 /// What variables begin with that say what a project's devices and tools are.
@@ -313,6 +316,7 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
         Command::Agents(args) => agents::run(&args, &context),
         Command::Daemon(args) => daemon::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),
+        Command::Keep { order } => wiring::ios::keep(&order).map(|()| Exit::Passed),
     }
 }
 

@@ -81,6 +81,8 @@ pub struct Wiring {
     configured: BTreeMap<DeviceId, DeviceId>,
     /// Android devices that are there and cannot be used.
     unusable: Vec<UnusablePhone>,
+    /// What keeps simulators from being devices, where iPhones were asked for and there are none.
+    simulators_lack: Option<String>,
     /// Android API levels, as far as they are known.
     levels: BTreeMap<DeviceId, u32>,
     /// Whether any `web/<slot>` is a device, because none was configured.
@@ -112,6 +114,9 @@ impl Wiring {
         wiring.unusable = survey.unusable;
         wiring.levels.extend(survey.levels);
         let iphones = ios::discover(&wiring.wda, searched.ios).await?;
+        if iphones.is_empty() && searched.ios == Search::Thoroughly {
+            wiring.simulators_lack = ios::lacking(&wiring.wda).await;
+        }
         wiring.found_phones.extend(iphones);
         let phones = wiring.found_phones.iter().cloned();
         wiring.connectors.extend(phones);
@@ -170,6 +175,7 @@ impl Wiring {
             found_phones: Vec::new(),
             configured: configured(config),
             unusable: Vec::new(),
+            simulators_lack: None,
             levels: BTreeMap::new(),
             headed,
         })
@@ -194,6 +200,11 @@ impl Wiring {
     /// Android devices that are there and cannot be used, with the reason.
     pub fn unusable(&self) -> &[UnusablePhone] {
         &self.unusable
+    }
+
+    /// What keeps simulators from being devices, and what helps.
+    pub(crate) fn simulators_lack(&self) -> Option<&str> {
+        self.simulators_lack.as_deref()
     }
 
     /// The Android API level of a device, where it has one and it is known.

@@ -33,6 +33,7 @@ mod sdks;
 mod secrets;
 mod shop;
 mod signals;
+mod simulators;
 mod snippets;
 mod source_arguments;
 mod source_connections;

@@ -55,8 +55,12 @@ pub struct IosSettings {
     /// Bundle id of the WebDriverAgent runner to start on the device.
     #[schemars(extend("examples" = ["com.facebook.WebDriverAgentRunner.xctrunner"]))]
     pub bundle_id: Option<String>,
-    /// A command that starts WebDriverAgent, program first; it is stopped with the run.
+    /// A command that starts WebDriverAgent, program first; it is stopped with the run. `{port}` is
+    /// where it is expected to listen, and relative paths begin at the file's folder.
     pub start: Vec<String>,
+    /// The folder where that command is started.
+    #[serde(skip)]
+    pub start_in: Option<PathBuf>,
     /// What kind of device this is, the broadest word first; recordings for `ios-...` of these words
     /// and for fewer of them are used.
     #[schemars(extend("examples" = [["ios", "iphone"]]))]

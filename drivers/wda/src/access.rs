@@ -23,4 +23,15 @@ impl DeviceAccess {
             Self::Simulator { .. } => "an iOS simulator",
         }
     }
+
+    /// Why nothing takes text, and what helps.
+    pub(crate) const fn no_focus(&self) -> &'static str {
+        match self {
+            Self::Bare | Self::Device { .. } => "no field has the focus; tap one first",
+            Self::Simulator { .. } => {
+                "no field has the focus, or the simulator shows no keyboard; tap a field first, and \
+                 switch off I/O, Keyboard, Connect Hardware Keyboard in Simulator"
+            }
+        }
+    }
 }

@@ -22,19 +22,16 @@ use self::request::{Retry, Scope};
 pub(crate) use self::session::{AppData, Launch};
 use crate::answer::{self, Refusal, WdaRefusal};
 use crate::http::{Http, HttpAnswer, HttpRequest, WireError};
-use crate::start::Starter;
+use crate::start::{START_TIMEOUT, STATUS_TIMEOUT, StartError, Starter};
 
 /// How often a harmless request is repeated on a new connection.
 const REPEATS: u32 = 2;
 /// How many sessions one command may lose before another client is to blame.
 const SESSIONS: u32 = 3;
-/// How long a WebDriverAgent that was just started may take for its first answer. Xcode builds
-/// it first if need be.
-const START_TIMEOUT: Duration = Duration::from_secs(180);
+/// How long a simulator may take to boot, and its WebDriverAgent to be started in one way or another.
+const SIMULATOR_TIMEOUT: Duration = Duration::from_secs(600);
 /// How often it is asked meanwhile.
 const START_POLL: Duration = Duration::from_millis(200);
-/// How long an answer to "are you there" may take.
-const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why there is no value.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,6 +135,12 @@ impl Agent {
                 return Err(failure);
             };
             match refusal.kind {
+                Refusal::NoSession if self.join_session(ctx).await => {
+                    self.mended(
+                        "another process began a session on this simulator; both use it from now on",
+                    );
+                    continue;
+                }
                 Refusal::NoSession => self.mended(
                     "the session with WebDriverAgent was gone, because another client made one \
                      or it was started anew; a new one was made",
@@ -263,27 +266,28 @@ impl Agent {
         };
         let again = self.session.take().is_some();
         self.app = None;
-        let lost = |cause: String| DriverError::Lost {
-            cause: format!("start WebDriverAgent: {cause}"),
-            hint: Some(format!("run it by hand to see more: {starter}")),
+        let lost = |error: &StartError| DriverError::Lost {
+            cause: format!("start WebDriverAgent: {error}"),
+            hint: Some(starter.hint()),
         };
-        let mut started = starter
-            .start()
-            .await
-            .map_err(|error| lost(error.to_string()))?;
+        let starting = starter.start();
+        let limit = ctx.remaining_up_to(SIMULATOR_TIMEOUT);
+        let started = tokio::time::timeout(limit, starting).await;
+        let started = started.unwrap_or(Err(StartError::Slow));
+        let mut started = started.map_err(|error| lost(&error))?;
         let end = Instant::now() + ctx.remaining_up_to(START_TIMEOUT);
         let status = WdaRequest::get("start WebDriverAgent", "/status").at_top();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(lost("it did not answer in time".to_owned()));
+                return Err(lost(&StartError::Slow));
             }
             let answers = self.send(&status, left.min(STATUS_TIMEOUT)).await;
             if answers.is_ok_and(|answer| read(&answer).is_ok()) {
                 break;
             }
             tokio::select! {
-                ended = started.ended() => return Err(lost(ended)),
+                ended = started.ended() => return Err(lost(&StartError::Ended(ended))),
                 () = tokio::time::sleep(START_POLL.min(left)) => {}
             }
         }

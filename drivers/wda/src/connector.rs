@@ -85,6 +85,10 @@ impl WdaConnector {
         events: EventSink,
         ctx: &CommandContext,
     ) -> Result<WdaDriver, DriverError> {
+        // What answered before may be another program by now.
+        if let Some(starter) = &self.starter {
+            starter.forget();
+        }
         let mut agent = Agent::new(self.route.client(), self.starter.clone(), events);
         let status = agent.status(ctx).await?;
         let axes = AxisRestore::new(self.restore.clone());

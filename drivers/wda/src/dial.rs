@@ -2,6 +2,8 @@
 //! each connection.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use packtrain_drivers::local_network;
@@ -12,6 +14,28 @@ use crate::stream::BoxStream;
 
 /// How long a computer in the same room takes to accept a connection, at most.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The port of this computer on which a simulator's WebDriverAgent listens, once that is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AgentPort(Arc<AtomicU16>);
+
+impl AgentPort {
+    pub(crate) fn set(&self, port: Option<u16>) {
+        self.0.store(port.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> Option<u16> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|port| *port != 0)
+    }
+}
+
+impl PartialEq for AgentPort {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for AgentPort {}
 
 /// A way to a WebDriverAgent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +49,7 @@ pub(crate) enum Dial {
         udid: String,
         port: u16,
     },
+    Simulator(AgentPort),
 }
 
 /// Why there is no connection. Nothing was sent, so trying again is always safe.
@@ -45,28 +70,13 @@ impl Dial {
     /// A connection. Small messages are sent at once.
     pub(crate) async fn open(&self) -> Result<BoxStream, DialError> {
         match self {
-            Self::Tcp { host, port } => {
-                let at = format!("{host}:{port}");
-                let unreachable = |message: String| DialError::Unreachable {
-                    at: at.clone(),
-                    message,
-                };
-                let connecting = TcpStream::connect((host.as_str(), *port));
-                let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
-                let connected = connected.map_err(|_| {
-                    unreachable(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))
-                })?;
-                let stream = connected.map_err(|error| match error.kind() {
-                    // Whoever stops listening just then resets it.
-                    io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
-                        DialError::Refused { at: at.clone() }
-                    }
-                    _ => unreachable(error.to_string()),
-                })?;
-                let prepared = stream.set_nodelay(true);
-                prepared.map_err(|error| unreachable(error.to_string()))?;
-                Ok(Box::new(stream))
-            }
+            Self::Tcp { host, port } => connect(host, *port).await,
+            Self::Simulator(port) => match port.get() {
+                Some(port) => connect("127.0.0.1", port).await,
+                None => Err(DialError::Refused {
+                    at: "the simulator".to_owned(),
+                }),
+            },
             Self::Tunnel { muxer, udid, port } => {
                 mux::connect(muxer, udid, *port)
                     .await
@@ -85,8 +95,31 @@ impl Dial {
         match self {
             Self::Tcp { host, port } => format!("{host}:{port}"),
             Self::Tunnel { port, .. } => format!("127.0.0.1:{port}"),
+            Self::Simulator(port) => format!("127.0.0.1:{}", port.get().unwrap_or(0)),
         }
     }
+}
+
+async fn connect(host: &str, port: u16) -> Result<BoxStream, DialError> {
+    let at = format!("{host}:{port}");
+    let unreachable = |message: String| DialError::Unreachable {
+        at: at.clone(),
+        message,
+    };
+    let connecting = TcpStream::connect((host, port));
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, connecting).await;
+    let connected = connected
+        .map_err(|_| unreachable(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs())))?;
+    let stream = connected.map_err(|error| match error.kind() {
+        // Whoever stops listening just then resets it.
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
+            DialError::Refused { at: at.clone() }
+        }
+        _ => unreachable(error.to_string()),
+    })?;
+    let prepared = stream.set_nodelay(true);
+    prepared.map_err(|error| unreachable(error.to_string()))?;
+    Ok(Box::new(stream))
 }
 
 impl DialError {

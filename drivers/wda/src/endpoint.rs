@@ -25,8 +25,6 @@ pub enum WdaTarget {
     Simulator {
         /// The simulator.
         udid: String,
-        /// The port of this computer it listens on; a free one when not given.
-        port: Option<u16>,
     },
 }
 
@@ -36,13 +34,11 @@ pub enum WdaStart {
     /// It is not; on a simulator, [`DEFAULT_RUNNER`] is if it is installed.
     #[default]
     Never,
-    /// By a program and its arguments, in a process group that is killed with the pool.
+    /// By a program and its arguments, in which `{port}` is where WebDriverAgent is expected. It is
+    /// killed with the pool; on a simulator after the last user.
     Command(Vec<String>),
-    /// By launching its app on a simulator.
+    /// By launching its app on a simulator, or by having Xcode test it.
     Runner {
-        /// The app's folder, `WebDriverAgentRunner-Runner.app`, which is installed first; `None`
-        /// when it is installed already.
-        app: Option<PathBuf>,
         /// Its bundle id, [`DEFAULT_RUNNER`] usually.
         id: String,
     },
@@ -57,6 +53,8 @@ pub struct WdaEndpoint {
     pub target: WdaTarget,
     /// How that is started.
     pub start: WdaStart,
+    /// The folder in which a command is started; that of this process when not given.
+    pub folder: Option<PathBuf>,
     /// Classifiers, broad first: `[ios, iphone]`; found out when empty.
     pub classifiers: Vec<String>,
     /// What is known of it already.
@@ -79,8 +77,7 @@ impl WdaEndpoint {
     /// A simulator.
     pub fn simulator(udid: impl Into<String>) -> Self {
         let udid = udid.into();
-        let port = None;
-        Self::new(udid.clone(), WdaTarget::Simulator { udid, port })
+        Self::new(udid.clone(), WdaTarget::Simulator { udid })
     }
 
     /// A device of that name, not started, its classifiers to be found out.
@@ -89,8 +86,17 @@ impl WdaEndpoint {
             name: name.into(),
             target,
             start: WdaStart::Never,
+            folder: None,
             classifiers: Vec::new(),
             facts: DeviceFacts::default(),
+        }
+    }
+
+    /// The bundle id of its runner.
+    pub(crate) fn runner(&self) -> &str {
+        match &self.start {
+            WdaStart::Runner { id } => id,
+            WdaStart::Never | WdaStart::Command(_) => DEFAULT_RUNNER,
         }
     }
 
@@ -98,7 +104,7 @@ impl WdaEndpoint {
     pub fn udid(&self) -> Option<&str> {
         match &self.target {
             WdaTarget::Url(_) => None,
-            WdaTarget::Device { udid, .. } | WdaTarget::Simulator { udid, .. } => Some(udid),
+            WdaTarget::Device { udid, .. } | WdaTarget::Simulator { udid } => Some(udid),
         }
     }
 }

@@ -27,12 +27,4 @@ pub enum WdaError {
         /// The device's name.
         name: String,
     },
-    /// No port of this computer is free for a simulator.
-    #[error("ios/{name}: no port is free: {message}")]
-    NoPort {
-        /// The device's name.
-        name: String,
-        /// The system's words.
-        message: String,
-    },
 }

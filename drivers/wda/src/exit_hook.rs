@@ -1,15 +1,20 @@
-//! A program that runs when this one has ended, whatever ended it: it waits for a pipe whose other
-//! end only this program holds, and the system closes that even if it is killed.
+//! A program that ends another one when this one has ended, whatever ended it: it waits for a pipe
+//! whose other end only this program holds, and the system closes that even if it is killed.
 
 use std::ffi::OsStr;
 use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin, Command};
 
-/// Becomes the program that it is given once the pipe is closed.
-const SCRIPT: &str = "cat >/dev/null; exec \"$@\"";
+/// Is told a process, and becomes the program that it is given once the pipe is closed, unless that
+/// process is gone: what runs then is not what was started.
+const SCRIPT: &str = r#"read -r pid
+cat >/dev/null
+[ -z "$pid" ] || kill -0 "$pid" || exit
+exec "$@""#;
 
 /// A program that runs when this one has ended, or before, when it is told to.
 #[derive(Debug)]
@@ -19,20 +24,42 @@ pub(crate) struct ExitHook {
 }
 
 impl ExitHook {
-    /// Prepares a program.
-    pub(crate) fn prepare(program: impl AsRef<OsStr>, arguments: &[&str]) -> io::Result<Self> {
+    /// Prepares a program, which has `lock` as its output until it has ended.
+    pub(crate) fn prepare(
+        program: impl AsRef<OsStr>,
+        arguments: &[&str],
+        lock: Stdio,
+    ) -> io::Result<Self> {
         let mut child = Command::new("/bin/sh")
             .args(["-c", SCRIPT, "sh"])
             .arg(program.as_ref())
             .args(arguments)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(lock)
             .stderr(Stdio::null())
             // A signal for the group of this program, as Ctrl-C is one, is none for its helpers.
             .process_group(0)
             .spawn()?;
         let pipe = child.stdin.take();
         Ok(Self { child, pipe })
+    }
+
+    /// Tells which process it is about. Where that is not known, whatever runs is meant.
+    pub(crate) async fn tell(&mut self, pid: Option<u32>) {
+        let pid = pid.map(|pid| pid.to_string()).unwrap_or_default();
+        self.write(&pid).await;
+    }
+
+    /// Has nothing run any more.
+    pub(crate) async fn cancel(mut self) {
+        self.write("none").await;
+    }
+
+    async fn write(&mut self, line: &str) {
+        if let Some(pipe) = &mut self.pipe {
+            let written = pipe.write_all(format!("{line}\n").as_bytes()).await;
+            tracing::debug!(?written, line, "what runs afterwards is told");
+        }
     }
 
     /// Runs it now; it is killed when it does not end within `limit`.

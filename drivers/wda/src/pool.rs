@@ -12,15 +12,17 @@ use tokio_util::task::TaskTracker;
 
 use crate::access::DeviceAccess;
 use crate::connector::WdaConnector;
-use crate::endpoint::{DEFAULT_RUNNER, WdaEndpoint, WdaStart, WdaTarget};
+use crate::dial::AgentPort;
+use crate::endpoint::{WdaEndpoint, WdaStart, WdaTarget};
 use crate::error::WdaError;
 use crate::facts::DeviceFacts;
+use crate::keeper::{AgentPlace, KeepOrder, KeeperOptions};
 use crate::lockdown;
 use crate::model;
 use crate::mux::{self, MuxAddress, MuxError};
 use crate::route::Route;
 use crate::simctl::{Simctl, SimctlError, Simulator};
-use crate::start::{SimulatorRunner, StartMethod, Starter};
+use crate::start::{CommandStarter, SharedAgent, Starter};
 
 /// How long a device may take to say what it is; what it does not say now is found out when it
 /// is connected.
@@ -37,6 +39,8 @@ pub struct WdaOptions {
     pub xcrun: Option<PathBuf>,
     /// How WebDriverAgent is started on simulators that nobody configured.
     pub simulator_start: WdaStart,
+    /// Who keeps the WebDriverAgents of simulators; without, none is started there.
+    pub keeper: Option<KeeperOptions>,
     /// The folder where it is written down what settings were before a matrix changed them; without
     /// one, none is changed.
     pub restore: Option<PathBuf>,
@@ -152,8 +156,16 @@ impl WdaPool {
         self.starters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) const fn options(&self) -> &WdaOptions {
+        &self.options
+    }
+
     /// The configured endpoints and those that were found, each device once.
-    fn all_endpoints(&self, simulators: &[Simulator], plugged_in: &[String]) -> Vec<WdaEndpoint> {
+    pub(crate) fn all_endpoints(
+        &self,
+        simulators: &[Simulator],
+        plugged_in: &[String],
+    ) -> Vec<WdaEndpoint> {
         let mut all = self.options.endpoints.clone();
         for endpoint in &mut all {
             // A configured udid does not say what it belongs to.
@@ -163,8 +175,8 @@ impl WdaPool {
             } = &endpoint.target
                 && simulators.iter().any(|known| known.udid == *udid)
             {
-                let (udid, port) = (udid.clone(), None);
-                endpoint.target = WdaTarget::Simulator { udid, port };
+                let udid = udid.clone();
+                endpoint.target = WdaTarget::Simulator { udid };
             }
         }
         let known: BTreeSet<String> = all
@@ -192,7 +204,7 @@ impl WdaPool {
     /// The simulators, booted or not; none without Xcode.
     pub(crate) async fn listed_simulators(&self) -> Result<Vec<Simulator>, SimctlError> {
         match &self.options.xcrun {
-            Some(xcrun) => Simctl::new(xcrun.clone()).list().await,
+            Some(xcrun) => Ok(Simctl::new(xcrun.clone()).list().await?.all),
             None => Ok(Vec::new()),
         }
     }
@@ -226,6 +238,7 @@ impl WdaPool {
             WdaStart::Runner { .. } => Err(WdaError::RunnerNeedsSimulator { name: name() }),
             WdaStart::Never | WdaStart::Command(_) => Ok(()),
         };
+        let port = AgentPort::default();
         let (route, access) = match &endpoint.target {
             WdaTarget::Url(url) => {
                 no_runner()?;
@@ -239,26 +252,19 @@ impl WdaPool {
                 let udid = udid.clone();
                 (route, DeviceAccess::Device { usbmuxd, udid })
             }
-            WdaTarget::Simulator { udid, port } => {
+            WdaTarget::Simulator { udid } => {
                 let xcrun = self.options.xcrun.clone();
                 let xcrun = xcrun.ok_or_else(|| WdaError::NoXcrun { name: name() })?;
-                let port = match port {
-                    Some(port) => *port,
-                    None => free_port().map_err(|message| WdaError::NoPort {
-                        name: name(),
-                        message,
-                    })?,
-                };
                 let simctl = Simctl::new(xcrun);
                 let udid = udid.clone();
                 (
-                    Route::to_port(port),
+                    Route::to_simulator(port.clone()),
                     DeviceAccess::Simulator { simctl, udid },
                 )
             }
         };
-        let starter = method(&endpoint.start, &access, &route).map(|method| {
-            let starter = Arc::new(Starter::new(method, self.tasks.clone()));
+        let starter = self.starter(endpoint, &route, port).map(|starter| {
+            let starter = Arc::new(starter);
             self.starters().push(starter.clone());
             starter
         });
@@ -267,44 +273,34 @@ impl WdaPool {
             endpoint, facts, route, access, starter, restore,
         ))
     }
-}
 
-/// How WebDriverAgent is started there. A simulator is on this computer, so it always can be.
-fn method(start: &WdaStart, access: &DeviceAccess, route: &Route) -> Option<StartMethod> {
-    match (start, access) {
-        (WdaStart::Command(command), _) => Some(StartMethod::Command(command.clone())),
-        (WdaStart::Runner { app, id }, DeviceAccess::Simulator { simctl, udid }) => {
-            Some(StartMethod::Simulator(SimulatorRunner {
-                simctl: simctl.clone(),
+    /// What starts WebDriverAgent there. A simulator is on this computer, so it always can be.
+    fn starter(&self, endpoint: &WdaEndpoint, route: &Route, port: AgentPort) -> Option<Starter> {
+        let folder = endpoint.folder.clone();
+        let command = match endpoint.start.clone() {
+            WdaStart::Never | WdaStart::Runner { .. } => Vec::new(),
+            WdaStart::Command(words) => words,
+        };
+        if let WdaTarget::Simulator { udid } = &endpoint.target {
+            let keeper = self.options.keeper.clone()?;
+            let order = KeepOrder {
+                place: AgentPlace::new(&keeper.folder, udid),
                 udid: udid.clone(),
-                port: route.port(),
-                app: app.clone(),
-                id: id.clone(),
-            }))
+                mark: String::new(),
+                xcrun: self.options.xcrun.clone()?,
+                id: endpoint.runner().to_owned(),
+                command,
+                folder,
+                answer_timeout: keeper.answer_timeout,
+            };
+            let agent = SharedAgent::new(order, keeper.command, port);
+            return Some(Starter::Simulator(agent));
         }
-        (WdaStart::Never, DeviceAccess::Simulator { simctl, udid }) => {
-            Some(StartMethod::Simulator(SimulatorRunner {
-                simctl: simctl.clone(),
-                udid: udid.clone(),
-                port: route.port(),
-                app: None,
-                id: DEFAULT_RUNNER.to_owned(),
-            }))
-        }
-        (
-            WdaStart::Never | WdaStart::Runner { .. },
-            DeviceAccess::Bare | DeviceAccess::Device { .. },
-        ) => None,
+        matches!(endpoint.start, WdaStart::Command(_)).then(|| {
+            let tasks = self.tasks.clone();
+            Starter::Command(CommandStarter::new(command, folder, route.port(), tasks))
+        })
     }
-}
-
-/// A port nobody listens on just now.
-fn free_port() -> Result<u16, String> {
-    let listener = std::net::TcpListener::bind(("127.0.0.1", 0));
-    let address = listener.and_then(|listener| listener.local_addr());
-    address
-        .map(|address| address.port())
-        .map_err(|error| error.to_string())
 }
 
 fn known_simulator(endpoint: &WdaEndpoint, simulators: &[Simulator]) -> Option<DeviceFacts> {

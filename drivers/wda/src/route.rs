@@ -2,7 +2,7 @@
 
 use hyper::Uri;
 
-use crate::dial::Dial;
+use crate::dial::{AgentPort, Dial};
 use crate::error::WdaError;
 use crate::http::Http;
 use crate::mux::MuxAddress;
@@ -61,6 +61,14 @@ impl Route {
         }
     }
 
+    /// To a simulator's, wherever it listens by then.
+    pub(crate) const fn to_simulator(port: AgentPort) -> Self {
+        Self {
+            dial: Dial::Simulator(port),
+            prefix: String::new(),
+        }
+    }
+
     /// Through a cable.
     pub(crate) const fn through(muxer: MuxAddress, udid: String) -> Self {
         Self {
@@ -73,9 +81,11 @@ impl Route {
         }
     }
 
+    /// The port on which WebDriverAgent is expected, before anybody chose another one.
     pub(crate) const fn port(&self) -> u16 {
         match &self.dial {
             Dial::Tcp { port, .. } | Dial::Tunnel { port, .. } => *port,
+            Dial::Simulator(_) => PORT,
         }
     }
 

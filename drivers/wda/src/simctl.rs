@@ -6,12 +6,13 @@
 mod list;
 
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use packtrain_program::output;
 use tokio::process::Command;
 
-pub(crate) use self::list::Simulator;
+pub(crate) use self::list::{Simulator, Simulators};
 use crate::exit_hook::ExitHook;
 use crate::lockdown::{self, DeviceApp};
 use crate::plist;
@@ -43,8 +44,8 @@ impl Simctl {
         Self { xcrun }
     }
 
-    /// The iPhones and iPads among the simulators.
-    pub(crate) async fn list(&self) -> Result<Vec<Simulator>, SimctlError> {
+    /// What there is of simulated iPhones and iPads.
+    pub(crate) async fn list(&self) -> Result<Simulators, SimctlError> {
         let json = self.run(&["list", "-j"], &[], COMMAND_TIMEOUT).await?;
         list::read(&json).map_err(|error| failed("list", &error))
     }
@@ -70,27 +71,41 @@ impl Simctl {
             .map(drop)
     }
 
-    /// Starts an app afresh, with these variables in its environment.
+    /// Starts an app afresh, with these variables in its environment; answers its process on this
+    /// computer, where `simctl` tells it: `com.example.app: 4711`.
     pub(crate) async fn launch(
         &self,
         udid: &str,
         id: &str,
         environment: &[(&str, String)],
-    ) -> Result<(), SimctlError> {
+    ) -> Result<Option<u32>, SimctlError> {
         let arguments = ["launch", "--terminate-running-process", udid, id];
-        self.run(&arguments, environment, COMMAND_TIMEOUT)
-            .await
-            .map(drop)
+        let environment = environment.iter();
+        let environment: Vec<_> = environment
+            .map(|(name, value)| (format!("SIMCTL_CHILD_{name}"), value))
+            .collect();
+        let printed = self.run(&arguments, &environment, COMMAND_TIMEOUT).await?;
+        let printed = String::from_utf8_lossy(&printed);
+        let last = printed.trim().rsplit(':').next().unwrap_or_default();
+        Ok(last.trim().parse().ok())
     }
 
-    /// Ends an app when this program has ended, or when it is told to.
+    /// Ends an app when this program has ended, or when it is told to. `lock` is held until then.
     pub(crate) fn terminate_afterwards(
         &self,
         udid: &str,
         id: &str,
+        lock: Stdio,
     ) -> Result<ExitHook, SimctlError> {
-        let prepared = ExitHook::prepare(&self.xcrun, &["simctl", "terminate", udid, id]);
+        let prepared = ExitHook::prepare(&self.xcrun, &["simctl", "terminate", udid, id], lock);
         prepared.map_err(|error| failed("terminate", &error.to_string()))
+    }
+
+    /// Ends an app; an error when it does not run.
+    pub(crate) async fn terminate(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
+        self.run(&["terminate", udid, id], &[], COMMAND_TIMEOUT)
+            .await
+            .map(drop)
     }
 
     pub(crate) async fn open_url(&self, udid: &str, url: &str) -> Result<(), SimctlError> {
@@ -130,23 +145,40 @@ impl Simctl {
 
     /// Installs an app anew from what is installed, so that its data is gone.
     pub(crate) async fn reinstall(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
+        // Uninstalling deletes the folder, so the app is put aside first.
+        let aside = tempfile::tempdir();
+        let aside = aside.map_err(|error| failed("get_app_container", &error.to_string()))?;
+        let copy = self.copy(udid, id, aside.path()).await?;
+        self.uninstall(udid, id).await?;
+        self.install(udid, &copy).await
+    }
+
+    /// Where an app is installed.
+    pub(crate) async fn container(&self, udid: &str, id: &str) -> Result<PathBuf, SimctlError> {
         let arguments = ["get_app_container", udid, id, "app"];
         let printed = self.run(&arguments, &[], COMMAND_TIMEOUT).await?;
         let printed = String::from_utf8_lossy(&printed);
         let installed = Path::new(printed.trim());
-        let error = |message: &str| failed("get_app_container", message);
-        let name = installed.file_name().filter(|_| installed.is_absolute());
-        let name = name.ok_or_else(|| error("it names no folder"))?;
-        // Uninstalling deletes the folder, so the app is put aside first.
-        let aside = tempfile::tempdir().map_err(|e| error(&e.to_string()))?;
-        let copy = aside.path().join(name);
+        let is_folder = installed.is_absolute() && installed.file_name().is_some();
+        is_folder
+            .then(|| installed.to_owned())
+            .ok_or_else(|| failed("get_app_container", "it names no folder"))
+    }
+
+    /// Copies an installed app into a folder; answers where it is there.
+    pub(crate) async fn copy(
+        &self,
+        udid: &str,
+        id: &str,
+        into: &Path,
+    ) -> Result<PathBuf, SimctlError> {
+        let installed = self.container(udid, id).await?;
+        let copy = into.join(installed.file_name().unwrap_or_default());
         let mut copying = Command::new("/bin/cp");
-        copying.arg("-R").arg(installed).arg(&copy);
-        run_to_end(copying, INSTALL_TIMEOUT)
-            .await
-            .map_err(|message| failed("get_app_container", &message))?;
-        self.uninstall(udid, id).await?;
-        self.install(udid, &copy).await
+        copying.arg("-R").arg(&installed).arg(&copy);
+        let copied = run_to_end(copying, INSTALL_TIMEOUT).await;
+        copied.map_err(|message| failed("get_app_container", &message))?;
+        Ok(copy)
     }
 
     /// What an option of a simulator's looks is, after it was set to `value` if there is one.
@@ -165,7 +197,7 @@ impl Simctl {
     async fn run(
         &self,
         arguments: &[&str],
-        environment: &[(&str, String)],
+        environment: &[(String, &String)],
         limit: Duration,
     ) -> Result<Vec<u8>, SimctlError> {
         let mut command = Command::new(&self.xcrun);

@@ -1,21 +1,26 @@
 //! Starting WebDriverAgent: by a command somebody configured, or on a simulator.
 //!
-//! What was started ends with the pool, and also when this program ends in any other way.
+//! What a command started ends with the pool, and also when this program ends in any other way. What
+//! is on a simulator ends after its last user.
 
 mod command;
+mod simulator;
 
-use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
-use self::command::Running;
-use crate::exit_hook::ExitHook;
-use crate::simctl::{Simctl, SimctlError};
+pub(crate) use self::command::{Running, prepared};
+pub(crate) use self::simulator::SharedAgent;
 
-/// How long a simulator may take to end an app.
-const APP_END_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a WebDriverAgent that was just started may take for its first answer. Xcode builds
+/// it first if need be.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// How long WebDriverAgent may take to say how it is, and who.
+pub(crate) const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why WebDriverAgent could not be started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,53 +31,43 @@ pub(crate) enum StartError {
     /// There is no such program, usually.
     #[error("run {program}: {message}")]
     Spawn { program: String, message: String },
-    #[error(transparent)]
-    Simctl(#[from] SimctlError),
+    /// What was started has ended.
+    #[error("{0}")]
+    Ended(String),
+    #[error("it did not answer in time")]
+    Slow,
+    #[error("{0}")]
+    Simulator(String),
 }
 
-/// How WebDriverAgent is started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum StartMethod {
-    /// A program and its arguments; it runs as long as WebDriverAgent does.
-    Command(Vec<String>),
-    /// An app on a simulator, which shares this computer's network.
-    Simulator(SimulatorRunner),
-}
-
-/// WebDriverAgent's app on a simulator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SimulatorRunner {
-    pub(crate) simctl: Simctl,
-    pub(crate) udid: String,
-    /// Where it shall listen on this computer.
-    pub(crate) port: u16,
-    /// The app's folder; `None` when it is installed already.
-    pub(crate) app: Option<std::path::PathBuf>,
-    /// Its bundle id.
-    pub(crate) id: String,
+impl From<std::io::Error> for StartError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Simulator(error.to_string())
+    }
 }
 
 /// Starts WebDriverAgent, as often as need be.
 #[derive(Debug)]
-pub(crate) struct Starter {
-    method: StartMethod,
-    tasks: TaskTracker,
-    running: Mutex<Option<Started>>,
+pub(crate) enum Starter {
+    Command(CommandStarter),
+    Simulator(SharedAgent),
 }
 
-/// What was started.
+/// Starts it by a program and its arguments; it runs as long as WebDriverAgent does.
 #[derive(Debug)]
-enum Started {
-    Command(Running),
-    /// An app on a simulator, and what ends it.
-    App(Box<ExitHook>),
+pub(crate) struct CommandStarter {
+    words: Vec<String>,
+    folder: Option<PathBuf>,
+    port: u16,
+    tasks: TaskTracker,
+    running: Mutex<Option<Running>>,
 }
 
 /// A start that was made; WebDriverAgent answers later, or not.
 pub(crate) struct StartAttempt(Option<tokio::sync::watch::Receiver<Option<String>>>);
 
 impl StartAttempt {
-    /// Waits for the end, and tells why. A simulator's app has none that could be noticed.
+    /// Waits for the end, and tells why. That of a simulator's is noticed by asking it.
     pub(crate) async fn ended(&mut self) -> String {
         if let Some(ended) = &mut self.0
             && let Ok(ended) = ended.wait_for(Option::is_some).await
@@ -83,73 +78,77 @@ impl StartAttempt {
     }
 }
 
-impl Starter {
-    /// A starter whose processes are watched by `tasks`.
-    pub(crate) fn new(method: StartMethod, tasks: TaskTracker) -> Self {
+impl CommandStarter {
+    /// A starter whose processes are watched by `tasks`. WebDriverAgent is expected on `port`.
+    pub(crate) fn new(
+        words: Vec<String>,
+        folder: Option<PathBuf>,
+        port: u16,
+        tasks: TaskTracker,
+    ) -> Self {
         Self {
-            method,
+            words,
+            folder,
+            port,
             tasks,
             running: Mutex::new(None),
         }
     }
 
-    /// Starts WebDriverAgent; what was started before ends first.
-    pub(crate) async fn start(&self) -> Result<StartAttempt, StartError> {
+    async fn start(&self) -> Result<StartAttempt, StartError> {
         let mut running = self.running.lock().await;
         if let Some(before) = running.take() {
             before.stop().await;
         }
-        match &self.method {
-            StartMethod::Command(command) => {
-                let started = Running::spawn(command, &self.tasks)?;
-                let ended = started.ended();
-                *running = Some(Started::Command(started));
-                Ok(StartAttempt(Some(ended)))
-            }
-            StartMethod::Simulator(runner) => {
-                let simctl = &runner.simctl;
-                simctl.boot(&runner.udid).await?;
-                if let Some(app) = &runner.app {
-                    simctl.install(&runner.udid, app).await?;
-                }
-                *running = Some(Started::App(Box::new(
-                    simctl.terminate_afterwards(&runner.udid, &runner.id)?,
-                )));
-                let environment = [("SIMCTL_CHILD_USE_PORT", runner.port.to_string())];
-                simctl
-                    .launch(&runner.udid, &runner.id, &environment)
-                    .await?;
-                Ok(StartAttempt(None))
-            }
-        }
-    }
-
-    /// Ends what was started, with everything it started in turn.
-    pub(crate) async fn stop(&self) {
-        if let Some(running) = self.running.lock().await.take() {
-            running.stop().await;
-        }
+        let command = prepared(&self.words, self.folder.as_deref(), self.port)?;
+        let started = Running::spawn(command, &self.tasks)?;
+        let ended = started.ended();
+        *running = Some(started);
+        Ok(StartAttempt(Some(ended)))
     }
 }
 
-impl Started {
-    async fn stop(self) {
+impl Starter {
+    /// Starts WebDriverAgent; what was started before ends first. On a simulator, one that runs is
+    /// used.
+    pub(crate) async fn start(&self) -> Result<StartAttempt, StartError> {
         match self {
-            Self::Command(running) => running.stop().await,
-            Self::App(end) => end.run(APP_END_TIMEOUT).await,
+            Self::Command(command) => command.start().await,
+            Self::Simulator(agent) => agent.join().await.map(|()| StartAttempt(None)),
         }
     }
-}
 
-impl fmt::Display for Starter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.method {
-            StartMethod::Command(command) => f.write_str(&command.join(" ")),
-            StartMethod::Simulator(runner) => write!(
-                f,
-                "SIMCTL_CHILD_USE_PORT={} xcrun simctl launch {} {}",
-                runner.port, runner.udid, runner.id
-            ),
+    /// Whether other processes may use what was started.
+    pub(crate) const fn is_shared(&self) -> bool {
+        matches!(self, Self::Simulator(_))
+    }
+
+    /// Has a simulator's WebDriverAgent asked who it is before anything else.
+    pub(crate) fn forget(&self) {
+        if let Self::Simulator(agent) = self {
+            agent.forget();
+        }
+    }
+
+    /// Ends what was started, with everything it started in turn, unless others use it.
+    pub(crate) async fn stop(&self) {
+        match self {
+            Self::Command(command) => {
+                if let Some(running) = command.running.lock().await.take() {
+                    running.stop().await;
+                }
+            }
+            Self::Simulator(agent) => agent.leave().await,
+        }
+    }
+
+    /// What a person can do who wants to know more.
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Command(command) => {
+                format!("run it by hand to see more: {}", command.words.join(" "))
+            }
+            Self::Simulator(agent) => agent.hint(),
         }
     }
 }

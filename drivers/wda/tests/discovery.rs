@@ -134,7 +134,6 @@ async fn an_address_that_cannot_be_one_is_told_at_once() {
     assert!(matches!(error, WdaError::Address { .. }), "{error}");
     let mut runner = WdaEndpoint::url("bench", "http://127.0.0.1:8100");
     runner.start = WdaStart::Runner {
-        app: None,
         id: "a.b".to_owned(),
     };
     for (endpoint, wanted) in [

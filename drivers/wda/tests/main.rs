@@ -11,6 +11,7 @@ mod input;
 mod lab;
 mod restart;
 mod screen;
+mod shared;
 mod simulator;
 mod strangers;
 mod watch;

@@ -22,7 +22,9 @@ impl Program {
 
     fn start(&self) -> WdaStart {
         let port = self.listener.local_addr().unwrap().port();
-        let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & wait");
+        // It starts where WebDriverAgent is told the port that it is expected on.
+        let told = "[ \"$USE_PORT $TEST_RUNNER_USE_PORT\" = '{port} {port}' ] || exit 9";
+        let script = format!("{told}; exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & wait");
         WdaStart::Command(["bash", "-c", &script].map(str::to_owned).to_vec())
     }
 

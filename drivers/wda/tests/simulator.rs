@@ -1,18 +1,22 @@
 //! Simulators, with a stand-in for `xcrun` and a virtual iPhone behind it.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use packtrain_driver_wda::{WdaEndpoint, WdaOptions, WdaPool, WdaStart};
+use packtrain_driver_wda::{KeeperOptions, WdaEndpoint, WdaOptions, WdaPool, WdaStart};
 use packtrain_drivers::{
     AppCommand, Classifier, Command, Connector, Driver, DriverError, LaunchMode, Observation,
     SessionOptions, event_channel,
 };
-use packtrain_testing::{NO_FAULTS, SHOP, context};
+use packtrain_testing::{NO_FAULTS, SHOP, TEST_TIMEOUT, context};
 use packtrain_virtual::fleet::Fleet;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::lab::phones;
@@ -26,7 +30,8 @@ const LIST: &str = r#"{"devices": {
      "deviceTypeIdentifier": "com.apple.CoreSimulator.SimDeviceType.iPad-mini"},
     {"udid": "CCCC", "name": "iPhone 14", "state": "Shutdown", "isAvailable": true,
      "deviceTypeIdentifier": "com.apple.CoreSimulator.SimDeviceType.iPhone-14"}]
-}, "runtimes": [], "devicetypes": [], "pairs": {}}"#;
+}, "runtimes": [{"identifier": "com.apple.CoreSimulator.SimRuntime.iOS-17-5", "isAvailable": true}],
+  "devicetypes": [], "pairs": {}}"#;
 
 /// What `simctl listapps` prints.
 const APPS: &str = r#"{
@@ -48,34 +53,66 @@ const LOOKS: [(&str, &str); 3] = [
     ("increase_contrast", "disabled\n"),
 ];
 
-/// Writes down what it is told, without the word `simctl`. Launching an app tells the test the
-/// port and waits until somebody listens there.
+/// Writes down what it is told, without the word `simctl`. Launching an app tells the test its
+/// variables and waits until somebody listens there; the test is the app's process. Where there is a
+/// file `no-launch`, launching is refused; `xcodebuild` is such an app itself.
 const XCRUN: &str = r#"#!/bin/bash
 cd FOLDER
+if [ "$1" = xcodebuild ]; then
+  echo "$*" >> calls.txt
+  exec 3<>/dev/tcp/127.0.0.1/CONTROL; env | grep -E '^(TEST_RUNNER_)?(USE_|MJPEG_|UPGRADE_)' >&3; echo >&3
+  cat <&3; exit
+fi
 shift
 echo "$*" >> calls.txt
 case "$1" in
   list) cat list.json ;;
   listapps) cat apps.txt ;;
-  get_app_container) echo "$PWD/Shop.app" ;;
+  get_app_container) case "$3" in *xctrunner) echo "$PWD/Runner.app" ;; *) echo "$PWD/Shop.app" ;; esac ;;
   uninstall) rm -r Shop.app ;;
   install) cp -R "$3" . ;;
   openurl) echo "first line" >&2; echo "nothing can open $3" >&2; exit 194 ;;
   ui) if [ -n "$4" ]; then echo "$4" > "$3.txt"; else cat "$3.txt"; fi ;;
-  launch) exec 3<>/dev/tcp/127.0.0.1/CONTROL; echo "$SIMCTL_CHILD_USE_PORT" >&3; read -r <&3 ;;
+  launch) if [ -e no-launch ]; then echo "no such app" >&2; exit 4; fi
+    exec 3<>/dev/tcp/127.0.0.1/CONTROL; env | sed -n 's/^SIMCTL_CHILD_//p' >&3; echo >&3; read -r <&3
+    echo "$4: $(cat app.pid)" ;;
 esac
 "#;
 
+/// The runner that is launched where no other is configured.
+const RUNNER: &str = "com.facebook.WebDriverAgentRunner.xctrunner";
+
 /// A computer with simulators.
-struct Mac {
-    folder: tempfile::TempDir,
-    fleet: Fleet,
-    pool: Arc<WdaPool>,
+pub struct Mac {
+    pub folder: tempfile::TempDir,
+    pub fleet: Fleet,
+    pub pool: Arc<WdaPool>,
     control: TcpListener,
 }
 
+/// An app that was launched, which answers as a virtual iPhone does.
+pub struct Launched {
+    /// What it was given.
+    pub variables: BTreeMap<String, String>,
+    /// As long as it is there, the app is.
+    _stream: BufReader<TcpStream>,
+    relay: AbortOnDropHandle<()>,
+}
+
+impl Launched {
+    pub fn port(&self) -> u16 {
+        self.variables["USE_PORT"].parse().unwrap()
+    }
+
+    /// The app is gone, and its port free.
+    pub async fn end(self) {
+        self.relay.abort();
+        let _ = self.relay.await;
+    }
+}
+
 impl Mac {
-    async fn new(endpoints: Vec<WdaEndpoint>) -> Self {
+    pub async fn new(endpoints: Vec<WdaEndpoint>) -> Self {
         let fleet = phones(1, NO_FAULTS).await;
         let control = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -92,13 +129,9 @@ impl Mac {
         let script = XCRUN.replace("FOLDER", here).replace("CONTROL", &port);
         std::fs::write(file("xcrun"), script).unwrap();
         std::fs::set_permissions(file("xcrun"), PermissionsExt::from_mode(0o755)).unwrap();
-        let path = folder.path().as_os_str().to_owned();
-        let pool = WdaPool::new(WdaOptions {
-            endpoints,
-            usbmuxd: None,
-            restore: Some(file("restore")),
-            ..WdaOptions::from_environment(|name| (name == "PATH").then(|| path.clone()))
-        });
+        std::fs::create_dir(file("Runner.app")).unwrap();
+        std::fs::write(file("app.pid"), std::process::id().to_string()).unwrap();
+        let pool = Self::pool_in(folder.path(), endpoints);
         Self {
             folder,
             fleet,
@@ -107,8 +140,28 @@ impl Mac {
         }
     }
 
+    /// What another process has: a pool of its own.
+    pub fn another_pool(&self) -> Arc<WdaPool> {
+        Self::pool_in(self.folder.path(), Vec::new())
+    }
+
+    fn pool_in(folder: &Path, endpoints: Vec<WdaEndpoint>) -> Arc<WdaPool> {
+        let path = folder.as_os_str();
+        let keeper = env!("CARGO_BIN_EXE_packtrain-wda-keeper");
+        WdaPool::new(WdaOptions {
+            endpoints,
+            usbmuxd: None,
+            restore: Some(folder.join("restore")),
+            keeper: Some(KeeperOptions {
+                answer_timeout: Duration::from_secs(2),
+                ..KeeperOptions::new(folder.join("agents"), vec![keeper.into()])
+            }),
+            ..WdaOptions::from_environment(|name| (name == "PATH").then(|| path.to_owned()))
+        })
+    }
+
     /// What `simctl` was told.
-    fn calls(&self) -> Vec<String> {
+    pub fn calls(&self) -> Vec<String> {
         let calls = std::fs::read_to_string(self.folder.path().join("calls.txt"));
         calls
             .unwrap_or_default()
@@ -118,42 +171,65 @@ impl Mac {
     }
 
     /// Waits for a launch, and has the virtual iPhone answer on the simulator's port.
-    async fn launched(&self) -> AbortOnDropHandle<()> {
-        let (stream, _) = self.control.accept().await.unwrap();
-        let mut lines = BufReader::new(stream);
-        let mut port = String::new();
-        lines.read_line(&mut port).await.unwrap();
-        let port: u16 = port.trim().parse().unwrap();
+    pub async fn launched(&self) -> Launched {
+        let (variables, mut stream) = self.begun().await;
+        let port: u16 = variables["USE_PORT"].parse().unwrap();
         let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
-        lines.write_all(b"go on\n").await.unwrap();
+        stream.write_all(b"go on\n").await.unwrap();
         let phone = self.fleet.ios()[0].wda_address();
-        AbortOnDropHandle::new(tokio::spawn(async move {
+        let relay = AbortOnDropHandle::new(tokio::spawn(async move {
+            // Ended with the app, and with it what was answered on.
+            let mut answered = JoinSet::new();
             while let Ok((mut near, _)) = listener.accept().await {
-                tokio::spawn(async move {
+                answered.spawn(async move {
                     let mut far = TcpStream::connect(phone).await.unwrap();
                     let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
                 });
             }
-        }))
+        }));
+        Launched {
+            variables,
+            _stream: stream,
+            relay,
+        }
+    }
+
+    /// Waits for a launch; what it was given, and what it waits for.
+    pub async fn begun(&self) -> (BTreeMap<String, String>, BufReader<TcpStream>) {
+        let accepted = tokio::time::timeout(TEST_TIMEOUT, self.control.accept()).await;
+        let (stream, _) = accepted.expect("nothing was launched").unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut variables = BTreeMap::new();
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).await.unwrap();
+            let Some((name, value)) = line.trim().split_once('=') else {
+                return (variables, stream);
+            };
+            variables.insert(name.to_owned(), value.to_owned());
+        }
     }
 
     /// The first simulator's driver, with a session begun.
-    async fn driver(&self) -> (Box<dyn Driver>, AbortOnDropHandle<()>) {
-        let found = self.pool.discover().await.unwrap();
-        let (sink, _events) = event_channel();
-        let ctx = context();
-        let connected = found[0].connect(sink, &ctx);
-        let (driver, relay) = tokio::join!(connected, self.launched());
+    pub async fn driver(&self) -> (Box<dyn Driver>, Launched) {
+        let (driver, relay) = tokio::join!(connect(&self.pool), self.launched());
         let mut driver = driver.unwrap();
         let begin = Command::Begin(SessionOptions::default());
         driver.execute(begin, &context()).await.unwrap();
         (driver, relay)
     }
 
-    async fn end(self) {
+    pub async fn end(self) {
         self.pool.shutdown().await;
         self.fleet.shutdown().await;
     }
+}
+
+/// A driver of a pool's first simulator.
+pub async fn connect(pool: &WdaPool) -> Result<Box<dyn Driver>, DriverError> {
+    let found = pool.discover().await.unwrap();
+    let (sink, _events) = event_channel();
+    found[0].connect(sink, &context()).await
 }
 
 async fn app(driver: &mut dyn Driver, command: AppCommand) -> Result<Observation, DriverError> {
@@ -199,31 +275,34 @@ async fn booted_simulators_are_devices_and_say_what_they_are() {
 #[tokio::test]
 async fn webdriveragent_is_launched_on_a_port_of_its_own_and_ended_with_the_pool() {
     let mac = Mac::new(Vec::new()).await;
-    let (driver, _relay) = mac.driver().await;
+    let (driver, launched) = mac.driver().await;
     assert_eq!(driver.info().model, "iPhone 15 Pro");
     driver.close().await;
     mac.pool.shutdown().await;
-    let runner = "com.facebook.WebDriverAgentRunner.xctrunner";
-    let calls = mac.calls();
-    let launch = format!("launch --terminate-running-process AAAA {runner}");
-    assert_eq!(calls[..3], ["list -j", "bootstatus AAAA -b", &launch]);
-    assert!(
-        calls.contains(&format!("terminate AAAA {runner}")),
-        "{calls:?}"
+    assert_eq!(
+        mac.calls(),
+        [
+            "list -j",
+            "bootstatus AAAA -b",
+            &format!("launch --terminate-running-process AAAA {RUNNER}"),
+            &format!("terminate AAAA {RUNNER}"),
+        ]
     );
+    assert_eq!(
+        launched.variables["USE_IP"], "127.0.0.1",
+        "nobody else drives it"
+    );
+    assert_ne!(launched.variables["MJPEG_SERVER_PORT"], "9100");
     mac.end().await;
 }
 
 #[tokio::test]
-async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_installed_first() {
+async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_launched() {
     let mut desk = WdaEndpoint::device("CCCC");
     desk.name = "desk".to_owned();
     let mac = Mac::new(vec![desk]).await;
-    let built = mac.folder.path().join("built").join("Runner.app");
-    std::fs::create_dir_all(&built).unwrap();
     let mut desk = WdaEndpoint::simulator("CCCC");
     desk.start = WdaStart::Runner {
-        app: Some(built.clone()),
         id: "com.example.wda".to_owned(),
     };
     let names = |found: &[Arc<dyn Connector>]| {
@@ -246,7 +325,6 @@ async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_installed_fir
         mac.calls()[1..],
         [
             "bootstatus CCCC -b".to_owned(),
-            format!("install CCCC {}", built.display()),
             "launch --terminate-running-process CCCC com.example.wda".to_owned(),
         ]
     );

@@ -104,8 +104,11 @@ fn matching<'a>(
             return Err(match platform {
                 Platform::Web => none(wiring),
                 Platform::Android | Platform::Ios => {
+                    let lack = wiring
+                        .simulators_lack()
+                        .filter(|_| platform == Platform::Ios);
                     CliError::misuse(format!("there is no {platform} device"))
-                        .hint("`packtrain doctor` says what is missing")
+                        .hint(lack.unwrap_or("`packtrain doctor` says what is missing"))
                 }
             });
         }

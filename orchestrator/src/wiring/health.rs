@@ -6,11 +6,11 @@ use std::time::Duration;
 use packtrain_config::{Config, Engine, FarmSettings};
 use packtrain_driver_adb::{AdbPool, install as agent};
 use packtrain_driver_playwright::install;
-use packtrain_driver_wda::WdaOptions;
+use packtrain_driver_wda::{SimulatorSurvey, WdaOptions, WdaPool};
 use packtrain_farm::server::{self, Places, ServerError};
 
 use super::selection::Search;
-use super::{android, web};
+use super::{android, ios, web};
 use crate::exit::CliError;
 use crate::render;
 
@@ -82,7 +82,7 @@ pub(crate) async fn findings(config: &Config) -> Result<Vec<Finding>, CliError> 
         },
     ];
     findings.extend(for_android(config).await?);
-    findings.extend(for_iphones().await);
+    findings.extend(for_iphones(config).await?);
     findings.push(nats_server(config).await);
     Ok(findings)
 }
@@ -299,8 +299,8 @@ async fn for_android(config: &Config) -> Result<Vec<Finding>, CliError> {
     ])
 }
 
-async fn for_iphones() -> Vec<Finding> {
-    let options = WdaOptions::from_environment(|name| std::env::var_os(name));
+async fn for_iphones(config: &Config) -> Result<Vec<Finding>, CliError> {
+    let options = ios::options(&config.devices.ios)?;
     let mux = match &options.usbmuxd {
         None => State::Missing,
         Some(address) => match tokio::time::timeout(ANSWER_TIMEOUT, address.probe()).await {
@@ -318,13 +318,25 @@ async fn for_iphones() -> Vec<Finding> {
                  one is plugged in; macOS has it"
                 .to_owned(),
     }];
-    if cfg!(target_os = "macos") {
-        findings.push(Finding {
-            what: "xcrun",
-            needed: false,
-            state: at(options.xcrun.as_deref()),
-            remedy: "for iOS simulators; install Xcode, then `xcode-select --install`".to_owned(),
-        });
+    if cfg!(target_os = "macos") || options.xcrun.is_some() {
+        findings.push(simulators(options).await);
     }
-    findings
+    Ok(findings)
+}
+
+async fn simulators(options: WdaOptions) -> Finding {
+    let (state, remedy) = match WdaPool::new(options).survey().await {
+        None => (
+            State::Missing,
+            "install Xcode from the App Store".to_owned(),
+        ),
+        Some(SimulatorSurvey::Ready(booted)) => (State::Found(booted), String::new()),
+        Some(SimulatorSurvey::Lacking { what, remedy }) => (State::Unusable(what), remedy),
+    };
+    Finding {
+        what: "simulators",
+        needed: false,
+        state,
+        remedy: format!("for iOS simulators; {remedy}"),
+    }
 }

@@ -3,23 +3,48 @@
 use std::sync::Arc;
 
 use packtrain_config as config;
-use packtrain_driver_wda::{DeviceFacts, WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget};
+use packtrain_driver_wda::{
+    DeviceFacts, KeeperOptions, SimulatorSurvey, WdaEndpoint, WdaOptions, WdaPool, WdaStart,
+    WdaTarget,
+};
 use packtrain_drivers::{Connector, Size};
 use packtrain_virtual::device;
 use packtrain_virtual::ios::Iphone;
 
 use super::selection::Search;
+use super::state_folder;
 use crate::exit::CliError;
+
+/// The command by which this program keeps a simulator's WebDriverAgent.
+pub(crate) const KEEP: &str = "keep-webdriveragent";
 
 /// How iPhones are found, from configuration and environment.
 pub(crate) fn options(
     settings: &std::collections::BTreeMap<String, config::IosSettings>,
 ) -> Result<WdaOptions, CliError> {
     let mut options = WdaOptions::from_environment(|name| std::env::var_os(name));
+    let program = std::env::current_exe().ok();
+    options.keeper = state_folder().zip(program).map(|(folder, program)| {
+        KeeperOptions::new(folder.join("simulators"), vec![program.into(), KEEP.into()])
+    });
     for (name, device) in settings {
         options.endpoints.push(endpoint(name, device)?);
     }
     Ok(options)
+}
+
+/// Keeps a simulator's WebDriverAgent until nobody uses it. Standard output is the lock.
+pub(crate) fn keep(order: &str) -> Result<(), CliError> {
+    packtrain_driver_wda::keep(order)
+        .map_err(|error| CliError::infrastructure("cannot keep WebDriverAgent").because(&error))
+}
+
+/// What keeps simulators from being devices, and what helps.
+pub(super) async fn lacking(pool: &WdaPool) -> Option<String> {
+    match pool.survey().await? {
+        SimulatorSurvey::Ready(_) => None,
+        SimulatorSurvey::Lacking { what, remedy } => Some(format!("{what}; {remedy}")),
+    }
 }
 
 /// Everything there is. Nothing is an error here but a configuration that makes no sense.
@@ -71,14 +96,12 @@ fn endpoint(name: &str, settings: &config::IosSettings) -> Result<WdaEndpoint, C
     };
     let start = match (settings.start.as_slice(), &settings.bundle_id) {
         ([], None) => WdaStart::Never,
-        ([], Some(id)) => WdaStart::Runner {
-            app: None,
-            id: id.clone(),
-        },
+        ([], Some(id)) => WdaStart::Runner { id: id.clone() },
         (command, _) => WdaStart::Command(command.to_vec()),
     };
     Ok(WdaEndpoint {
         start,
+        folder: settings.start_in.clone(),
         classifiers: settings.classifiers.clone(),
         ..WdaEndpoint::new(name, target)
     })

@@ -167,7 +167,7 @@ impl Iphone {
                             self.take_connection(accepted).await;
                             continue;
                         }
-                        None => port.close(self.wda_address),
+                        None => port.close(self.wda_address).await,
                     }
                 }
                 ClosablePort::Closed { .. } => {

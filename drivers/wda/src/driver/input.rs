@@ -132,7 +132,7 @@ impl WdaDriver {
                 Err(failure) if failure.is(Refusal::NoKeyboard) => {
                     let left = end.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        let what = format!("{doing}: no field has the focus; tap one first");
+                        let what = format!("{doing}: {}", self.access.no_focus());
                         let log = vec![failure.into_error("WebDriverAgent").to_string()];
                         return Err(DriverError::Unmet { what, log });
                     }
@@ -154,7 +154,7 @@ impl WdaDriver {
                 Err(failure) => return Err(failure.into_error(doing)),
             };
             return found.ok_or_else(|| {
-                DriverError::unmet(format!("{doing}: no field has the focus; tap one first"))
+                DriverError::unmet(format!("{doing}: {}", self.access.no_focus()))
             });
         }
         Err(DriverError::unmet(format!(

@@ -1,6 +1,7 @@
 //! A running command: its last lines, its end, and how it is ended.
 
 use std::collections::VecDeque;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,9 +22,12 @@ const LINE: usize = 400;
 /// How long the last lines may take to be read once the command and all it started are gone.
 const LAST_LINES_GRACE: Duration = Duration::from_secs(1);
 
+/// How long a command may take to end that is asked to: `xcodebuild` ends its test first.
+const END_GRACE: Duration = Duration::from_secs(5);
+
 /// A command that runs, or did.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(crate) struct Running {
     stop: CancellationToken,
     ended: watch::Receiver<Option<String>>,
 }
@@ -31,17 +35,49 @@ pub(super) struct Running {
 /// The last lines of a program.
 type Tail = Arc<Mutex<VecDeque<String>>>;
 
+/// A command to be started in that folder, for a WebDriverAgent that listens on that port.
+///
+/// # Errors
+/// When there are no words.
+pub(crate) fn prepared(
+    words: &[String],
+    folder: Option<&Path>,
+    port: u16,
+) -> Result<Command, StartError> {
+    let port = port.to_string();
+    let mut words = words.iter().map(|word| word.replace("{port}", &port));
+    let program = words.next().ok_or(StartError::Empty)?;
+    // Where a relative program is looked for once the folder is another one differs by system.
+    let is_here = program.contains('/');
+    let program = match folder.filter(|_| is_here) {
+        Some(folder) => folder.join(program),
+        None => program.into(),
+    };
+    let mut command = Command::new(program);
+    command.args(words);
+    // The first is for WebDriverAgent's scheme, the other one is handed on by xcodebuild itself.
+    for name in ["USE_PORT", "TEST_RUNNER_USE_PORT"] {
+        command.env(name, &port);
+    }
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
+    Ok(command)
+}
+
 impl Running {
-    pub(super) fn spawn(command: &[String], tasks: &TaskTracker) -> Result<Self, StartError> {
-        let (program, arguments) = command.split_first().ok_or(StartError::Empty)?;
-        let mut command = Command::new(program);
+    pub(crate) fn spawn(mut command: Command, tasks: &TaskTracker) -> Result<Self, StartError> {
+        let program = command
+            .as_std()
+            .get_program()
+            .to_string_lossy()
+            .into_owned();
         command
-            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = Program::spawn(command).map_err(|error| StartError::Spawn {
-            program: program.clone(),
+            program,
             message: error.to_string(),
         })?;
         let tail = Tail::default();
@@ -56,7 +92,11 @@ impl Running {
             async move {
                 let status = tokio::select! {
                     status = child.wait() => Some(status),
-                    () = stop.cancelled() => None,
+                    () = stop.cancelled() => {
+                        child.terminate();
+                        let _ = tokio::time::timeout(END_GRACE, child.wait()).await;
+                        None
+                    }
                 };
                 // What it started does not outlive it.
                 match child.kill().await {
@@ -79,8 +119,18 @@ impl Running {
         self.ended.clone()
     }
 
-    /// Kills the process group and waits until it is gone.
-    pub(super) async fn stop(mut self) {
+    /// Waits for the end, and tells what led to it.
+    pub(crate) async fn why(&mut self) -> String {
+        let ended = self.ended.wait_for(Option::is_some).await;
+        ended.ok().and_then(|why| why.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.ended.borrow().is_none()
+    }
+
+    /// Asks it to end, kills what is left, and waits until it is gone.
+    pub(crate) async fn stop(mut self) {
         self.stop.cancel();
         let _ = self.ended.wait_for(Option::is_some).await;
     }

@@ -1,0 +1,122 @@
+//! One WebDriverAgent a simulator, whoever comes: a process of its own starts it, has its lock, and
+//! ends it after its last user. What users need to know of that process is in [`place`].
+//!
+//! Knows nothing of devices and sessions. docs/decisions/0023.
+
+mod place;
+mod status;
+mod ways;
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nix::unistd::setsid;
+use serde::{Deserialize, Serialize};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio_util::task::TaskTracker;
+
+pub(crate) use self::place::{AgentPlace, AgentRecord, AgentState};
+pub(crate) use self::status::{Answer, who_answers};
+use self::ways::Attempt;
+pub(crate) use self::ways::StartWay;
+use crate::simctl::Simctl;
+
+/// How the process is started that keeps a simulator's WebDriverAgent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeeperOptions {
+    /// The folder with a folder for each simulator: ports and locks, for all processes of a user.
+    pub folder: PathBuf,
+    /// A program and its first arguments; one more is what [`keep`] is called with.
+    pub command: Vec<std::ffi::OsString>,
+    /// How long a WebDriverAgent that was started in one way may take to answer before it is started
+    /// in another.
+    pub answer_timeout: Duration,
+}
+
+impl KeeperOptions {
+    /// Less than half the time that a device may take to connect for the first way.
+    pub fn new(folder: PathBuf, command: Vec<std::ffi::OsString>) -> Self {
+        Self {
+            folder,
+            command,
+            answer_timeout: Duration::from_secs(45),
+        }
+    }
+}
+
+/// What is kept, and how it is started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeepOrder {
+    pub(crate) place: AgentPlace,
+    pub(crate) udid: String,
+    /// WebDriverAgent tells it back, so that it is told from any other.
+    pub(crate) mark: String,
+    pub(crate) xcrun: PathBuf,
+    /// The runner's bundle id.
+    pub(crate) id: String,
+    /// The command that starts it; empty where it is found out which way works.
+    pub(crate) command: Vec<String>,
+    /// Where that command is started.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) answer_timeout: Duration,
+}
+
+/// Keeps a simulator's WebDriverAgent until nobody uses it; standard output is the lock.
+///
+/// # Errors
+/// When the order is none, or the system refuses.
+pub fn keep(order: &str) -> std::io::Result<()> {
+    let order: KeepOrder = serde_json::from_str(order)?;
+    // What ends the session of its starter shall not end what others use.
+    let _ = setsid();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(order.keep())
+}
+
+impl KeepOrder {
+    async fn keep(self) -> std::io::Result<()> {
+        let last = self.place.record().and_then(|record| record.way);
+        let mut record = AgentRecord::new(&self.mark, last);
+        self.place.write(&record)?;
+        let mut unused = self.place.unused()?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        let tasks = TaskTracker::new();
+        let mut attempt = Attempt {
+            order: &self,
+            simctl: Simctl::new(self.xcrun.clone()),
+            tasks: &tasks,
+            running: None,
+        };
+        let started = tokio::select! {
+            started = attempt.start(&mut record) => Some(started),
+            _ = &mut unused => None,
+            _ = terminate.recv() => None,
+        };
+        record.state = AgentState::Ended;
+        match started {
+            Some(Ok(())) => {
+                record.state = AgentState::Ready;
+                self.place.write(&record)?;
+                tokio::select! {
+                    _ = attempt.ended() => {}
+                    _ = &mut unused => {}
+                    _ = terminate.recv() => {}
+                }
+                record.state = AgentState::Ended;
+            }
+            Some(Err(error)) => record.state = AgentState::Failed(error.to_string()),
+            None => {}
+        }
+        attempt.stop().await;
+        tasks.close();
+        tasks.wait().await;
+        self.place.write(&record)
+    }
+}
+
+/// Comes with the lock of the users once there are none any more.
+type Unused = oneshot::Receiver<File>;

@@ -1,0 +1,179 @@
+//! A use of a simulator's WebDriverAgent: joined where there is one, started by a keeper of its own
+//! where there is none, and left.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::process::Stdio;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tokio::process::Command;
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep};
+
+use super::{STATUS_TIMEOUT, StartError};
+use crate::dial::AgentPort;
+use crate::keeper::{AgentPlace, AgentRecord, AgentState, Answer, KeepOrder, who_answers};
+
+/// How often it is looked how far the keeper is: locks tell nobody.
+const KEEPER_POLL: Duration = Duration::from_millis(50);
+/// How long the last user waits until it has ended.
+const END_TIMEOUT: Duration = Duration::from_secs(70);
+
+/// Starts a keeper that is nobody's child, with the lock as its output. What it says goes to a file.
+const SCRIPT: &str = r#"log=$1; shift; "$@" </dev/null 2>"$log" &"#;
+
+/// A simulator's WebDriverAgent, which all processes share.
+#[derive(Debug)]
+pub(crate) struct SharedAgent {
+    order: KeepOrder,
+    keeper: Vec<OsString>,
+    port: AgentPort,
+    /// The lock that says that it is used.
+    used: Mutex<Option<File>>,
+}
+
+impl SharedAgent {
+    /// One whose port is written to `port`, and which is kept by that command.
+    pub(crate) fn new(order: KeepOrder, keeper: Vec<OsString>, port: AgentPort) -> Self {
+        Self {
+            order,
+            keeper,
+            port,
+            used: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn forget(&self) {
+        self.port.set(None);
+    }
+
+    /// Sees to it that it answers, and that it goes on as long as it is used here.
+    pub(super) async fn join(&self) -> Result<(), StartError> {
+        let mut used = self.used.lock().await;
+        let port = self.joined(&mut used).await?;
+        self.port.set(Some(port));
+        Ok(())
+    }
+
+    async fn joined(&self, used: &mut Option<File>) -> Result<u16, StartError> {
+        let place = &self.order.place;
+        place.prepare()?;
+        let mut own: Option<String> = None;
+        loop {
+            if used.is_none() {
+                *used = place.try_use()?;
+            }
+            if used.is_none() {
+                sleep(KEEPER_POLL).await;
+                continue;
+            }
+            if let Some(lock) = place.try_keep()? {
+                // Of the one that was started here nothing is left.
+                if let Some(mark) = own.take() {
+                    return Err(failed(place, &mark));
+                }
+                own = Some(self.start_keeper(lock).await?);
+            }
+            let record = place.record();
+            let is_ready =
+                |record: &AgentRecord| record.state == AgentState::Ready && is_alive(record);
+            let Some(record) = record.filter(is_ready) else {
+                sleep(KEEPER_POLL).await;
+                continue;
+            };
+            match who_answers(record.port, &record.mark, STATUS_TIMEOUT).await {
+                Answer::Agent { tells_mark } if tells_mark == record.tells_mark => {
+                    return Ok(record.port);
+                }
+                Answer::Busy => return Ok(record.port),
+                Answer::Agent { .. } | Answer::Stranger | Answer::Nobody => {}
+            }
+            end(place, &record)?;
+            own = None;
+            sleep(KEEPER_POLL).await;
+        }
+    }
+
+    /// Starts a keeper; answers the mark of its WebDriverAgent.
+    async fn start_keeper(&self, lock: File) -> Result<String, StartError> {
+        let place = &self.order.place;
+        // What the last one said is true no more.
+        if let Some(mut last) = place.record() {
+            last.state = AgentState::Ended;
+            place.write(&last)?;
+        }
+        let mut order = self.order.clone();
+        let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        let time = time.unwrap_or_default().as_nanos();
+        order.mark = format!("packtrain-{}-{time}", order.udid);
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", SCRIPT, "sh"])
+            .arg(place.file("keeper.log"))
+            .args(&self.keeper)
+            .arg(serde_json::to_string(&order).map_err(io::Error::from)?)
+            .stdin(Stdio::null())
+            .stdout(lock)
+            .stderr(Stdio::null())
+            .process_group(0);
+        command.status().await?;
+        Ok(order.mark)
+    }
+
+    /// Uses it no more. Where nobody does, it has ended when this returns.
+    pub(super) async fn leave(&self) {
+        let Some(used) = self.used.lock().await.take() else {
+            return;
+        };
+        self.forget();
+        drop(used);
+        let place = &self.order.place;
+        let end = Instant::now() + END_TIMEOUT;
+        let is_over = || Ok::<_, io::Error>(place.try_keep()?.is_some() || place.is_used()?);
+        while Instant::now() < end && !is_over().unwrap_or(true) {
+            sleep(KEEPER_POLL).await;
+        }
+    }
+
+    pub(super) fn hint(&self) -> String {
+        format!(
+            "`xcrun simctl install {} WebDriverAgentRunner-Runner.app` installs it where it is missing; \
+             `packtrain doctor` and docs/devices.md say more, and so does {}",
+            self.order.udid,
+            self.order.place.file("keeper.log").display()
+        )
+    }
+}
+
+/// Why the keeper of that mark is gone.
+fn failed(place: &AgentPlace, mark: &str) -> StartError {
+    let record = place.record().filter(|record| record.mark == *mark);
+    let why = match record.map(|record| record.state) {
+        Some(AgentState::Failed(why)) => why,
+        Some(AgentState::Starting | AgentState::Ready | AgentState::Ended) | None => {
+            let log = std::fs::read_to_string(place.file("keeper.log")).unwrap_or_default();
+            let said = log.lines().rfind(|line| !line.trim().is_empty());
+            said.unwrap_or("the process that keeps it has ended")
+                .to_owned()
+        }
+    };
+    StartError::Simulator(why)
+}
+
+/// Has a keeper end whose WebDriverAgent is gone, unless it is another one by now.
+fn end(place: &AgentPlace, dead: &AgentRecord) -> io::Result<()> {
+    let is_kept = place.try_keep()?.is_none();
+    let is_same = is_kept && place.record().as_ref() == Some(dead);
+    if is_same && is_alive(dead) {
+        let pid = i32::try_from(dead.pid).map_err(io::Error::other)?;
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+    Ok(())
+}
+
+fn is_alive(keeper: &AgentRecord) -> bool {
+    keeper.started.is_some() && packtrain_program::started(keeper.pid) == keeper.started
+}
