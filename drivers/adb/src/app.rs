@@ -86,12 +86,17 @@ impl AndroidDevice {
             let Some(pid) = pid_in(&output.out()).map(str::to_owned) else {
                 return Err(unmet(format!("stop {id}: {}", reason(&output))));
             };
+            let there = || unmet(format!("stop {id}: process {pid} is still there"));
             // Android has killed it, and the kernel takes it down.
             if Instant::now() + STOP_POLL >= limit {
-                return Err(unmet(format!("stop {id}: process {pid} is still there")));
+                return Err(there());
             }
             tokio::time::sleep(STOP_POLL).await;
-            output = self.shell(&format!("! pidof {id}"), deadline).await?;
+            output = match self.shell(&format!("! pidof {id}"), deadline).await {
+                // The last look was cut short; what the one before saw says more.
+                Err(_) if Instant::now() >= deadline => return Err(there()),
+                output => output?,
+            };
         }
     }
 

@@ -153,9 +153,8 @@ impl WdaDriver {
                 Err(failure) if failure.is(Refusal::StaleElement) => continue,
                 Err(failure) => return Err(failure.into_error(doing)),
             };
-            return found.ok_or_else(|| {
-                DriverError::unmet(format!("{doing}: {}", self.access.no_focus()))
-            });
+            return found
+                .ok_or_else(|| DriverError::unmet(format!("{doing}: {}", self.access.no_focus())));
         }
         Err(DriverError::unmet(format!(
             "{doing}: the focus keeps changing"
