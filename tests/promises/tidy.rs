@@ -76,7 +76,11 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("packtrain-orchestrator", &["*"]),
     (
         "packtrain-tests",
-        &["packtrain-orchestrator", "packtrain-virtual"],
+        &[
+            "packtrain-orchestrator",
+            "packtrain-testing",
+            "packtrain-virtual",
+        ],
     ),
 ];
 
@@ -169,6 +173,35 @@ fn only_the_program_reads_the_environment() {
         })
         .filter(|file| std::fs::read_to_string(file).unwrap().contains("env::var"))
         .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// On macOS a child inherits the pipe of another that is started at the same moment.
+#[test]
+fn every_program_is_started_by_drivers_program_or_under_its_lock() {
+    let mut wrong = Vec::new();
+    for file in rust_files(&repository()) {
+        let name = file.strip_prefix(repository()).unwrap().to_owned();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let is_product = name.to_str().unwrap().contains("src/")
+            && !name.starts_with("tests/")
+            && !name.ends_with("tests.rs");
+        if !is_product || !product.contains("process::Command") && !product.contains("process_wrap")
+        {
+            continue;
+        }
+        let starts = |line: &&str| {
+            let by_itself = [".spawn()", ".output();", ".status();"];
+            by_itself.iter().any(|start| line.contains(start)) && !line.contains("spawning(")
+        };
+        wrong.extend(
+            product
+                .lines()
+                .filter(starts)
+                .map(|line| format!("{}: {line}", name.display())),
+        );
+    }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

@@ -21,7 +21,8 @@ pub(crate) struct ExitHook {
 impl ExitHook {
     /// Prepares a program.
     pub(crate) fn prepare(program: impl AsRef<OsStr>, arguments: &[&str]) -> io::Result<Self> {
-        let mut child = Command::new("/bin/sh")
+        let mut command = Command::new("/bin/sh");
+        command
             .args(["-c", SCRIPT, "sh"])
             .arg(program.as_ref())
             .args(arguments)
@@ -29,8 +30,8 @@ impl ExitHook {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             // A signal for the group of this program, as Ctrl-C is one, is none for its helpers.
-            .process_group(0)
-            .spawn()?;
+            .process_group(0);
+        let mut child = packtrain_program::spawning(|| command.spawn())?;
         let pipe = child.stdin.take();
         Ok(Self { child, pipe })
     }
