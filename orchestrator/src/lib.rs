@@ -4,6 +4,7 @@ mod baselines;
 mod ci;
 pub mod cli;
 mod daemon;
+mod descriptors;
 pub mod exit;
 mod farm;
 pub mod http;
@@ -36,5 +37,6 @@ pub fn main() -> ExitCode {
     if packtrain_program::watches() {
         return ExitCode::SUCCESS;
     }
+    descriptors::raise();
     ExitCode::from(cli::run(std::env::args_os()).code())
 }
