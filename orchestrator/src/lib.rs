@@ -4,6 +4,7 @@ mod baselines;
 mod ci;
 pub mod cli;
 mod daemon;
+mod descriptors;
 pub mod exit;
 mod farm;
 pub mod http;
@@ -34,6 +35,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
+    if packtrain_program::watches() {
+        return ExitCode::SUCCESS;
+    }
     search_path::complete();
+    descriptors::raise();
     ExitCode::from(render::ended(cli::run(std::env::args_os())).code())
 }

@@ -78,13 +78,13 @@ fn with(command: &str, what: &OsString) -> Vec<OsString> {
 fn started(words: &[OsString]) -> Result<(), String> {
     let mut shell = Command::new("sh");
     let shell = shell.args(["-c", APART, "packtrain"]).args(words);
-    let mut shell = shell
+    let shell = shell
         .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| error.to_string())?;
+        .stderr(Stdio::null());
+    let shell = packtrain_program::spawning(|| shell.spawn());
+    let mut shell = shell.map_err(|error| error.to_string())?;
     let mut answer = shell.stdout.take();
     // It ends at once, and what it started goes on.
     shell.wait().map_err(|error| error.to_string())?;

@@ -39,6 +39,7 @@ pub fn block_on_stoppable<T>(
         runtime.shutdown_timeout(RUNTIME_TIMEOUT);
     }
     kill_descendants();
+    packtrain_program::unwatch();
     answer
 }
 

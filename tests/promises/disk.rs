@@ -109,10 +109,11 @@ fn a_copy_that_cannot_be_written_hides_no_failure_and_keeps_no_other_report_away
         "fail.trail.yaml",
         "config: { id: fail }\ntrail:\n  - step: x\n    recording:\n      android:\n        - runCommand: { command: \"false\" }\n",
     );
-    let copies = ["--junit", "/dev/full", "--html", "copy.html"];
+    std::fs::create_dir(lab.folder().join("taken")).unwrap();
+    let copies = ["--junit", "taken", "--html", "copy.html"];
     let run = ["run", "fail.trail.yaml", "-d", "virtual:android"];
     let ended = lab.run(&[&run[..], &copies[..]].concat()).expect(1);
-    for part in ["error: cannot write /dev/full", "1 failed"] {
+    for part in ["error: cannot write taken", "1 failed"] {
         assert!(ended.stderr.contains(part), "{part}\n{}", ended.stderr);
     }
     for report in ["junit.xml", "report.html", "report.json"] {

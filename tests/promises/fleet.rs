@@ -1,8 +1,9 @@
 //! Many phones at once, some of which are broken.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
-use packtrain_tests::Lab;
+use packtrain_tests::{Ended, Lab};
 use serde_json::Value;
 
 use crate::lab;
@@ -115,6 +116,71 @@ fn of_two_hundred_phones_exactly_the_broken_ones_are_named_and_a_seed_breaks_the
     assert!(cut > 0 && away > 0 && cut + away == BROKEN, "{first:#?}");
     let names = |broken: &BTreeMap<String, String>| broken.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&first), names(&run(&fleet())));
+}
+
+/// A run on so many phones by a shell with a limit of files.
+fn limited(lab: &Lab, limit: &str, phones: usize) -> Ended {
+    let program = lab.command::<&str>(&[]);
+    let phones = format!("virtual:android:{phones}");
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")])
+        .arg(program.get_program())
+        .args(["run", "trails", "-d", &phones])
+        .current_dir(lab.folder());
+    for (name, value) in program.get_envs() {
+        shell.env(name, value.unwrap());
+    }
+    shell.output().unwrap().into()
+}
+
+/// Every phone of the newest run has passed, and what it has shown is on the disk.
+fn nothing_is_lost(lab: &Lab, phones: usize) {
+    let outcomes = lab.outcomes();
+    assert_eq!(outcomes.len(), phones);
+    assert!(
+        outcomes.values().all(|outcome| outcome == "passed"),
+        "{outcomes:#?}"
+    );
+    let events = lab.events();
+    let lost = events.iter().find(|event| event["event"] == "sink_failed");
+    assert_eq!(lost, None);
+    let mut pictures = BTreeMap::<_, usize>::new();
+    for event in events
+        .iter()
+        .filter(|event| event["event"] == "artifact_saved")
+    {
+        let artifact = &event["artifact"];
+        let size = std::fs::metadata(lab.run_folder().join(artifact["path"].as_str().unwrap()));
+        assert_eq!(size.unwrap().len(), artifact["bytes"]);
+        if artifact["kind"] == "screenshot" {
+            *pictures.entry(event["session"].to_string()).or_default() += 1;
+        }
+    }
+    // One for each step.
+    assert!(
+        pictures.len() == phones && pictures.values().all(|count| *count == 2),
+        "{pictures:?}"
+    );
+}
+
+#[test]
+fn two_hundred_phones_lose_nothing_in_a_shell_with_a_low_soft_limit() {
+    let lab = lab();
+    lab.write("trails/look.trail.yaml", TRAIL);
+    limited(&lab, "-S -n 256", PHONES).expect(0);
+    nothing_is_lost(&lab, PHONES);
+}
+
+#[test]
+fn where_the_limit_cannot_be_raised_a_run_is_refused_that_would_lose_something() {
+    let lab = lab();
+    lab.write("trails/look.trail.yaml", TRAIL);
+    let said = limited(&lab, "-n 256", PHONES).expect(2).stderr;
+    assert!(said.contains("the limit is 256: 54 devices fit"), "{said}");
+    assert!(!lab.folder().join(".packtrain/runs").exists());
+    limited(&lab, "-n 256", 54).expect(0);
+    nothing_is_lost(&lab, 54);
 }
 
 /// What breaks on which phone, and what is told of it.

@@ -70,6 +70,21 @@ fn a_hung_device_does_not_hold_up_the_end_after_a_signal() {
 }
 
 #[test]
+fn a_run_whose_terminal_is_closed_ends_with_its_reports() {
+    let lab = hung();
+    let child = started(&lab);
+    let sent = std::process::Command::new("kill")
+        .args(["-HUP", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    ended(child).expect(2);
+    assert_eq!(lab.events().last().unwrap()["event"], "run_finished");
+    for report in ["report.html", "junit.xml", "report.json"] {
+        assert!(lab.run_folder().join(report).is_file(), "{report}");
+    }
+}
+
+#[test]
 fn two_quick_signals_are_two_and_the_reports_are_written() {
     let lab = hung();
     let child = started(&lab);

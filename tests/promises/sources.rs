@@ -125,20 +125,12 @@ pub(crate) fn nothing_runs(lab: &Lab) {
 }
 
 /// Processes that are of a workspace, with their command lines.
-pub(crate) fn running(lab: &Lab) -> Vec<(OsString, String)> {
-    let folder = lab.folder().canonicalize().unwrap();
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes
-        .filter_map(|process| {
-            let line = std::fs::read(process.path().join("cmdline")).ok()?;
-            let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            let cwd = std::fs::read_link(process.path().join("cwd")).ok()?;
-            let is_ours = cwd.starts_with(&folder) || line.contains(folder.to_str()?);
-            // Whatever watched a program ends a moment after it, and has no words left before.
-            let watches = line.is_empty() || line.contains("leader=$1");
-            (is_ours && !watches).then_some((process.file_name(), line))
-        })
-        .collect()
+#[track_caller]
+pub(crate) fn running(lab: &Lab) -> Vec<(u32, String)> {
+    let ours = packtrain_testing::processes_of(lab.folder()).into_iter();
+    // What has ended and was not waited for yet has no words left.
+    let alive = ours.filter(|one| !one.line.is_empty());
+    alive.map(|one| (one.pid, one.line)).collect()
 }
 
 #[track_caller]

@@ -176,6 +176,35 @@ fn only_the_program_reads_the_environment() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// On macOS a child inherits the pipe of another that is started at the same moment.
+#[test]
+fn every_program_is_started_by_drivers_program_or_under_its_lock() {
+    let mut wrong = Vec::new();
+    for file in rust_files(&repository()) {
+        let name = file.strip_prefix(repository()).unwrap().to_owned();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let product = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let is_product = name.to_str().unwrap().contains("src/")
+            && !name.starts_with("tests/")
+            && !name.ends_with("tests.rs");
+        if !is_product || !product.contains("process::Command") && !product.contains("process_wrap")
+        {
+            continue;
+        }
+        let starts = |line: &&str| {
+            let by_itself = [".spawn()", ".output();", ".status();"];
+            by_itself.iter().any(|start| line.contains(start)) && !line.contains("spawning(")
+        };
+        wrong.extend(
+            product
+                .lines()
+                .filter(starts)
+                .map(|line| format!("{}: {line}", name.display())),
+        );
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn a_device_actor_never_awaits() {
     let text = std::fs::read_to_string(repository().join("device-actors/src/device.rs")).unwrap();

@@ -154,19 +154,12 @@ impl AgentLab {
     }
 
     /// Processes that are of this workspace, with their command lines.
+    #[track_caller]
     pub fn processes(&self) -> Vec<(u32, String)> {
-        let folder = self.lab.folder().canonicalize().unwrap();
-        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        all.filter_map(|process| {
-            let pid = process.file_name().to_str()?.parse().ok()?;
-            let line = std::fs::read(process.path().join("cmdline")).ok()?;
-            let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            let cwd = std::fs::read_link(process.path().join("cwd")).ok()?;
-            let is_ours = cwd.starts_with(&folder) || line.contains(folder.to_str()?);
-            // What has ended and was not waited for yet has no words left.
-            (is_ours && !line.is_empty()).then_some((pid, line))
-        })
-        .collect()
+        let ours = packtrain_testing::processes_of(self.lab.folder()).into_iter();
+        // What has ended and was not waited for yet has no words left.
+        let alive = ours.filter(|one| !one.line.is_empty());
+        alive.map(|one| (one.pid, one.line)).collect()
     }
 
     /// Waits until no process is left of this workspace.

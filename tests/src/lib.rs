@@ -16,6 +16,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use packtrain_testing::processes;
 use serde_json::Value;
 
 /// How long a test waits for what must come.
@@ -282,51 +283,32 @@ pub fn repository() -> PathBuf {
 }
 
 /// Processes whose command line holds a text, this one excluded.
+#[track_caller]
 pub fn processes_with(text: &str) -> Vec<u32> {
     let own = std::process::id();
-    let folders = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    folders
-        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
-        .filter(|pid| *pid != own)
-        .filter(|pid| {
-            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&line).contains(text)
-        })
-        .collect()
+    let others = processes().into_iter().filter(|one| one.pid != own);
+    let with = others.filter(|one| one.line.contains(text));
+    with.map(|one| one.pid).collect()
 }
 
 /// Processes that a process has started, and those that they have, each with when it began.
-pub fn descendants(of: u32) -> Vec<(u32, u64)> {
-    let mut found: Vec<(u32, u64)> = Vec::new();
+#[track_caller]
+pub fn descendants(of: u32) -> Vec<(u32, String)> {
+    let all = processes();
+    let mut found: Vec<(u32, String)> = Vec::new();
     let mut parents = vec![of];
     while let Some(parent) = parents.pop() {
-        let all = std::fs::read_dir("/proc").unwrap().flatten();
-        let numbers = all.filter_map(|process| process.file_name().to_str()?.parse().ok());
-        for pid in numbers.filter(|pid| stat(*pid, 3) == Some(u64::from(parent))) {
-            found.extend(began(pid).map(|begun| (pid, begun)));
-            parents.push(pid);
+        for child in all.iter().filter(|one| one.parent == parent) {
+            found.push((child.pid, child.began.clone()));
+            parents.push(child.pid);
         }
     }
     found
 }
 
 /// Whether such a process has ended.
-pub fn is_gone((pid, begun): &(u32, u64)) -> bool {
-    began(*pid) != Some(*begun)
-}
-
-fn began(pid: u32) -> Option<u64> {
-    stat(pid, 21)
-}
-
-/// A field of what the system tells of a process that has not ended.
-fn stat(pid: u32, field: usize) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second is a name in parentheses, with anything in it.
-    let (_, rest) = text.rsplit_once(')')?;
-    let fields: Vec<_> = rest.split_whitespace().collect();
-    if fields.first() == Some(&"Z") {
-        return None;
-    }
-    fields.get(field - 2)?.parse().ok()
+#[track_caller]
+pub fn is_gone((pid, began): &(u32, String)) -> bool {
+    let all = processes();
+    !all.iter().any(|one| one.pid == *pid && one.began == *began)
 }

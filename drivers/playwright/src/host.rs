@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use packtrain_program::Descendants;
+use packtrain_program::{Descendants, spawning};
 use playwright_rs::Playwright;
 use playwright_rs::server::connection::{Connection, ConnectionExt, ConnectionLike};
 use playwright_rs::server::transport::PipeTransport;
@@ -119,11 +119,9 @@ impl Host {
             .stderr(Stdio::piped());
         // A browser leads a session of its own, and Firefox does not notice that its driver is gone.
         let browsers = Descendants::of(&mut command, CLOSE_TIMEOUT);
-        let mut child = CommandWrap::from(command)
-            .wrap(KillOnDrop)
-            .wrap(ProcessGroup::leader())
-            .spawn()
-            .map_err(spawn_error)?;
+        let mut command = CommandWrap::from(command);
+        command.wrap(KillOnDrop).wrap(ProcessGroup::leader());
+        let mut child = spawning(|| command.spawn()).map_err(spawn_error)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (
             child.stdin().take(),
             child.stdout().take(),

@@ -9,7 +9,7 @@ use packtrain_driver_playwright::{Isolation, WebPool, WebSlot, install};
 use packtrain_drivers::{
     Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand, WebElement,
 };
-use packtrain_testing::{TestDevice as _, context_within};
+use packtrain_testing::{Running, TestDevice as _, context_within, processes};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::browser::{Device, pool, run};
@@ -43,35 +43,17 @@ enum Part {
     All,
 }
 
-/// The command lines of a browser's processes, by process id.
-fn processes(mark: &str) -> Vec<(u32, String)> {
-    let line = |pid: u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).replace('\0', " ")
-    };
-    let all: Vec<_> = std::fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
-        .map(|pid| (pid, line(pid)))
-        .collect();
-    let browser = all
-        .iter()
-        .find(|(_, line)| line.contains(mark) && !line.contains("--type="))
-        .expect("the browser runs");
-    let group = group_of(browser.0);
-    all.into_iter()
-        .filter(|(pid, _)| group_of(*pid) == group)
-        .collect()
-}
-
-fn group_of(pid: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let behind = stat.rsplit_once(") ")?.1.to_owned();
-    behind.split(' ').nth(2).map(str::to_owned)
+/// A browser's processes.
+fn group_of(mark: &str) -> Vec<Running> {
+    let mut all = processes();
+    let is_browser = |one: &&Running| one.line.contains(mark) && !one.line.contains("--type=");
+    let group = all.iter().find(is_browser).expect("the browser runs").group;
+    all.retain(|one| one.group == group);
+    all
 }
 
 fn kill(mark: &str, part: Part) {
-    for (pid, line) in processes(mark) {
+    for Running { pid, line, .. } in group_of(mark) {
         let is_part = match part {
             Part::Browser => !line.contains("--type="),
             Part::Renderers => line.contains("--type=renderer"),
@@ -210,7 +192,7 @@ fn a_browser_that_does_not_answer_is_no_failure_of_the_app() {
         let (pool, site) = (pool(), Site::start().await);
         let (mut device, mark) = open_marked(&pool, &site).await;
         let signal = |name: &str| {
-            for (pid, _) in processes(&mark) {
+            for Running { pid, .. } in group_of(&mark) {
                 let _ = Process::new("kill").args([name, &pid.to_string()]).output();
             }
         };

@@ -3,7 +3,9 @@
 //! A program leads a session. All that is in it is killed when its owner drops it, and by a watcher
 //! when this process is gone, however that ended. Knows nothing of who starts what.
 
+mod processes;
 mod sockets;
+mod spawning;
 mod started;
 mod watcher;
 
@@ -14,12 +16,14 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
+pub use processes::{has_proc, ps};
 pub use sockets::{Listener, listener};
+pub use spawning::spawning;
 pub use started::started;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
-pub use watcher::{Descendants, is_watcher};
-use watcher::{Waiting, Watcher};
+pub use watcher::{Descendants, is_watcher, own_program, unwatch, watches};
+use watcher::{Session, Waiting};
 
 /// How long what a program left running may keep its output open once the program has ended.
 const PIPE_DRAIN_GRACE: Duration = Duration::from_millis(300);
@@ -28,7 +32,7 @@ const PIPE_DRAIN_GRACE: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub struct Program {
     child: Box<dyn ChildWrapper>,
-    watcher: Option<Watcher>,
+    session: Option<Session>,
 }
 
 /// How a program ended, and what it wrote.
@@ -47,7 +51,7 @@ pub struct Output {
 /// What a program has left running in its session; dropped, it is killed.
 #[derive(Debug)]
 pub struct LeftRunning {
-    _watcher: Watcher,
+    _session: Session,
 }
 
 /// Runs a program that has nothing to read to its end and keeps the first `most` bytes of each
@@ -84,7 +88,7 @@ pub async fn output(mut command: Command, most: usize) -> io::Result<Output> {
         status,
         stdout,
         stderr,
-        left: program.left_running().await,
+        left: program.left_running(),
     })
 }
 
@@ -94,14 +98,12 @@ impl Program {
     /// # Errors
     /// When there is no such program or it cannot be started.
     pub fn spawn(mut command: Command) -> io::Result<Self> {
-        let waiting = Waiting::start();
-        waiting.mark(&mut command);
-        let child = CommandWrap::from(command)
-            .wrap(KillOnDrop)
-            .wrap(ProcessSession)
-            .spawn()?;
-        let watcher = child.id().and_then(|leader| waiting.watch(leader));
-        Ok(Self { child, watcher })
+        let waiting = Waiting::mark(&mut command);
+        let mut command = CommandWrap::from(command);
+        command.wrap(KillOnDrop).wrap(ProcessSession);
+        let child = spawning(|| command.spawn())?;
+        let session = child.id().and_then(|leader| waiting.watch(leader));
+        Ok(Self { child, session })
     }
 
     /// Its process id, which is its session's too; `None` once it has ended.
@@ -149,12 +151,12 @@ impl Program {
     }
 
     /// What is left of the session of a program that has ended.
-    async fn left_running(mut self) -> Option<LeftRunning> {
-        let watcher = self.watcher.take()?;
-        if watcher.sees_somebody() {
-            return Some(LeftRunning { _watcher: watcher });
+    fn left_running(mut self) -> Option<LeftRunning> {
+        let session = self.session.take()?;
+        if session.sees_somebody() {
+            return Some(LeftRunning { _session: session });
         }
-        watcher.leave().await;
+        session.leave();
         None
     }
 }

@@ -1,24 +1,24 @@
 //! When a process was started, by which it is told from a later one with the same number.
 
-use std::process::Command;
+use crate::processes::{has_proc, ps};
 
 /// When a process was started, in words that no later process of that number has; `None` when
-/// there is none. On Linux by `/proc`, elsewhere by `ps`.
+/// there is none. By `/proc` where that is, elsewhere by `ps`.
 pub fn started(pid: u32) -> Option<String> {
-    if cfg!(target_os = "linux") {
-        let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-        let ticks = ticks_in(&String::from_utf8_lossy(&stat))?.to_owned();
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        return Some(format!("{}/{ticks}", boot.trim()));
+    if !has_proc() {
+        return by_ps(pid);
     }
-    let pid = pid.to_string();
-    let told = Command::new("ps")
-        .args(["-o", "lstart=", "-p", &pid])
-        .output();
-    let told = String::from_utf8_lossy(&told.ok()?.stdout)
-        .trim()
-        .to_owned();
-    (!told.is_empty()).then_some(told)
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let ticks = ticks_in(&String::from_utf8_lossy(&stat))?.to_owned();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    Some(format!("{}/{ticks}", boot.trim()))
+}
+
+/// The second of its start.
+fn by_ps(pid: u32) -> Option<String> {
+    let told = ps(&["-o", "stat=,lstart=", "-p", &pid.to_string()]);
+    let (state, start) = told.trim().split_once(' ')?;
+    (!state.starts_with('Z')).then(|| start.trim().to_owned())
 }
 
 /// The time of the start in a line of `/proc/PID/stat`, unless the process has ended and only
@@ -37,7 +37,7 @@ mod tests {
     #[test]
     fn a_process_is_told_from_one_that_is_not_there() {
         let own = started(std::process::id());
-        assert!(own.is_some());
+        assert!(own.is_some(), "neither /proc nor ps tells of this process");
         assert_eq!(own, started(std::process::id()));
         assert_ne!(own, started(1));
         assert_eq!(started(u32::MAX), None);

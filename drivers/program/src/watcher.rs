@@ -1,251 +1,344 @@
-//! Whoever sees to it that nothing of a program's session goes on: its owner, and a shell beside it
-//! whose standard input ends when the owner is gone, however that ended.
+//! Who sees to it that nothing of a program goes on: its owner, and one process beside this one, whose
+//! standard input ends when this process is gone, however that ended. It is this program, started once
+//! more in a session of its own, where no signal for the others reaches it.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::process::Stdio;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::signal::{SigSet, Signal, kill, killpg};
 use nix::unistd::Pid;
-use tokio::process::{Child, Command};
+use process_wrap::std::{ChildWrapper, CommandWrap, ProcessSession};
+
+use crate::processes::{has_word, marked, members, session};
+use crate::spawning;
 
 /// The variable that a program has from its start, by which it is found when its owner is gone before
-/// it could be told who leads the session.
+/// the watcher could be told who leads the session.
 const MARK: &str = "PACKTRAIN_PROGRAM";
-
-/// Is told who leads a session, waits for the end of its input, then kills what is in that session:
-/// where nothing tells sessions, what is in its group. When its input ends before it is told, it looks
-/// for the mark.
-const SCRIPT: &str = r#"trap "" HUP INT TERM QUIT
-mark="^$1$"
-if read -r leader; then read -r _; else
-  for round in 1 2 3; do
-    sleep 0.1
-    for folder in /proc/[0-9]*; do
-      grep -qsz "$mark" "$folder/environ" && read -r stat <"$folder/stat" || continue
-      set -- ${stat##*) }
-      leader=$4
-    done
-    [ "$leader" ] && break
-  done
-fi
-[ "$leader" ] || exit
-kill -KILL "-$leader"
-for round in 1 2 3; do
-  for folder in /proc/[0-9]*; do
-    read -r stat <"$folder/stat" || continue
-    set -- ${stat##*) }
-    [ "$4" = "$leader" ] && kill -KILL "${folder#/proc/}"
-  done
-done"#;
-
-/// Waits for the end of its input, leaves what has the mark so many half seconds to end by itself, and
-/// kills it.
-const MARK_SCRIPT: &str = r#"trap "" HUP INT TERM QUIT
-read -r _
-round=0
-while :; do
-  found=$(grep -lsz "^$1$" /proc/[0-9]*/environ)
-  [ "$found" ] || exit
-  if [ "$round" -ge "$2" ]; then
-    for file in $found; do
-      file=${file#/proc/}
-      kill -KILL "${file%/environ}"
-    done
-    [ "$round" -lt "$(($2 + 3))" ] || exit
-  fi
-  round=$((round + 1))
-  sleep 0.5
-done"#;
-
+/// The word that makes this program a watcher.
+const WATCH: &str = "watch-programs";
 /// How often it is looked for what started while the others were killed.
 const ROUNDS: usize = 3;
+/// How long a program whose owner is gone may take to be seen.
+const START_GRACE: Duration = Duration::from_millis(100);
+/// How often it is looked whether what may end by itself has.
+const END_POLL: Duration = Duration::from_millis(500);
 
-/// A watcher that has nobody to watch yet. Dropped, it ends.
-pub(super) struct Waiting {
-    mark: String,
-    process: Option<(Child, File)>,
+/// The watcher of this process: one, as there is one end of this process.
+static WATCHER: Mutex<Watcher> = Mutex::new(Watcher {
+    is_wanted: false,
+    process: None,
+    watched: BTreeMap::new(),
+});
+
+/// Has this program watch what it starts. Answers `true` in the process that was started for that: it
+/// has watched, and has nothing else to do. For the first line of `main`.
+pub fn watches() -> bool {
+    if std::env::args_os().nth(1).is_none_or(|word| word != WATCH) {
+        watcher().is_wanted = true;
+        return false;
+    }
+    // What ends the others must not end it.
+    let _ = SigSet::all().thread_block();
+    end(watched(io::stdin().lock()));
+    true
 }
 
-impl Waiting {
-    /// Starts a watcher, before there is anything to watch: nothing is ever without one.
-    pub(super) fn start() -> Self {
-        let mark = new_mark();
-        let process = beside(SCRIPT, &[&format!("{MARK}={mark}")]);
-        Self { mark, process }
+/// Lets the watcher go when nothing is left to watch, and waits for its end.
+pub fn unwatch() {
+    let mut watcher = watcher();
+    if watcher.watched.is_empty()
+        && let Some((mut process, input)) = watcher.process.take()
+    {
+        drop(input);
+        if let Err(error) = process.wait() {
+            tracing::debug!(%error, "the watcher is gone already");
+        }
     }
+}
 
-    /// Lets what is started be found.
-    pub(super) fn mark(&self, command: &mut Command) {
-        command.env(MARK, &self.mark);
+/// Whether a process watches what another one has started: it ends by itself once that is gone, and until
+/// then it is the only one who knows what is left of a session whose leader has ended.
+pub fn is_watcher(pid: i32) -> bool {
+    has_word(pid, WATCH)
+}
+
+/// This program's file: on Linux the one that is run, whatever has become of its name.
+///
+/// # Errors
+/// When nothing tells it.
+pub fn own_program() -> io::Result<PathBuf> {
+    let run = PathBuf::from("/proc/self/exe");
+    if run.exists() {
+        return Ok(run);
+    }
+    let called = || std::env::args_os().next().map(PathBuf::from);
+    std::env::current_exe().or_else(|error| called().ok_or(error))
+}
+
+fn watcher() -> MutexGuard<'static, Watcher> {
+    WATCHER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What is watched, found by its mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// A program that is being started.
+    Start,
+    /// The session that a process leads.
+    Session(i32),
+    /// All that has the mark, once it had so many milliseconds to end by itself.
+    Descendants(u64),
+}
+
+impl fmt::Display for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start => f.write_str("start"),
+            Self::Session(leader) => write!(f, "session {leader}"),
+            Self::Descendants(grace) => write!(f, "descendants {grace}"),
+        }
+    }
+}
+
+struct Watcher {
+    /// Whether this program can be one.
+    is_wanted: bool,
+    /// Its input stays open as long as this process lives.
+    process: Option<(Box<dyn ChildWrapper>, ChildStdin)>,
+    /// What it has been told to watch.
+    watched: BTreeMap<String, Watch>,
+}
+
+impl Watcher {
+    /// Has it watch something, or forget it.
+    fn tell(&mut self, mark: &str, watch: Option<Watch>) {
+        match watch {
+            Some(watch) => self.watched.insert(mark.to_owned(), watch),
+            None => self.watched.remove(mark),
+        };
+        let line = line(mark, watch);
+        let told = self
+            .process
+            .as_mut()
+            .map(|(_, input)| input.write_all(line.as_bytes()));
+        if matches!(told, Some(Ok(()))) || !self.is_wanted || self.watched.is_empty() {
+            return;
+        }
+        // It was killed, and another one is told everything.
+        if let Some((mut gone, _)) = self.process.take() {
+            let _ = gone.wait();
+        }
+        let begun = start().and_then(|(process, mut input)| {
+            for (mark, watch) in &self.watched {
+                input.write_all(line_of(mark, *watch).as_bytes())?;
+            }
+            Ok((process, input))
+        });
+        match begun {
+            Ok(begun) => self.process = Some(begun),
+            Err(error) => tracing::debug!(%error, "nothing watches what is started"),
+        }
+    }
+}
+
+fn start() -> io::Result<(Box<dyn ChildWrapper>, ChildStdin)> {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = Command::new(own_program()?);
+    command
+        .arg0("packtrain")
+        .arg(WATCH)
+        .env_remove(MARK)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut command = CommandWrap::from(command);
+    let mut process = spawning(|| command.wrap(ProcessSession).spawn())?;
+    let input = process.stdin().take().ok_or(io::ErrorKind::BrokenPipe)?;
+    Ok((process, input))
+}
+
+fn line_of(mark: &str, watch: Watch) -> String {
+    format!("{mark} {watch}\n")
+}
+
+fn line(mark: &str, watch: Option<Watch>) -> String {
+    watch.map_or_else(|| format!("{mark} over\n"), |watch| line_of(mark, watch))
+}
+
+/// What is left to watch at the end of the input.
+fn watched(input: impl BufRead) -> BTreeMap<String, Watch> {
+    let mut watched = BTreeMap::new();
+    for line in input.lines().map_while(Result::ok) {
+        let words: Vec<_> = line.split(' ').collect();
+        let watch = match words[..] {
+            [_, "start"] => Some(Watch::Start),
+            [_, "session", leader] => leader.parse().ok().map(Watch::Session),
+            [_, "descendants", grace] => grace.parse().ok().map(Watch::Descendants),
+            _ => None,
+        };
+        let mark = format!("{MARK}={}", words[0]);
+        match watch {
+            Some(watch) => watched.insert(mark, watch),
+            None => watched.remove(&mark),
+        };
+    }
+    watched
+}
+
+/// Ends what is watched.
+fn end(watched: BTreeMap<String, Watch>) {
+    let begun = Instant::now();
+    let (mut leaders, mut starting, mut descendants) = (BTreeSet::new(), Vec::new(), Vec::new());
+    for (mark, watch) in watched {
+        match watch {
+            Watch::Start => starting.push(mark),
+            Watch::Session(leader) => drop(leaders.insert(Pid::from_raw(leader))),
+            Watch::Descendants(grace) => descendants.push((Duration::from_millis(grace), mark)),
+        }
+    }
+    kill_sessions(&leaders);
+    for _ in 0..ROUNDS {
+        if starting.is_empty() {
+            break;
+        }
+        std::thread::park_timeout(START_GRACE);
+        let found = starting.iter().flat_map(|mark| marked(mark));
+        kill_sessions(&found.filter_map(session).collect());
+    }
+    for (grace, mark) in descendants {
+        while begun.elapsed() < grace && !marked(&mark).is_empty() {
+            std::thread::park_timeout(END_POLL);
+        }
+        kill_marked(&mark);
+    }
+}
+
+/// Kills what is in sessions.
+fn kill_sessions(leaders: &BTreeSet<Pid>) {
+    for _ in 0..ROUNDS {
+        // The number of a session that nobody is in may be another's by now.
+        let members = members(leaders);
+        let groups: BTreeSet<_> = members.iter().copied().filter_map(session).collect();
+        if groups.is_empty() {
+            return;
+        }
+        for group in groups {
+            let _ = killpg(group, Signal::SIGKILL);
+        }
+        for member in members {
+            let _ = kill(member, Signal::SIGKILL);
+        }
+    }
+}
+
+fn kill_marked(mark: &str) {
+    for _ in 0..ROUNDS {
+        let marked = marked(mark).into_iter();
+        let killed = marked.filter(|pid| kill(*pid, Signal::SIGKILL).is_ok());
+        if killed.count() == 0 {
+            return;
+        }
+    }
+}
+
+/// Something that the watcher is told of; dropped, it forgets it.
+#[derive(Debug)]
+struct Watched {
+    mark: String,
+}
+
+impl Watched {
+    fn new(watch: Watch) -> Self {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let time = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let mark = format!("{}-{number}-{}", std::process::id(), time.as_nanos());
+        watcher().tell(&mark, Some(watch));
+        Self { mark }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        watcher().tell(&self.mark, None);
+    }
+}
+
+/// A program that is watched from before its start: nothing is ever unwatched.
+pub(super) struct Waiting(Watched);
+
+impl Waiting {
+    /// Has the program that this command starts watched.
+    pub(super) fn mark(command: &mut tokio::process::Command) -> Self {
+        let watched = Watched::new(Watch::Start);
+        command.env(MARK, &watched.mark);
+        Self(watched)
     }
 
     /// Watches the session that a process leads.
-    pub(super) fn watch(self, leader: u32) -> Option<Watcher> {
+    pub(super) fn watch(self, leader: u32) -> Option<Session> {
         let leader = i32::try_from(leader).ok()?;
-        let process = self.process.and_then(|(process, mut input)| {
-            let told = writeln!(input, "{leader}");
-            if let Err(error) = &told {
-                tracing::debug!(%error, leader, "nothing watches a program's session");
-            }
-            told.ok().map(|()| (process, input))
-        });
-        Some(Watcher {
-            leader: Pid::from_raw(leader),
-            process,
-            left: false,
+        watcher().tell(&self.0.mark, Some(Watch::Session(leader)));
+        Some(Session {
+            leaders: BTreeSet::from([Pid::from_raw(leader)]),
+            _watched: self.0,
         })
     }
 }
 
-fn new_mark() -> String {
-    static STARTED: AtomicU32 = AtomicU32::new(0);
-    let number = STARTED.fetch_add(1, Ordering::Relaxed);
-    let time = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    format!("{}-{number}-{}", std::process::id(), time.as_nanos())
+/// A session of a program. Dropped, it kills what is in it.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// The one who leads it; nobody, when it was left.
+    leaders: BTreeSet<Pid>,
+    _watched: Watched,
 }
 
-/// A shell with a script, and its input, which ends with this process.
-fn beside(script: &str, arguments: &[&str]) -> Option<(Child, File)> {
-    let process = Command::new("/bin/sh")
-        .args(["-c", script, "sh"])
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .and_then(|mut process| {
-            let input = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-            Ok((process, File::from(input.into_owned_fd()?)))
-        });
-    if let Err(error) = &process {
-        tracing::debug!(%error, "nothing watches what a program starts");
+impl Session {
+    /// Whether somebody is left in it.
+    pub(super) fn sees_somebody(&self) -> bool {
+        !members(&self.leaders).is_empty()
     }
-    process.ok()
+
+    /// Leaves a session that nobody is in any more: its number may become another's.
+    pub(super) fn leave(mut self) {
+        self.leaders.clear();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        kill_sessions(&self.leaders);
+    }
 }
 
 /// What a program starts, also where it leads sessions of its own, as browsers do: dropped, what is
-/// left is killed. When this process is gone, it may end by itself first. Linux only; elsewhere nothing
-/// tells what belongs to it.
+/// left is killed. When this process is gone, it may end by itself first.
 #[derive(Debug)]
-pub struct Descendants {
-    mark: String,
-    watcher: Option<(Child, File)>,
-}
+pub struct Descendants(Watched);
 
 impl Descendants {
     /// Those of a program that is yet to be started. `grace`, to the half second, is what they may take
     /// to end by themselves once this process is gone.
-    pub fn of(command: &mut Command, grace: Duration) -> Self {
-        let mark = new_mark();
-        command.env(MARK, &mark);
-        let rounds = grace.as_millis() / 500;
-        let watcher = beside(
-            MARK_SCRIPT,
-            &[&format!("{MARK}={mark}"), &rounds.to_string()],
-        );
-        Self { mark, watcher }
+    pub fn of(command: &mut tokio::process::Command, grace: Duration) -> Self {
+        let grace = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        let watched = Watched::new(Watch::Descendants(grace));
+        command.env(MARK, &watched.mark);
+        Self(watched)
     }
 }
 
 impl Drop for Descendants {
     fn drop(&mut self) {
-        let mark = format!("{MARK}={}", self.mark);
-        for _ in 0..ROUNDS {
-            let marked = processes().filter(|pid| {
-                let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-                let mut variables = environment.split(|byte| *byte == 0);
-                variables.any(|variable| variable == mark.as_bytes())
-            });
-            let killed = marked.filter(|pid| kill(*pid, Signal::SIGKILL).is_ok());
-            if killed.count() == 0 {
-                break;
-            }
-        }
-        // It has nothing to do any more.
-        if let Some((process, _)) = &mut self.watcher {
-            let _ = process.start_kill();
-        }
+        kill_marked(&format!("{MARK}={}", self.0.mark));
     }
-}
-
-/// Dropped, it kills what is in the session.
-#[derive(Debug)]
-pub(super) struct Watcher {
-    leader: Pid,
-    /// Its input stays open as long as there is an owner.
-    process: Option<(Child, File)>,
-    left: bool,
-}
-
-impl Watcher {
-    /// Whether somebody is left in the session.
-    pub(super) fn sees_somebody(&self) -> bool {
-        if cfg!(target_os = "linux") {
-            !members(self.leader).is_empty()
-        } else {
-            killpg(self.leader, None).is_ok()
-        }
-    }
-
-    /// Leaves a session that nobody is in any more: its number may become another's.
-    pub(super) async fn leave(mut self) {
-        self.left = true;
-        if let Some((process, _)) = &mut self.process
-            && let Err(error) = process.kill().await
-        {
-            tracing::debug!(%error, "a session's watcher is gone already");
-        }
-    }
-}
-
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        // The number of a session that nobody is in may be another's by now.
-        if !self.left && self.sees_somebody() {
-            let _ = killpg(self.leader, Signal::SIGKILL);
-            for _ in 0..ROUNDS {
-                for member in members(self.leader) {
-                    let _ = kill(member, Signal::SIGKILL);
-                }
-            }
-        }
-        // It has nothing to do any more.
-        if let Some((process, _)) = &mut self.process {
-            let _ = process.start_kill();
-        }
-    }
-}
-
-/// Whether a process watches a program: it ends by itself once its owner is gone, and until then it is
-/// the only one who knows what is left of a session whose leader has ended. Linux only.
-pub fn is_watcher(pid: i32) -> bool {
-    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    line.split(|byte| *byte == 0)
-        .any(|word| [SCRIPT, MARK_SCRIPT].map(str::as_bytes).contains(&word))
-}
-
-/// The living processes of a session, as far as the system tells.
-pub(super) fn members(leader: Pid) -> Vec<Pid> {
-    processes()
-        .filter_map(|pid| {
-            let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-            let stat = String::from_utf8_lossy(&stat);
-            // The name before it may hold anything.
-            let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-            let is_alive = fields.next()? != "Z";
-            let session: i32 = fields.nth(2)?.parse().ok()?;
-            (is_alive && session == leader.as_raw()).then_some(pid)
-        })
-        .collect()
-}
-
-fn processes() -> impl Iterator<Item = Pid> {
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| Some(Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)))
 }

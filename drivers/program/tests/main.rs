@@ -1,8 +1,9 @@
 //! Real programs that start others, and who is still there afterwards.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -142,47 +143,92 @@ async fn a_program_that_is_not_there_is_an_error() {
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
-#[test]
-fn a_killed_owner_takes_along_what_its_programs_started() {
-    let runtime = || {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
-    };
-    const PATH: &str = "PACKTRAIN_PROGRAM_TEST_PATH";
-    if let Some(path) = std::env::var_os(PATH) {
-        runtime().block_on(async {
-            let mut command = Command::new("sh");
-            command.args([
-                "-c",
-                "exec 5>\"$1\"; (echo there >&5; exec sleep 3600) & wait",
-                "sh",
-            ]);
-            command.arg(path);
-            let _program = Program::spawn(command).unwrap();
-            println!("spawned");
-            std::future::pending::<()>().await;
-        });
+/// A process that owns a program.
+struct Owner {
+    process: Child,
+    said: BufReader<ChildStdout>,
+}
+
+impl Owner {
+    /// Waits until it has started a program, which is watched from then on.
+    fn spawned(&mut self) {
+        let mut line = String::new();
+        self.said.read_line(&mut line).unwrap();
+        assert_eq!(line, "spawned\n");
     }
+
+    /// Signals the process that watches what it starts; whether there is one.
+    fn signal_watcher(&self, signal: &str) -> bool {
+        let owner = self.process.id().to_string();
+        let sent = std::process::Command::new("pkill")
+            .args([signal, "-f", "-P", &owner, "watch-programs"])
+            .status();
+        sent.unwrap().success()
+    }
+}
+
+/// Starts a program whose owner is a process of its own, kills that after `before`, and waits for the end
+/// of what the program has started: in the same session, but in a group of its own.
+fn killed_owner(before: impl FnOnce(&mut Owner)) {
     let held = Held::new();
-    let name = "a_killed_owner_takes_along_what_its_programs_started";
-    let mut owner = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--nocapture"])
-        .env(PATH, held.path())
-        .stdout(std::process::Stdio::piped())
+    let path = held.path().display().to_string();
+    let script = format!("set -m; (exec 5>'{path}'; echo there >&5; exec sleep 3600) & wait");
+    let mut process = std::process::Command::new(env!("CARGO_BIN_EXE_packtrain-program-owner"))
+        .args(["bash", "-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // A program is watched once spawning it has answered.
-    let said = BufReader::new(owner.stdout.take().unwrap()).lines();
-    let spawned = said
-        .map_while(Result::ok)
-        .any(|line| line.contains("spawned"));
-    assert!(spawned);
-    runtime().block_on(async {
+    let said = BufReader::new(process.stdout.take().unwrap());
+    let mut owner = Owner { process, said };
+    owner.spawned();
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    runtime.unwrap().block_on(async {
         let held = held.started().await;
-        owner.kill().unwrap();
-        owner.wait().unwrap();
+        before(&mut owner);
+        owner.process.kill().unwrap();
+        owner.process.wait().unwrap();
         held.ended().await;
     });
+}
+
+#[test]
+fn a_killed_owner_takes_along_what_its_programs_started() {
+    killed_owner(|_| {});
+}
+
+#[test]
+fn what_ends_an_owner_does_not_end_who_watches_for_it() {
+    killed_owner(|owner| {
+        for signal in ["-HUP", "-INT", "-QUIT", "-TERM"] {
+            assert!(owner.signal_watcher(signal), "{signal}");
+        }
+    });
+}
+
+#[test]
+fn a_watcher_that_was_killed_is_replaced_and_told_what_there_is() {
+    killed_owner(|owner| {
+        assert!(owner.signal_watcher("-KILL"));
+        // A process that is killed ends when the system gets round to it.
+        while owner.signal_watcher("-0") {
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        let mut input = owner.process.stdin.as_ref().unwrap();
+        writeln!(input, "true").unwrap();
+        owner.spawned();
+    });
+}
+
+/// Processes are told from each other by it, and their users may have other variables.
+#[test]
+fn the_time_that_ps_tells_is_the_same_in_every_time_zone() {
+    let pid = std::process::id().to_string();
+    let told = ["UTC0", "XYZ-9:30"].map(|zone| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_packtrain-program-owner"));
+        command.args(["ps", "-o", "lstart=", "-p", &pid]);
+        String::from_utf8(command.env("TZ", zone).output().unwrap().stdout).unwrap()
+    });
+    assert!(told[0].contains(':'), "ps tells nothing here: {told:?}");
+    assert_eq!(told[0], told[1]);
 }

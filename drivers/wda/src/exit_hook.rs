@@ -30,7 +30,8 @@ impl ExitHook {
         arguments: &[&str],
         lock: Stdio,
     ) -> io::Result<Self> {
-        let mut child = Command::new("/bin/sh")
+        let mut command = Command::new("/bin/sh");
+        command
             .args(["-c", SCRIPT, "sh"])
             .arg(program.as_ref())
             .args(arguments)
@@ -38,8 +39,8 @@ impl ExitHook {
             .stdout(lock)
             .stderr(Stdio::null())
             // A signal for the group of this program, as Ctrl-C is one, is none for its helpers.
-            .process_group(0)
-            .spawn()?;
+            .process_group(0);
+        let mut child = packtrain_program::spawning(|| command.spawn())?;
         let pipe = child.stdin.take();
         Ok(Self { child, pipe })
     }

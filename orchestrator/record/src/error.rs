@@ -18,6 +18,18 @@ pub enum RecordError {
         #[source]
         source: io::Error,
     },
+    /// A file system that promises nothing for the case of a power cut.
+    #[error(
+        "sync {}: its file system refuses fsync; `run.outputDir` chooses a folder on another one",
+        path.display()
+    )]
+    NoSync {
+        /// Which file or folder is there.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
     /// A run id that cannot be a folder's name.
     #[error("use `{0}` as a folder name: a run id is letters, digits, `-`, `_` and `.`")]
     RunName(String),
@@ -112,6 +124,20 @@ impl RecordError {
             doing,
             path: path.to_path_buf(),
             source,
+        }
+    }
+
+    pub(crate) fn sync<'a>(path: &'a Path) -> impl FnOnce(io::Error) -> Self + use<'a> {
+        /// macOS' answer to `F_FULLFSYNC` where there is no such thing; the number is Linux' too.
+        const ENOTTY: i32 = 25;
+        const REFUSALS: [io::ErrorKind; 2] =
+            [io::ErrorKind::InvalidInput, io::ErrorKind::Unsupported];
+        move |source| {
+            if !REFUSALS.contains(&source.kind()) && source.raw_os_error() != Some(ENOTTY) {
+                return Self::disk("write", path)(source);
+            }
+            let path = path.to_path_buf();
+            Self::NoSync { path, source }
         }
     }
 }

@@ -50,7 +50,7 @@ impl JournalWriter {
             drop(file.try_lock());
             File::open(&folder)
                 .and_then(|folder| folder.sync_all())
-                .map_err(RecordError::disk("write", &folder))?;
+                .map_err(RecordError::sync(&folder))?;
         }
         Ok(Self {
             folder,
@@ -96,8 +96,8 @@ impl JournalWriter {
             self.length += lines.len() as u64;
         }
         if must_sync {
-            self.sync()
-                .map_err(RecordError::disk("write", &self.path))?;
+            let synced = self.file.sync_data();
+            synced.map_err(RecordError::sync(&self.path))?;
         }
         self.is_there()
             .map_err(RecordError::disk("write", &self.path))
@@ -129,10 +129,6 @@ impl JournalWriter {
     fn take_back(&self) {
         // A file that cannot be shortened either ends in a torn line; readers cope with that.
         drop(self.file.set_len(self.length));
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
     }
 }
 
@@ -241,6 +237,27 @@ mod tests {
                 "{error:?}"
             );
         }
+    }
+
+    /// `/dev/null` takes every write and cannot be synced.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_system_that_refuses_fsync_is_named() {
+        let mut writer = JournalWriter {
+            folder: "/dev".into(),
+            path: "/dev/null".into(),
+            file: fs::OpenOptions::new()
+                .append(true)
+                .open("/dev/null")
+                .unwrap(),
+            length: 0,
+        };
+        let error = writer.append(&sample::entries()).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.starts_with("sync /dev/null: its file system refuses fsync"),
+            "{said}"
+        );
     }
 
     #[cfg(unix)]

@@ -137,8 +137,8 @@ fn start(idle: Option<u64>) -> Result<(), CliError> {
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(errors)
-        .process_group(0)
-        .spawn();
+        .process_group(0);
+    let started = packtrain_program::spawning(|| started.spawn());
     started.map(|_| ()).map_err(|error| failed(&error))
 }
 

@@ -35,6 +35,7 @@ use super::check::Calls;
 use super::inspect::refuse_taken;
 use super::select::select;
 use super::{Context, Workspace, refused};
+use crate::descriptors;
 use crate::exit::CliError;
 use crate::render;
 use crate::shutdown::Interrupts;
@@ -205,6 +206,7 @@ pub(crate) async fn execute(
     }
     if daemon.is_none() {
         refuse_taken(&plan.devices, &wiring, context).await?;
+        descriptors::suffice(plan.devices.len())?;
     }
     let folder = RunFolder::create(&config, &plan.run, context.color)?;
     let sources = if daemon.is_none() && sources::are_needed(&config, &registry, &plan) {

@@ -2,7 +2,6 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::wire::VERSION;
@@ -14,18 +13,10 @@ pub(crate) fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {
         let mut hasher = DefaultHasher::new();
-        if let Ok(file) = program().and_then(std::fs::metadata) {
+        if let Ok(file) = packtrain_program::own_program().and_then(std::fs::metadata) {
             let written = (file.mtime(), file.mtime_nsec());
             (file.dev(), file.ino(), file.len(), written).hash(&mut hasher);
         }
         format!("{VERSION}+{:016x}", hasher.finish())
     })
-}
-
-/// On Linux the file that is run, whatever has become of its name.
-fn program() -> std::io::Result<PathBuf> {
-    match cfg!(target_os = "linux") {
-        true => Ok(PathBuf::from("/proc/self/exe")),
-        false => std::env::current_exe(),
-    }
 }

@@ -132,13 +132,13 @@ fn start(project: &ProjectKey, place: &Place, idle: Option<u64>) -> Result<(), C
     if let Some(minutes) = idle {
         command.args(["--idle", &minutes.to_string()]);
     }
-    let started = command
+    command
         .current_dir(&project.folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .map_err(|error| failed(&error))?;
+        .stderr(Stdio::null());
+    let started = packtrain_program::spawning(|| command.spawn()).and_then(|mut one| one.wait());
+    let started = started.map_err(|error| failed(&error))?;
     if started.success() {
         return Ok(());
     }

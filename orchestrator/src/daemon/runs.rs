@@ -41,14 +41,8 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
 /// Remembers where this program is.
 pub(super) fn remember_program() {
-    // On Linux the file that is run, whatever has become of its name: a run by another build would be
-    // refused by this daemon.
-    let own = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
-    let program = match own.exists() {
-        true => Ok(own),
-        false => std::env::current_exe(),
-    };
-    if let Ok(program) = program {
+    // A run by another build would be refused by this daemon.
+    if let Ok(program) = packtrain_program::own_program() {
         PROGRAM.get_or_init(|| program);
     }
 }

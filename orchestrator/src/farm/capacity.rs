@@ -1,10 +1,16 @@
 //! How many browsers this computer takes at once, from what it has. Deciding is pure.
 
+use std::process::{Command, Stdio};
+
+use packtrain_program::spawning;
+
 /// The memory that is assumed where the system does not tell it, in bytes.
 const USUAL_MEMORY: u64 = 8 * GB;
 const GB: u64 = 1024 * 1024 * 1024;
 /// Where Linux tells how much memory there is.
 const MEMORY_FILE: &str = "/proc/meminfo";
+/// By which name macOS tells it, in bytes.
+const MEMORY_NAME: &str = "hw.memsize";
 
 /// What a computer has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +25,10 @@ impl Resources {
     /// Those of this computer.
     pub(crate) fn here() -> Self {
         let cores = std::thread::available_parallelism();
-        let told = std::fs::read_to_string(MEMORY_FILE);
-        let memory = told.ok().and_then(|text| total_memory(&text));
+        let memory = match std::fs::read_to_string(MEMORY_FILE) {
+            Ok(text) => total_memory(&text),
+            Err(_) => by_sysctl(MEMORY_NAME),
+        };
         Self {
             cores: cores.map_or(1, |cores| u32::try_from(cores.get()).unwrap_or(u32::MAX)),
             memory: memory.unwrap_or(USUAL_MEMORY),
@@ -33,6 +41,15 @@ impl Resources {
         let by_memory = u32::try_from(self.memory / GB).unwrap_or(u32::MAX);
         by_memory.min(self.cores.saturating_mul(2)).max(1)
     }
+}
+
+/// A number that sysctl(8) knows.
+fn by_sysctl(name: &str) -> Option<u64> {
+    let mut sysctl = Command::new("sysctl");
+    let sysctl = sysctl.args(["-n", name]).stdin(Stdio::null());
+    let sysctl = sysctl.stdout(Stdio::piped()).stderr(Stdio::null());
+    let told = spawning(|| sysctl.spawn()).ok()?.wait_with_output().ok()?;
+    String::from_utf8(told.stdout).ok()?.trim().parse().ok()
 }
 
 /// `MemTotal:       16310408 kB`, in bytes.
@@ -57,6 +74,14 @@ mod tests {
         assert_eq!(browsers(2, 32), 4);
         assert_eq!(browsers(16, 8), 8);
         assert_eq!(browsers(1, 0), 1);
+    }
+
+    #[test]
+    fn a_number_of_sysctl_is_read() {
+        let known = [MEMORY_NAME, "kernel.pid_max"];
+        let told = known.into_iter().find_map(by_sysctl);
+        assert!(told.expect("sysctl tells one of them") > 1000);
+        assert_eq!(by_sysctl("no.such.number"), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::{Pid, getpgrp};
+use packtrain_program::{has_proc, ps};
 
 /// How often it is looked for what started while the others were killed.
 const ROUNDS: usize = 3;
@@ -56,41 +57,33 @@ fn descendants_of(ancestor: i32, processes: Vec<Process>) -> Vec<Process> {
     found
 }
 
-/// Every process that runs.
-#[cfg(target_os = "linux")]
+/// Every process that runs: by `/proc` where that is, elsewhere as `ps` tells.
 fn processes() -> Vec<Process> {
+    if !has_proc() {
+        let told = ps(&["-A", "-o", "pid=,ppid=,pgid="]);
+        return told.lines().filter_map(process).collect();
+    }
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
             let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
             // The name before it may hold anything.
-            let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-            let state = fields.next()?;
-            let mut number = || fields.next()?.parse().ok();
-            let (parent, group) = (number()?, number()?);
-            (state != "Z").then_some(Process { pid, parent, group })
+            let (state, numbers) = stat.rsplit_once(')')?.1.trim_start().split_once(' ')?;
+            let pid = entry.file_name().into_string().ok()?;
+            (state != "Z").then(|| process(&format!("{pid} {numbers}")))?
         })
         .collect()
 }
 
-/// Every process that runs, as `ps` tells.
-#[cfg(not(target_os = "linux"))]
-fn processes() -> Vec<Process> {
-    let told = std::process::Command::new("ps")
-        .args(["-A", "-o", "pid=,ppid=,pgid="])
-        .stdin(std::process::Stdio::null())
-        .output();
-    let told = told.map(|told| told.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&told)
-        .lines()
-        .filter_map(|line| {
-            let mut numbers = line.split_ascii_whitespace().map(|word| word.parse().ok());
-            let mut number = || numbers.next().flatten();
-            let (pid, parent, group) = (number()?, number()?, number()?);
-            Some(Process { pid, parent, group })
-        })
-        .collect()
+/// A process, from its own number, its parent's and its group's.
+fn process(line: &str) -> Option<Process> {
+    let mut numbers = line.split_ascii_whitespace().map(|word| word.parse().ok());
+    let mut number = || numbers.next().flatten();
+    Some(Process {
+        pid: number()?,
+        parent: number()?,
+        group: number()?,
+    })
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use packtrain_virtual::faults::Faults;
 use packtrain_virtual::fleet::{Fleet, FleetOptions};
 use packtrain_virtual::latency::Latency;
 
+use crate::descriptors;
 use crate::exit::CliError;
 
 /// The example shop, for whoever names no app.
@@ -19,11 +20,12 @@ const SHOP_NAME: &str = "examples/shop/app.yaml";
 /// Starts the virtual phones of the configuration. What reaches them is written into `arrivals`.
 ///
 /// # Errors
-/// When the app or the faults have mistakes, or nothing can listen on loopback.
+/// When the app or the faults have mistakes, they are too many, or nothing can listen on loopback.
 pub(crate) async fn start(
     settings: &config::VirtualSettings,
     arrivals: Option<Arc<Arrivals>>,
 ) -> Result<Fleet, CliError> {
+    descriptors::suffice(settings.android as usize + settings.ios as usize)?;
     let apps = match &settings.app {
         Some(path) => App::parse_all(&read(path)?, &path.display().to_string()),
         None => App::parse_all(SHOP, SHOP_NAME),

@@ -260,11 +260,7 @@ fn whoever_comes_with_other_states_of_the_files_is_refused_and_nothing_is_left_o
             "{answer}"
         );
     };
-    let files = || {
-        std::fs::read_dir(format!("/proc/{pid}/fd"))
-            .unwrap()
-            .count()
-    };
+    let files = || packtrain_testing::open_files(pid);
     asks(0);
     let before = files();
     for _ in 0..3 {

@@ -1,6 +1,5 @@
 //! A workspace in which the examples of one page are tried, in the order in which they are read.
 
-use std::ffi::OsString;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -101,15 +100,9 @@ impl Workspace {
     }
 
     /// The processes that work in this workspace.
-    fn processes(&self) -> Vec<OsString> {
-        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        processes
-            .filter(|process| {
-                let place = std::fs::read_link(process.path().join("cwd"));
-                place.is_ok_and(|place| place.starts_with(self.lab.folder()))
-            })
-            .map(|process| process.file_name())
-            .collect()
+    fn processes(&self) -> Vec<String> {
+        let ours = packtrain_testing::processes_of(self.lab.folder()).into_iter();
+        ours.map(|one| one.pid.to_string()).collect()
     }
 
     fn try_block(&self, block: &Block, number: usize) -> Vec<String> {

@@ -246,10 +246,7 @@ impl StartOrder {
             McpClient::connect(Wire::Stdio(transport), Protocol::Legacy, notices_tx).await
         };
         let over_http = async {
-            let (host, port) = match self.listening(&process, picked, log).await {
-                Ok(place) => place,
-                Err(why) => return Err(HttpStart::PortTaken(why)),
-            };
+            let (host, port) = self.listening(&process, picked, log).await?;
             let places = Places {
                 host: host.to_owned(),
                 port: Some(port),
@@ -302,7 +299,7 @@ impl StartOrder {
         process: &Process,
         picked: Option<u16>,
         log: &SourceLog,
-    ) -> Result<(&'static str, u16), String> {
+    ) -> Result<(&'static str, u16), HttpStart> {
         let mut wait = READY_POLL.0;
         loop {
             // A program that was started just now does not listen yet.
@@ -322,10 +319,18 @@ impl StartOrder {
                         return Ok((if is_v6 { HOST_V6 } else { HOST }, port));
                     }
                     Listener::Other => {
-                        return Err(format!("port {port} was taken by another program"));
+                        let why = format!("port {port} was taken by another program");
+                        return Err(HttpStart::PortTaken(why));
                     }
-                    Listener::Unknown if can_connect(port).await => return Ok((HOST, port)),
-                    Listener::Unknown | Listener::Nobody => {}
+                    // Only who was started is talked to.
+                    Listener::Unknown => {
+                        let why = format!(
+                            "nothing tells who listens on port {port}: install lsof, or set \
+                             `transport: stdio`"
+                        );
+                        return Err(HttpStart::Failed(StartError::new(why, log)));
+                    }
+                    Listener::Nobody => {}
                 }
             }
         }
@@ -455,10 +460,6 @@ fn instance(
 
 fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((HOST, 0))?.local_addr()?.port())
-}
-
-async fn can_connect(port: u16) -> bool {
-    tokio::net::TcpStream::connect((HOST, port)).await.is_ok()
 }
 
 /// The port in the last line that the pattern matches.

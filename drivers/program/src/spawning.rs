@@ -1,0 +1,13 @@
+//! One start of a program at a time where the system cannot make a pipe that no child inherits at once.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Starts a program. Where std makes a pipe first and keeps it from children afterwards (macOS has no
+/// `pipe2`), a program that another thread starts in between would hold a pipe open whose end somebody
+/// waits for: there, one is started at a time.
+pub fn spawning<T>(spawn: impl FnOnce() -> T) -> T {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one =
+        (!cfg!(target_os = "linux")).then(|| ONE.lock().unwrap_or_else(PoisonError::into_inner));
+    spawn()
+}
