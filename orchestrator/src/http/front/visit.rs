@@ -38,7 +38,7 @@ impl Visitor {
         }))
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, target_os = "linux"))]
     pub(crate) fn at_endpoint(principal: &str, toolset: &str) -> Self {
         Self::new(Holder {
             principal: Principal::named(principal),
