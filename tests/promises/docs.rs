@@ -86,7 +86,7 @@ fn the_readme_claims_no_more_of_macos_than_the_table_of_devices() {
     let (_, table) = page.split_once("## What has been proven on what").unwrap();
     for what in ["| iPhone", "| simulators", "| anything on macOS"] {
         let row = table.lines().find(|row| row.starts_with(what)).unwrap();
-        assert!(row.ends_with("| not tried |"), "{row}");
+        assert!(row.contains("| not tried"), "{row}");
     }
     assert!(readme.contains("macOS: built and read, simulators and phones not tried on hardware"));
 }
