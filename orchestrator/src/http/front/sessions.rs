@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use rmcp::transport::streamable_http_server::SessionId;
@@ -69,7 +69,7 @@ struct Inner {
     on_closed: OnClosed,
     local: LocalSessionManager,
     open: Mutex<HashMap<SessionId, Session>>,
-    _reaping: AbortOnDropHandle<()>,
+    reaping: OnceLock<AbortOnDropHandle<()>>,
 }
 
 struct Session {
@@ -121,13 +121,17 @@ impl Sessions {
         // Its own timer counts a call that is long and says nothing as silence.
         local.session_config.keep_alive = None;
         local.session_config.sse_retry = Some(super::SSE_RETRY);
-        Self(Arc::new_cyclic(|weak| Inner {
+        let inner = Arc::new(Inner {
             limits,
             on_closed,
             local,
             open: Mutex::default(),
-            _reaping: AbortOnDropHandle::new(tokio::spawn(reap(weak.clone()))),
-        }))
+            reaping: OnceLock::new(),
+        });
+        // Not before there is something that it finds: it ends with that.
+        let reaping = tokio::spawn(reap(Arc::downgrade(&inner)));
+        let _ = inner.reaping.set(AbortOnDropHandle::new(reaping));
+        Self(inner)
     }
 
     /// How many are open.
