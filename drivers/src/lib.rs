@@ -34,7 +34,7 @@ pub use event::{DeviceEvent, EventSink, EventStream, event_channel};
 pub use geometry::{Point, Rect, Size};
 pub use mark::ScreenMark;
 pub use observation::{ActionReport, Located, Observation, Screenshot, Snapshot, SnapshotRef};
-pub use observed::{Defect, DefectKind, ObserveOptions, Observed};
+pub use observed::{Defect, DefectKind, Hidden, HiddenBecause, ObserveOptions, Observed};
 pub use reach::Reach;
 pub use restore::{AxisRestore, PutBack, RestoreFile, SavedSetting};
 pub use selector::{CompiledSelector, NodeSelector, Resolution, SelectorError};

@@ -33,6 +33,47 @@ pub struct Observed {
     pub settled: Duration,
     /// Whether it became still.
     pub is_still: bool,
+    /// What is there and cannot be seen, in document order; [`Hidden::MAX`] of it at most.
+    #[serde(default)]
+    pub hidden: Vec<Hidden>,
+}
+
+/// Something that is in the document or the platform's tree and cannot be seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hidden {
+    /// Role and name of the element: `link "Basket"`.
+    pub element: String,
+    /// What hides it.
+    pub why: HiddenBecause,
+    /// Role and name of the control that opens what it is in, where that is known: `button "Menu"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<String>,
+}
+
+impl Hidden {
+    /// So many are told of a screen at most.
+    pub const MAX: usize = 200;
+}
+
+/// What hides an element, or what it is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HiddenBecause {
+    /// It is not laid out: `display: none`.
+    Display,
+    /// It is laid out and not drawn: `visibility: hidden`.
+    Visibility,
+    /// It has no width or no height.
+    Size,
+    /// It is wholly transparent.
+    Opacity,
+    /// It lies outside of what cuts it off, and nothing scrolls there.
+    Clipped,
+    /// It is in something closed that a control opens: a menu, a dialog, details.
+    Closed,
+    /// The platform says that it cannot be seen and not why, or a later Packtrain says something else.
+    #[serde(other)]
+    Other,
 }
 
 /// Something wrong with a layout that no other screen is needed for.

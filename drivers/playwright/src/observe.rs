@@ -144,6 +144,7 @@ fn answer(page: &Page, reading: Reading, look: Look, settled: Duration) -> Obser
         defects: layout.defects,
         settled,
         is_still: rest.still,
+        hidden: Vec::new(),
     }))
 }
 

@@ -6,7 +6,7 @@ mod ios;
 mod web;
 
 use packtrain_drivers::{NodeDetail, NodeId, Rect, Snapshot, Tree};
-use packtrain_model::screen::{ScreenNode, ScreenTree};
+use packtrain_model::screen::{NOTATION, ScreenNode, ScreenTree};
 
 /// The longest name or value that is kept, in characters.
 const MAX_TEXT: usize = 2_000;
@@ -22,10 +22,12 @@ pub fn screen(snapshot: &Snapshot) -> ScreenTree {
         }
     }
     ScreenTree {
+        notation: NOTATION,
         width: snapshot.screen.width,
         height: snapshot.screen.height,
         title: snapshot.title.clone(),
         location: snapshot.location.clone(),
+        hidden: Vec::new(),
         nodes,
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use packtrain_compare::{defects, normal};
 use packtrain_drivers::{
-    Command, DeviceEvent, ObserveOptions, Observed, Platform, Rect, Screenshot,
+    Command, DeviceEvent, Hidden, ObserveOptions, Observed, Platform, Rect, Screenshot,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::screen::{Observation, ObservedPicture, ObservedTree, ScreenTree};
@@ -92,8 +92,11 @@ impl SessionContext {
             mut defects,
             settled,
             is_still,
+            hidden,
         } = observed;
         let mut tree = normal::screen(&snapshot);
+        tree.hidden.extend(hidden);
+        tree.hidden.truncate(Hidden::MAX);
         if self.scope.lease.device().id.platform() != Platform::Web {
             defects.extend(defects::of(&tree));
         }
@@ -257,6 +260,9 @@ fn redact(tree: &mut ScreenTree, redactor: &Redactor) {
             .chain(&mut node.value)
             .chain(&mut node.id);
         redactor.redact_all(texts);
+    }
+    for hidden in &mut tree.hidden {
+        redactor.redact_all([&mut hidden.element].into_iter().chain(&mut hidden.behind));
     }
 }
 

@@ -1,12 +1,24 @@
 //! A screen as it is compared: what a person can see or use of it, in one notation for all platforms.
 
-use packtrain_drivers::Defect;
+use packtrain_drivers::{Defect, Hidden};
 use serde::{Deserialize, Serialize};
+
+/// The version of the notation that screens are written in today. Whatever makes the same screen
+/// another tree raises it: trees of different notations differ without a change of the app.
+pub const NOTATION: u32 = 2;
+
+/// The version of trees that do not say theirs.
+const fn first_notation() -> u32 {
+    1
+}
 
 /// A screen's tree: unnamed wrappers dropped, roles mapped to a few, keyboard and status bars left
 /// out, secrets taken out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScreenTree {
+    /// The version of the notation it is written in, from 1; [`NOTATION`] is today's.
+    #[serde(default = "first_notation")]
+    pub notation: u32,
     /// Width of the screen, in the units of the bounds.
     pub width: f64,
     /// Its height.
@@ -17,8 +29,25 @@ pub struct ScreenTree {
     /// The page's address, or the app in the foreground.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// What is there and cannot be seen. It is not compared, and no baseline has it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<Hidden>,
     /// The nodes in document order.
     pub nodes: Vec<ScreenNode>,
+}
+
+impl Default for ScreenTree {
+    fn default() -> Self {
+        Self {
+            notation: NOTATION,
+            width: 0.0,
+            height: 0.0,
+            title: None,
+            location: None,
+            hidden: Vec::new(),
+            nodes: Vec::new(),
+        }
+    }
 }
 
 /// A node of a [`ScreenTree`]. Short keys: a run stores thousands.

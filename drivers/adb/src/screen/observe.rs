@@ -59,6 +59,7 @@ impl AndroidDevice {
             defects: Vec::new(),
             settled,
             is_still,
+            hidden: Vec::new(),
         })))
     }
 }

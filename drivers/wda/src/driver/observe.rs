@@ -54,6 +54,7 @@ impl WdaDriver {
             defects: Vec::new(),
             settled,
             is_still,
+            hidden: Vec::new(),
         })))
     }
 }

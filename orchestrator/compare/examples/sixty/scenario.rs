@@ -314,6 +314,7 @@ fn tree(step: u32, cell: &Cell) -> ScreenTree {
         title: Some(text(0, cell).to_owned()),
         location: Some("https://shop.example/".to_owned()),
         nodes,
+        ..ScreenTree::default()
     }
 }
 

@@ -222,6 +222,7 @@ fn tree(shown: Shown, round: usize, setting: &Setting) -> ScreenTree {
         title: Some(say("Tea shop")),
         location: Some("http://localhost:8080/".to_owned()),
         nodes,
+        ..ScreenTree::default()
     }
 }
 
