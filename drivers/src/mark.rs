@@ -4,7 +4,7 @@
 //! or a reader could tell apart: which elements there are, how they nest, where they are on a
 //! phone, their texts and their states. It does not cover what goes on around the app (system
 //! bars, unless nothing else is on the screen), nor what depends on how the snapshot was taken
-//! (on a page: bounds, CSS selectors).
+//! (on a page: bounds, numbers, CSS selectors).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -42,12 +42,12 @@ fn hash_node(node: &Node, hasher: &mut DefaultHasher) {
                 name,
                 level,
                 value,
-                reference,
                 states,
+                reference: _,
                 css_selector: _,
                 test_id: _,
             } = &**detail;
-            (role, name, level, value, reference, states).hash(hasher);
+            (role, name, level, value, states).hash(hasher);
             return;
         }
     }

@@ -15,9 +15,9 @@ use serde_json::{Value, json};
 use crate::calls::Call;
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::focus;
-use crate::hidden;
 use crate::locate::Candidate;
 use crate::navigate::{self, HistoryStep};
+use crate::reading::{self, Frames};
 use crate::session::Session;
 use crate::wire;
 
@@ -264,7 +264,12 @@ async fn at_once(
     mut params: Value,
 ) -> Result<Option<Observation>> {
     let begun = Instant::now();
-    let Ok(frame) = wire::frame_of(&session.page()?).await else {
+    let page = session.page()?;
+    // What a frame may hold is looked for.
+    if reading::has_frames(&page).await {
+        return Ok(None);
+    }
+    let Ok(frame) = wire::frame_of(&page).await else {
         return Ok(None);
     };
     params["selector"] = candidate.selector.as_str().into();
@@ -312,7 +317,7 @@ async fn not_ready(
 ) -> DriverError {
     let error = wire::translate(error, &format!("{verb} {by}"));
     match error {
-        DriverError::Unmet { log, what } => match hidden::why(session, selector).await {
+        DriverError::Unmet { log, what } => match find::why_unseen(session, selector).await {
             Some(why) => DriverError::Unmet {
                 what: format!("{verb} {by}: it is there, but {why}"),
                 log,
@@ -332,9 +337,12 @@ async fn waits_in_vain(
     ctx: &CommandContext,
 ) -> bool {
     tokio::time::sleep(DOUBT_TIMEOUT).await;
-    match find::await_match(session, candidate, ctx.remaining_up_to(APPEAR_TIMEOUT)).await {
+    let limit = ctx.remaining_up_to(APPEAR_TIMEOUT);
+    match find::await_match(session, candidate, Frames::All, limit).await {
         // The action waits for it to become ready.
-        Ok(Some((found, _))) if found.guid() == frame.guid() => std::future::pending().await,
+        Ok(Some(found)) if found.place.is_page() && found.frame.guid() == frame.guid() => {
+            std::future::pending().await
+        }
         Ok(Some(_)) | Err(_) => true,
         Ok(None) => false,
     }

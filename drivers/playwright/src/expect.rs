@@ -8,8 +8,8 @@ use packtrain_drivers::{
 use serde_json::json;
 
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
-use crate::hidden;
 use crate::locate;
+use crate::reading::{self, Frames, Wanted};
 use crate::session::Session;
 use crate::shown::ShownText;
 use crate::wire;
@@ -47,7 +47,7 @@ pub(crate) async fn text(
     }
     let anywhere = locate::by_text(text, matching);
     let left = end.saturating_duration_since(Instant::now());
-    let is_hidden = find::await_match(session, &anywhere, left)
+    let is_hidden = find::await_match(session, &anywhere, Frames::All, left)
         .await
         .is_ok_and(|found| found.is_some());
     let what = match matching {
@@ -251,13 +251,13 @@ async fn not_visible(
     let mut log = Vec::new();
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
-        if let Ok(aria) = find::read_aria(&page, false).await {
-            log.extend(find::similar(&aria.list, words));
+        if let Ok(reading) = reading::read(&page, Wanted::default()).await {
+            log.extend(find::similar(&reading.aria.list, words));
         }
     }
     let why = match hidden {
         Some(selector) => {
-            let why = hidden::why(session, selector).await;
+            let why = find::why_unseen(session, selector).await;
             format!("is there, but {}", why.as_deref().unwrap_or("hidden"))
         }
         None => "is not on the page".to_owned(),

@@ -4,22 +4,21 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::selector::{CompiledSelector, NodeSelector};
-use packtrain_drivers::{ActionReport, DriverError, Located, Rect, WebTarget};
-use playwright_rs::protocol::{Frame, Page};
+use packtrain_drivers::{ActionReport, DriverError, Located, WebTarget};
+use playwright_rs::protocol::Frame;
 use serde_json::json;
 
-use crate::aria::{self, Aria};
-use crate::hidden;
 use crate::locate::{self, Candidate, Reference};
 use crate::read;
+use crate::reading::{self, Frames, Numbered, Place, Wanted, Whereabouts};
 use crate::related;
 use crate::session::Session;
 use crate::wire;
 
 /// How long an element may take to appear.
 pub(crate) const APPEAR_TIMEOUT: Duration = Duration::from_secs(10);
-/// A reading of the page answers at once, or the page hangs.
-const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often frames are looked into.
+pub(crate) const FRAME_POLL: Duration = Duration::from_millis(100);
 
 /// An element that is there.
 pub(crate) struct FoundElement {
@@ -44,17 +43,25 @@ impl FoundElement {
         &self.located.by
     }
 
-    fn new(frame: Frame, candidate: Candidate, matched: u32, notes: Vec<String>) -> Self {
+    fn new(found: Match, by: String, matched: u32, notes: Vec<String>) -> Self {
         Self {
-            selector: first_of(&candidate.selector),
-            frame,
-            located: Located {
-                by: candidate.by,
-                matched,
-            },
+            selector: found.selector,
+            frame: found.frame,
+            located: Located { by, matched },
             notes,
         }
     }
+}
+
+/// Where something matched, first.
+pub(crate) struct Match {
+    pub(crate) frame: Frame,
+    /// In the document that it is in.
+    pub(crate) place: Place,
+    /// The first element that matched, and no other.
+    selector: String,
+    /// How many elements of that document matched.
+    pub(crate) count: u32,
 }
 
 /// What an element is looked for.
@@ -83,7 +90,12 @@ pub(crate) async fn find(
     limit: Duration,
 ) -> Result<FoundElement, DriverError> {
     let reference = target.reference.as_deref().and_then(locate::reference);
-    let unmatched = match select(session, target.selector.as_ref(), limit).await? {
+    let frames = match purpose {
+        Purpose::Action => Frames::All,
+        // What is in a frame that nobody sees is not there.
+        Purpose::Verification => Frames::Shown,
+    };
+    let unmatched = match select(session, target.selector.as_ref(), frames, limit).await? {
         Selection::Found(found) => return Ok(*found),
         Selection::Nothing(by) if purpose == Purpose::Verification || reference.is_none() => {
             let selector = target.selector.as_ref().and_then(locate::durable);
@@ -98,8 +110,8 @@ pub(crate) async fn find(
             "neither `nodeSelector` (with a `web` block) nor `ref` names an element".to_owned(),
         ));
     };
-    let candidate = resolve(session, reference, limit).await?;
-    let Some((frame, matched)) = await_match(session, &candidate, limit).await? else {
+    let (candidate, by_place) = resolve(session, reference, limit).await?;
+    let Some(found) = await_match(session, &candidate, frames, limit).await? else {
         return Err(absent(session, &candidate.by, Some(&candidate.selector), limit).await);
     };
     let instead = unmatched.map(|by| {
@@ -108,13 +120,15 @@ pub(crate) async fn find(
             candidate.by
         )
     });
-    let notes = instead.into_iter().collect();
-    Ok(FoundElement::new(frame, candidate, matched, notes))
+    let notes = instead.into_iter().chain(by_place).collect();
+    let matched = found.count;
+    Ok(FoundElement::new(found, candidate.by, matched, notes))
 }
 
 async fn select(
     session: &Session,
     selector: Option<&NodeSelector>,
+    frames: Frames,
     limit: Duration,
 ) -> Result<Selection, DriverError> {
     let Some(selector) = selector else {
@@ -122,9 +136,9 @@ async fn select(
     };
     if related::is_related(selector) {
         if let Some((candidate, matched)) = related::await_related(session, selector, limit).await?
-            && let Some((frame, _)) = await_match(session, &candidate, limit).await?
+            && let Some(found) = await_match(session, &candidate, frames, limit).await?
         {
-            let found = FoundElement::new(frame, candidate, matched, Vec::new());
+            let found = FoundElement::new(found, candidate.by, matched, Vec::new());
             return Ok(Selection::Found(Box::new(found)));
         }
         let compiled = CompiledSelector::new(selector);
@@ -138,13 +152,16 @@ async fn select(
             None => Selection::Unusable,
         });
     };
-    Ok(match await_match(session, &candidate, limit).await? {
-        Some((frame, matched)) => {
-            let found = FoundElement::new(frame, candidate, matched, Vec::new());
-            Selection::Found(Box::new(found))
-        }
-        None => Selection::Nothing(candidate.by),
-    })
+    Ok(
+        match await_match(session, &candidate, frames, limit).await? {
+            Some(found) => {
+                let matched = found.count;
+                let found = FoundElement::new(found, candidate.by, matched, Vec::new());
+                Selection::Found(Box::new(found))
+            }
+            None => Selection::Nothing(candidate.by),
+        },
+    )
 }
 
 /// What `target` names when it is one selector that Playwright can look for by itself.
@@ -159,12 +176,14 @@ pub(crate) fn plain(target: &WebTarget) -> Option<Candidate> {
     }
 }
 
-/// Waits until `candidate` matches something on the current tab, whichever that becomes.
+/// Waits until `candidate` matches something on the current tab, whichever that becomes: in the page
+/// itself first, then in its frames.
 pub(crate) async fn await_match(
     session: &Session,
     candidate: &Candidate,
+    frames: Frames,
     limit: Duration,
-) -> Result<Option<(Frame, u32)>, DriverError> {
+) -> Result<Option<Match>, DriverError> {
     let doing = || format!("look for {}", candidate.by);
     let end = Instant::now() + limit;
     let mut tabs = session.tabs.watch();
@@ -174,17 +193,37 @@ pub(crate) async fn await_match(
         let frame = wire::frame_of(&page)
             .await
             .map_err(|error| wire::translate(&error, &doing()))?;
-        let now = wire::count(&frame, &candidate.selector).await;
-        match now {
-            Ok(0) => {}
-            Ok(matched) => return Ok(Some((frame, matched))),
-            // A page that is navigating has no document for a moment.
-            Err(error) if is_navigating(&error) || wire::is_closed(&error) => {}
-            Err(error) => return Err(wire::translate(&error, &doing())),
+        let mut places = vec![Place::default()];
+        let mut at = 0;
+        while let Some(place) = places.get(at).cloned() {
+            let selector = place.selector(&candidate.selector);
+            match wire::count(&frame, &selector).await {
+                Ok(0) => {}
+                Ok(count) => {
+                    return Ok(Some(Match {
+                        selector: first_of(&selector),
+                        frame,
+                        place,
+                        count,
+                    }));
+                }
+                // A page that is navigating has no document for a moment, and a frame may be gone.
+                Err(error) if is_navigating(&error) || wire::is_closed(&error) => {}
+                Err(_) if !place.is_page() => {}
+                Err(error) => return Err(wire::translate(&error, &doing())),
+            }
+            if at == 0 {
+                places = reading::places(&page, frames).await;
+            }
+            at += 1;
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(None);
+        }
+        if reading::has_frames(&page).await {
+            let _ = tokio::time::timeout(left.min(FRAME_POLL), tabs.changed()).await;
+            continue;
         }
         let first = first_of(&candidate.selector);
         tokio::select! {
@@ -200,72 +239,85 @@ pub(crate) async fn await_match(
                 Err(error) => return Err(wire::translate(&error, &doing())),
             },
             _ = tabs.changed() => {}
+            () = frames_come(&frame) => {}
         }
     }
 }
 
-#[derive(serde::Deserialize)]
-struct Answer {
-    snapshot: String,
-}
-
-/// The current tab as an ARIA snapshot.
-pub(crate) async fn read_aria(page: &Page, boxes: bool) -> Result<Aria, DriverError> {
-    let doing = "read the page";
-    let frame = wire::frame_of(page)
-        .await
-        .map_err(|error| wire::translate(&error, doing))?;
-    let params = json!({ "selector": ":root", "boxes": boxes });
-    let answer: Answer = wire::ask(&frame, "ariaSnapshot", params, READ_TIMEOUT)
-        .await
-        .map_err(|error| wire::translate(&error, doing))?;
-    Ok(aria::read(&answer.snapshot))
-}
-
-/// The same of a plain page, whose root is nothing but the box around its body: at a fraction of the
-/// cost, because Playwright reads a body in one call, and needs several for what a selector names.
-pub(crate) async fn read_plain_aria(page: &Page, root: Rect) -> Result<Aria, DriverError> {
-    let doing = "read the page";
-    let frame = wire::frame_of(page)
-        .await
-        .map_err(|error| wire::translate(&error, doing))?;
-    let answer: Answer = wire::ask(
-        &frame,
-        "ariaSnapshot",
-        json!({ "boxes": true }),
-        READ_TIMEOUT,
-    )
-    .await
-    .map_err(|error| wire::translate(&error, doing))?;
-    match aria::in_document(&answer.snapshot, root) {
-        Some(whole) => Ok(aria::read(&whole)),
-        None => read_aria(page, true).await,
+/// Resolves once a page without frames has one.
+async fn frames_come(frame: &Frame) {
+    while frame.child_frames().is_empty() {
+        tokio::time::sleep(FRAME_POLL).await;
     }
 }
 
+/// What a reference names, with a note when that is the place in the list.
 async fn resolve(
     session: &Session,
     reference: Reference,
     limit: Duration,
-) -> Result<Candidate, DriverError> {
+) -> Result<(Candidate, Option<String>), DriverError> {
     match reference {
-        Reference::Selector(candidate) => Ok(candidate),
-        Reference::ListedElement(name) => listed(session, &name, limit).await,
-        Reference::OneOf(tries) => one_of(session, tries, limit).await,
+        Reference::Selector(candidate) => Ok((candidate, None)),
+        Reference::OneOf(tries) => Ok((one_of(session, tries, limit).await?, None)),
+        Reference::ListedElement(number) if session.has_given_numbers() => {
+            Ok((numbered(session, number).await?, None))
+        }
+        Reference::ListedElement(number) => {
+            let candidate = listed(session, number, limit).await?;
+            let note = format!(
+                "{}: by its place, for no snapshot of this session gave it",
+                candidate.by
+            );
+            Ok((candidate, Some(note)))
+        }
     }
 }
 
-/// An entry of the compact list, by its number in a fresh one, once there are so many.
-async fn listed(session: &Session, name: &str, limit: Duration) -> Result<Candidate, DriverError> {
+/// The element that a snapshot of this session gave a number to, and no other.
+async fn numbered(session: &Session, number: u32) -> Result<Candidate, DriverError> {
+    let found = reading::numbered(&session.page()?, number, &session.numbers).await?;
+    let now = |found: &Whereabouts| match (&found.is, found.number) {
+        (Some(is), Some(number)) => Some(format!("{is} [e{number}]")),
+        _ => None,
+    };
+    let what = match found {
+        Numbered::Same(selector, was) => {
+            return Ok(Candidate {
+                selector,
+                by: format!("ref e{number}, {was}"),
+            });
+        }
+        Numbered::Changed(found) => {
+            let is = now(&found).unwrap_or_default();
+            format!("e{number} was {}, and that element is {is} now", found.was)
+        }
+        Numbered::Gone(found) => {
+            let instead = now(&found).map(|is| format!("; there is another {is}"));
+            let instead = instead.unwrap_or_default();
+            format!("e{number} was {}, which is gone{instead}", found.was)
+        }
+        Numbered::Unknown => {
+            format!("e{number} is of no page that is open; look at this one first, by a snapshot")
+        }
+    };
+    Err(DriverError::unmet(what))
+}
+
+/// An entry of the compact list, by its number in a fresh one, once there are so many. Frames do not
+/// count: they did not when such numbers were recorded.
+async fn listed(session: &Session, number: u32, limit: Duration) -> Result<Candidate, DriverError> {
     let end = Instant::now() + limit;
+    let nth = usize::try_from(number).unwrap_or(usize::MAX).checked_sub(1);
     loop {
         let page = session.page()?;
-        let aria = read_aria(&page, false).await?;
-        let entry = aria.refs.iter().find(|entry| entry.shown.name == name);
+        let aria = reading::read(&page, Wanted::default()).await?.aria;
+        let mut on_page = aria.refs.iter().filter(|entry| entry.is_on_page);
+        let entry = nth.and_then(|nth| on_page.nth(nth));
         let found = entry.and_then(|entry| Some((entry, aria.candidate(entry.node)?)));
         if let Some((entry, found)) = found {
             return Ok(Candidate {
-                by: format!("ref {name}, {}", entry.descriptor),
+                by: format!("ref e{number}, {}", entry.descriptor),
                 ..found
             });
         }
@@ -273,8 +325,8 @@ async fn listed(session: &Session, name: &str, limit: Duration) -> Result<Candid
         if left.is_zero() {
             return Err(DriverError::Unmet {
                 what: format!(
-                    "the page has no element {name}: its list ends at e{}",
-                    aria.refs.len()
+                    "the page has no element e{number}: its list ends at e{}",
+                    aria.refs.iter().filter(|entry| entry.is_on_page).count()
                 ),
                 log: aria.list.lines().take(40).map(str::to_owned).collect(),
             });
@@ -297,11 +349,12 @@ async fn one_of(
             .unwrap_or_default(),
         by: tries.last().map(|last| last.by.clone()).unwrap_or_default(),
     };
-    let Some((frame, _)) = await_match(session, &union, limit).await? else {
+    let Some(found) = await_match(session, &union, Frames::All, limit).await? else {
         return Err(absent(session, &union.by, None, limit).await);
     };
     for candidate in &tries {
-        if matches!(wire::count(&frame, &candidate.selector).await, Ok(1..)) {
+        let there = found.place.selector(&candidate.selector);
+        if matches!(wire::count(&found.frame, &there).await, Ok(1..)) {
             return Ok(candidate.clone());
         }
     }
@@ -319,12 +372,12 @@ pub(crate) async fn absent(
     let mut log = vec![format!("waited {:.1} s", waited.as_secs_f64())];
     if let Ok(page) = session.page() {
         log.push(format!("page {}", page.url()));
-        if let Ok(aria) = read_aria(&page, false).await {
-            log.extend(similar(&aria.list, by));
+        if let Ok(reading) = reading::read(&page, Wanted::default()).await {
+            log.extend(similar(&reading.aria.list, by));
         }
     }
     let why = match selector {
-        Some(selector) => hidden::why(session, selector).await,
+        Some(selector) => why_unseen(session, selector).await,
         None => None,
     };
     DriverError::Unmet {
@@ -334,6 +387,12 @@ pub(crate) async fn absent(
         },
         log,
     }
+}
+
+/// Why what `selector` matches cannot be seen; `None` when it matches nothing, or what can be seen.
+/// Roles are found whether assistive technology is told of them or not.
+pub(crate) async fn why_unseen(session: &Session, selector: &str) -> Option<String> {
+    reading::why_unseen(&session.page().ok()?, &locate::with_hidden(selector)).await
 }
 
 /// Lines of the page that share words with what was looked for.

@@ -23,7 +23,7 @@ pub(crate) enum Reference {
     /// Something that can be looked for at once.
     Selector(Candidate),
     /// A number of the compact list, `e4`.
-    ListedElement(String),
+    ListedElement(u32),
     /// A bare text: the first of these that matches anything.
     OneOf(Vec<Candidate>),
 }
@@ -135,7 +135,7 @@ pub(crate) fn reference(text: &str) -> Option<Reference> {
         return Some(Reference::OneOf(visible.collect()));
     }
     if let Some(number) = listed(text) {
-        return Some(Reference::ListedElement(number.to_owned()));
+        return Some(Reference::ListedElement(number));
     }
     // A whole line of the compact list: what it says of the element outlives its number.
     let line = text
@@ -279,13 +279,29 @@ pub(crate) fn nth_of(candidate: Candidate, nth: u32) -> Candidate {
     }
 }
 
-fn listed(text: &str) -> Option<&str> {
+/// The same, with what assistive technology is not told of.
+pub(crate) fn with_hidden(selector: &str) -> String {
+    const ROLE: &str = "internal:role=";
+    let Some(role) = selector.strip_prefix(ROLE) else {
+        return selector.to_owned();
+    };
+    let end = role
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(role.len());
+    let (role, rest) = role.split_at(end);
+    format!("{ROLE}{role}[include-hidden=true]{rest}")
+}
+
+fn listed(text: &str) -> Option<u32> {
     let bare = text
         .strip_prefix('[')
         .and_then(|text| text.strip_suffix(']'))
         .unwrap_or(text);
     let digits = bare.strip_prefix('e')?;
-    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(bare)
+    digits
+        .bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| digits.parse().ok())?
 }
 
 /// Recorded names are literals: bare, in `\Q..\E`, or between `^` and `$`. What is still a regular
@@ -398,12 +414,18 @@ mod tests {
     }
 
     #[test]
-    fn references_are_told_apart() {
+    fn only_roles_are_found_more_widely() {
         assert_eq!(
-            reference("[e12]"),
-            Some(Reference::ListedElement("e12".into()))
+            with_hidden("internal:role=button[name=\"Buy\"s] >> nth=0"),
+            "internal:role=button[include-hidden=true][name=\"Buy\"s] >> nth=0"
         );
-        assert_eq!(reference("e4"), Some(Reference::ListedElement("e4".into())));
+        assert_eq!(with_hidden("css=#a"), "css=#a");
+    }
+
+    #[test]
+    fn references_are_told_apart() {
+        assert_eq!(reference("[e12]"), Some(Reference::ListedElement(12)));
+        assert_eq!(reference("e4"), Some(Reference::ListedElement(4)));
         assert_eq!(reference("  "), None);
         for line in [
             "[e4] textbox \"Email\": me@x",

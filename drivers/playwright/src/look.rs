@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::find::is_navigating;
 use crate::locate;
 use crate::read;
+use crate::reading::{self, Frames};
 use crate::session::Session;
 use crate::shown::{SHOWN_POLL, ShownText};
 use crate::wire;
@@ -66,22 +67,29 @@ async fn by_id(
     let end = Instant::now() + limit;
     let mut has_lost_tab = false;
     let mut tabs = session.tabs.watch();
-    loop {
+    'look: loop {
         tabs.mark_unchanged();
         let page = session.page()?;
-        let elements = page.locator(&selector);
-        let seen: serde_json::Value = match elements.evaluate_all(READ, Some(&arguments)).await {
-            Ok(seen) => seen,
-            // A page that is navigating shows nothing.
-            Err(error) if is_navigating(&error) => json!({ "count": 0, "text": null }),
-            // Another tab takes over, or none is left, which `page()` reports.
-            Err(error) if wire::is_closed(&error) && !has_lost_tab => {
-                has_lost_tab = true;
-                let _ = tokio::time::timeout(SHOWN_POLL, tabs.changed()).await;
-                continue;
+        let mut seen = json!({ "count": 0, "text": null });
+        for place in reading::places(&page, Frames::Shown).await {
+            let elements = page.locator(place.selector(&selector));
+            seen = match elements.evaluate_all(READ, Some(&arguments)).await {
+                Ok(seen) => seen,
+                // A page that is navigating shows nothing.
+                Err(error) if is_navigating(&error) => continue,
+                Err(_) if !place.is_page() => continue,
+                // Another tab takes over, or none is left, which `page()` reports.
+                Err(error) if wire::is_closed(&error) && !has_lost_tab => {
+                    has_lost_tab = true;
+                    let _ = tokio::time::timeout(SHOWN_POLL, tabs.changed()).await;
+                    continue 'look;
+                }
+                Err(error) => return Err(wire::translate(&error, "read the page")),
+            };
+            if seen["count"] != 0 {
+                break;
             }
-            Err(error) => return Err(wire::translate(&error, "read the page")),
-        };
+        }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() || seen["count"] != 0 {
             return Ok(Observation::Json(seen));

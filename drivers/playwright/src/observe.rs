@@ -6,31 +6,26 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    CommandContext, Defect, DriverError, Observation, ObserveOptions, Observed, Rect, Screenshot,
-    Size,
+    CommandContext, DriverError, Observation, ObserveOptions, Observed, Screenshot, Size,
 };
 use playwright_rs::Error;
 use playwright_rs::protocol::Page;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::aria::Aria;
-use crate::find::{self, is_navigating};
+use crate::find::is_navigating;
 use crate::read::{self, Animations};
+use crate::reading::{self, Frames, Reading, Wanted};
 use crate::session::Session;
 use crate::wire;
 
-/// Waits until the page is still and reads its layout then: one call, because each costs.
-const LOOK: &str = concat!(
-    "({ masks, quiet, limit }) => (",
-    include_str!("page/still.js"),
-    ")({ quiet, limit }).then(rest => ({ rest, layout: (",
-    include_str!("page/look.js"),
-    ")(masks) }))"
-);
+/// Waits until a document is still.
+const STILL: &str = include_str!("page/still.js");
 
 /// Without a change for this long, a page is still: longer than three frames.
 const QUIET_MS: f64 = 60.0;
+/// How long a frame may take to say that its time is up.
+const FRAME_GRACE: Duration = Duration::from_millis(250);
 /// How long is waited for a document, when the page is between two.
 const NAVIGATION_POLL: Duration = Duration::from_millis(20);
 
@@ -46,30 +41,15 @@ struct Rest {
     settled: f64,
 }
 
-/// What the page tells of its layout.
-#[derive(Debug, Deserialize)]
-struct Layout {
-    title: String,
-    location: String,
-    /// Where the root lies, when it is nothing but the box around the body.
-    root: Option<Rect>,
-    width: f64,
-    height: f64,
-    masked: Vec<Option<Vec<Rect>>>,
-    defects: Vec<Defect>,
-}
-
-/// What the page tells once it is still, or has had its time.
-#[derive(Debug, Deserialize)]
-struct Look {
-    rest: Rest,
-    layout: Layout,
-}
-
-/// What Playwright reads of it.
-struct Reading {
-    aria: Aria,
-    picture: Option<Screenshot>,
+impl Rest {
+    const fn and(self, inner: Self) -> Self {
+        Self {
+            still: self.still && inner.still,
+            moved: self.moved || inner.moved,
+            animated: self.animated || inner.animated,
+            settled: self.settled.max(inner.settled),
+        }
+    }
 }
 
 pub(crate) async fn observe(
@@ -84,8 +64,8 @@ pub(crate) async fn observe(
         let left = end.saturating_duration_since(Instant::now());
         let is_last = left.is_zero();
         let watched_from = begun.elapsed();
-        let look = match look(&page, options, left).await {
-            Ok(look) => look,
+        let rest = match rest(&page, left).await {
+            Ok(rest) => rest,
             // Between two documents, or on a tab that another takes over from.
             Err(error) if !is_last && has_gone(session, &error) => {
                 tokio::time::sleep(NAVIGATION_POLL).await;
@@ -94,25 +74,33 @@ pub(crate) async fn observe(
             Err(error) => return Err(wire::translate(&error, "look at the page")),
         };
         // What is animated for ever is shown at its start, what still moves at its end.
-        let animations = if look.rest.animated {
+        let animations = if rest.animated {
             Animations::Disabled
         } else {
             Animations::Running
         };
-        let reading = read_page(
-            session,
-            &page,
-            &look.layout,
-            options.picture,
-            animations,
-            ctx,
-        );
-        match reading.await {
-            // Left meanwhile: the tree is of another document than the layout.
-            Ok(_) if !is_last && page.url() != look.layout.location => {}
+        let wanted = Wanted {
+            boxes: true,
+            masks: Some(&options.masks),
+            ..Wanted::default()
+        };
+        let picture = async {
+            if !options.picture {
+                return None;
+            }
+            // A page that cannot be painted can still be read.
+            match read::screenshot(session, animations, ctx).await {
+                Ok(Observation::Screenshot(picture)) => Some(picture),
+                _ => None,
+            }
+        };
+        let (reading, picture) = tokio::join!(reading::read(&page, wanted), picture);
+        match reading {
+            // Left meanwhile: the tree is of another document than the picture.
+            Ok(reading) if !is_last && page.url() != reading.location => {}
             Ok(reading) => {
-                let settled = settled(watched_from, &look.rest);
-                return Ok(answer(&page, reading, look, settled));
+                let settled = settled(watched_from, &rest);
+                return Ok(answer(&page, reading, picture, &rest, settled));
             }
             Err(error) if is_last => return Err(error),
             Err(_) => {
@@ -132,64 +120,47 @@ fn settled(watched_from: Duration, rest: &Rest) -> Duration {
     }
 }
 
-fn answer(page: &Page, reading: Reading, look: Look, settled: Duration) -> Observation {
-    let Reading { aria, picture } = reading;
-    let Look { rest, layout } = look;
-    let title = Some(layout.title).filter(|title| !title.is_empty());
-    let screen = Size::new(layout.width, layout.height);
+fn answer(
+    page: &Page,
+    reading: Reading,
+    picture: Option<Screenshot>,
+    rest: &Rest,
+    settled: Duration,
+) -> Observation {
+    let (width, height) = reading.screen;
+    let screen = Size::new(width, height);
     Observation::Observed(Box::new(Observed {
-        snapshot: read::shown(page, aria, title, screen),
+        snapshot: read::shown(page, reading.aria, reading.title, screen),
         picture,
-        masked: layout.masked,
-        defects: layout.defects,
+        masked: reading.masked,
+        defects: reading.defects,
+        hidden: reading.hidden,
         settled,
         is_still: rest.still,
-        hidden: Vec::new(),
     }))
 }
 
-async fn look(
-    page: &Page,
-    options: &ObserveOptions,
-    limit: Duration,
-) -> std::result::Result<Look, Error> {
-    let arguments = json!({
-        "masks": options.masks,
-        "quiet": QUIET_MS,
-        "limit": limit.as_secs_f64() * 1e3,
-    });
-    page.evaluate(LOOK, Some(&arguments)).await
-}
-
-async fn read_page(
-    session: &Session,
-    page: &Page,
-    layout: &Layout,
-    has_picture: bool,
-    animations: Animations,
-    ctx: &CommandContext,
-) -> Result<Reading> {
-    let picture = async {
-        if !has_picture {
-            return None;
+/// Waits until the page is still, and then what is in its frames.
+async fn rest(page: &Page, limit: Duration) -> std::result::Result<Rest, Error> {
+    let end = Instant::now() + limit;
+    let arguments =
+        |limit: Duration| json!({ "quiet": QUIET_MS, "limit": limit.as_secs_f64() * 1e3 });
+    let mut rest: Rest = page.evaluate(STILL, Some(&arguments(limit))).await?;
+    for place in reading::places(page, Frames::Shown)
+        .await
+        .into_iter()
+        .skip(1)
+    {
+        let left = end.saturating_duration_since(Instant::now());
+        let root = page.locator(place.selector("css=:root"));
+        let script = format!("(_, asked) => ({STILL})(asked)");
+        let asked = root.evaluate(&script, Some(arguments(left)));
+        // A frame that does not answer in time is told as one that cannot be read.
+        if let Ok(Ok(inner)) = tokio::time::timeout(left + FRAME_GRACE, asked).await {
+            rest = rest.and(inner);
         }
-        // A page that cannot be painted can still be read.
-        match read::screenshot(session, animations, ctx).await {
-            Ok(Observation::Screenshot(picture)) => Some(picture),
-            _ => None,
-        }
-    };
-    let aria = async {
-        match layout.root {
-            Some(root) => find::read_plain_aria(page, root).await,
-            None => find::read_aria(page, true).await,
-        }
-    };
-    let (aria, picture) = tokio::join!(aria, picture);
-    Ok(Reading {
-        aria: aria?,
-        picture,
-    })
+    }
+    Ok(rest)
 }
 
 /// Whether the document is gone, and another takes its place.

@@ -12,7 +12,8 @@ use playwright_rs::server::channel_owner::ChannelOwner;
 use serde_json::{Value, json};
 
 use crate::aria::Aria;
-use crate::find;
+use crate::find::FRAME_POLL;
+use crate::reading::{self, Wanted};
 use crate::session::Session;
 use crate::wire;
 
@@ -26,17 +27,21 @@ const LEFT_PAGES: u32 = 4;
 type Result<T> = std::result::Result<T, DriverError>;
 
 pub(crate) async fn snapshot(session: &Session, detail: SnapshotDetail) -> Result<Observation> {
+    let wanted = Wanted {
+        boxes: detail.bounds,
+        css: detail.css_selectors,
+        numbers: Some(&session.numbers),
+        masks: None,
+    };
     let page = session.page()?;
-    let mut aria = find::read_aria(&page, detail.bounds).await?;
-    if detail.css_selectors {
-        aria.list = with_css(&page, &aria).await?;
-    }
-    Ok(show(&page, aria).await)
-}
-
-async fn show(page: &Page, aria: Aria) -> Observation {
-    let title = page.title().await.ok().filter(|title| !title.is_empty());
-    Observation::Snapshot(Box::new(shown(page, aria, title, screen(page))))
+    let reading = reading::read(&page, wanted).await?;
+    let screen = screen(&page);
+    Ok(Observation::Snapshot(Box::new(shown(
+        &page,
+        reading.aria,
+        reading.title,
+        screen,
+    ))))
 }
 
 /// What a page was read to show.
@@ -50,43 +55,6 @@ pub(crate) fn shown(page: &Page, aria: Aria, title: Option<String>, screen: Size
         title,
         screen,
     }
-}
-
-/// The list with a CSS path behind each numbered element; as many as a reader takes in.
-async fn with_css(page: &Page, aria: &Aria) -> Result<String> {
-    const MOST: usize = 200;
-    const PATH: &str = "element => {
-      const parts = [];
-      for (let e = element; e && e.nodeType === 1; e = e.parentElement) {
-        if (e.id) { parts.unshift('#' + CSS.escape(e.id)); break; }
-        const alike = e.parentElement ? [...e.parentElement.children].filter(o => o.tagName === e.tagName) : [e];
-        const nth = alike.length > 1 ? `:nth-of-type(${alike.indexOf(e) + 1})` : '';
-        parts.unshift(e.tagName.toLowerCase() + nth);
-      }
-      return parts.join(' > ');
-    }";
-    let mut paths = std::collections::HashMap::new();
-    for listed in aria.refs.iter().take(MOST) {
-        let Some(found) = aria.candidate(listed.node) else {
-            continue;
-        };
-        let path = page
-            .locator(found.selector)
-            .evaluate::<String, ()>(PATH, None)
-            .await;
-        // An element that is gone by now is listed without a path.
-        if let Ok(path) = path {
-            paths.insert(format!("[{}]", listed.shown.name), path);
-        }
-    }
-    let lines = aria.list.lines().map(|line| {
-        let name = line.trim_start().split(' ').next().unwrap_or_default();
-        match paths.get(name) {
-            Some(path) => format!("{line}  css={path}"),
-            None => line.to_owned(),
-        }
-    });
-    Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// Whether animations go on while a picture is taken.
@@ -178,15 +146,22 @@ pub(crate) async fn await_change(
     let end = Instant::now() + limit;
     loop {
         let page = session.page()?;
-        let aria = find::read_aria(&page, false).await?;
+        let aria = reading::read(&page, Wanted::default()).await?.aria;
         if ScreenMark::of(&aria.tree) != since {
-            return Ok(show(&page, aria).await);
+            return snapshot(session, SnapshotDetail::default()).await;
         }
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(Observation::Unchanged);
         }
-        await_mutation(&page, left).await;
+        // What goes on in frames is not told of.
+        let has_frames = reading::has_frames(&page).await;
+        let limit = if has_frames {
+            left.min(FRAME_POLL)
+        } else {
+            left
+        };
+        await_mutation(&page, limit).await;
     }
 }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::DriverError;
 use packtrain_drivers::selector::{CompiledSelector, NodeSelector, resolve};
 
-use crate::find;
 use crate::locate::Candidate;
 use crate::read;
+use crate::reading::{self, Wanted};
 use crate::session::Session;
 
 /// Whether a selector needs more than its own block.
@@ -33,7 +33,11 @@ pub(crate) async fn await_related(
     let end = Instant::now() + limit;
     loop {
         let page = session.page()?;
-        let aria = find::read_aria(&page, true).await?;
+        let wanted = Wanted {
+            boxes: true,
+            ..Wanted::default()
+        };
+        let aria = reading::read(&page, wanted).await?.aria;
         let resolution = resolve(&aria.tree, &compiled);
         if let Some(found) = resolution.first()
             && let Some(mut candidate) = aria.candidate(found)

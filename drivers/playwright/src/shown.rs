@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::find::is_navigating;
 use crate::locate;
 use crate::read;
+use crate::reading::{self, Frames};
 use crate::session::Session;
 use crate::wire;
 
@@ -66,12 +67,15 @@ impl ShownText<'_> {
         let end = Instant::now() + limit;
         loop {
             let page = session.page()?;
-            let elements = page.locator(selector);
-            match elements.evaluate_all(COUNT, Some(&arguments)).await {
-                Ok(0) => {}
-                Ok(count) => return Ok(count),
-                Err(error) if is_navigating(&error) || wire::is_closed(&error) => {}
-                Err(error) => return Err(wire::translate(&error, "read the page")),
+            for place in reading::places(&page, Frames::Shown).await {
+                let elements = page.locator(place.selector(selector));
+                match elements.evaluate_all(COUNT, Some(&arguments)).await {
+                    Ok(0) => {}
+                    Ok(count) => return Ok(count),
+                    Err(error) if is_navigating(&error) || wire::is_closed(&error) => {}
+                    Err(_) if !place.is_page() => {}
+                    Err(error) => return Err(wire::translate(&error, "read the page")),
+                }
             }
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {

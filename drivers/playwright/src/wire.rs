@@ -170,6 +170,14 @@ pub(crate) fn is_closed(error: &Error) -> bool {
     }
 }
 
+/// What went wrong, in a few words for readers of the page.
+pub(crate) fn reason(error: &Error) -> String {
+    match error {
+        Error::Timeout(_) => "it does not answer".to_owned(),
+        error => message(error),
+    }
+}
+
 /// What Playwright says itself. What follows quotes the page, which may say anything.
 fn message(error: &Error) -> String {
     split_log(&error.to_string()).0

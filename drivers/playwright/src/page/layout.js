@@ -1,11 +1,9 @@
-// All that is read of a still page besides its tree: title and size, where what is masked lies, and
-// what is wrong with the layout.
+// What is wrong with the layout of a still page.
 //
 // A rule holds for all of it: what is not visible is not looked at, and what a person can scroll to is
 // no defect.
-masks => {
+({ elements, told, parentOf }) => {
   const SLACK = 1;
-  const MOST = 4000;
   const MOST_ACTIONABLE = 400;
   const MOST_TOLD = 20;
   const ACTIONABLE = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=link], ' +
@@ -21,22 +19,11 @@ masks => {
     if (!style) styles.set(element, style = getComputedStyle(element));
     return style;
   };
-  const parentOf = element => element.assignedSlot ?? element.parentElement ?? element.getRootNode().host ?? null;
   const rect = ({ left, top, right, bottom }) => ({ left, top, right, bottom });
   const meet = (a, b) => {
     const both = { left: Math.max(a.left, b.left), top: Math.max(a.top, b.top), right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom) };
     return both.right > both.left && both.bottom > both.top ? both : null;
   };
-  const all = [];
-  const collect = from => {
-    for (const element of from.querySelectorAll('*')) {
-      if (all.length === MOST) return;
-      all.push(element);
-      if (element.shadowRoot) collect(element.shadowRoot);
-    }
-  };
-  if (document.body) collect(document.body);
-
   const faint = new Map();
   const isFaint = element => {
     if (!element) return false;
@@ -46,24 +33,6 @@ masks => {
   };
   const isShown = element => element.checkVisibility({ visibilityProperty: true }) && !isFaint(element);
   const isActionable = element => element.matches(ACTIONABLE);
-  const nameOf = element => {
-    const of = ids => ids.split(/\s+/).map(id => document.getElementById(id)?.textContent ?? '').join(' ');
-    const labelledby = element.getAttribute('aria-labelledby');
-    const name = (labelledby && of(labelledby)) || element.getAttribute('aria-label') || element.labels?.[0]?.textContent ||
-      element.alt || element.innerText || element.getAttribute('placeholder') || element.getAttribute('title') || '';
-    const text = name.replace(/\s+/g, ' ').trim();
-    return text.length > 80 ? `${text.slice(0, 79)}…` : text;
-  };
-  const ROLES = { a: 'link', button: 'button', select: 'combobox', textarea: 'textbox', img: 'img', p: 'paragraph', li: 'listitem', td: 'cell',
-    th: 'columnheader', summary: 'button', dialog: 'dialog', nav: 'navigation', header: 'banner', main: 'main', output: 'status' };
-  const TYPES = { checkbox: 'checkbox', radio: 'radio', button: 'button', submit: 'button', reset: 'button', range: 'slider', number: 'spinbutton', search: 'searchbox' };
-  const told = element => {
-    const tag = element.localName;
-    const role = element.getAttribute('role') ?? (tag === 'input' ? TYPES[element.type] ?? 'textbox' : /^h[1-6]$/.test(tag) ? 'heading' : ROLES[tag] ?? 'text');
-    const name = nameOf(element);
-    return name ? `${role} ${JSON.stringify(name)}` : role;
-  };
-
   // Text that an element holds itself.
   const textOf = element => {
     const rects = [];
@@ -145,7 +114,7 @@ masks => {
 
   const union = rects => rects.reduce((a, b) => ({ left: Math.min(a.left, b.left), top: Math.min(a.top, b.top), right: Math.max(a.right, b.right), bottom: Math.max(a.bottom, b.bottom) }));
   const actionables = [];
-  for (const element of all) {
+  for (const element of elements) {
     if (element.closest('svg') || /^(script|style|option|optgroup|noscript|template|br)$/.test(element.localName)) continue;
     const acts = isActionable(element);
     const hasText = [...element.childNodes].some(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
@@ -237,21 +206,5 @@ masks => {
     tell('covered', element, box, undefined, hit);
   }
 
-  const masked = masks.map(selector => {
-    let found;
-    try { found = [...document.querySelectorAll(selector)]; } catch { return null; }
-    const rects = found.flatMap(element => [...element.getClientRects()].map(rect)).filter(box => box.right > box.left && box.bottom > box.top);
-    return found.length ? rects : null;
-  });
-  // Whether the root is nothing but the box around the body.
-  const html = document.documentElement;
-  const bare = element => ![...element.attributes].some(({ name }) => /^(role|hidden|inert|aria-.*)$/.test(name)) &&
-    !/^(none|contents)$/.test(getComputedStyle(element).display);
-  const isPlain = document.body?.localName === 'body' && document.body.parentElement === html && html.localName === 'html' && bare(html) &&
-    bare(document.body) && [...html.childNodes].every(node => node === document.body || node === document.head || !node.textContent.trim() && node.nodeType !== Node.ELEMENT_NODE) &&
-    ['::before', '::after'].every(part => /^(none|normal)$/.test(getComputedStyle(html, part).content));
-  const outer = html.getBoundingClientRect();
-  const [x, y] = [Math.round(outer.x), Math.round(outer.y)];
-  const whole = isPlain ? { left: x, top: y, right: x + Math.round(outer.width), bottom: y + Math.round(outer.height) } : null;
-  return { title: document.title, location: location.href, root: whole, width: innerWidth, height: innerHeight, masked, defects };
+  return defects;
 }

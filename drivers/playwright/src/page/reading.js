@@ -1,0 +1,339 @@
+// @ts-check
+/// <reference path="./reading.d.ts" />
+// What is on a page, told to whoever asks: a selector engine that lives in Playwright's own world of a
+// document, where the page's scripts reach neither it nor what it uses. Roles, names and states are those
+// of Playwright's ARIA snapshot, whose code is taken as it stands there.
+//
+// A selector engine answers with elements. What is no element is the text of one that is in no document.
+/** @param {Layout} layout */
+layout => {
+  const MOST_ROWS = 20_000;
+  const MOST_NUMBERS = 20_000;
+  const MOST_HIDDEN = 200;
+  const MOST_LOOKED_AT = 4_000;
+  const LONGEST_NAME = 900;
+  const LONGEST_HIDDEN = 200;
+  const TOLD_WHEN_HIDDEN = 'a[href], button, input:not([type=hidden]), select, textarea, summary, h1, h2, h3, h4, h5, h6, img, [role]';
+  /** Always listed. */
+  const INTERACTIVE = new Set(['button', 'link', 'textbox', 'combobox', 'searchbox', 'checkbox', 'radio', 'switch', 'tab', 'menuitem',
+    'option', 'slider', 'spinbutton']);
+  const UNLISTED = new Set(['text', 'document', 'generic', 'none', 'presentation', 'iframe']);
+
+  // Playwright makes its script and, within that, its engines. A moment later it sets this of itself.
+  /** @type {Injected} */
+  let injected;
+  const SET_LAST = '_stableRafCount';
+  Object.defineProperty(Object.prototype, SET_LAST, { configurable: true, set(value) {
+    Reflect.deleteProperty(Object.prototype, SET_LAST);
+    Object.defineProperty(this, SET_LAST, { value, configurable: true, enumerable: true, writable: true });
+    injected = this;
+  } });
+
+  /** @type {(node: AriaNode) => Element | undefined} */
+  const elementOf = node => /** @type {any} */ (node)[/** @type {symbol} */ (Object.getOwnPropertySymbols(node).find(key => key.description === 'element'))];
+  /** @type {(element: Element) => Element | null} */
+  const parentOf = element => element.assignedSlot ?? element.parentElement ?? /** @type {Partial<ShadowRoot>} */ (element.getRootNode()).host ?? null;
+  /** @type {(element: Element) => string} */
+  const roleOf = element => injected.utils.getAriaRole(element) ?? '';
+  /** @type {(element: Element, hidden?: boolean) => string} */
+  const nameOf = (element, hidden = false) => injected.utils.normalizeWhiteSpace(injected.utils.getElementAccessibleNameText(element, hidden) ?? '');
+  /** @type {(text: string, most: number) => string} */
+  const cut = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  /** What people call an element: its role and its name, or what it says. @type {(element: Element) => string} */
+  const told = element => {
+    const name = cut(nameOf(element) || injected.utils.normalizeWhiteSpace(/** @type {HTMLElement} */ (element).innerText ?? ''), 80);
+    const role = roleOf(element) || 'text';
+    return name ? `${role} ${JSON.stringify(name)}` : role;
+  };
+
+  // Numbers name elements as they were called when they were numbered.
+  let last = 0;
+  /** @type {Map<number, { element: WeakRef<Element>, role: string, name: string }>} */
+  const numbered = new Map();
+  /** @type {WeakMap<Element, number>} */
+  const numbers = new WeakMap();
+  /** @type {(element: Element, role: string, name: string, next: () => number) => number} */
+  const number = (element, role, name, next) => {
+    const known = numbers.get(element);
+    const was = known === undefined ? undefined : numbered.get(known);
+    if (known !== undefined && was?.role === role && was.name === name) return known;
+    const fresh = next();
+    numbers.set(element, fresh);
+    numbered.set(fresh, { element: new WeakRef(element), role, name });
+    if (numbered.size > MOST_NUMBERS) numbered.delete(/** @type {number} */ (numbered.keys().next().value));
+    return fresh;
+  };
+
+  // What the last reading read, for its rows to be found again: `#3.17`.
+  /** @type {{ serial: number, rows: { element: WeakRef<Element>, text?: string }[] }} */
+  let held = { serial: 0, rows: [] };
+  // Frames have names of their own, which hold as long as they do.
+  /** @type {WeakMap<Element, number>} */
+  const frames = new WeakMap();
+  /** @type {Map<number, WeakRef<Element>>} */
+  const framed = new Map();
+  /** @type {(element: Element) => number} */
+  const frame = element => {
+    const known = frames.get(element);
+    if (known) return known;
+    const fresh = framed.size + 1;
+    frames.set(element, fresh);
+    framed.set(fresh, new WeakRef(element));
+    return fresh;
+  };
+
+  /** @type {(node: AriaNode) => string[]} */
+  const states = node => {
+    const found = [];
+    for (const state of /** @type {const} */ (['checked', 'disabled', 'expanded', 'invalid', 'pressed', 'selected'])) {
+      const value = node[state];
+      if (value) found.push(value === true ? state : `${state}=${value}`);
+    }
+    return found;
+  };
+  /** The smallest element that holds a text. @type {(within: Element, text: string) => Element} */
+  const holder = (within, text) => {
+    const says = (/** @type {Node} */ node) => injected.utils.normalizeWhiteSpace(node.textContent ?? '').includes(text);
+    let found = within;
+    for (;;) {
+      const inner = [...found.children, ...found.shadowRoot?.children ?? []].find(says);
+      if (!inner) return found;
+      found = inner;
+    }
+  };
+  /** A CSS path of an element within its document or shadow tree. @type {(element: Element) => string} */
+  const pathOf = element => {
+    const parts = [];
+    for (let e = /** @type {Element | null} */ (element); e; e = e.parentElement) {
+      if (e.id) { parts.unshift(`#${CSS.escape(e.id)}`); break; }
+      const tag = e.tagName;
+      const alike = e.parentElement ? [...e.parentElement.children].filter(other => other.tagName === tag) : [e];
+      parts.unshift(tag.toLowerCase() + (alike.length > 1 ? `:nth-of-type(${alike.indexOf(e) + 1})` : ''));
+    }
+    return parts.join(' > ');
+  };
+  // A shadow tree that is closed shows to no script. Its host takes room, and shows nothing of its own.
+  /** @type {(element: Element) => boolean} */
+  const isClosed = element => element.localName.includes('-') && !element.shadowRoot && element.matches(':defined') &&
+    ![...element.children].some(child => child.getClientRects().length) && !element.textContent?.trim() &&
+    element.getClientRects().length > 0 && element.getBoundingClientRect().width > 0 && element.getBoundingClientRect().height > 0;
+
+  /** @type {(root: ParentNode, most: number) => Element[]} */
+  const all = (root, most) => {
+    /** @type {Element[]} */
+    const found = [];
+    const collect = (/** @type {ParentNode} */ from) => {
+      for (const element of from.querySelectorAll('*')) {
+        if (found.length === most) return;
+        found.push(element);
+        if (element.shadowRoot) collect(element.shadowRoot);
+      }
+    };
+    collect(root);
+    return found;
+  };
+
+  /** Why an element cannot be seen: what kind of reason, and in words that follow "but".
+   * @type {(element: Element) => [string, string] | null} */
+  const why = element => {
+    if (/^opt(ion|group)$/.test(element.localName)) return ['closed', 'in a closed menu'];
+    for (let e = /** @type {Element | null} */ (element); e; e = parentOf(e)) {
+      const above = parentOf(e);
+      if (above instanceof HTMLDetailsElement && !above.open && e.localName !== 'summary') return ['closed', 'in a closed menu'];
+      if (e instanceof HTMLDialogElement && !e.open) return ['closed', 'in a closed dialog'];
+      if (e instanceof HTMLElement && e.popover && !e.matches(':popover-open')) return ['closed', 'in a closed menu'];
+      if (/^(menu|listbox|tooltip)$/.test(e.getAttribute('role') ?? '') && getComputedStyle(e).display === 'none') return ['closed', 'in a closed menu'];
+    }
+    if (!element.checkVisibility()) return ['display', 'hidden by CSS'];
+    if (getComputedStyle(element).visibility !== 'visible') return ['visibility', 'hidden by CSS'];
+    const box = element.getBoundingClientRect();
+    if (box.width === 0 || box.height === 0) return ['size', 'without any size'];
+    for (let e = /** @type {Element | null} */ (element); e; e = parentOf(e)) if (e.getAttribute('aria-hidden') === 'true') return ['aria', 'hidden from assistive technology by aria-hidden'];
+    for (let e = parentOf(element); e && e !== document.body; e = parentOf(e)) {
+      const { overflowX, overflowY } = getComputedStyle(e);
+      const outer = e.getBoundingClientRect();
+      const beside = box.right <= outer.left || box.left >= outer.right;
+      const above = box.bottom <= outer.top || box.top >= outer.bottom;
+      if ((overflowX !== 'visible' && beside) || (overflowY !== 'visible' && above)) return ['clipped', 'scrolled out of sight'];
+    }
+    return null;
+  };
+  /** The control that opens what an element is in. @type {(element: Element) => Element | null} */
+  const opener = element => {
+    for (let e = /** @type {Element | null} */ (element); e; e = parentOf(e)) {
+      const above = parentOf(e);
+      if (above instanceof HTMLDetailsElement && !above.open) return above.querySelector(':scope > summary');
+      if (!e.id) continue;
+      const id = CSS.escape(e.id);
+      const root = /** @type {Document | ShadowRoot} */ (e.getRootNode());
+      const found = root.querySelector?.(`[aria-controls~="${id}"], [popovertarget="${id}"], [commandfor="${id}"], [aria-owns~="${id}"]`);
+      if (found && found !== e) return found;
+    }
+    return null;
+  };
+  /** What is in the document and cannot be seen. @type {(elements: Element[]) => Hidden[]} */
+  const hidden = elements => {
+    /** What ancestors leave of the page. @type {Map<Element | null, Box>} */
+    const windows = new Map([[null, { left: -Infinity, top: -Infinity, right: Infinity, bottom: Infinity }]]);
+    /** @type {(element: Element | null) => Box} */
+    const window = element => {
+      const known = windows.get(element);
+      if (known) return known;
+      const outer = window(parentOf(/** @type {Element} */ (element)));
+      const { overflowX, overflowY } = getComputedStyle(/** @type {Element} */ (element));
+      const box = element === document.body || (overflowX === 'visible' && overflowY === 'visible') ? null : element?.getBoundingClientRect();
+      const [x, y] = [box && overflowX !== 'visible' ? box : outer, box && overflowY !== 'visible' ? box : outer];
+      const left = { left: Math.max(outer.left, x.left), right: Math.min(outer.right, x.right), top: Math.max(outer.top, y.top), bottom: Math.min(outer.bottom, y.bottom) };
+      windows.set(element, left);
+      return left;
+    };
+    /** @type {(element: Element) => string | null} */
+    const reason = element => {
+      if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return why(element)?.[0] ?? 'opacity';
+      const box = element.getBoundingClientRect();
+      if (box.width === 0 || box.height === 0) return 'size';
+      const shows = window(parentOf(element));
+      return box.right <= shows.left || box.left >= shows.right || box.bottom <= shows.top || box.top >= shows.bottom ? 'clipped' : null;
+    };
+    /** @type {Hidden[]} */
+    const found = [];
+    for (const element of elements) {
+      if (found.length === MOST_HIDDEN) break;
+      if (!element.matches(TOLD_WHEN_HIDDEN)) continue;
+      const because = reason(element);
+      const role = because && roleOf(element);
+      if (!role || UNLISTED.has(role)) continue;
+      const name = cut(nameOf(element, true), LONGEST_HIDDEN);
+      if (!name) continue;
+      const by = opener(element);
+      found.push({ element: `${role} ${JSON.stringify(name)}`, why: because, ...by && { behind: told(by) } });
+    }
+    return found;
+  };
+
+  /** @param {Extract<Question, { do: 'read' }>} asked */
+  const read = asked => {
+    const tree = injected.utils.generateAriaTree(document.documentElement, { mode: 'default' });
+    /** @type {Row[]} */
+    const rows = [];
+    const keep = { serial: ++last, rows: /** @type {typeof held.rows} */ ([]) };
+    let next = asked.number ?? 0;
+    /** @type {(row: Row, element: Element, text?: string) => void} */
+    const add = (row, element, text) => {
+      rows.push(row);
+      keep.rows.push({ element: new WeakRef(element), text });
+    };
+    /** @type {(node: AriaNode | string, depth: number, within: Element) => void} */
+    const visit = (node, depth, within) => {
+      if (rows.length >= MOST_ROWS) return;
+      if (typeof node === 'string') {
+        if (node) add({ d: depth, role: 'text', name: node }, within, node);
+        return;
+      }
+      const element = elementOf(node) ?? within;
+      const name = node.name.length <= LONGEST_NAME ? node.name : '';
+      const [only] = node.children;
+      const inline = node.children.length === 1 && typeof only === 'string' && !node.props.url && !node.props.placeholder ? only : undefined;
+      /** @type {Row} */
+      const row = { d: depth, role: node.role };
+      if (name) row.name = name;
+      if (inline) row.text = inline;
+      if (node.level) row.level = node.level;
+      const is = states(node);
+      if (is.length) row.states = is;
+      if (asked.boxes) {
+        const { x, y, width, height } = element.getBoundingClientRect();
+        row.box = [x, y, width, height].map(Math.round);
+      }
+      if (node.role === 'iframe') row.f = frame(element);
+      const label = name || inline;
+      if (INTERACTIVE.has(node.role) || (label && !UNLISTED.has(node.role))) {
+        row.e = asked.number === undefined ? 0 : number(element, node.role, node.name, () => next++);
+        if (asked.css) row.css = pathOf(element);
+      }
+      add(row, element);
+      if (inline === undefined) for (const child of node.children) visit(child, depth + 1, element);
+    };
+    for (const node of tree.root.children) visit(node, 0, document.documentElement);
+    if (rows.length >= MOST_ROWS) rows.push({ d: 0, role: 'text', unread: 'more, cut' });
+    const elements = all(document.body ?? document.documentElement, MOST_LOOKED_AT);
+    for (const element of elements) {
+      if (isClosed(element)) rows.push({ d: 1, role: 'generic', name: element.localName, unread: 'a closed shadow tree' });
+    }
+    held = keep;
+    const masked = asked.masks?.map(selector => {
+      let found;
+      try { found = [...document.querySelectorAll(selector)]; } catch { return null; }
+      const rects = found.flatMap(element => [...element.getClientRects()]).filter(box => box.width > 0 && box.height > 0);
+      return found.length ? rects.map(({ left, top, right, bottom }) => ({ left, top, right, bottom })) : null;
+    });
+    return { serial: keep.serial, rows, next, title: document.title, location: location.href, width: innerWidth, height: innerHeight,
+      frames: rows.some(row => row.f) ? inner() : [],
+      ...asked.layout && { masked, hidden: hidden(elements), defects: layout({ elements, told, parentOf }) } };
+  };
+
+  /** The frames of this document: where each shows its own, and whether it can be seen at all. */
+  const inner = () => all(document, Infinity).filter(element => /^i?frame$/.test(element.localName)).map(element => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const style = getComputedStyle(element);
+    return { frame: frame(element), left: left + element.clientLeft + parseFloat(style.paddingLeft || '0'),
+      top: top + element.clientTop + parseFloat(style.paddingTop || '0'),
+      shown: width > 0 && height > 0 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) };
+  });
+
+  /** @type {(role: string, name: string) => Element[]} */
+  const called = (role, name) => all(document, Infinity).filter(element => roleOf(element) === role && element.checkVisibility() && nameOf(element) === name);
+  /** The element of a number, while it is called as it was then. @type {(number: number) => Element | undefined} */
+  const same = number => {
+    const was = numbered.get(number);
+    const element = was?.element.deref();
+    return element?.isConnected && roleOf(element) === was?.role && nameOf(element) === was.name ? element : undefined;
+  };
+  /** What became of the element of a number. What is there now gets a number, too.
+   * @param {Extract<Question, { do: 'who' }>} asked */
+  const who = asked => {
+    const was = numbered.get(asked.number);
+    if (!was) return { state: 'unknown' };
+    const words = (/** @type {string} */ role, /** @type {string} */ name) => name ? `${role} ${JSON.stringify(name)}` : role || 'no element of a role';
+    const answer = { was: words(was.role, was.name) };
+    if (same(asked.number)) return { state: 'same', ...answer };
+    let { next } = asked;
+    const now = (/** @type {Element} */ element) => {
+      const [role, name] = [roleOf(element), nameOf(element)];
+      return { is: words(role, name), number: number(element, role, name, () => next++), next };
+    };
+    const element = was.element.deref();
+    if (element?.isConnected) return { state: 'changed', ...answer, ...now(element) };
+    const [instead, more] = called(was.role, was.name);
+    return { state: 'gone', ...answer, ...(instead && !more ? now(instead) : {}) };
+  };
+
+  /** @type {(answer: unknown) => Element[]} */
+  const carried = answer => {
+    const carrier = document.createElement('data');
+    carrier.textContent = JSON.stringify(answer);
+    return [carrier];
+  };
+  return {
+    /** @type {(root: Node, asked: string) => Element[]} */
+    queryAll(root, asked) {
+      const [, kind, first, second] = /^([ef#])(\d+)(?:\.(\d+))?$/.exec(asked) ?? [];
+      const connected = (/** @type {Element | undefined} */ element) => element?.isConnected ? [element] : [];
+      if (kind === 'e') return connected(same(Number(first)));
+      if (kind === 'f') return connected(framed.get(Number(first))?.deref());
+      if (kind === '#') {
+        const row = Number(first) === held.serial ? held.rows[Number(second)] : undefined;
+        return connected(row?.element.deref()).map(element => row?.text ? holder(element, row.text) : element);
+      }
+      if (!injected) throw new Error('this Playwright is not the one that Packtrain knows; `packtrain doctor` says which it is');
+      /** @type {Question} */
+      const question = JSON.parse(asked);
+      switch (question.do) {
+        case 'read': return carried(read(question));
+        case 'frames': return carried(inner());
+        case 'who': return carried(who(question));
+        case 'why': return carried(root instanceof Element ? why(root)?.[1] ?? null : null);
+      }
+    },
+  };
+}

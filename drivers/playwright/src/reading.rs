@@ -1,0 +1,437 @@
+//! What is on a page, read by one script (`page/reading.js`) in every document that it shows, its
+//! frames among them.
+//!
+//! The script is a selector engine: its questions are selectors, `packtrain={"do":"read"}`, and so go
+//! wherever Playwright's selectors go, into frames of any origin.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use packtrain_drivers::{Defect, DriverError, Hidden, Rect};
+use playwright_rs::Error;
+use playwright_rs::protocol::{BrowserContext, Page};
+use playwright_rs::server::channel_owner::ChannelOwner;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::aria::Aria;
+use crate::wire;
+
+/// The engine's name in selectors.
+const ENGINE: &str = "packtrain";
+const SOURCE: &str = concat!(
+    "(",
+    include_str!("page/reading.js"),
+    ")(",
+    include_str!("page/layout.js"),
+    ")"
+);
+/// A reading of the page answers at once, or the page hangs.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// A frame that hangs takes nobody's time.
+const FRAME_TIMEOUT: Duration = Duration::from_secs(3);
+/// More documents are not read.
+const MAX_DOCUMENTS: usize = 100;
+
+/// A document of a tab: the page's own, or a frame's. It leads selectors there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Place(String);
+
+impl Place {
+    /// A selector that is looked for in this document.
+    pub(crate) fn selector(&self, inner: &str) -> String {
+        format!("{}{inner}", self.0)
+    }
+
+    pub(crate) const fn is_page(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn frame(&self, frame: u32) -> Self {
+        Self(format!(
+            "{}{ENGINE}=f{frame} >> internal:control=enter-frame >> ",
+            self.0
+        ))
+    }
+}
+
+/// Which frames count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// Whatever is there.
+    All,
+    /// Those that can be seen.
+    Shown,
+}
+
+/// A line of the tree, as the script tells it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(crate) struct Row {
+    #[serde(rename = "d")]
+    pub(crate) depth: usize,
+    pub(crate) role: String,
+    pub(crate) name: Option<String>,
+    pub(crate) text: Option<String>,
+    pub(crate) level: Option<u32>,
+    pub(crate) states: Vec<String>,
+    /// Left, top, width, height.
+    #[serde(rename = "box")]
+    pub(crate) area: Option<[f64; 4]>,
+    /// Its number in the list; 0 where it is listed and has none.
+    #[serde(rename = "e")]
+    pub(crate) number: Option<u32>,
+    #[serde(rename = "f")]
+    frame: Option<u32>,
+    pub(crate) css: Option<String>,
+    /// Why what it shows cannot be read.
+    pub(crate) unread: Option<String>,
+}
+
+/// Where a frame shows its document.
+#[derive(Debug, Clone, Copy, Deserialize)]
+struct Inner {
+    frame: u32,
+    left: f64,
+    top: f64,
+    shown: bool,
+}
+
+/// A document, as the script tells it.
+#[derive(Debug, Deserialize)]
+struct Document {
+    serial: u32,
+    rows: Vec<Row>,
+    next: u32,
+    title: String,
+    location: String,
+    width: f64,
+    height: f64,
+    frames: Vec<Inner>,
+    #[serde(default)]
+    masked: Vec<Option<Vec<Rect>>>,
+    #[serde(default)]
+    hidden: Vec<Hidden>,
+    #[serde(default)]
+    defects: Vec<Defect>,
+}
+
+/// What is read of a page.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) boxes: bool,
+    pub(crate) css: bool,
+    /// The next number for what is listed; without it nothing gets one.
+    pub(crate) numbers: Option<&'a AtomicU32>,
+    /// The layout, with where these CSS selectors match.
+    pub(crate) masks: Option<&'a [String]>,
+}
+
+/// A page that was read.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) aria: Aria,
+    pub(crate) title: Option<String>,
+    pub(crate) location: String,
+    /// Width and height of what is shown of it.
+    pub(crate) screen: (f64, f64),
+    pub(crate) masked: Vec<Option<Vec<Rect>>>,
+    pub(crate) hidden: Vec<Hidden>,
+    pub(crate) defects: Vec<Defect>,
+}
+
+/// What became of the element that a number was given to.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Whereabouts {
+    state: State,
+    /// What it was when it got its number: `button "Save"`.
+    #[serde(default)]
+    pub(crate) was: String,
+    /// What it is now, or, when it is gone, what is there in its stead.
+    #[serde(default)]
+    pub(crate) is: Option<String>,
+    /// The number of that.
+    #[serde(default)]
+    pub(crate) number: Option<u32>,
+    next: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Same,
+    Changed,
+    Gone,
+    Unknown,
+}
+
+/// Where a number leads.
+#[derive(Debug)]
+pub(crate) enum Numbered {
+    /// To this element alone, called as it was then: by this selector, and so called.
+    Same(String, String),
+    /// The element is called otherwise now.
+    Changed(Whereabouts),
+    /// It is no longer there.
+    Gone(Whereabouts),
+    /// No document knows of it any more.
+    Unknown,
+}
+
+/// Lets a context's documents answer.
+pub(crate) async fn install(context: &BrowserContext) -> Result<(), Error> {
+    let engine = json!({ "name": ENGINE, "source": SOURCE, "contentScript": true });
+    let params = json!({ "selectorEngine": engine });
+    let channel = context.channel();
+    channel
+        .send_no_result("registerSelectorEngine", params)
+        .await
+}
+
+/// Reads a page with its frames.
+pub(crate) async fn read(page: &Page, wanted: Wanted<'_>) -> Result<Reading, DriverError> {
+    let page_itself = document(page, &Place::default(), wanted, READ_TIMEOUT).await;
+    let mut first = page_itself.map_err(|error| wire::translate(&error, "read the page"))?;
+    let (width, height) = (first.width, first.height);
+    let mut reading = Reading {
+        title: Some(std::mem::take(&mut first.title)).filter(|title| !title.is_empty()),
+        location: std::mem::take(&mut first.location),
+        screen: (width, height),
+        masked: Vec::new(),
+        hidden: Vec::new(),
+        defects: Vec::new(),
+        aria: Aria::default(),
+    };
+    let mut lines = Lines::default();
+    Box::pin(lines.add(page, wanted, &mut reading, first, Spot::default())).await;
+    reading.hidden.truncate(Hidden::MAX);
+    reading.aria = Aria::of(lines.rows, lines.documents);
+    Ok(reading)
+}
+
+/// Where a document lies in its tab.
+#[derive(Debug, Clone, Default)]
+struct Spot {
+    place: Place,
+    depth: usize,
+    left: f64,
+    top: f64,
+}
+
+/// The lines of all documents that were read, each with its document and its line there.
+#[derive(Debug, Default)]
+struct Lines {
+    rows: Vec<(Row, usize, usize)>,
+    /// Where each is, and the serial number of its reading.
+    documents: Vec<(Place, u32)>,
+}
+
+impl Lines {
+    /// Adds a document, and below each frame what that shows.
+    async fn add(
+        &mut self,
+        page: &Page,
+        wanted: Wanted<'_>,
+        reading: &mut Reading,
+        document: Document,
+        spot: Spot,
+    ) {
+        let which = self.documents.len();
+        self.documents.push((spot.place.clone(), document.serial));
+        let moved = |area: &mut Rect| {
+            *area = Rect::new(
+                area.left + spot.left,
+                area.top + spot.top,
+                area.right + spot.left,
+                area.bottom + spot.top,
+            );
+        };
+        for (mask, mut found) in document.masked.into_iter().enumerate() {
+            found.iter_mut().flatten().for_each(moved);
+            match reading.masked.get_mut(mask) {
+                None => reading.masked.push(found),
+                Some(known) => {
+                    if let Some(found) = found {
+                        known.get_or_insert_default().extend(found);
+                    }
+                }
+            }
+        }
+        reading.hidden.extend(document.hidden);
+        for mut defect in document.defects {
+            defect.at.iter_mut().for_each(moved);
+            reading.defects.push(defect);
+        }
+        for (line, mut row) in document.rows.into_iter().enumerate() {
+            // A frame's document is the frame.
+            if which > 0 && row.depth == 0 && row.role == "document" {
+                continue;
+            }
+            row.depth += spot.depth;
+            if let Some([left, top, ..]) = &mut row.area {
+                *left += spot.left;
+                *top += spot.top;
+            }
+            let depth = row.depth;
+            let frame = row.frame;
+            self.rows.push((row, which, line));
+            let inner = document
+                .frames
+                .iter()
+                .find(|inner| frame == Some(inner.frame) && inner.shown);
+            let Some(inner) = inner else { continue };
+            let place = spot.place.frame(inner.frame);
+            let read = if self.documents.len() < MAX_DOCUMENTS {
+                self::document(page, &place, wanted, FRAME_TIMEOUT)
+                    .await
+                    .map_err(|error| wire::reason(&error))
+            } else {
+                Err(format!("{MAX_DOCUMENTS} documents are read at most"))
+            };
+            match read {
+                Ok(document) => {
+                    let spot = Spot {
+                        place,
+                        depth,
+                        left: spot.left + inner.left,
+                        top: spot.top + inner.top,
+                    };
+                    Box::pin(self.add(page, wanted, reading, document, spot)).await;
+                }
+                Err(why) => {
+                    if let Some((row, ..)) = self.rows.last_mut() {
+                        row.unread = Some(why);
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn document(
+    page: &Page,
+    place: &Place,
+    wanted: Wanted<'_>,
+    limit: Duration,
+) -> Result<Document, Error> {
+    let mut question = json!({ "do": "read", "boxes": wanted.boxes, "css": wanted.css });
+    if let Some(numbers) = wanted.numbers {
+        question["number"] = numbers.load(Ordering::Relaxed).into();
+    }
+    if let Some(masks) = wanted.masks {
+        question["masks"] = masks.into();
+        question["layout"] = true.into();
+    }
+    let document: Document = ask(page, place.selector(""), question, limit).await?;
+    if let Some(numbers) = wanted.numbers {
+        numbers.fetch_max(document.next, Ordering::Relaxed);
+    }
+    Ok(document)
+}
+
+/// Asks the script where `before` leads.
+async fn ask<T: DeserializeOwned>(
+    page: &Page,
+    before: String,
+    question: Value,
+    limit: Duration,
+) -> Result<T, Error> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(default)]
+        value: String,
+    }
+    let frame = wire::frame_of(page).await?;
+    let params = json!({ "selector": format!("{before}{ENGINE}={question}"), "strict": false });
+    let answer: Answer = wire::ask(&frame, "textContent", params, limit).await?;
+    Ok(serde_json::from_str(&answer.value)?)
+}
+
+/// Whether a tab shows anything in frames.
+pub(crate) async fn has_frames(page: &Page) -> bool {
+    let frame = wire::frame_of(page).await;
+    frame.is_ok_and(|frame| !frame.child_frames().is_empty())
+}
+
+/// The documents of a tab, the page's own first. A frame that does not answer is left out.
+pub(crate) async fn places(page: &Page, which: Frames) -> Vec<Place> {
+    let mut places = vec![Place::default()];
+    if !has_frames(page).await {
+        return places;
+    }
+    let mut at = 0;
+    while at < places.len() && places.len() < MAX_DOCUMENTS {
+        let limit = if at == 0 { READ_TIMEOUT } else { FRAME_TIMEOUT };
+        let place = places[at].clone();
+        let asked = ask::<Vec<Inner>>(page, place.selector(""), json!({ "do": "frames" }), limit);
+        let inner = asked.await.unwrap_or_default();
+        let counts = |inner: &&Inner| inner.shown || which == Frames::All;
+        places.extend(
+            inner
+                .iter()
+                .filter(counts)
+                .map(|inner| place.frame(inner.frame)),
+        );
+        at += 1;
+    }
+    places.truncate(MAX_DOCUMENTS);
+    places
+}
+
+/// Looks for the element that got a number.
+pub(crate) async fn numbered(
+    page: &Page,
+    number: u32,
+    numbers: &AtomicU32,
+) -> Result<Numbered, DriverError> {
+    for place in places(page, Frames::All).await {
+        let next = numbers.load(Ordering::Relaxed);
+        let question = json!({ "do": "who", "number": number, "next": next });
+        let limit = if place.is_page() {
+            READ_TIMEOUT
+        } else {
+            FRAME_TIMEOUT
+        };
+        let asked = ask::<Whereabouts>(page, place.selector(""), question, limit).await;
+        let found = match asked {
+            Ok(found) => found,
+            Err(error) if place.is_page() => return Err(wire::translate(&error, "read the page")),
+            Err(_) => continue,
+        };
+        if let Some(next) = found.next {
+            numbers.fetch_max(next, Ordering::Relaxed);
+        }
+        match found.state {
+            State::Same => {
+                let selector = place.selector(&format!("{ENGINE}=e{number}"));
+                return Ok(Numbered::Same(selector, found.was));
+            }
+            State::Changed => return Ok(Numbered::Changed(found)),
+            State::Gone => return Ok(Numbered::Gone(found)),
+            State::Unknown => {}
+        }
+    }
+    Ok(Numbered::Unknown)
+}
+
+/// A line of a reading, as long as no other follows.
+pub(crate) fn line(place: &Place, serial: u32, line: usize) -> String {
+    place.selector(&format!("{ENGINE}=#{serial}.{line}"))
+}
+
+/// Why the first element that `selector` matches cannot be seen, in words that follow "but"; `None` for
+/// one that can be, or when nothing matches.
+pub(crate) async fn why_unseen(page: &Page, selector: &str) -> Option<String> {
+    let frame = wire::frame_of(page).await.ok()?;
+    for place in places(page, Frames::All).await {
+        let selector = place.selector(selector);
+        if !matches!(wire::count(&frame, &selector).await, Ok(1..)) {
+            continue;
+        }
+        let before = format!("{selector} >> nth=0 >> ");
+        let why = ask::<Option<String>>(page, before, json!({ "do": "why" }), FRAME_TIMEOUT);
+        return why.await.ok().flatten();
+    }
+    None
+}
