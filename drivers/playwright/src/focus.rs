@@ -23,8 +23,7 @@ const FOCUSED: &str = include_str!("page/focused.js");
 
 /// Gives the focus to an element, its cursor behind what it holds; or tells what takes no text: nothing
 /// where it does and its cursor can only be moved by keys.
-const FOCUS: &str = "([named], focused) => {
-  if (!named) return 'gone';
+const FOCUS: &str = "(named, focused) => {
   const before = focused().element;
   named.focus();
   const { element, kind } = focused();
@@ -49,12 +48,14 @@ pub(crate) async fn give_focus(
     } = &found;
     let enabled = wire::expect(frame, selector, "to.be.enabled", json!({}), limit);
     let _ = enabled.await;
-    let elements = session.page()?.locator(selector.as_str());
-    let focus = format!("elements => ({FOCUS})(elements, {FOCUSED})");
+    let element = session.page()?.locator(selector.as_str());
+    let focus = format!("element => ({FOCUS})(element, {FOCUSED})");
     let end = Instant::now() + limit;
     let is = loop {
-        let is: Option<String> = match elements.evaluate_all(&focus, Some(&json!(null))).await {
-            Err(error) if is_navigating(&error) => Some("gone".to_owned()),
+        let is: Option<String> = match element.evaluate(&focus, Some(json!(null))).await {
+            Err(error) if is_navigating(&error) || wire::is_missing(&error) => {
+                Some("gone".to_owned())
+            }
             is => is.map_err(|error| wire::translate(&error, "type"))?,
         };
         let may_come = is.as_ref().is_some_and(|is| !is.is_empty());

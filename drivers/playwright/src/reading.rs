@@ -83,7 +83,7 @@ pub(crate) struct Row {
     #[serde(rename = "e")]
     pub(crate) number: Option<u32>,
     #[serde(rename = "f")]
-    frame: Option<u32>,
+    pub(crate) frame: Option<u32>,
     pub(crate) css: Option<String>,
     /// Why what it shows cannot be read.
     pub(crate) unread: Option<String>,
@@ -418,6 +418,12 @@ pub(crate) async fn numbered(
 /// A line of a reading, as long as no other follows.
 pub(crate) fn line(place: &Place, serial: u32, line: usize) -> String {
     place.selector(&format!("{ENGINE}=#{serial}.{line}"))
+}
+
+/// How many of the elements that `selector` matches answer a question with yes.
+pub(crate) async fn count(page: &Page, selector: &str, question: &Value) -> Result<u32, Error> {
+    let frame = wire::frame_of(page).await?;
+    wire::count(&frame, &format!("{selector} >> {ENGINE}={question}")).await
 }
 
 /// Why the first element that `selector` matches cannot be seen, in words that follow "but"; `None` for

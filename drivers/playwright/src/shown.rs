@@ -15,34 +15,6 @@ use crate::wire;
 /// How often it is looked again when nothing is seen to change: styles change unseen.
 pub(crate) const SHOWN_POLL: Duration = Duration::from_millis(250);
 
-/// Counts the elements that show a text. What is not rendered is left out, blocks are set apart, and
-/// a text area's content is what it began with.
-const COUNT: &str = "(elements, { text, whole, anyCase, pattern }) => {
-  const normal = text => {
-    text = text.replace(/[\\u200b\\u00ad]/g, '').trim().replace(pattern ? /[ \\t\\r\\n\\f]+/g : /\\s+/g, ' ');
-    return anyCase ? text.toLowerCase() : text;
-  };
-  const parent = node => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host;
-  const hidden = element => element && (getComputedStyle(element).display === 'none' || hidden(parent(element)));
-  const shown = node => {
-    if (node.nodeType === Node.TEXT_NODE)
-      return getComputedStyle(parent(node)).visibility === 'visible' ? node.data : '';
-    if (node.nodeType !== Node.ELEMENT_NODE || node.localName === 'textarea') return '';
-    const display = getComputedStyle(node).display;
-    if (display === 'none') return '';
-    const slotted = node.localName === 'slot' ? node.assignedNodes() : [];
-    const children = node.shadowRoot ? node.shadowRoot.childNodes : slotted.length ? slotted : node.childNodes;
-    const inside = [...children].map(shown).join('');
-    return /^(inline|contents|ruby)/.test(display) && node.localName !== 'br' ? inside : ` ${inside} `;
-  };
-  const wanted = normal(text);
-  if (pattern) pattern = new RegExp(pattern, anyCase ? 'iu' : 'u');
-  return elements.filter(element => {
-    const found = hidden(element) ? '' : normal(shown(element));
-    return whole ? found === wanted : pattern ? pattern.test(found) : found.includes(wanted);
-  }).length;
-}";
-
 /// A text that is to be seen.
 pub(crate) struct ShownText<'a> {
     pub(crate) text: &'a str,
@@ -58,7 +30,8 @@ impl ShownText<'_> {
         selector: &str,
         limit: Duration,
     ) -> Result<u32, DriverError> {
-        let arguments = json!({
+        let question = json!({
+            "do": "shows",
             "text": self.text,
             "whole": self.matching == TextMatch::Exact,
             "anyCase": self.any_case,
@@ -68,8 +41,7 @@ impl ShownText<'_> {
         loop {
             let page = session.page()?;
             for place in reading::places(&page, Frames::Shown).await {
-                let elements = page.locator(place.selector(selector));
-                match elements.evaluate_all(COUNT, Some(&arguments)).await {
+                match reading::count(&page, &place.selector(selector), &question).await {
                     Ok(0) => {}
                     Ok(count) => return Ok(count),
                     Err(error) if is_navigating(&error) || wire::is_closed(&error) => {}

@@ -137,6 +137,11 @@ pub(crate) fn is_ambiguous(error: &Error) -> bool {
     message(error).contains("strict mode violation")
 }
 
+/// Whether a call that does not wait found nothing.
+pub(crate) fn is_missing(error: &Error) -> bool {
+    message(error).contains("Failed to find element matching selector")
+}
+
 /// Whether an action found its element at all, by the driver's log of it.
 pub(crate) fn was_found(error: &Error) -> bool {
     error.to_string().contains("resolved to ")

@@ -42,7 +42,8 @@ type Question =
   | { do: 'read'; boxes?: boolean; css?: boolean; number?: number; masks?: string[]; layout?: boolean }
   | { do: 'frames' }
   | { do: 'who'; number: number; next: number }
-  | { do: 'why' };
+  | { do: 'why' }
+  | { do: 'shows'; text: string; whole: boolean; anyCase: boolean; pattern: string | null };
 
 interface Hidden { element: string; why: string; behind?: string }
 

@@ -23,11 +23,14 @@ layout => {
   /** @type {Injected} */
   let injected;
   const SET_LAST = '_stableRafCount';
-  Object.defineProperty(Object.prototype, SET_LAST, { configurable: true, set(value) {
+  /** @this {any} @param {unknown} value */
+  const take = function(value) {
     Reflect.deleteProperty(Object.prototype, SET_LAST);
     Object.defineProperty(this, SET_LAST, { value, configurable: true, enumerable: true, writable: true });
     injected = this;
-  } });
+  };
+  // In the page's own world, where nothing is asked, a page may have frozen it.
+  if (Object.isExtensible(Object.prototype)) Object.defineProperty(Object.prototype, SET_LAST, { configurable: true, set: take });
 
   /** @type {(node: AriaNode) => Element | undefined} */
   const elementOf = node => /** @type {any} */ (node)[/** @type {symbol} */ (Object.getOwnPropertySymbols(node).find(key => key.description === 'element'))];
@@ -281,6 +284,34 @@ layout => {
       shown: width > 0 && height > 0 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) };
   });
 
+  /** Whether an element shows a text. What is not rendered is left out, blocks are set apart, and a text area's
+   * content is what it began with. @type {(element: Element, asked: Extract<Question, { do: 'shows' }>) => boolean} */
+  const shows = (element, { text, whole, anyCase, pattern }) => {
+    const normal = (/** @type {string} */ text) => {
+      text = text.replace(/[\u200b\u00ad]/g, '').trim().replace(pattern ? /[ \t\r\n\f]+/g : /\s+/g, ' ');
+      return anyCase ? text.toLowerCase() : text;
+    };
+    const above = (/** @type {Node} */ node) => /** @type {Partial<Text>} */ (node).assignedSlot ?? node.parentElement ?? /** @type {Partial<ShadowRoot>} */ (node.getRootNode()).host ?? null;
+    for (let e = /** @type {Element | null} */ (element); e; e = parentOf(e)) if (getComputedStyle(e).display === 'none') return false;
+    /** @type {(node: Node) => string} */
+    const shown = node => {
+      if (node.nodeType === Node.TEXT_NODE) {
+        const holds = above(node);
+        return holds && getComputedStyle(holds).visibility === 'visible' ? /** @type {Text} */ (node).data : '';
+      }
+      if (!(node instanceof Element) || node.localName === 'textarea') return '';
+      const { display } = getComputedStyle(node);
+      if (display === 'none') return '';
+      const slotted = node instanceof HTMLSlotElement ? node.assignedNodes() : [];
+      const children = node.shadowRoot ? node.shadowRoot.childNodes : slotted.length ? slotted : node.childNodes;
+      const inside = [...children].map(shown).join('');
+      return /^(inline|contents|ruby)/.test(display) && node.localName !== 'br' ? inside : ` ${inside} `;
+    };
+    const found = normal(shown(element));
+    if (whole) return found === normal(text);
+    return pattern ? new RegExp(pattern, anyCase ? 'iu' : 'u').test(found) : found.includes(normal(text));
+  };
+
   /** @type {(role: string, name: string) => Element[]} */
   const called = (role, name) => all(document, Infinity).filter(element => roleOf(element) === role && element.checkVisibility() && nameOf(element) === name);
   /** The element of a number, while it is called as it was then. @type {(number: number) => Element | undefined} */
@@ -332,6 +363,7 @@ layout => {
         case 'read': return carried(read(question));
         case 'frames': return carried(inner());
         case 'who': return carried(who(question));
+        case 'shows': return root instanceof Element && shows(root, question) ? [root] : [];
         case 'why': return carried(root instanceof Element ? why(root)?.[1] ?? null : null);
       }
     },
