@@ -65,35 +65,28 @@ impl Aria {
             landmarks.retain(|&(depth, ..)| depth < row.depth);
             let bounds = row.bounds();
             let descriptor = row.descriptor();
-            // The document's own line is not printed.
-            let indent = 2 * row.depth.saturating_sub(1);
             let name = row.number.map(|number| format!("e{number}"));
-            if let Some(why) = &row.unread {
-                list.push(format!(
-                    "{:indent$}{descriptor} (cannot be read: {why})",
-                    ""
-                ));
-            } else if row.role == "text" {
-                list.push(format!("{:indent$}{descriptor}", ""));
-            }
             let node = builder.open(bounds, NodeDetail::Web(Box::new(row.node())));
             open.push(row.depth);
             lines.push(Some((document, line)));
             if LANDMARKS.contains(&row.role.as_str()) {
-                landmarks.push((indent, descriptor.clone(), row.unread.is_some()));
+                landmarks.push((row.depth, descriptor.clone(), row.unread.is_some()));
+            }
+            let printed = match (&row.unread, row.number) {
+                (Some(why), _) => Some(format!("{descriptor} (cannot be read: {why})")),
+                (None, Some(0)) => Some(format!("{descriptor}{}", row.states())),
+                (None, Some(number)) => Some(format!("[e{number}] {descriptor}{}", row.states())),
+                (None, None) => (row.role == "text").then(|| descriptor.clone()),
+            };
+            if let Some(printed) = printed {
+                for (depth, label, is_printed) in &mut landmarks {
+                    if !std::mem::replace(is_printed, true) {
+                        list.push(format!("{:1$}{label}:", "", indent(*depth)));
+                    }
+                }
+                list.push(format!("{:1$}{printed}", "", indent(row.depth)));
             }
             let Some(name) = name else { continue };
-            for (indent, label, printed) in &mut landmarks {
-                if !std::mem::replace(printed, true) {
-                    list.push(format!("{:indent$}{label}:", "", indent = *indent));
-                }
-            }
-            let states = row.states();
-            let number = match row.number {
-                Some(0) | None => String::new(),
-                Some(_) => format!("[{name}] "),
-            };
-            list.push(format!("{:indent$}{number}{descriptor}{states}", ""));
             refs.push(ListedElement {
                 shown: SnapshotRef {
                     name,
@@ -137,6 +130,11 @@ impl Aria {
             },
         })
     }
+}
+
+/// The document's own line is not printed.
+const fn indent(depth: usize) -> usize {
+    2 * depth.saturating_sub(1)
 }
 
 impl Row {

@@ -103,6 +103,8 @@ impl Configuration {
     pub(crate) fn firefox_preferences(&self) -> BTreeMap<String, Value> {
         let mut preferences = BTreeMap::new();
         let mut prefer = |name: &str, value: Value| preferences.insert(name.to_owned(), value);
+        // Frames of other sites in the page's process: what is clicked in another one is lost.
+        prefer("fission.webContentIsolationStrategy", 0.into());
         if let Some(scheme) = self.slot.color_scheme {
             let scheme = match scheme {
                 ColorScheme::Dark => 0,

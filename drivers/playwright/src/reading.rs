@@ -266,7 +266,15 @@ impl Lines {
         for (line, mut row) in document.rows.into_iter().enumerate() {
             // A frame's document is the frame.
             if which > 0 && row.depth == 0 && row.role == "document" {
-                continue;
+                let Some(text) = row.text.take() else {
+                    continue;
+                };
+                row = Row {
+                    depth: 1,
+                    role: "text".to_owned(),
+                    name: Some(text),
+                    ..Row::default()
+                };
             }
             row.depth += spot.depth;
             if let Some([left, top, ..]) = &mut row.area {

@@ -8,6 +8,7 @@ mod commands;
 mod defects;
 mod files;
 mod finding;
+mod frames;
 mod history;
 mod losing;
 mod observing;

@@ -1,0 +1,137 @@
+//! What is in frames and in shadow trees is found, used and verified like the rest of the page.
+
+use packtrain_driver_playwright::WebSlot;
+use packtrain_drivers::{Command, SessionOptions, ValueKind, WebCommand};
+use packtrain_testing::TestDevice as _;
+
+use crate::browser::{Device, run};
+use crate::commands::{by_ref, by_role, click, expect_text, expect_value, expect_visible, unmet};
+use crate::defects::observed;
+use crate::site::Site;
+
+/// A form that answers late.
+fn form(at: &str) -> String {
+    format!(
+        "<form onsubmit='return false'><label>Name {at} <input name=n></label>
+         <select name=s aria-label='Size {at}'><option>S<option>L</select>
+         <label><input name=a type=checkbox>Agree {at}</label>
+         <button onclick=\"const f = this.form; setTimeout(() => f.lastChild.textContent =
+           'Sent {at}: ' + f.n.value + ' ' + f.s.value + ' ' + f.a.checked, 30)\">Send {at}</button><output></output></form>"
+    )
+}
+
+fn shadow(inner: &str) -> String {
+    format!("<div><template shadowrootmode=open>{inner}</template></div>")
+}
+
+fn frame(address: &str) -> String {
+    format!("<iframe width=700 height=300 src='{address}'></iframe>")
+}
+
+/// Forms in the page, in a shadow tree, in a frame of another origin, in a frame in that, and in a
+/// shadow tree there.
+fn nested(site: &Site) -> String {
+    let elsewhere = |html: &str| site.page(html).replace("127.0.0.1", "localhost");
+    let deep = site.page(&(form("deep") + &shadow(&form("deepest"))));
+    let inner = elsewhere(&(form("inner") + &frame(&deep)));
+    let hidden = elsewhere("<p>Nobody sees this</p>");
+    site.page(
+        &(form("here")
+            + &shadow(&(form("shade") + &shadow("<button>Twice</button>")))
+            + &frame(&inner)
+            + &format!("<iframe hidden src='{hidden}'></iframe>")
+            + "<x-shut style='display: block; height: 20px'><template shadowrootmode=closed>Shut</template></x-shut>
+               <script>customElements.define('x-shut', class extends HTMLElement {})</script>"),
+    )
+}
+
+async fn begin(device: &mut Device, engine: &str) {
+    let axes = [("engine".to_owned(), engine.to_owned())];
+    let options = SessionOptions {
+        axes: axes.into_iter().collect(),
+        ..SessionOptions::default()
+    };
+    device.ok(Command::Begin(options)).await;
+}
+
+const PLACES: [&str; 5] = ["here", "shade", "inner", "deep", "deepest"];
+
+#[test]
+fn forms_are_filled_wherever_they_are() {
+    run(async {
+        let site = Site::start().await;
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            device.go(nested(&site)).await;
+            for at in PLACES {
+                let typing = WebCommand::Type {
+                    target: by_role("textbox", &format!("Name {at}")),
+                    text: "Ada".to_owned(),
+                    clear_first: at != "deep",
+                };
+                device.ok(Command::Web(typing)).await;
+                let choosing = WebCommand::Select {
+                    target: by_role("combobox", &format!("Size {at}")),
+                    values: vec!["L".to_owned()],
+                };
+                device.ok(Command::Web(choosing)).await;
+                let agree = by_role("checkbox", &format!("Agree {at}"));
+                device.ok(click(agree)).await;
+                let send = by_role("button", &format!("Send {at}"));
+                device.ok(expect_visible(send.clone())).await;
+                device.ok(click(send)).await;
+                device
+                    .ok(expect_text(&format!("Sent {at}: Ada L true")))
+                    .await;
+                let name = by_role("textbox", &format!("Name {at}"));
+                device.ok(expect_value(name, ValueKind::Value, "Ada")).await;
+            }
+            let (what, _) = unmet(device.err(expect_text("Nobody sees this")).await);
+            assert!(what.contains("Nobody sees this"), "{what}");
+            device.close().await;
+        }
+    });
+}
+
+#[test]
+fn a_snapshot_tells_of_frames_and_shadow_trees_and_its_numbers_lead_there() {
+    run(async {
+        let site = Site::start().await;
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            device.go(nested(&site)).await;
+            let seen = device.snapshot().await;
+            for at in PLACES {
+                let label = format!("Send {at}");
+                let button = seen.refs.iter().find(|listed| listed.label == label);
+                let button = button.unwrap_or_else(|| panic!("{engine}: {label}: {}", seen.text));
+                device.ok(click(by_ref(&button.name))).await;
+                device.ok(expect_text(&format!("Sent {at}: S false"))).await;
+            }
+            assert!(
+                seen.text
+                    .contains("x-shut\" (cannot be read: a closed shadow tree)"),
+                "{}",
+                seen.text
+            );
+            assert!(
+                seen.text.contains("Twice") && !seen.text.contains("Nobody"),
+                "{}",
+                seen.text
+            );
+            // Where something is, is told in the coordinates of the screen.
+            let tree = observed(&mut device, false).await.snapshot.tree;
+            let top = |name: &str| {
+                let node = tree
+                    .iter()
+                    .find(|(_, node)| format!("{:?}", node.detail).contains(name));
+                node.and_then(|(_, node)| node.bounds).unwrap().top
+            };
+            let tops = PLACES.map(|at| top(&format!("Some(\"Send {at}\")")));
+            assert!(tops.is_sorted(), "{engine}: {tops:?}");
+            device.close().await;
+        }
+    });
+}
