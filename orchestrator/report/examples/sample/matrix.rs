@@ -528,6 +528,7 @@ impl Maker {
         let observed = Observation {
             tree: Some(ObservedTree {
                 digest: tree_digest.clone(),
+                shown: None,
                 nodes: tree.nodes.len() as u32,
                 artifact: format!("trees/{tree_digest}.json"),
             }),
