@@ -25,6 +25,7 @@ mod mcp_server;
 mod mutants;
 mod nats_proxy;
 mod network;
+mod notation;
 mod phones;
 mod programs;
 mod published;

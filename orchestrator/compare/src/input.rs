@@ -142,7 +142,7 @@ pub enum StepStatus {
 /// A screen that was seen.
 #[derive(Debug, Clone, Default)]
 pub struct SeenTree {
-    /// Equal for equal trees.
+    /// Equal for trees that show the same, whatever they hide.
     pub digest: String,
     /// The tree.
     pub tree: Arc<ScreenTree>,

@@ -5,31 +5,34 @@ mod android;
 mod ios;
 mod web;
 
-use packtrain_drivers::{NodeDetail, NodeId, Rect, Snapshot, Tree};
+use packtrain_drivers::{Hidden, HiddenBecause, NodeDetail, NodeId, Rect, Snapshot, Tree};
 use packtrain_model::screen::{NOTATION, ScreenNode, ScreenTree};
+
+use crate::defects::named;
 
 /// The longest name or value that is kept, in characters.
 const MAX_TEXT: usize = 2_000;
 
-/// A screen in the notation of comparisons.
+/// A screen in the notation of comparisons, with what a phone's tree has and does not show. What a
+/// page hides, its driver tells.
 pub fn screen(snapshot: &Snapshot) -> ScreenTree {
-    let mut nodes = Vec::new();
-    for root in snapshot.tree.nodes().iter().zip(0..) {
-        if let (node, place) = root
-            && node.parent.is_none()
-        {
-            add(&snapshot.tree, NodeId(place), &mut nodes);
-        }
-    }
-    ScreenTree {
+    let mut screen = ScreenTree {
         notation: NOTATION,
         width: snapshot.screen.width,
         height: snapshot.screen.height,
         title: snapshot.title.clone(),
         location: snapshot.location.clone(),
         hidden: Vec::new(),
-        nodes,
+        nodes: Vec::new(),
+    };
+    for root in snapshot.tree.nodes().iter().zip(0..) {
+        if let (node, place) = root
+            && node.parent.is_none()
+        {
+            add(&snapshot.tree, NodeId(place), &mut screen);
+        }
     }
+    screen
 }
 
 /// The bytes a screen is stored as, and its digest is of: the same for the same screen.
@@ -44,12 +47,14 @@ enum Reading {
     Drop,
     /// It is left out; what is below it is not.
     Wrapper,
+    /// The same, and it is told as hidden.
+    Hidden(ScreenNode),
     /// It is kept.
     Keep(ScreenNode),
 }
 
 /// Reads a node and everything below it, on a stack of its own: a hostile tree is deep.
-fn add(tree: &Tree, root: NodeId, nodes: &mut Vec<ScreenNode>) {
+fn add(tree: &Tree, root: NodeId, screen: &mut ScreenTree) {
     let mut open = vec![(root, 0_u32)];
     while let Some((id, depth)) = open.pop() {
         let Some(node) = tree.get(id) else { continue };
@@ -61,6 +66,17 @@ fn add(tree: &Tree, root: NodeId, nodes: &mut Vec<ScreenNode>) {
         let below = match reading {
             Reading::Drop => continue,
             Reading::Wrapper => depth,
+            Reading::Hidden(mut node) => {
+                if !node.name.is_empty() && screen.hidden.len() < Hidden::MAX {
+                    node.name = cut(&node.name);
+                    screen.hidden.push(Hidden {
+                        element: named(&node),
+                        why: HiddenBecause::Other,
+                        behind: None,
+                    });
+                }
+                depth
+            }
             Reading::Keep(mut kept) => {
                 kept.depth = depth;
                 kept.bounds = node.bounds.map(whole);
@@ -77,7 +93,7 @@ fn add(tree: &Tree, root: NodeId, nodes: &mut Vec<ScreenNode>) {
                 if keep {
                     kept.name = cut(&kept.name);
                     kept.value = kept.value.as_deref().map(cut);
-                    nodes.push(kept);
+                    screen.nodes.push(kept);
                 }
                 if absorbed {
                     continue;

@@ -114,11 +114,8 @@ impl SessionContext {
             masked.extend(secrets(memory.redactor(), &tree));
             redact(&mut tree, memory.redactor());
         }
-        let bytes = normal::json(&tree);
-        let digest = digest(&bytes);
-        let artifact = format!("trees/{digest}.json");
-        let nodes = u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX);
-        self.share(step, ArtifactKind::ScreenTree, &artifact, bytes)
+        let (tree, bytes) = stored(tree);
+        self.share(step, ArtifactKind::ScreenTree, &tree.artifact, bytes)
             .await;
         let picture = match picture {
             Some(picture) => self.keep_picture(step, picture, &masked).await,
@@ -128,11 +125,7 @@ impl SessionContext {
             session: self.id.clone(),
             step,
             observed: Observation {
-                tree: Some(ObservedTree {
-                    digest,
-                    nodes,
-                    artifact,
-                }),
+                tree: Some(tree),
                 picture,
                 defects,
                 console: troubles.console,
@@ -266,6 +259,21 @@ fn redact(tree: &mut ScreenTree, redactor: &Redactor) {
     }
 }
 
+/// A tree as it is journalled, and its file.
+fn stored(mut tree: ScreenTree) -> (ObservedTree, Vec<u8>) {
+    let bytes = normal::json(&tree);
+    let hides = !std::mem::take(&mut tree.hidden).is_empty();
+    let shown = hides.then(|| digest(&normal::json(&tree)));
+    let digest = digest(&bytes);
+    let observed = ObservedTree {
+        artifact: format!("trees/{digest}.json"),
+        nodes: u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX),
+        digest,
+        shown,
+    };
+    (observed, bytes)
+}
+
 /// The first 16 hex digits of the SHA-256.
 fn digest(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
@@ -286,4 +294,41 @@ fn png_size(png: &[u8]) -> Option<(u32, u32)> {
     };
     header.starts_with(b"\x89PNG").then_some(())?;
     Some((number(16)?, number(20)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use packtrain_drivers::HiddenBecause;
+
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_is_stored_without_secrets_and_makes_no_other_screen() {
+        let hiding = |element: &str, behind: &str| ScreenTree {
+            hidden: vec![Hidden {
+                element: element.to_owned(),
+                why: HiddenBecause::Closed,
+                behind: Some(behind.to_owned()),
+            }],
+            ..ScreenTree::default()
+        };
+        let mut secret = hiding("text \"hunter2\"", "button \"Show hunter2\"");
+        let secrets = [("password".to_owned(), "hunter2".to_owned())];
+        redact(&mut secret, &Redactor::of(&secrets));
+        assert_eq!(
+            secret,
+            hiding("text \"{{password}}\"", "button \"Show {{password}}\"")
+        );
+        let (one, bytes) = stored(secret.clone());
+        let (other, _) = stored(hiding("link \"Basket\"", "button \"Menu\""));
+        let (plain, _) = stored(ScreenTree::default());
+        assert_eq!(
+            serde_json::from_slice::<ScreenTree>(&bytes).unwrap(),
+            secret
+        );
+        assert_eq!(one.artifact, format!("trees/{}.json", one.digest));
+        assert_ne!(one.digest, other.digest);
+        assert_eq!([one.shown(), other.shown()], [plain.digest.as_str(); 2]);
+        assert_eq!((plain.shown(), &plain.shown), (&*plain.digest, &None));
+    }
 }

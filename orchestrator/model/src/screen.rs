@@ -110,10 +110,20 @@ pub struct Observation {
 pub struct ObservedTree {
     /// The first 16 hex digits of the SHA-256 of the tree's JSON.
     pub digest: String,
+    /// The same of the tree without what is hidden, where it tells of something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
     /// How many nodes it has.
     pub nodes: u32,
     /// Its file below the run's folder, with `/`: `trees/<digest>.json`.
     pub artifact: String,
+}
+
+impl ObservedTree {
+    /// Equal where the screens are, whatever they hide.
+    pub fn shown(&self) -> &str {
+        self.shown.as_ref().unwrap_or(&self.digest)
+    }
 }
 
 /// A picture of a step.
@@ -132,4 +142,34 @@ pub struct ObservedPicture {
     /// What is left out of comparisons: left, top, right, bottom, in pixels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<[i32; 4]>,
+}
+
+#[cfg(test)]
+mod tests {
+    use packtrain_drivers::HiddenBecause;
+
+    use super::*;
+
+    #[test]
+    fn a_tree_that_does_not_say_its_notation_is_of_the_first_and_hides_nothing() {
+        let old = r#"{"width":1.0,"height":2.0,"nodes":[{"d":0,"r":"text"}]}"#;
+        let tree: ScreenTree = serde_json::from_str(old).unwrap();
+        assert_eq!((tree.notation, tree.hidden.len()), (1, 0));
+        let today = serde_json::to_string(&ScreenTree::default()).unwrap();
+        assert_eq!(
+            today,
+            r#"{"notation":2,"width":0.0,"height":0.0,"nodes":[]}"#
+        );
+    }
+
+    #[test]
+    fn what_hides_an_element_is_one_word_and_a_later_one_is_read_as_other() {
+        let hidden = |why: &str| format!(r#"{{"element":"link \"Basket\"","why":"{why}"}}"#);
+        let closed: Hidden = serde_json::from_str(&hidden("closed")).unwrap();
+        assert_eq!(closed.why, HiddenBecause::Closed);
+        assert_eq!(serde_json::to_string(&closed).unwrap(), hidden("closed"));
+        let later: Hidden = serde_json::from_str(&hidden("behind_the_moon")).unwrap();
+        assert_eq!(later.why, HiddenBecause::Other);
+        assert_eq!(serde_json::to_string(&later).unwrap(), hidden("other"));
+    }
 }

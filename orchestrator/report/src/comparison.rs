@@ -155,7 +155,7 @@ impl Reading<'_, '_> {
                 serde_json::from_slice(&bytes).ok().map(Arc::new)
             });
             Some(SeenTree {
-                digest: tree.digest.clone(),
+                digest: tree.shown().to_owned(),
                 tree: Arc::clone(read.as_ref()?),
             })
         });

@@ -14,9 +14,6 @@ pub(super) fn read(android: &AndroidNode) -> Reading {
     if package == "com.android.systemui" || package.contains("inputmethod") || is_bar {
         return Reading::Drop;
     }
-    if !android.is_visible {
-        return Reading::Wrapper;
-    }
     let role = role(android);
     let text = android.text.as_deref();
     let is_field = role == "textbox";
@@ -50,7 +47,10 @@ pub(super) fn read(android: &AndroidNode) -> Reading {
         .filter(|(is, _)| *is)
         .map(|(_, state)| state.to_owned())
         .collect();
-    Reading::Keep(kept)
+    match android.is_visible {
+        true => Reading::Keep(kept),
+        false => Reading::Hidden(kept),
+    }
 }
 
 fn role(android: &AndroidNode) -> &'static str {

@@ -9,9 +9,6 @@ pub(super) fn read(ios: &IosNode, holds_others: bool) -> Reading {
     if matches!(kind, "StatusBar" | "Keyboard" | "ScrollBar") {
         return Reading::Drop;
     }
-    if !ios.is_visible {
-        return Reading::Wrapper;
-    }
     let role = role(kind, ios);
     let label = [&ios.label, &ios.title]
         .into_iter()
@@ -51,7 +48,10 @@ pub(super) fn read(ios: &IosNode, holds_others: bool) -> Reading {
         .filter(|(is, _)| *is)
         .map(|(_, state)| state.to_owned())
         .collect();
-    Reading::Keep(kept)
+    match ios.is_visible {
+        true => Reading::Keep(kept),
+        false => Reading::Hidden(kept),
+    }
 }
 
 fn role(kind: &str, ios: &IosNode) -> &'static str {

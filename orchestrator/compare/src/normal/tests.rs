@@ -196,10 +196,59 @@ fn the_same_screen_is_the_same_bytes_and_comes_back_from_them() {
     let bytes = json(&tree);
     assert_eq!(
         String::from_utf8_lossy(&bytes),
-        r#"{"width":390.0,"height":844.0,"nodes":[{"d":0,"r":"button","n":"Buy","s":["checked"],"b":[0,0,100,10]}]}"#
+        r#"{"notation":2,"width":390.0,"height":844.0,"nodes":[{"d":0,"r":"button","n":"Buy","s":["checked"],"b":[0,0,100,10]}]}"#
     );
     assert_eq!(
         serde_json::from_slice::<ScreenTree>(&bytes).expect("a tree"),
         tree
     );
+}
+
+#[test]
+fn what_a_phone_has_and_does_not_show_is_hidden_and_no_node() {
+    let hidden = |tree: &ScreenTree| -> Vec<String> {
+        let hidden = tree.hidden.iter();
+        hidden
+            .map(|one| format!("{} {:?}", one.element, one.why))
+            .collect()
+    };
+    let of_android = screen(&snapshot(vec![
+        android(0, "FrameLayout", |node| node.is_visible = false),
+        android(1, "Button", |node| {
+            node.text = Some("Buy".into());
+            node.is_visible = false;
+        }),
+        android(1, "EditText", |node| {
+            node.hint_text = Some("Password".into());
+            node.text = Some("hunter2".into());
+            node.is_visible = false;
+        }),
+        android(1, "TextView", |node| node.text = Some("Shown".into())),
+        android(1, "TextView", |node| {
+            node.text = Some("12:00".into());
+            node.package = Some("com.android.systemui".into());
+            node.is_visible = false;
+        }),
+    ]));
+    assert_eq!(drawn(&of_android), ["text \"Shown\""]);
+    assert_eq!(
+        hidden(&of_android),
+        ["button \"Buy\" Other", "textbox \"Password\" Other"]
+    );
+    let of_ios = screen(&snapshot(vec![
+        ios(0, "Application", "Shop", |node| node.is_visible = false),
+        ios(1, "Button", "Buy", |node| node.is_visible = false),
+        ios(1, "StaticText", "Shown", |_| ()),
+        ios(1, "Other", "", |node| node.is_visible = false),
+    ]));
+    assert_eq!(drawn(&of_ios), ["text \"Shown\""]);
+    assert_eq!(hidden(&of_ios), ["button \"Buy\" Other"]);
+    assert_eq!(of_ios.notation, NOTATION);
+
+    let rows = (0..300).map(|row| {
+        ios(0, "StaticText", &format!("Row {row}"), |node| {
+            node.is_visible = false;
+        })
+    });
+    assert_eq!(screen(&snapshot(rows.collect())).hidden.len(), Hidden::MAX);
 }

@@ -211,10 +211,14 @@ impl Looking<'_, '_> {
             let mut values = run.cells[self.cell].facts.clone();
             values.insert("device".to_owned(), run.cells[self.cell].device.clone());
             values.extend(run.cells[self.cell].values.clone());
-            let compared = {
+            let mut compared = {
                 let is_expected = screen::explains(&run.expectations, number, &values);
                 screen::compare(&was, &is, &is_expected)
             };
+            if matches!(before, Before::Baselines(_)) {
+                // Until it is approved anew, it would excuse every change to come.
+                compared.propose_anew(&was, &is);
+            }
             self.answer.steps += 1;
             for change in compared.changes {
                 self.push(change, Some(number), session);

@@ -90,7 +90,8 @@ pub enum ChangeStatus {
     Changed,
     /// There was nothing to compare it with.
     New,
-    /// It differs, and a new major version of what draws it may be why: a new baseline is proposed.
+    /// It differs, and a new major version of what draws it, or a new notation of trees, may be why: a
+    /// new baseline is proposed.
     Proposed,
     /// It was bad and is good.
     Fixed,

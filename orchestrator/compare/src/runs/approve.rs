@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::answer::{ChangeKind, RunComparison};
 use super::baseline::{Baselines, Entry, Stored};
 use super::names;
-use super::screen;
+use super::screen::{self, Notations};
 use super::side::{Side, Went};
 use crate::align::Texts;
 use crate::input::{Pictures, Run};
@@ -240,6 +240,14 @@ fn approval(
     }
     let path = run.trails[trail].path.clone();
     let step_id = side.step_id(trail, step).to_owned();
+    let before = match baselines.get(&path, &step_id, &key) {
+        Stored::Approved(before) => Some(before),
+        Stored::Missing | Stored::Unreadable(_) => None,
+    };
+    let was = before.as_ref().and_then(|before| before.tree.as_deref());
+    if let Some(why) = Notations::of(was, screen.tree.as_deref()).unlike() {
+        return Err(why.to_owned());
+    }
     // What a session remembers differs from run to run; its names do not.
     let memory = session.memory.iter();
     let texts = Texts::new(memory.map(|(name, value)| (name.as_str(), value.as_str())));
@@ -253,9 +261,7 @@ fn approval(
             .filter(|change| change.kind == ChangeKind::Visual);
         let visual = visual.find(|change| !change.boxes.is_empty());
         let visual = visual.ok_or("it has no boxes to choose from")?;
-        let Stored::Approved(before) = baselines.get(&path, &step_id, &key) else {
-            return Err("there is no baseline of which the rest could be kept".to_owned());
-        };
+        let before = before.ok_or("there is no baseline of which the rest could be kept")?;
         // Parts of a picture say nothing of what the screen holds.
         (tree, defects) = (before.tree, before.entry.defects);
         (picture, parts) = (before.picture, before.entry.boxes);
@@ -306,6 +312,8 @@ fn without_memory(tree: &ScreenTree, texts: &Texts) -> ScreenTree {
     }
     // Where the page is served from differs from run to run, too.
     tree.location = None;
+    // What nobody sees is nobody's to approve.
+    tree.hidden.clear();
     tree
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use packtrain_drivers::Defect;
-use packtrain_model::screen::ScreenTree;
+use packtrain_model::screen::{NOTATION, ScreenTree};
 
 use super::answer::{Change, ChangeKind, ChangeStatus};
 use super::names::is_another_major;
@@ -60,6 +60,22 @@ pub(super) struct Compared {
     pub(super) is_another: bool,
 }
 
+impl Compared {
+    /// Proposes a tree for one of an older notation, where no difference does.
+    pub(super) fn propose_anew(&mut self, was: &Screen<'_>, is: &Screen<'_>) {
+        let is_told = (self.changes.iter()).any(|change| change.kind == ChangeKind::Tree);
+        let notations = Notations::of(was.tree.as_deref(), is.tree.as_deref());
+        let detail = notations.differ().filter(|_| !is_told);
+        self.changes.extend(detail.map(|detail| Change {
+            kind: ChangeKind::Tree,
+            status: ChangeStatus::Proposed,
+            title: "what the screen holds was approved in an older notation".to_owned(),
+            detail,
+            ..Change::default()
+        }));
+    }
+}
+
 /// A defect as a sentence.
 pub(super) fn defect(defect: &Defect) -> String {
     let other = defect.other.as_deref().map(|other| format!(" {other}"));
@@ -86,7 +102,9 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
         Texts::new(memory.map(|(name, value)| (name.as_str(), value.as_str())))
     };
     let mut moves = Vec::new();
+    let notations = Notations::of(was.tree.as_deref(), is.tree.as_deref());
     match (&was.tree, &is.tree) {
+        _ if notations.unlike().is_some() => compared.unknown.extend(notations.unlike()),
         (Some(before), Some(now)) => {
             let one = Prepared::new(before, &prepared(was));
             let other = Prepared::new(now, &prepared(is));
@@ -103,6 +121,17 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
                 let news = items.iter().filter(|item| !is_expected(item));
                 compared.changes.extend(news.map(told));
                 moves = moved(before, now, &alignment);
+            }
+            if let Some(detail) = notations.differ() {
+                // What follows is not known to differ for this.
+                compared.is_another = false;
+                for change in &mut compared.changes {
+                    change.status = ChangeStatus::Proposed;
+                    change.detail = match change.detail.as_str() {
+                        "" => detail.clone(),
+                        more => format!("{more}; {detail}"),
+                    };
+                }
             }
         }
         (before, now) => {
@@ -164,6 +193,48 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
         }
     }
     compared
+}
+
+/// The notations of two trees, the base's first; those of a tree that is not there are equal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Notations {
+    was: u32,
+    is: u32,
+}
+
+impl Notations {
+    pub(super) fn of(was: Option<&ScreenTree>, is: Option<&ScreenTree>) -> Self {
+        let of = |one: Option<&ScreenTree>, other| one.or(other).map_or(NOTATION, |it| it.notation);
+        Self {
+            was: of(was, is),
+            is: of(is, was),
+        }
+    }
+
+    /// Why they say nothing of each other.
+    pub(super) const fn unlike(self) -> Option<&'static str> {
+        match self {
+            Self { is, .. } if is > NOTATION => Some(
+                "its screen was recorded by a newer Packtrain, in a notation that this one cannot \
+                 read: update Packtrain",
+            ),
+            Self { was, .. } if was > NOTATION => Some(
+                "the base's screen was recorded by a newer Packtrain, in a notation that this one \
+                 cannot read: update Packtrain",
+            ),
+            Self { was, is } if was > is => Some(
+                "its screen is in an older notation than the base's: run it again with this \
+                 Packtrain",
+            ),
+            Self { .. } => None,
+        }
+    }
+
+    /// What is said of differences that another notation may explain.
+    pub(super) fn differ(self) -> Option<String> {
+        let Self { was, is } = self;
+        (was < is && is <= NOTATION).then(|| format!("written in notation {was}, now in {is}"))
+    }
 }
 
 /// Why something cannot be compared that not both sides have, the base first: it is lost, or only the

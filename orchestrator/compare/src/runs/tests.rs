@@ -1,5 +1,7 @@
 //! What comparing runs promises, on runs made of plain data.
 
+mod notation;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What a comparison came to, in letters and in a sentence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::answer::{Change, ChangeStatus, RunComparison};
 use crate::letter;
@@ -68,11 +68,15 @@ pub(super) fn sentence(answer: &RunComparison, as_before: usize) -> String {
         let all = answer.changes.iter();
         all.filter(|change| change.status == status).count()
     };
+    // What is proposed is a screen, whatever differs on it.
+    let proposed = answer.changes.iter();
+    let proposed = proposed.filter(|change| change.status == ChangeStatus::Proposed);
+    let proposed: BTreeSet<_> = proposed.map(|change| (change.place, change.step)).collect();
     let parts = [
         (count(ChangeStatus::Changed), "change", "changes"),
         (places(ChangeStatus::New), "new screen", "new screens"),
         (
-            places(ChangeStatus::Proposed),
+            proposed.len(),
             "new baseline proposed",
             "new baselines proposed",
         ),

@@ -517,17 +517,18 @@ impl Maker {
         let tree = tree(shown, round, setting);
         let json = serde_json::to_vec(&tree).expect("a tree is JSON");
         let tree_digest = digest(&json);
-        let (scale, shade) = match self.extent {
-            Extent::Small => (0.5, 0),
-            Extent::Large => (1.0, 0),
+        let scale = match self.extent {
+            Extent::Small => 0.5,
+            Extent::Large => 1.0,
         };
-        let shade = shade + if setting.engine == "firefox" { 9 } else { 0 };
+        let shade = if setting.engine == "firefox" { 9 } else { 0 };
         let png = picture::draw_tree(&tree, setting.scheme == "dark", shade, scale);
         let picture_digest = digest(&png);
         let crosses = shown == Shown::Product && setting.width == 390;
         let observed = Observation {
             tree: Some(ObservedTree {
                 digest: tree_digest.clone(),
+                shown: None,
                 nodes: tree.nodes.len() as u32,
                 artifact: format!("trees/{tree_digest}.json"),
             }),
@@ -544,12 +545,7 @@ impl Maker {
                     kind: DefectKind::CrossesEdge,
                     element: format!("link \"{}\"", said("Cart", setting)),
                     other: None,
-                    at: Some(Rect {
-                        left: 300.0,
-                        top: 16.0,
-                        right: 402.0,
-                        bottom: 44.0,
-                    }),
+                    at: Some(Rect::new(300.0, 16.0, 402.0, 44.0)),
                     by: Some(12.0),
                 })
                 .into_iter()

@@ -45,6 +45,7 @@ pub(super) fn details<'a>(
     let mut sessions = Vec::new();
     let mut groups = Vec::new();
     let mut reference = Vec::new();
+    let firsts = super::trees::firsts(view);
     for (place, (trail, comparison)) in view.trails.iter().zip(comparisons).enumerate() {
         let first = sessions.len();
         groups.push(
@@ -59,6 +60,10 @@ pub(super) fn details<'a>(
         for ((index, session), label) in trail.sessions.iter().enumerate().zip(labels(trail)) {
             let mut details = details_of(trail, place, session, view.started, pictures, &mut texts);
             details.device.label = label;
+            let steps = details.attempts.iter_mut().flat_map(|one| &mut one.steps);
+            for seen in steps.filter_map(|step| step.seen.as_mut()) {
+                seen.tree = seen.tree.and_then(|tree| firsts.get(tree).copied());
+            }
             if let Some(cluster) = comparison
                 .divergences()
                 .find(|c| c.sessions.contains(&index))

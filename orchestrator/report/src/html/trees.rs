@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use packtrain_model::screen::ScreenTree;
+use packtrain_model::screen::{ObservedTree, ScreenTree};
 use serde::Serialize;
 
 use super::compared::Compared;
@@ -35,6 +35,23 @@ pub(super) struct Words {
     bytes: usize,
 }
 
+/// For each tree the first that shows the same, by their digests: for the reader they are one.
+pub(super) fn firsts(view: &RunView) -> HashMap<&str, &str> {
+    let mut firsts: HashMap<&str, &str> = HashMap::new();
+    let mut of = HashMap::new();
+    for seen in observed(view) {
+        let first = firsts.entry(seen.shown()).or_insert(&seen.digest);
+        of.insert(&*seen.digest, *first);
+    }
+    of
+}
+
+fn observed(view: &RunView) -> impl Iterator<Item = &ObservedTree> {
+    let attempts = view.sessions().flat_map(|(_, session)| &session.attempts);
+    let steps = attempts.flat_map(|attempt| &attempt.steps);
+    steps.filter_map(|step| step.observed.as_ref()?.tree.as_ref())
+}
+
 impl Trees {
     pub(super) fn collect(
         view: &RunView,
@@ -43,24 +60,27 @@ impl Trees {
     ) -> Self {
         let mut trees = Self::default();
         let mut left = TREES_LIMIT;
+        let firsts = firsts(view);
         let digests: std::collections::HashSet<&str> = compared
             .steps(view)
-            .filter_map(|step| Some(step.observed.as_ref()?.tree.as_ref()?.digest.as_str()))
+            .filter_map(|step| step.observed.as_ref()?.tree.as_ref())
+            .filter_map(|seen| firsts.get(&*seen.digest).copied())
             .collect();
-        let attempts = view.sessions().flat_map(|(_, session)| &session.attempts);
-        let observed = attempts
-            .flat_map(|attempt| &attempt.steps)
-            .filter_map(|step| step.observed.as_ref()?.tree.as_ref());
-        for seen in observed {
+        for seen in observed(view) {
+            if firsts.get(&*seen.digest) != Some(&&*seen.digest) {
+                continue;
+            }
             if trees.words.trees.contains_key(&seen.digest) || trees.words.bytes > WORDS_LIMIT {
                 continue;
             }
             let Some(bytes) = artifact(&seen.artifact) else {
                 continue;
             };
-            let Ok(tree) = serde_json::from_slice::<ScreenTree>(&bytes) else {
+            let Ok(mut tree) = serde_json::from_slice::<ScreenTree>(&bytes) else {
                 continue;
             };
+            // Nothing here tells of it.
+            tree.hidden.clear();
             trees.words.add(&seen.digest, &tree);
             if digests.contains(seen.digest.as_str()) && bytes.len() <= left {
                 left -= bytes.len();

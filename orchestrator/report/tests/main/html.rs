@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
+use packtrain_drivers::{Hidden, HiddenBecause};
+use packtrain_model::RunEvent;
+use packtrain_model::screen::{ObservedTree, ScreenTree};
 use packtrain_report::{HtmlOptions, RunView, html, html_data};
 
 use crate::matrix::{self, Extent};
@@ -266,6 +269,45 @@ fn a_page_of_many_devices_stays_lean() {
         "{} bytes for {cells} cells",
         page.len()
     );
+}
+
+#[test]
+fn screens_that_hide_other_things_are_one_for_the_reader() {
+    let mut made = matrix::matrix(Extent::Small);
+    let mut seen: Vec<&mut ObservedTree> = Vec::new();
+    for entry in &mut made.sample.entries {
+        if let RunEvent::StepObserved { observed, .. } = &mut entry.event {
+            seen.extend(observed.tree.as_mut());
+        }
+    }
+    // The second of two equal ones has something hidden.
+    let (first, rest) = seen.split_first_mut().unwrap();
+    let second = rest.iter_mut().find(|one| one.digest == first.digest);
+    let second = second.unwrap();
+    let mut tree: ScreenTree =
+        serde_json::from_slice(&made.sample.files[&second.artifact]).unwrap();
+    tree.hidden.push(Hidden {
+        element: "link \"Nobody sees this\"".to_owned(),
+        why: HiddenBecause::Closed,
+        behind: None,
+    });
+    second.shown = Some(first.digest.clone());
+    second.digest = "feedfeedfeedfeed".to_owned();
+    second.artifact = "trees/feedfeedfeedfeed.json".to_owned();
+    let (path, json) = (second.artifact.clone(), serde_json::to_vec(&tree).unwrap());
+    let before = matrix::matrix(Extent::Small).sample;
+    made.sample.files.insert(path, json);
+    let page = |sample: &Sample| {
+        let page = html(
+            &view(sample),
+            Some(&made.comparison),
+            &HtmlOptions::default(),
+            &mut |path| sample.files.get(path).cloned(),
+        );
+        page.unwrap()
+    };
+    assert_eq!(details(&page(&made.sample)), details(&page(&before)));
+    assert_eq!(page(&made.sample), page(&before));
 }
 
 #[test]
