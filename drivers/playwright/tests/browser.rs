@@ -20,8 +20,8 @@ pub(crate) struct Device {
     unread: Vec<DeviceEvent>,
 }
 
-/// A driver process with no browser yet.
-pub(crate) fn pool() -> Arc<WebPool> {
+/// The programs that the tests need.
+pub(crate) fn found() -> install::Found {
     let found = install::find(&install::SearchPaths::from_environment(|name| {
         // On the search path there may be Chromium's headless shell: tests/run.sh says why.
         let browser =
@@ -32,7 +32,12 @@ pub(crate) fn pool() -> Arc<WebPool> {
         found.installation().is_some() && found.browser.is_some() && found.firefox.is_some(),
         "these tests need Node, playwright-core, Chromium and Firefox; tests/run.sh installs them: {found:?}"
     );
-    WebPool::new(&found)
+    found
+}
+
+/// A driver process with no browser yet.
+pub(crate) fn pool() -> Arc<WebPool> {
+    WebPool::new(&found())
 }
 
 impl TestDevice for Device {
