@@ -19,4 +19,5 @@ mod references;
 mod session;
 mod shop;
 mod site;
+mod stale;
 mod verifying;
