@@ -6,6 +6,7 @@ pub mod farm_cluster;
 pub mod farm_lab;
 pub mod nats_proxy;
 pub mod nats_server;
+pub mod nested_pages;
 pub mod process;
 
 use std::collections::BTreeMap;
