@@ -24,6 +24,7 @@ mod mcp_conformance;
 mod mcp_server;
 mod mutants;
 mod nats_proxy;
+mod nested;
 mod network;
 mod notation;
 mod phones;

@@ -260,7 +260,7 @@ async fn resolve(
     match reference {
         Reference::Selector(candidate) => Ok((candidate, None)),
         Reference::OneOf(tries) => Ok((one_of(session, tries, limit).await?, None)),
-        Reference::ListedElement(number) if session.has_given_numbers() => {
+        Reference::ListedElement(number) if session.numbers.are_given() => {
             Ok((numbered(session, number).await?, None))
         }
         Reference::ListedElement(number) => {
@@ -293,13 +293,19 @@ async fn numbered(session: &Session, number: u32) -> Result<Candidate, DriverErr
             format!("e{number} was {}, and that element is {is} now", found.was)
         }
         Numbered::Gone(found) => {
-            let instead = now(&found).map(|is| format!("; there is another {is}"));
+            let instead = now(&found).map(|is| format!("; there is {is} now"));
             let instead = instead.unwrap_or_default();
             format!("e{number} was {}, which is gone{instead}", found.was)
         }
-        Numbered::Unknown => {
-            format!("e{number} is of no page that is open; look at this one first, by a snapshot")
+        Numbered::Left(found) => {
+            let instead = now(&found).map(|is| format!("; there is {is} now"));
+            let instead = instead.unwrap_or_default();
+            format!(
+                "e{number} was {} of a page or frame that was left{instead}; look again, by a snapshot",
+                found.was
+            )
         }
+        Numbered::Unknown => format!("no snapshot of this session has e{number}"),
     };
     Err(DriverError::unmet(what))
 }

@@ -4,7 +4,8 @@
 //! The script is a selector engine: its questions are selectors, `packtrain={"do":"read"}`, and so go
 //! wherever Playwright's selectors go, into frames of any origin.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use packtrain_drivers::{Defect, DriverError, Hidden, Rect};
@@ -31,6 +32,8 @@ const SOURCE: &str = concat!(
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// A frame that hangs takes nobody's time.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(3);
+/// What so many numbers were given to is known.
+const MAX_NUMBERS: usize = 20_000;
 /// More documents are not read.
 const MAX_DOCUMENTS: usize = 100;
 
@@ -103,7 +106,6 @@ struct Inner {
 struct Document {
     serial: u32,
     rows: Vec<Row>,
-    next: u32,
     title: String,
     location: String,
     width: f64,
@@ -123,9 +125,42 @@ pub(crate) struct Wanted<'a> {
     pub(crate) boxes: bool,
     pub(crate) css: bool,
     /// The next number for what is listed; without it nothing gets one.
-    pub(crate) numbers: Option<&'a AtomicU32>,
+    pub(crate) numbers: Option<&'a Numbers>,
     /// The layout, with where these CSS selectors match.
     pub(crate) masks: Option<&'a [String]>,
+}
+
+/// The numbers of a session, each given once, and to what: role and name. Nothing is found by that; what
+/// is no longer there is called by it.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers(Mutex<BTreeMap<u32, (String, String)>>);
+
+impl Numbers {
+    pub(crate) fn are_given(&self) -> bool {
+        !self.given().is_empty()
+    }
+
+    fn given(&self) -> MutexGuard<'_, BTreeMap<u32, (String, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self) -> u32 {
+        self.given()
+            .last_key_value()
+            .map_or(1, |(last, _)| last + 1)
+    }
+
+    fn called(&self, number: u32) -> Option<(String, String)> {
+        self.given().get(&number).cloned()
+    }
+
+    fn give(&self, number: u32, role: &str, name: &str) {
+        let mut given = self.given();
+        given.insert(number, (role.to_owned(), name.to_owned()));
+        if given.len() > MAX_NUMBERS {
+            given.pop_first();
+        }
+    }
 }
 
 /// A page that was read.
@@ -154,7 +189,6 @@ pub(crate) struct Whereabouts {
     /// The number of that.
     #[serde(default)]
     pub(crate) number: Option<u32>,
-    next: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -175,7 +209,9 @@ pub(crate) enum Numbered {
     Changed(Whereabouts),
     /// It is no longer there.
     Gone(Whereabouts),
-    /// No document knows of it any more.
+    /// Nor is the document that it was in.
+    Left(Whereabouts),
+    /// It was never given.
     Unknown,
 }
 
@@ -325,7 +361,7 @@ async fn document(
 ) -> Result<Document, Error> {
     let mut question = json!({ "do": "read", "boxes": wanted.boxes, "css": wanted.css });
     if let Some(numbers) = wanted.numbers {
-        question["number"] = numbers.load(Ordering::Relaxed).into();
+        question["number"] = numbers.next().into();
     }
     if let Some(masks) = wanted.masks {
         question["masks"] = masks.into();
@@ -333,7 +369,11 @@ async fn document(
     }
     let document: Document = ask(page, place.selector(""), question, limit).await?;
     if let Some(numbers) = wanted.numbers {
-        numbers.fetch_max(document.next, Ordering::Relaxed);
+        for row in &document.rows {
+            if let Some(number) = row.number {
+                numbers.give(number, &row.role, row.name.as_deref().unwrap_or_default());
+            }
+        }
     }
     Ok(document)
 }
@@ -391,25 +431,14 @@ pub(crate) async fn places(page: &Page, which: Frames) -> Vec<Place> {
 pub(crate) async fn numbered(
     page: &Page,
     number: u32,
-    numbers: &AtomicU32,
+    numbers: &Numbers,
 ) -> Result<Numbered, DriverError> {
-    for place in places(page, Frames::All).await {
-        let next = numbers.load(Ordering::Relaxed);
-        let question = json!({ "do": "who", "number": number, "next": next });
-        let limit = if place.is_page() {
-            READ_TIMEOUT
-        } else {
-            FRAME_TIMEOUT
+    let places = places(page, Frames::All).await;
+    for place in &places {
+        let question = json!({ "do": "who", "number": number, "next": numbers.next() });
+        let Some(found) = whereabouts(page, place, question, numbers).await? else {
+            continue;
         };
-        let asked = ask::<Whereabouts>(page, place.selector(""), question, limit).await;
-        let found = match asked {
-            Ok(found) => found,
-            Err(error) if place.is_page() => return Err(wire::translate(&error, "read the page")),
-            Err(_) => continue,
-        };
-        if let Some(next) = found.next {
-            numbers.fetch_max(next, Ordering::Relaxed);
-        }
         match found.state {
             State::Same => {
                 let selector = place.selector(&format!("{ENGINE}=e{number}"));
@@ -420,7 +449,51 @@ pub(crate) async fn numbered(
             State::Unknown => {}
         }
     }
-    Ok(Numbered::Unknown)
+    // Its document is gone, too.
+    let Some((role, name)) = numbers.called(number) else {
+        return Ok(Numbered::Unknown);
+    };
+    let mut gone = None;
+    for place in &places {
+        let question =
+            json!({ "do": "called", "role": role, "name": name, "next": numbers.next() });
+        let found = whereabouts(page, place, question, numbers).await?;
+        let is_there = found.as_ref().is_some_and(|found| found.is.is_some());
+        gone = gone.filter(|_| !is_there).or(found);
+        if is_there {
+            break;
+        }
+    }
+    Ok(gone.map_or(Numbered::Unknown, Numbered::Left))
+}
+
+/// Asks a document what became of something; `None` when it is a frame that does not answer.
+async fn whereabouts(
+    page: &Page,
+    place: &Place,
+    question: Value,
+    numbers: &Numbers,
+) -> Result<Option<Whereabouts>, DriverError> {
+    let limit = if place.is_page() {
+        READ_TIMEOUT
+    } else {
+        FRAME_TIMEOUT
+    };
+    match ask::<Whereabouts>(page, place.selector(""), question, limit).await {
+        Ok(found) => {
+            if let (Some(number), Some(is)) = (found.number, &found.is) {
+                let (role, name) = is.split_once(' ').unwrap_or((is, ""));
+                numbers.give(
+                    number,
+                    role,
+                    &serde_json::from_str::<String>(name).unwrap_or_default(),
+                );
+            }
+            Ok(Some(found))
+        }
+        Err(error) if place.is_page() => Err(wire::translate(&error, "read the page")),
+        Err(_) => Ok(None),
+    }
 }
 
 /// A line of a reading, as long as no other follows.

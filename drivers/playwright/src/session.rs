@@ -1,6 +1,6 @@
 //! A browser context for the length of a session: its tabs, dialogs, downloads and network.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::downloads::Downloads;
 use crate::driver::CLOSE_TIMEOUT;
 use crate::network::RequestLog;
 use crate::readback::{self, Started};
-use crate::reading;
+use crate::reading::{self, Numbers};
 use crate::slot::DialogAnswer;
 use crate::wire;
 
@@ -54,8 +54,8 @@ pub(crate) struct Session {
     pub(crate) context: BrowserContext,
     pub(crate) tabs: Arc<Tabs>,
     pub(crate) options: SessionOptions,
-    /// The next number of an element in a snapshot's list; each is given once in a session.
-    pub(crate) numbers: AtomicU32,
+    /// The numbers that snapshots gave to elements.
+    pub(crate) numbers: Numbers,
 }
 
 /// What the context's event handlers share with the driver.
@@ -143,7 +143,7 @@ impl Session {
             context,
             tabs,
             options,
-            numbers: AtomicU32::new(1),
+            numbers: Numbers::default(),
         })
     }
 
@@ -152,11 +152,6 @@ impl Session {
         self.tabs
             .current()
             .ok_or_else(|| DriverError::unmet("every tab of this session was closed"))
-    }
-
-    /// Whether a snapshot gave numbers to elements.
-    pub(crate) fn has_given_numbers(&self) -> bool {
-        self.numbers.load(Ordering::Relaxed) > 1
     }
 
     pub(crate) const fn engine(&self) -> Engine {

@@ -42,6 +42,7 @@ type Question =
   | { do: 'read'; boxes?: boolean; css?: boolean; number?: number; masks?: string[]; layout?: boolean }
   | { do: 'frames' }
   | { do: 'who'; number: number; next: number }
+  | { do: 'called'; role: string; name: string; next: number }
   | { do: 'why' }
   | { do: 'shows'; text: string; whole: boolean; anyCase: boolean; pattern: string | null };
 

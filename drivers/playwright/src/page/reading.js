@@ -51,7 +51,7 @@ layout => {
 
   // Numbers name elements as they were called when they were numbered.
   let last = 0;
-  /** @type {Map<number, { element: WeakRef<Element>, role: string, name: string }>} */
+  /** @type {Map<number, { element: WeakRef<Element>, role: string, name: string, parent: WeakRef<Node>, place: number }>} */
   const numbered = new Map();
   /** @type {WeakMap<Element, number>} */
   const numbers = new WeakMap();
@@ -62,7 +62,8 @@ layout => {
     if (known !== undefined && was?.role === role && was.name === name) return known;
     const fresh = next();
     numbers.set(element, fresh);
-    numbered.set(fresh, { element: new WeakRef(element), role, name });
+    const parent = element.parentNode ?? document;
+    numbered.set(fresh, { element: new WeakRef(element), role, name, parent: new WeakRef(parent), place: [...parent.children].indexOf(element) });
     if (numbered.size > MOST_NUMBERS) numbered.delete(/** @type {number} */ (numbered.keys().next().value));
     return fresh;
   };
@@ -270,7 +271,7 @@ layout => {
       const rects = found.flatMap(element => [...element.getClientRects()]).filter(box => box.width > 0 && box.height > 0);
       return found.length ? rects.map(({ left, top, right, bottom }) => ({ left, top, right, bottom })) : null;
     });
-    return { serial: keep.serial, rows, next, title: document.title, location: location.href, width: innerWidth, height: innerHeight,
+    return { serial: keep.serial, rows, title: document.title, location: location.href, width: innerWidth, height: innerHeight,
       frames: rows.some(row => row.f) ? inner() : [],
       ...asked.layout && { masked, hidden: hidden(elements), defects: layout({ elements, told, parentOf }) } };
   };
@@ -318,25 +319,36 @@ layout => {
   const same = number => {
     const was = numbered.get(number);
     const element = was?.element.deref();
-    return element?.isConnected && roleOf(element) === was?.role && nameOf(element) === was.name ? element : undefined;
+    if (!was || !element?.isConnected || roleOf(element) !== was.role) return undefined;
+    // What is hidden says nothing; it is called as ever.
+    return nameOf(element) === was.name || (!element.checkVisibility() && nameOf(element, true) === was.name) ? element : undefined;
+  };
+  const words = (/** @type {string} */ role, /** @type {string} */ name) => name ? `${role} ${JSON.stringify(name)}` : role || 'no element of a role';
+  /** An element with its number, which it gets if it has none. @type {(element: Element | undefined, next: number) => object} */
+  const now = (element, next) => {
+    if (!element) return {};
+    const [role, name] = [roleOf(element), nameOf(element)];
+    return { is: words(role, name), number: number(element, role, name, () => next) };
+  };
+  /** The only element that is called so. @param {Extract<Question, { do: 'called' }>} asked */
+  const only = ({ role, name, next }) => {
+    const [found, more] = called(role, name);
+    return { state: 'gone', was: words(role, name), ...now(more ? undefined : found, next) };
   };
   /** What became of the element of a number. What is there now gets a number, too.
    * @param {Extract<Question, { do: 'who' }>} asked */
   const who = asked => {
     const was = numbered.get(asked.number);
     if (!was) return { state: 'unknown' };
-    const words = (/** @type {string} */ role, /** @type {string} */ name) => name ? `${role} ${JSON.stringify(name)}` : role || 'no element of a role';
     const answer = { was: words(was.role, was.name) };
     if (same(asked.number)) return { state: 'same', ...answer };
-    let { next } = asked;
-    const now = (/** @type {Element} */ element) => {
-      const [role, name] = [roleOf(element), nameOf(element)];
-      return { is: words(role, name), number: number(element, role, name, () => next++), next };
-    };
     const element = was.element.deref();
-    if (element?.isConnected) return { state: 'changed', ...answer, ...now(element) };
+    if (element?.isConnected) return { state: 'changed', ...answer, ...now(element, asked.next) };
     const [instead, more] = called(was.role, was.name);
-    return { state: 'gone', ...answer, ...(instead && !more ? now(instead) : {}) };
+    if (instead) return { state: 'gone', ...answer, ...now(more ? undefined : instead, asked.next) };
+    const parent = /** @type {ParentNode | undefined} */ (was.parent.deref());
+    const heir = parent && /** @type {Node} */ (parent).isConnected ? parent.children[was.place] : undefined;
+    return { state: 'gone', ...answer, ...now(heir && roleOf(heir) ? heir : undefined, asked.next) };
   };
 
   /** @type {(answer: unknown) => Element[]} */
@@ -363,6 +375,7 @@ layout => {
         case 'read': return carried(read(question));
         case 'frames': return carried(inner());
         case 'who': return carried(who(question));
+        case 'called': return carried(only(question));
         case 'shows': return root instanceof Element && shows(root, question) ? [root] : [];
         case 'why': return carried(root instanceof Element ? why(root)?.[1] ?? null : null);
       }
