@@ -45,30 +45,33 @@ pub(crate) async fn read(device: &mut Device, url: &str) -> Vec<String> {
     lines(&snapshot(device).await.tree)
 }
 
+/// Without what only Packtrain tells of: hosts of shadow trees that are closed.
 fn lines(tree: &Tree) -> Vec<String> {
-    tree.iter()
-        .map(|(id, node)| {
-            let NodeDetail::Web(web) = &node.detail else {
-                panic!("{node:?} on a page");
-            };
-            let depth = tree.ancestors(id).count();
-            let role = web.role.as_deref().unwrap_or("no role");
-            let mut line = format!("{:1$}{role}", "", 2 * depth);
-            if let Some(name) = &web.name {
-                let _ = write!(line, " {}", serde_json::json!(name));
-            }
-            let mut states = web.states.clone();
-            states.extend(web.level.map(|level| format!("level={level}")));
-            states.sort();
-            for state in states {
-                let _ = write!(line, " [{state}]");
-            }
-            if let Some(value) = &web.value {
-                let _ = write!(line, ": {}", serde_json::json!(value));
-            }
-            line
-        })
-        .collect()
+    let mut lines = Vec::new();
+    for (id, node) in tree.iter() {
+        let NodeDetail::Web(web) = &node.detail else {
+            panic!("{node:?} on a page");
+        };
+        let role = web.role.as_deref().unwrap_or("no role");
+        let mut states = web.states.clone();
+        if role == "generic" && states == ["unread"] {
+            continue;
+        }
+        let mut line = format!("{:1$}{role}", "", 2 * tree.ancestors(id).count());
+        if let Some(name) = &web.name {
+            let _ = write!(line, " {}", serde_json::json!(name));
+        }
+        states.extend(web.level.map(|level| format!("level={level}")));
+        states.sort();
+        for state in states {
+            let _ = write!(line, " [{state}]");
+        }
+        if let Some(value) = &web.value {
+            let _ = write!(line, ": {}", serde_json::json!(value));
+        }
+        lines.push(line);
+    }
+    lines
 }
 
 /// Lines that only one of two has, in their order. Two that have the same lines in another order
