@@ -29,7 +29,7 @@ fn story(part: &str) -> String {
         - web_click: {{ {send} }}
         - web_verifyTextVisible: {{ text: \"{part} has Ada, Large, gift\" }}
         - web_verifyElementVisible: {{ {send} }}
-        - web_verifyValue: {{ type: VALUE, value: Ada, {name} }}
+        - web_verifyValue: {{ type: VALUE, expected: Ada, {name} }}
 "
     )
 }

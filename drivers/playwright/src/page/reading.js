@@ -118,7 +118,7 @@ layout => {
   };
   // A shadow tree that is closed shows to no script. Its host takes room, and shows nothing of its own.
   /** @type {(element: Element) => boolean} */
-  const isClosed = element => element.localName.includes('-') && !element.shadowRoot && element.matches(':defined') &&
+  const isClosed = element => element.localName.includes('-') && !element.shadowRoot &&
     ![...element.children].some(child => child.getClientRects().length) && !element.textContent?.trim() &&
     element.getClientRects().length > 0 && element.getBoundingClientRect().width > 0 && element.getBoundingClientRect().height > 0;
 
@@ -282,7 +282,7 @@ layout => {
     const style = getComputedStyle(element);
     return { frame: frame(element), left: left + element.clientLeft + parseFloat(style.paddingLeft || '0'),
       top: top + element.clientTop + parseFloat(style.paddingTop || '0'),
-      shown: width > 0 && height > 0 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) };
+      shown: width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true }) };
   });
 
   /** Whether an element shows a text. What is not rendered is left out, blocks are set apart, and a text area's
