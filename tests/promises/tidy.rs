@@ -487,3 +487,21 @@ fn on_a_mac_the_tests_ask_homebrew_for_a_new_python_and_a_signed_browser() {
     assert!(ended.expect(127).stderr.contains("mkdir"));
     assert!(!asked.contains("python") && !asked.contains("chrome"));
 }
+
+#[test]
+fn the_script_that_reads_pages_agrees_with_its_types() {
+    let page = repository().join("drivers/playwright/src/page");
+    let tsc = crate::sources::installed().join("node_modules/.bin/tsc");
+    let checked = Command::new(tsc)
+        .args(["--noEmit", "--checkJs", "--strict", "--target", "esnext"])
+        .args([
+            "--lib",
+            "esnext,dom,dom.iterable",
+            "reading.js",
+            "reading.d.ts",
+        ])
+        .current_dir(page)
+        .output()
+        .unwrap();
+    Ended::from(checked).expect(0);
+}
