@@ -54,6 +54,7 @@ impl Aria {
         let mut landmarks: Vec<(usize, String, bool)> = Vec::new();
         let mut refs: Vec<ListedElement> = Vec::new();
         let mut list: Vec<String> = Vec::new();
+        let mut places = 0;
         if rows.first().is_none_or(|(row, ..)| row.role != "document") {
             builder.open(None, NodeDetail::Web(Box::default()));
         }
@@ -65,8 +66,13 @@ impl Aria {
             landmarks.retain(|&(depth, ..)| depth < row.depth);
             let bounds = row.bounds();
             let descriptor = row.descriptor();
-            let name = row.number.map(|number| format!("e{number}"));
-            let node = builder.open(bounds, NodeDetail::Web(Box::new(row.node())));
+            // Without a number of its own an element has its place, and in a frame none.
+            places += u32::from(row.number.is_some() && document == 0);
+            let name = match row.number {
+                Some(0) => (document == 0).then(|| format!("e{places}")),
+                number => number.map(|number| format!("e{number}")),
+            };
+            let node = builder.open(bounds, NodeDetail::Web(Box::new(row.node(name.clone()))));
             open.push(row.depth);
             lines.push(Some((document, line)));
             if LANDMARKS.contains(&row.role.as_str()) {
@@ -74,8 +80,11 @@ impl Aria {
             }
             let printed = match (&row.unread, row.number) {
                 (Some(why), _) => Some(format!("{descriptor} (cannot be read: {why})")),
-                (None, Some(0)) => Some(format!("{descriptor}{}", row.states())),
-                (None, Some(number)) => Some(format!("[e{number}] {descriptor}{}", row.states())),
+                (None, Some(_)) => {
+                    let number = name.as_ref().map(|name| format!("[{name}] "));
+                    let number = number.unwrap_or_default();
+                    Some(format!("{number}{descriptor}{}", row.states()))
+                }
                 (None, None) => (row.role == "text").then(|| descriptor.clone()),
             };
             if let Some(printed) = printed {
@@ -167,17 +176,14 @@ impl Row {
         Some(Rect::new(left, top, left + width, top + height))
     }
 
-    fn node(&self) -> WebNode {
+    fn node(&self, reference: Option<String>) -> WebNode {
         let unread = self.unread.as_ref().map(|_| "unread".to_owned());
         WebNode {
             role: Some(self.role.clone()),
             name: self.label().map(str::to_owned),
             level: self.level,
             value: self.name.as_ref().and(self.text.clone()),
-            reference: self
-                .number
-                .filter(|&number| number > 0)
-                .map(|number| format!("e{number}")),
+            reference,
             states: self.states.iter().cloned().chain(unread).collect(),
             ..WebNode::default()
         }

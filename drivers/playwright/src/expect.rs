@@ -11,7 +11,7 @@ use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::locate;
 use crate::reading::{self, Frames, Wanted};
 use crate::session::Session;
-use crate::shown::ShownText;
+use crate::shown::{ShownText, Within};
 use crate::wire;
 
 /// How long an assertion may take to come true.
@@ -36,7 +36,11 @@ pub(crate) async fn text(
     // Of several elements with the text, one that is visible is enough.
     let visible = locate::by_visible_text(text, matching);
     let shown = shown(text, matching);
-    if shown.wait(session, &visible.selector, limit).await? > 0 {
+    if shown
+        .wait(session, &visible.selector, Within::Tab, limit)
+        .await?
+        > 0
+    {
         return Ok(Observation::Done(ActionReport {
             located: Some(Located {
                 by: visible.by,
@@ -108,7 +112,11 @@ pub(crate) async fn list(
         let text = locate::by_visible_text(item, matching).selector;
         let within = format!("{} >> {text}", found.selector);
         let left = end.saturating_duration_since(Instant::now());
-        if shown(item, matching).wait(session, &within, left).await? == 0 {
+        if shown(item, matching)
+            .wait(session, &within, Within::Element, left)
+            .await?
+            == 0
+        {
             missing.push(format!("{item:?}"));
         }
     }

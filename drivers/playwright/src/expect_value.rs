@@ -12,7 +12,7 @@ use crate::expect::{self, ASSERTION_TIMEOUT};
 use crate::find::FoundElement;
 use crate::locate;
 use crate::session::Session;
-use crate::shown::ShownText;
+use crate::shown::{ShownText, Within};
 use crate::wire;
 
 type Result<T> = std::result::Result<T, DriverError>;
@@ -129,7 +129,11 @@ async fn be_shown(
         matching,
         any_case: false,
     };
-    if shown.wait(session, &found.selector, limit).await? > 0 {
+    if shown
+        .wait(session, &found.selector, Within::Element, limit)
+        .await?
+        > 0
+    {
         return Ok(());
     }
     Err(DriverError::unmet(format!(

@@ -402,7 +402,7 @@ pub(crate) async fn why_unseen(session: &Session, selector: &str) -> Option<Stri
 }
 
 /// Lines of the page that share words with what was looked for.
-pub(crate) fn similar(list: &str, wanted: &str) -> Vec<String> {
+pub(crate) fn similar<'a>(list: &'a str, wanted: &str) -> Vec<String> {
     let words: Vec<String> = wanted
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().count() > 2)
@@ -424,10 +424,18 @@ pub(crate) fn similar(list: &str, wanted: &str) -> Vec<String> {
         .filter(|(score, _)| *score > 0)
         .collect();
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    // A number of now may be another element's for whoever took a snapshot.
+    let bare = |line: &'a str| match line
+        .strip_prefix("[e")
+        .and_then(|rest| rest.split_once("] "))
+    {
+        Some((_, line)) => line,
+        None => line,
+    };
     scored
         .into_iter()
         .take(5)
-        .map(|(_, line)| format!("similar: {line}"))
+        .map(|(_, line)| format!("similar: {}", bare(line)))
         .collect()
 }
 

@@ -10,7 +10,7 @@ use crate::locate;
 use crate::read;
 use crate::reading::{self, Frames};
 use crate::session::Session;
-use crate::shown::{SHOWN_POLL, ShownText};
+use crate::shown::{SHOWN_POLL, ShownText, Within};
 use crate::wire;
 
 /// Counts the elements that show a text, or all of them without one, and reads the first. Of a field,
@@ -44,7 +44,9 @@ pub(crate) async fn look(
                 matching: element.matching,
                 any_case: element.matching == TextMatch::Contains,
             };
-            let count = shown.wait(session, &visible.selector, limit).await?;
+            let count = shown
+                .wait(session, &visible.selector, Within::Tab, limit)
+                .await?;
             Ok(Observation::Json(json!({ "count": count, "text": null })))
         }
         (None, None) => Err(DriverError::Invalid("no element is named".to_owned())),

@@ -30,7 +30,7 @@ pub(crate) async fn snapshot(session: &Session, detail: SnapshotDetail) -> Resul
     let wanted = Wanted {
         boxes: detail.bounds,
         css: detail.css_selectors,
-        numbers: Some(&session.numbers),
+        numbers: detail.lasting.then_some(&session.numbers),
         masks: None,
     };
     let page = session.page()?;

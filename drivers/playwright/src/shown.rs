@@ -8,12 +8,21 @@ use serde_json::json;
 use crate::find::is_navigating;
 use crate::locate;
 use crate::read;
-use crate::reading::{self, Frames};
+use crate::reading::{self, Frames, Place};
 use crate::session::Session;
 use crate::wire;
 
 /// How often it is looked again when nothing is seen to change: styles change unseen.
 pub(crate) const SHOWN_POLL: Duration = Duration::from_millis(250);
+
+/// Where a selector is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// In every document of the tab that can be seen.
+    Tab,
+    /// It begins at an element that was found, in its document.
+    Element,
+}
 
 /// A text that is to be seen.
 pub(crate) struct ShownText<'a> {
@@ -28,6 +37,7 @@ impl ShownText<'_> {
         &self,
         session: &Session,
         selector: &str,
+        within: Within,
         limit: Duration,
     ) -> Result<u32, DriverError> {
         let question = json!({
@@ -40,7 +50,11 @@ impl ShownText<'_> {
         let end = Instant::now() + limit;
         loop {
             let page = session.page()?;
-            for place in reading::places(&page, Frames::Shown).await {
+            let places = match within {
+                Within::Tab => reading::places(&page, Frames::Shown).await,
+                Within::Element => vec![Place::default()],
+            };
+            for place in places {
                 match reading::count(&page, &place.selector(selector), &question).await {
                     Ok(0) => {}
                     Ok(count) => return Ok(count),

@@ -5,8 +5,12 @@ use packtrain_drivers::{Command, SessionOptions, ValueKind, WebCommand};
 use packtrain_testing::TestDevice as _;
 
 use crate::browser::{Device, run};
-use crate::commands::{by_ref, by_role, click, expect_text, expect_value, expect_visible, unmet};
+use crate::commands::{
+    by_css, by_ref, by_role, click, expect_list, expect_text, expect_value, expect_visible, open,
+    unmet,
+};
 use crate::defects::observed;
+use crate::readers::snapshot;
 use crate::site::Site;
 
 /// A form that answers late.
@@ -102,7 +106,7 @@ fn a_snapshot_tells_of_frames_and_shadow_trees_and_its_numbers_lead_there() {
             let mut device = Device::connect(WebSlot::default()).await;
             begin(&mut device, engine).await;
             device.go(nested(&site)).await;
-            let seen = device.snapshot().await;
+            let seen = snapshot(&mut device).await;
             for at in PLACES {
                 let label = format!("Send {at}");
                 let button = seen.refs.iter().find(|listed| listed.label == label);
@@ -133,5 +137,90 @@ fn a_snapshot_tells_of_frames_and_shadow_trees_and_its_numbers_lead_there() {
             assert!(tops.is_sorted(), "{engine}: {tops:?}");
             device.close().await;
         }
+    });
+}
+
+#[test]
+fn what_is_verified_of_an_element_is_verified_of_no_other_frames() {
+    run(async {
+        let (site, mut device) = open(WebSlot::default()).await;
+        let inner = site.page("<ul id=list><li>Pear</ul><p id=said>Pear</p>");
+        let small = site.page("<p>Nobody sees this</p><button>Nobody</button>");
+        device
+            .go(site.page(&format!(
+                "<ul id=list><li>Apple</ul><p id=said>Apple <span hidden>Pear</span></p>{}
+                 <iframe width=0 height=0 src='{small}'></iframe>",
+                frame(&inner)
+            )))
+            .await;
+        unmet(device.err(expect_list(by_css("#list"), &["Pear"])).await);
+        unmet(
+            device
+                .err(expect_value(by_css("#said"), ValueKind::Text, "Pear"))
+                .await,
+        );
+        unmet(device.err(expect_text("Nobody sees this")).await);
+        unmet(
+            device
+                .err(expect_visible(by_role("button", "Nobody")))
+                .await,
+        );
+        device.ok(expect_list(by_css("#list"), &["Apple"])).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_field_may_be_called_like_anything() {
+    run(async {
+        let (site, mut device) = open(WebSlot::default()).await;
+        let names = [
+            "children",
+            "parentElement",
+            "parentNode",
+            "nextElementSibling",
+            "attributes",
+        ];
+        let fields = names.map(|name| format!("<input name={name} aria-label={name}>"));
+        device
+            .go(site.page(&format!(
+                "<form>{}<button>Go</button></form>",
+                fields.concat()
+            )))
+            .await;
+        let seen = snapshot(&mut device).await;
+        assert_eq!(seen.refs.len(), names.len() + 1, "{}", seen.text);
+        let last = &seen.refs.last().unwrap().name;
+        device.ok(click(by_ref(last))).await;
+        device.close().await;
+    });
+}
+
+#[test]
+fn a_recorded_number_is_a_place_also_after_a_recorded_snapshot() {
+    run(async {
+        let (site, mut device) = open(WebSlot::default()).await;
+        for said in ["First", "Second"] {
+            device
+                .go(site.page(&format!("<h1>Page</h1><button>{said}</button>")))
+                .await;
+            let text = device.snapshot().await.text;
+            assert!(text.contains(&format!("[e2] button \"{said}\"")), "{text}");
+            let notes = device.notes(click(by_ref("e2"))).await;
+            assert!(notes[0].contains("by its place"), "{notes:?}");
+        }
+        // Whoever looked in order to act goes by what was seen.
+        let seen = snapshot(&mut device).await;
+        assert!(seen.text.contains("button \"Second\""), "{}", seen.text);
+        device
+            .go(site.page("<h1>Page</h1><button>Third</button>"))
+            .await;
+        let old = &seen.refs.last().unwrap().name;
+        let (what, _) = unmet(device.err(click(by_ref(old))).await);
+        assert!(
+            what.contains("button \"Second\" of a page or frame that was left"),
+            "{what}"
+        );
+        device.close().await;
     });
 }

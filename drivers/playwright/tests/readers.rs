@@ -31,6 +31,7 @@ pub(crate) async fn device(pool: &Arc<WebPool>, engine: Engine) -> Device {
 pub(crate) async fn snapshot(device: &mut Device) -> Snapshot {
     let detail = SnapshotDetail {
         bounds: true,
+        lasting: true,
         ..SnapshotDetail::default()
     };
     match device.ok(Command::Snapshot(detail)).await {

@@ -34,8 +34,23 @@ layout => {
 
   /** @type {(node: AriaNode) => Element | undefined} */
   const elementOf = node => /** @type {any} */ (node)[/** @type {symbol} */ (Object.getOwnPropertySymbols(node).find(key => key.description === 'element'))];
+  // A form's fields hide what their names are of the form itself.
+  const property = (/** @type {object} */ of, /** @type {string} */ name) => {
+    const { get } = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(of, name));
+    return (/** @type {Node} */ node) => get?.call(node);
+  };
+  /** @type {(node: Node) => Node | null} */
+  const parentNode = property(Node.prototype, 'parentNode');
+  /** @type {(node: Node) => Element | null} */
+  const parentElement = property(Node.prototype, 'parentElement');
+  /** @type {(node: Node) => Element | null} */
+  const previous = property(Element.prototype, 'previousElementSibling');
+  /** @type {(node: Node) => Element | null} */
+  const next = property(Element.prototype, 'nextElementSibling');
+  /** @type {(node: Node) => Element | null} */
+  const first = property(Element.prototype, 'firstElementChild');
   /** @type {(element: Element) => Element | null} */
-  const parentOf = element => element.assignedSlot ?? element.parentElement ?? /** @type {Partial<ShadowRoot>} */ (element.getRootNode()).host ?? null;
+  const parentOf = element => element.assignedSlot ?? parentElement(element) ?? /** @type {Partial<ShadowRoot>} */ (element.getRootNode()).host ?? null;
   /** @type {(element: Element) => string} */
   const roleOf = element => injected.utils.getAriaRole(element) ?? '';
   /** @type {(element: Element, hidden?: boolean) => string} */
@@ -51,7 +66,7 @@ layout => {
 
   // Numbers name elements as they were called when they were numbered.
   let last = 0;
-  /** @type {Map<number, { element: WeakRef<Element>, role: string, name: string, parent: WeakRef<Node>, place: number }>} */
+  /** @type {Map<number, { element: WeakRef<Element>, role: string, name: string, above: WeakRef<Node> | null, before: WeakRef<Element> | null }>} */
   const numbered = new Map();
   /** @type {WeakMap<Element, number>} */
   const numbers = new WeakMap();
@@ -62,8 +77,8 @@ layout => {
     if (known !== undefined && was?.role === role && was.name === name) return known;
     const fresh = next();
     numbers.set(element, fresh);
-    const parent = element.parentNode ?? document;
-    numbered.set(fresh, { element: new WeakRef(element), role, name, parent: new WeakRef(parent), place: [...parent.children].indexOf(element) });
+    const [above, before] = [parentNode(element), previous(element)];
+    numbered.set(fresh, { element: new WeakRef(element), role, name, above: above && new WeakRef(above), before: before && new WeakRef(before) });
     if (numbered.size > MOST_NUMBERS) numbered.delete(/** @type {number} */ (numbered.keys().next().value));
     return fresh;
   };
@@ -100,7 +115,7 @@ layout => {
     const says = (/** @type {Node} */ node) => injected.utils.normalizeWhiteSpace(node.textContent ?? '').includes(text);
     let found = within;
     for (;;) {
-      const inner = [...found.children, ...found.shadowRoot?.children ?? []].find(says);
+      const inner = [...found.querySelectorAll(':scope > *'), ...found.shadowRoot?.children ?? []].find(says);
       if (!inner) return found;
       found = inner;
     }
@@ -108,11 +123,13 @@ layout => {
   /** A CSS path of an element within its document or shadow tree. @type {(element: Element) => string} */
   const pathOf = element => {
     const parts = [];
-    for (let e = /** @type {Element | null} */ (element); e; e = e.parentElement) {
+    for (let e = /** @type {Element | null} */ (element); e; e = parentElement(e)) {
       if (e.id) { parts.unshift(`#${CSS.escape(e.id)}`); break; }
       const tag = e.tagName;
-      const alike = e.parentElement ? [...e.parentElement.children].filter(other => other.tagName === tag) : [e];
-      parts.unshift(tag.toLowerCase() + (alike.length > 1 ? `:nth-of-type(${alike.indexOf(e) + 1})` : ''));
+      let [place, alike] = [1, false];
+      for (let e2 = previous(e); e2; e2 = previous(e2)) if (e2.tagName === tag) place += 1;
+      for (let e2 = next(e); e2 && !alike; e2 = next(e2)) alike = e2.tagName === tag;
+      parts.unshift(tag.toLowerCase() + (place > 1 || alike ? `:nth-of-type(${place})` : ''));
     }
     return parts.join(' > ');
   };
@@ -221,7 +238,7 @@ layout => {
     /** @type {Row[]} */
     const rows = [];
     const keep = { serial: ++last, rows: /** @type {typeof held.rows} */ ([]) };
-    let next = asked.number ?? 0;
+    let free = asked.number ?? 0;
     /** @type {(row: Row, element: Element, text?: string) => void} */
     const add = (row, element, text) => {
       rows.push(row);
@@ -252,7 +269,7 @@ layout => {
       if (node.role === 'iframe') row.f = frame(element);
       const label = name || inline;
       if (INTERACTIVE.has(node.role) || (label && !UNLISTED.has(node.role))) {
-        row.e = asked.number === undefined ? 0 : number(element, node.role, node.name, () => next++);
+        row.e = asked.number === undefined ? 0 : number(element, node.role, node.name, () => free++);
         if (asked.css) row.css = pathOf(element);
       }
       add(row, element);
@@ -278,11 +295,11 @@ layout => {
 
   /** The frames of this document: where each shows its own, and whether it can be seen at all. */
   const inner = () => all(document, Infinity).filter(element => /^i?frame$/.test(element.localName)).map(element => {
-    const { left, top, width, height } = element.getBoundingClientRect();
+    const { left, top } = element.getBoundingClientRect();
     const style = getComputedStyle(element);
     return { frame: frame(element), left: left + element.clientLeft + parseFloat(style.paddingLeft || '0'),
       top: top + element.clientTop + parseFloat(style.paddingTop || '0'),
-      shown: width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true }) };
+      shown: element.clientWidth > 0 && element.clientHeight > 0 && element.checkVisibility({ visibilityProperty: true }) };
   });
 
   /** Whether an element shows a text. What is not rendered is left out, blocks are set apart, and a text area's
@@ -325,10 +342,10 @@ layout => {
   };
   const words = (/** @type {string} */ role, /** @type {string} */ name) => name ? `${role} ${JSON.stringify(name)}` : role || 'no element of a role';
   /** An element with its number, which it gets if it has none. @type {(element: Element | undefined, next: number) => object} */
-  const now = (element, next) => {
+  const now = (element, free) => {
     if (!element) return {};
     const [role, name] = [roleOf(element), nameOf(element)];
-    return { is: words(role, name), number: number(element, role, name, () => next) };
+    return { is: words(role, name), number: number(element, role, name, () => free) };
   };
   /** The only element that is called so. @param {Extract<Question, { do: 'called' }>} asked */
   const only = ({ role, name, next }) => {
@@ -346,9 +363,11 @@ layout => {
     if (element?.isConnected) return { state: 'changed', ...answer, ...now(element, asked.next) };
     const [instead, more] = called(was.role, was.name);
     if (instead) return { state: 'gone', ...answer, ...now(more ? undefined : instead, asked.next) };
-    const parent = /** @type {ParentNode | undefined} */ (was.parent.deref());
-    const heir = parent && /** @type {Node} */ (parent).isConnected ? parent.children[was.place] : undefined;
-    return { state: 'gone', ...answer, ...now(heir && roleOf(heir) ? heir : undefined, asked.next) };
+    // What stands where it stood.
+    const [above, before] = [was.above?.deref(), was.before?.deref()];
+    const heir = before ? next(before) : above instanceof Element ? first(above) : null;
+    const stands = heir?.isConnected && parentNode(heir) === above && roleOf(heir) ? heir : undefined;
+    return { state: 'gone', ...answer, ...now(stands, asked.next) };
   };
 
   /** @type {(answer: unknown) => Element[]} */

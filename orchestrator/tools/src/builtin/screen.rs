@@ -120,6 +120,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
                     let detail = SnapshotDetail {
                         bounds,
                         offscreen,
+                        lasting: true,
                         ..SnapshotDetail::default()
                     };
                     let Observation::Snapshot(snapshot) =

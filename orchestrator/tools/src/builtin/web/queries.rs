@@ -29,6 +29,7 @@ pub(super) fn queries() -> Vec<Arc<dyn Tool>> {
                     bounds: include.contains(&Detail::Bounds),
                     css_selectors: include.contains(&Detail::CssSelectors),
                     offscreen: include.contains(&Detail::OffscreenElements),
+                    lasting: true,
                 };
                 read(call, detail)
             },
