@@ -17,6 +17,7 @@ pub const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
     bounds: false,
     css_selectors: false,
     offscreen: false,
+    lasting: false,
 });
 
 /// A context with so much time.

@@ -34,6 +34,8 @@ const READ_TIMEOUT: Duration = Duration::from_secs(10);
 const FRAME_TIMEOUT: Duration = Duration::from_secs(3);
 /// What so many numbers were given to is known.
 const MAX_NUMBERS: usize = 20_000;
+/// A document has no more lines.
+const MAX_ROWS: u32 = 20_000;
 /// More documents are not read.
 const MAX_DOCUMENTS: usize = 100;
 
@@ -367,7 +369,12 @@ async fn document(
         question["masks"] = masks.into();
         question["layout"] = true.into();
     }
-    let document: Document = ask(page, place.selector(""), question, limit).await?;
+    let asked = ask::<Document>(page, place.selector(""), question, limit).await;
+    if let (Err(_), Some(numbers)) = (&asked, wanted.numbers) {
+        // It may have given numbers all the same.
+        numbers.give(numbers.next() + MAX_ROWS, "", "");
+    }
+    let document = asked?;
     if let Some(numbers) = wanted.numbers {
         for row in &document.rows {
             if let Some(number) = row.number {

@@ -65,7 +65,8 @@ layout => {
   };
 
   // Numbers name elements as they were called when they were numbered.
-  let last = 0;
+  // Readings are told apart, also those of different documents.
+  let last = Math.floor(Math.random() * 2 ** 30);
   /** @type {Map<number, { element: WeakRef<Element>, role: string, name: string, above: WeakRef<Node> | null, before: WeakRef<Element> | null }>} */
   const numbered = new Map();
   /** @type {WeakMap<Element, number>} */
@@ -84,7 +85,7 @@ layout => {
   };
 
   // What the last reading read, for its rows to be found again: `#3.17`.
-  /** @type {{ serial: number, rows: { element: WeakRef<Element>, text?: string }[] }} */
+  /** @type {{ serial: number, rows: { element: WeakRef<Element>, role: string, name: string, text?: string }[] }} */
   let held = { serial: 0, rows: [] };
   // Frames have names of their own, which hold as long as they do.
   /** @type {WeakMap<Element, number>} */
@@ -242,7 +243,7 @@ layout => {
     /** @type {(row: Row, element: Element, text?: string) => void} */
     const add = (row, element, text) => {
       rows.push(row);
-      keep.rows.push({ element: new WeakRef(element), text });
+      keep.rows.push({ element: new WeakRef(element), role: row.role, name: row.name ?? '', text });
     };
     /** @type {(node: AriaNode | string, depth: number, within: Element) => void} */
     const visit = (node, depth, within) => {
@@ -379,13 +380,19 @@ layout => {
   return {
     /** @type {(root: Node, asked: string) => Element[]} */
     queryAll(root, asked) {
-      const [, kind, first, second] = /^([ef#])(\d+)(?:\.(\d+))?$/.exec(asked) ?? [];
+      const [, kind, which, second] = /^([ef#])(\d+)(?:\.(\d+))?$/.exec(asked) ?? [];
       const connected = (/** @type {Element | undefined} */ element) => element?.isConnected ? [element] : [];
-      if (kind === 'e') return connected(same(Number(first)));
-      if (kind === 'f') return connected(framed.get(Number(first))?.deref());
+      if (kind === 'e') return connected(same(Number(which)));
+      if (kind === 'f') return connected(framed.get(Number(which))?.deref());
       if (kind === '#') {
-        const row = Number(first) === held.serial ? held.rows[Number(second)] : undefined;
-        return connected(row?.element.deref()).map(element => row?.text ? holder(element, row.text) : element);
+        const line = Number(second);
+        const row = Number(which) === held.serial ? held.rows[line] : undefined;
+        if (!row) return [];
+        const [element] = connected(row.element.deref());
+        if (element) return [row.text ? holder(element, row.text) : element];
+        // Rendered anew, it is the one in its place among those that are called so.
+        const before = held.rows.slice(0, line).filter(other => other.role === row.role && other.name === row.name);
+        return called(row.role, row.name).slice(before.length, before.length + 1);
       }
       if (!injected) throw new Error('this Playwright is not the one that Packtrain knows; `packtrain doctor` says which it is');
       /** @type {Question} */

@@ -14,6 +14,7 @@ const DETAIL: SnapshotDetail = SnapshotDetail {
     bounds: true,
     css_selectors: false,
     offscreen: false,
+    lasting: false,
 };
 
 impl WdaDriver {
