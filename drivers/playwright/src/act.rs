@@ -338,7 +338,7 @@ async fn waits_in_vain(
 ) -> bool {
     tokio::time::sleep(DOUBT_TIMEOUT).await;
     let limit = ctx.remaining_up_to(APPEAR_TIMEOUT);
-    match find::await_match(session, candidate, Frames::All, limit).await {
+    match find::await_match(session, candidate, Frames::Shown, limit).await {
         // The action waits for it to become ready.
         Ok(Some(found)) if found.place.is_page() && found.frame.guid() == frame.guid() => {
             std::future::pending().await

@@ -90,12 +90,7 @@ pub(crate) async fn find(
     limit: Duration,
 ) -> Result<FoundElement, DriverError> {
     let reference = target.reference.as_deref().and_then(locate::reference);
-    let frames = match purpose {
-        Purpose::Action => Frames::All,
-        // What is in a frame that nobody sees is not there.
-        Purpose::Verification => Frames::Shown,
-    };
-    let unmatched = match select(session, target.selector.as_ref(), frames, limit).await? {
+    let unmatched = match select(session, target.selector.as_ref(), limit).await? {
         Selection::Found(found) => return Ok(*found),
         Selection::Nothing(by) if purpose == Purpose::Verification || reference.is_none() => {
             let selector = target.selector.as_ref().and_then(locate::durable);
@@ -111,7 +106,7 @@ pub(crate) async fn find(
         ));
     };
     let (candidate, by_place) = resolve(session, reference, limit).await?;
-    let Some(found) = await_match(session, &candidate, frames, limit).await? else {
+    let Some(found) = await_match(session, &candidate, Frames::Shown, limit).await? else {
         return Err(absent(session, &candidate.by, Some(&candidate.selector), limit).await);
     };
     let instead = unmatched.map(|by| {
@@ -128,7 +123,6 @@ pub(crate) async fn find(
 async fn select(
     session: &Session,
     selector: Option<&NodeSelector>,
-    frames: Frames,
     limit: Duration,
 ) -> Result<Selection, DriverError> {
     let Some(selector) = selector else {
@@ -136,7 +130,7 @@ async fn select(
     };
     if related::is_related(selector) {
         if let Some((candidate, matched)) = related::await_related(session, selector, limit).await?
-            && let Some(found) = await_match(session, &candidate, frames, limit).await?
+            && let Some(found) = await_match(session, &candidate, Frames::Shown, limit).await?
         {
             let found = FoundElement::new(found, candidate.by, matched, Vec::new());
             return Ok(Selection::Found(Box::new(found)));
@@ -153,7 +147,7 @@ async fn select(
         });
     };
     Ok(
-        match await_match(session, &candidate, frames, limit).await? {
+        match await_match(session, &candidate, Frames::Shown, limit).await? {
             Some(found) => {
                 let matched = found.count;
                 let found = FoundElement::new(found, candidate.by, matched, Vec::new());
@@ -355,7 +349,7 @@ async fn one_of(
             .unwrap_or_default(),
         by: tries.last().map(|last| last.by.clone()).unwrap_or_default(),
     };
-    let Some(found) = await_match(session, &union, Frames::All, limit).await? else {
+    let Some(found) = await_match(session, &union, Frames::Shown, limit).await? else {
         return Err(absent(session, &union.by, None, limit).await);
     };
     for candidate in &tries {

@@ -24,8 +24,8 @@ const STILL: &str = include_str!("page/still.js");
 
 /// Without a change for this long, a page is still: longer than three frames.
 const QUIET_MS: f64 = 60.0;
-/// How long a frame may take to say that its time is up.
-const FRAME_GRACE: Duration = Duration::from_millis(250);
+/// How long the frames of a page may take to be still, all at once.
+const FRAMES_TIMEOUT: Duration = Duration::from_millis(200);
 /// How long is waited for a document, when the page is between two.
 const NAVIGATION_POLL: Duration = Duration::from_millis(20);
 
@@ -39,17 +39,6 @@ struct Rest {
     animated: bool,
     /// Milliseconds.
     settled: f64,
-}
-
-impl Rest {
-    const fn and(self, inner: Self) -> Self {
-        Self {
-            still: self.still && inner.still,
-            moved: self.moved || inner.moved,
-            animated: self.animated || inner.animated,
-            settled: self.settled.max(inner.settled),
-        }
-    }
 }
 
 pub(crate) async fn observe(
@@ -140,26 +129,21 @@ fn answer(
     }))
 }
 
-/// Waits until the page is still, and then what is in its frames.
+/// Waits until the page is still, and a little for what is in its frames: advertisements never are.
 async fn rest(page: &Page, limit: Duration) -> std::result::Result<Rest, Error> {
-    let end = Instant::now() + limit;
     let arguments =
         |limit: Duration| json!({ "quiet": QUIET_MS, "limit": limit.as_secs_f64() * 1e3 });
-    let mut rest: Rest = page.evaluate(STILL, Some(&arguments(limit))).await?;
-    for place in reading::places(page, Frames::Shown)
-        .await
-        .into_iter()
-        .skip(1)
-    {
-        let left = end.saturating_duration_since(Instant::now());
+    let begun = Instant::now();
+    let rest: Rest = page.evaluate(STILL, Some(&arguments(limit))).await?;
+    let left = FRAMES_TIMEOUT.min(limit.saturating_sub(begun.elapsed()));
+    let script = format!("(_, asked) => ({STILL})(asked)");
+    let frames = reading::places(page, Frames::Shown).await;
+    let frames = frames.iter().skip(1).map(|place| async {
         let root = page.locator(place.selector("css=:root"));
-        let script = format!("(_, asked) => ({STILL})(asked)");
-        let asked = root.evaluate(&script, Some(arguments(left)));
-        // A frame that does not answer in time is told as one that cannot be read.
-        if let Ok(Ok(inner)) = tokio::time::timeout(left + FRAME_GRACE, asked).await {
-            rest = rest.and(inner);
-        }
-    }
+        let asked = root.evaluate::<Rest, _>(&script, Some(arguments(left)));
+        tokio::time::timeout(left, asked).await
+    });
+    futures::future::join_all(frames).await;
     Ok(rest)
 }
 

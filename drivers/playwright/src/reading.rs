@@ -31,7 +31,7 @@ const SOURCE: &str = concat!(
 /// A reading of the page answers at once, or the page hangs.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// A frame that hangs takes nobody's time.
-const FRAME_TIMEOUT: Duration = Duration::from_secs(3);
+const FRAME_TIMEOUT: Duration = Duration::from_secs(2);
 /// What so many numbers were given to is known.
 const MAX_NUMBERS: usize = 20_000;
 /// A document has no more lines.
@@ -100,6 +100,11 @@ struct Inner {
     frame: u32,
     left: f64,
     top: f64,
+    width: f64,
+    height: f64,
+    /// How much larger than its own units it is drawn, each way.
+    x: f64,
+    y: f64,
     shown: bool,
 }
 
@@ -242,19 +247,81 @@ pub(crate) async fn read(page: &Page, wanted: Wanted<'_>) -> Result<Reading, Dri
         aria: Aria::default(),
     };
     let mut lines = Lines::default();
-    Box::pin(lines.add(page, wanted, &mut reading, first, Spot::default())).await;
+    Box::pin(lines.add(page, wanted, &mut reading, first, Spot::page())).await;
     reading.hidden.truncate(Hidden::MAX);
     reading.aria = Aria::of(lines.rows, lines.documents);
     Ok(reading)
 }
 
+/// What a frame shows that is out of sight.
+const NOWHERE: Rect = Rect::new(0.0, 0.0, 0.0, 0.0);
+
 /// Where a document lies in its tab.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Spot {
     place: Place,
     depth: usize,
     left: f64,
     top: f64,
+    /// How much larger than its own units it is drawn, each way.
+    scale: (f64, f64),
+    /// What can be seen of it; `None` for all of the page itself.
+    window: Option<Rect>,
+}
+
+impl Spot {
+    const fn page() -> Self {
+        Self {
+            place: Place(String::new()),
+            depth: 0,
+            left: 0.0,
+            top: 0.0,
+            scale: (1.0, 1.0),
+            window: None,
+        }
+    }
+
+    fn frame(&self, inner: &Inner, depth: usize) -> Self {
+        let own = Rect::new(
+            inner.left,
+            inner.top,
+            inner.left + inner.width,
+            inner.top + inner.height,
+        );
+        let moved = self.moved(own);
+        Self {
+            place: self.place.frame(inner.frame),
+            depth,
+            left: moved.left,
+            top: moved.top,
+            scale: (self.scale.0 * inner.x, self.scale.1 * inner.y),
+            window: Some(self.cut(moved).unwrap_or(NOWHERE)),
+        }
+    }
+
+    /// In the coordinates of the screen.
+    fn moved(&self, area: Rect) -> Rect {
+        let (x, y) = self.scale;
+        Rect::new(
+            self.left + area.left * x,
+            self.top + area.top * y,
+            self.left + area.right * x,
+            self.top + area.bottom * y,
+        )
+    }
+
+    /// What the frame leaves of it.
+    fn cut(&self, area: Rect) -> Option<Rect> {
+        match &self.window {
+            Some(window) => area.intersection(window),
+            None => Some(area),
+        }
+    }
+
+    /// Where it is seen on the screen, if at all.
+    fn seen(&self, area: Rect) -> Option<Rect> {
+        self.cut(self.moved(area))
+    }
 }
 
 /// The lines of all documents that were read, each with its document and its line there.
@@ -277,16 +344,9 @@ impl Lines {
     ) {
         let which = self.documents.len();
         self.documents.push((spot.place.clone(), document.serial));
-        let moved = |area: &mut Rect| {
-            *area = Rect::new(
-                area.left + spot.left,
-                area.top + spot.top,
-                area.right + spot.left,
-                area.bottom + spot.top,
-            );
-        };
-        for (mask, mut found) in document.masked.into_iter().enumerate() {
-            found.iter_mut().flatten().for_each(moved);
+        for (mask, found) in document.masked.into_iter().enumerate() {
+            let seen = |found: Vec<Rect>| found.into_iter().filter_map(|area| spot.seen(area));
+            let found = found.map(|found| seen(found).collect::<Vec<_>>());
             match reading.masked.get_mut(mask) {
                 None => reading.masked.push(found),
                 Some(known) => {
@@ -298,7 +358,7 @@ impl Lines {
         }
         reading.hidden.extend(document.hidden);
         for mut defect in document.defects {
-            defect.at.iter_mut().for_each(moved);
+            defect.at = defect.at.and_then(|area| spot.seen(area));
             reading.defects.push(defect);
         }
         for (line, mut row) in document.rows.into_iter().enumerate() {
@@ -315,10 +375,18 @@ impl Lines {
                 };
             }
             row.depth += spot.depth;
-            if let Some([left, top, ..]) = &mut row.area {
-                *left += spot.left;
-                *top += spot.top;
-            }
+            let area = row
+                .area
+                .map(|[left, top, width, height]| Rect::new(left, top, left + width, top + height));
+            row.area = area.and_then(|area| spot.seen(area)).map(|area| {
+                [
+                    area.left,
+                    area.top,
+                    area.right - area.left,
+                    area.bottom - area.top,
+                ]
+                .map(f64::round)
+            });
             let depth = row.depth;
             let frame = row.frame;
             self.rows.push((row, which, line));
@@ -327,9 +395,9 @@ impl Lines {
                 .iter()
                 .find(|inner| frame == Some(inner.frame) && inner.shown);
             let Some(inner) = inner else { continue };
-            let place = spot.place.frame(inner.frame);
+            let inner = spot.frame(inner, depth);
             let read = if self.documents.len() < MAX_DOCUMENTS {
-                self::document(page, &place, wanted, FRAME_TIMEOUT)
+                self::document(page, &inner.place, wanted, FRAME_TIMEOUT)
                     .await
                     .map_err(|error| wire::reason(&error))
             } else {
@@ -337,13 +405,7 @@ impl Lines {
             };
             match read {
                 Ok(document) => {
-                    let spot = Spot {
-                        place,
-                        depth,
-                        left: spot.left + inner.left,
-                        top: spot.top + inner.top,
-                    };
-                    Box::pin(self.add(page, wanted, reading, document, spot)).await;
+                    Box::pin(self.add(page, wanted, reading, document, inner)).await;
                 }
                 Err(why) => {
                     if let Some((row, ..)) = self.rows.last_mut() {

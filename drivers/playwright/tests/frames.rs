@@ -1,7 +1,9 @@
 //! What is in frames and in shadow trees is found, used and verified like the rest of the page.
 
 use packtrain_driver_playwright::WebSlot;
-use packtrain_drivers::{Command, SessionOptions, ValueKind, WebCommand};
+use packtrain_drivers::{
+    Command, Observation, ObserveOptions, Rect, SessionOptions, ValueKind, WebCommand,
+};
 use packtrain_testing::TestDevice as _;
 
 use crate::browser::{Device, run};
@@ -234,5 +236,45 @@ fn what_is_rendered_anew_is_still_found_by_its_relations() {
         device.ok(click(target)).await;
         assert_eq!(device.script("document.title").await, "Bought");
         device.close().await;
+    });
+}
+
+#[test]
+fn what_a_frame_shows_is_told_where_it_is_seen() {
+    run(async {
+        let site = Site::start().await;
+        let inner = site.page(
+            "<body style='margin: 0'><button style='position: absolute; left: 40px; top: 20px; width: 100px; height: 40px'>Half</button>
+             <button class=far style='position: absolute; top: 900px'>Far</button>
+             <script>setInterval(() => document.title = document.body.dataset.now = Date.now(), 20)</script>",
+        );
+        let html = format!(
+            "<iframe src='{inner}' style='position: absolute; left: 100px; top: 100px; width: 400px; height: 200px;
+             border: 0; transform: scale(0.5); transform-origin: 0 0'></iframe>"
+        );
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            device.go(site.page(&html)).await;
+            let options = ObserveOptions {
+                masks: vec![".far".to_owned()],
+                still_within: std::time::Duration::from_secs(1),
+                ..ObserveOptions::default()
+            };
+            let Observation::Observed(seen) = device.ok(Command::Observe(options)).await else {
+                panic!()
+            };
+            // What moves in a frame only holds nothing up.
+            assert!(seen.is_still);
+            assert_eq!(seen.masked, [Some(Vec::new())]);
+            let bounds = |name: &str| {
+                let mut nodes = seen.snapshot.tree.iter();
+                let node = nodes.find(|(_, node)| format!("{:?}", node.detail).contains(name));
+                node.unwrap().1.bounds
+            };
+            assert_eq!(bounds("Half"), Some(Rect::new(120.0, 110.0, 170.0, 130.0)));
+            assert_eq!(bounds("Far"), None);
+            device.close().await;
+        }
     });
 }

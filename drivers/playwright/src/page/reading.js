@@ -140,6 +140,11 @@ layout => {
     ![...element.children].some(child => child.getClientRects().length) && !element.textContent?.trim() &&
     element.getClientRects().length > 0 && element.getBoundingClientRect().width > 0 && element.getBoundingClientRect().height > 0;
 
+  // What shows a document and is no frame.
+  /** @type {(element: Element) => boolean} */
+  const isEmbedded = element => (element instanceof HTMLObjectElement ? element.contentWindow !== null : element instanceof HTMLEmbedElement) &&
+    element.checkVisibility() && element.getClientRects().length > 0;
+
   /** @type {(root: ParentNode, most: number) => Element[]} */
   const all = (root, most) => {
     /** @type {Element[]} */
@@ -280,7 +285,8 @@ layout => {
     if (rows.length >= MOST_ROWS) rows.push({ d: 0, role: 'text', unread: 'more, cut' });
     const elements = all(document.body ?? document.documentElement, MOST_LOOKED_AT);
     for (const element of elements) {
-      if (isClosed(element)) rows.push({ d: 1, role: 'generic', name: element.localName, unread: 'a closed shadow tree' });
+      const unread = isClosed(element) ? 'a closed shadow tree' : isEmbedded(element) ? 'a document that is embedded' : undefined;
+      if (unread) rows.push({ d: 1, role: 'generic', name: element.localName, unread });
     }
     held = keep;
     const masked = asked.masks?.map(selector => {
@@ -296,11 +302,15 @@ layout => {
 
   /** The frames of this document: where each shows its own, and whether it can be seen at all. */
   const inner = () => all(document, Infinity).filter(element => /^i?frame$/.test(element.localName)).map(element => {
-    const { left, top } = element.getBoundingClientRect();
+    const { left, top, width, height } = element.getBoundingClientRect();
     const style = getComputedStyle(element);
-    return { frame: frame(element), left: left + element.clientLeft + parseFloat(style.paddingLeft || '0'),
-      top: top + element.clientTop + parseFloat(style.paddingTop || '0'),
-      shown: element.clientWidth > 0 && element.clientHeight > 0 && element.checkVisibility({ visibilityProperty: true }) };
+    const { offsetWidth, offsetHeight, clientLeft, clientTop, clientWidth, clientHeight } = /** @type {HTMLElement} */ (element);
+    const [x, y] = [width / offsetWidth || 1, height / offsetHeight || 1];
+    const px = (/** @type {string} */ length) => parseFloat(length) || 0;
+    return { frame: frame(element), x, y, left: left + (clientLeft + px(style.paddingLeft)) * x, top: top + (clientTop + px(style.paddingTop)) * y,
+      width: (clientWidth - px(style.paddingLeft) - px(style.paddingRight)) * x,
+      height: (clientHeight - px(style.paddingTop) - px(style.paddingBottom)) * y,
+      shown: clientWidth > 0 && clientHeight > 0 && element.checkVisibility({ visibilityProperty: true }) };
   });
 
   /** Whether an element shows a text. What is not rendered is left out, blocks are set apart, and a text area's

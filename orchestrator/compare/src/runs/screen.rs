@@ -122,17 +122,6 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
                 compared.changes.extend(news.map(told));
                 moves = moved(before, now, &alignment);
             }
-            if let Some(detail) = notations.differ() {
-                // What follows is not known to differ for this.
-                compared.is_another = false;
-                for change in &mut compared.changes {
-                    change.status = ChangeStatus::Proposed;
-                    change.detail = match change.detail.as_str() {
-                        "" => detail.clone(),
-                        more => format!("{more}; {detail}"),
-                    };
-                }
-            }
         }
         (before, now) => {
             let lost = [
@@ -153,6 +142,18 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
             title: defect.clone(),
             ..Change::default()
         });
+    }
+    // Trees and defects are read by one notation.
+    if let Some(detail) = notations.differ() {
+        // What follows is not known to differ for this.
+        compared.is_another = false;
+        for change in &mut compared.changes {
+            change.status = ChangeStatus::Proposed;
+            change.detail = match change.detail.as_str() {
+                "" => detail.clone(),
+                more => format!("{more}; {detail}"),
+            };
+        }
     }
     for defect in was.defects.iter().filter(|one| !is.defects.contains(one)) {
         compared.changes.push(Change {
