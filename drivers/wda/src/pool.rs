@@ -204,7 +204,7 @@ impl WdaPool {
     /// The simulators, booted or not; none without Xcode.
     pub(crate) async fn listed_simulators(&self) -> Result<Vec<Simulator>, SimctlError> {
         match &self.options.xcrun {
-            Some(xcrun) => Ok(Simctl::new(xcrun.clone()).list().await?.all),
+            Some(xcrun) => Simctl::new(xcrun.clone()).list().await,
             None => Ok(Vec::new()),
         }
     }

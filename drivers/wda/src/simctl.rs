@@ -12,8 +12,7 @@ use std::time::Duration;
 use packtrain_program::output;
 use tokio::process::Command;
 
-pub(crate) use self::list::{Simulator, Simulators};
-use crate::exit_hook::ExitHook;
+pub(crate) use self::list::Simulator;
 use crate::lockdown::{self, DeviceApp};
 use crate::plist;
 
@@ -44,8 +43,8 @@ impl Simctl {
         Self { xcrun }
     }
 
-    /// What there is of simulated iPhones and iPads.
-    pub(crate) async fn list(&self) -> Result<Simulators, SimctlError> {
+    /// The iPhones and iPads among the simulators.
+    pub(crate) async fn list(&self) -> Result<Vec<Simulator>, SimctlError> {
         let json = self.run(&["list", "-j"], &[], COMMAND_TIMEOUT).await?;
         list::read(&json).map_err(|error| failed("list", &error))
     }
