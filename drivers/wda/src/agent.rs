@@ -135,7 +135,7 @@ impl Agent {
                 return Err(failure);
             };
             match refusal.kind {
-                Refusal::NoSession if self.join_session(ctx).await => {
+                Refusal::NoSession if self.join_session(refusal.session.as_ref()) => {
                     self.mended(
                         "another process began a session on this simulator; both use it from now on",
                     );

@@ -79,31 +79,16 @@ impl Agent {
     }
 
     /// Uses the session that another process has made of a WebDriverAgent that both may use: each new
-    /// one would take away the other's. WebDriverAgent tells it in every answer.
-    /// (`FBResponsePayload.m`)
-    pub(super) async fn join_session(&mut self, ctx: &CommandContext) -> bool {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Active {
-            session_id: Option<String>,
-        }
-        if !self.starter.as_deref().is_some_and(Starter::is_shared) {
-            return false;
-        }
-        let request = WdaRequest::get("see whose session there is", "/status").at_top();
-        let limit = ctx.remaining_up_to(request.limit);
-        let Ok(answer) = self.send(&request, limit).await else {
+    /// one would take away the other's.
+    pub(super) fn join_session(&mut self, other: Option<&String>) -> bool {
+        let is_shared = self.starter.as_deref().is_some_and(Starter::is_shared);
+        let is_new = |id: &&String| is_name(id) && self.session.as_ref() != Some(*id);
+        let Some(other) = other.filter(|id| is_shared && is_new(id)) else {
             return false;
         };
-        let active = serde_json::from_slice::<Active>(&answer.body);
-        let other = active.ok().and_then(|active| active.session_id);
-        let other = other.filter(|id| is_name(id) && self.session.as_ref() != Some(id));
-        let is_other = other.is_some();
-        if is_other {
-            self.session = other;
-            self.app = None;
-        }
-        is_other
+        self.session = Some(other.clone());
+        self.app = None;
+        true
     }
 
     /// Ends the session; the app stays as it is.
