@@ -266,28 +266,26 @@ impl Agent {
         };
         let again = self.session.take().is_some();
         self.app = None;
-        let lost = |error: &StartError| DriverError::Lost {
+        let lost = |error: StartError| DriverError::Lost {
             cause: format!("start WebDriverAgent: {error}"),
             hint: Some(starter.hint()),
         };
-        let starting = starter.start();
         let limit = ctx.remaining_up_to(SIMULATOR_TIMEOUT);
-        let started = tokio::time::timeout(limit, starting).await;
-        let started = started.unwrap_or(Err(StartError::Slow));
-        let mut started = started.map_err(|error| lost(&error))?;
+        let started = tokio::time::timeout(limit, starter.start()).await;
+        let mut started = started.unwrap_or(Err(StartError::Slow)).map_err(lost)?;
         let end = Instant::now() + ctx.remaining_up_to(START_TIMEOUT);
         let status = WdaRequest::get("start WebDriverAgent", "/status").at_top();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(lost(&StartError::Slow));
+                return Err(lost(StartError::Slow));
             }
             let answers = self.send(&status, left.min(STATUS_TIMEOUT)).await;
             if answers.is_ok_and(|answer| read(&answer).is_ok()) {
                 break;
             }
             tokio::select! {
-                ended = started.ended() => return Err(lost(&StartError::Ended(ended))),
+                ended = started.ended() => return Err(lost(StartError::Failed(ended))),
                 () = tokio::time::sleep(START_POLL.min(left)) => {}
             }
         }

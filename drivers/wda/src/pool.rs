@@ -286,7 +286,6 @@ impl WdaPool {
             let order = KeepOrder {
                 place: AgentPlace::new(&keeper.folder, udid),
                 udid: udid.clone(),
-                mark: String::new(),
                 xcrun: self.options.xcrun.clone()?,
                 id: endpoint.runner().to_owned(),
                 command,

@@ -6,7 +6,6 @@
 mod list;
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use packtrain_program::output;
@@ -79,25 +78,10 @@ impl Simctl {
         environment: &[(&str, String)],
     ) -> Result<Option<u32>, SimctlError> {
         let arguments = ["launch", "--terminate-running-process", udid, id];
-        let environment = environment.iter();
-        let environment: Vec<_> = environment
-            .map(|(name, value)| (format!("SIMCTL_CHILD_{name}"), value))
-            .collect();
-        let printed = self.run(&arguments, &environment, COMMAND_TIMEOUT).await?;
+        let printed = self.run(&arguments, environment, COMMAND_TIMEOUT).await?;
         let printed = String::from_utf8_lossy(&printed);
         let last = printed.trim().rsplit(':').next().unwrap_or_default();
         Ok(last.trim().parse().ok())
-    }
-
-    /// Ends an app when this program has ended, or when it is told to. `lock` is held until then.
-    pub(crate) fn terminate_afterwards(
-        &self,
-        udid: &str,
-        id: &str,
-        lock: Stdio,
-    ) -> Result<ExitHook, SimctlError> {
-        let prepared = ExitHook::prepare(&self.xcrun, &["simctl", "terminate", udid, id], lock);
-        prepared.map_err(|error| failed("terminate", &error.to_string()))
     }
 
     /// Ends an app; an error when it does not run.
@@ -193,17 +177,18 @@ impl Simctl {
         Ok(String::from_utf8_lossy(&printed).trim().to_owned())
     }
 
+    /// Runs `simctl`; what it starts has these variables.
     async fn run(
         &self,
         arguments: &[&str],
-        environment: &[(String, &String)],
+        environment: &[(&str, String)],
         limit: Duration,
     ) -> Result<Vec<u8>, SimctlError> {
         let mut command = Command::new(&self.xcrun);
-        command
-            .arg("simctl")
-            .args(arguments)
-            .envs(environment.iter().map(|(name, value)| (name, value)));
+        command.arg("simctl").args(arguments);
+        for (name, value) in environment {
+            command.env(format!("SIMCTL_CHILD_{name}"), value);
+        }
         run_to_end(command, limit)
             .await
             .map_err(|message| failed(arguments.first().copied().unwrap_or_default(), &message))

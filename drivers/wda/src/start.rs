@@ -23,7 +23,7 @@ pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(180);
 pub(crate) const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why WebDriverAgent could not be started.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     /// The list of program and arguments is empty.
     #[error("the command is empty")]
@@ -31,19 +31,13 @@ pub(crate) enum StartError {
     /// There is no such program, usually.
     #[error("run {program}: {message}")]
     Spawn { program: String, message: String },
-    /// What was started has ended.
+    /// What was started has ended, for this reason.
     #[error("{0}")]
-    Ended(String),
+    Failed(String),
     #[error("it did not answer in time")]
     Slow,
-    #[error("{0}")]
-    Simulator(String),
-}
-
-impl From<std::io::Error> for StartError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Simulator(error.to_string())
-    }
+    #[error(transparent)]
+    System(#[from] std::io::Error),
 }
 
 /// Starts WebDriverAgent, as often as need be.

@@ -1,6 +1,7 @@
 //! One WebDriverAgent on a simulator, whoever comes: started by what answers, shared, and ended by
 //! the last.
 
+use std::fs::{File, TryLockError};
 use std::process::Stdio;
 
 use packtrain_driver_wda::{WdaEndpoint, WdaStart};
@@ -142,6 +143,34 @@ async fn two_processes_share_one_webdriveragent_and_the_last_one_ends_it() {
         (calls_with(&mac, "launch"), calls_with(&mac, "terminate")),
         (1, 1)
     );
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn nobody_joins_what_is_being_ended() {
+    let mac = Mac::new(Vec::new()).await;
+    let file = |name: &str| mac.folder.path().join(name);
+    let script = std::fs::read_to_string(file("xcrun")).unwrap();
+    let script = script.replace("\nesac", "\n  terminate) read -r _ < go-on ;;\nesac");
+    std::fs::write(file("xcrun"), script).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(file("go-on"))
+        .status();
+    assert!(made.unwrap().success());
+    let (driver, _launched) = mac.driver().await;
+    driver.close().await;
+    let join = async {
+        while calls_with(&mac, "terminate") == 0 {
+            tokio::task::yield_now().await;
+        }
+        let users = File::open(file("agents/AAAA/users")).unwrap();
+        let joined = users.try_lock_shared();
+        std::fs::write(file("go-on"), "\n").unwrap();
+        joined
+    };
+    let ((), joined) = tokio::join!(mac.pool.shutdown(), join);
+    let refused = matches!(joined, Err(TryLockError::WouldBlock));
+    assert!(refused, "{joined:?}");
     mac.end().await;
 }
 

@@ -3,22 +3,22 @@
 
 use std::error::Error;
 use std::os::fd::AsFd as _;
-use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
-use plist::{Dictionary, Value};
+use plist::{Dictionary, plist};
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep};
+use tokio::process::Command;
+use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
-use super::place::AgentRecord;
+use super::place::{AgentRecord, AgentState};
 use super::{Answer, KeepOrder, who_answers};
 use crate::exit_hook::ExitHook;
 use crate::simctl::Simctl;
-use crate::start::{Running, START_TIMEOUT, STATUS_TIMEOUT, prepared};
+use crate::start::{Running, START_TIMEOUT, prepared};
 
 /// How often it is asked whether it is there.
 const START_POLL: Duration = Duration::from_millis(100);
@@ -47,7 +47,7 @@ pub(crate) enum StartWay {
 pub(super) struct Attempt<'a> {
     pub(super) order: &'a KeepOrder,
     pub(super) simctl: Simctl,
-    pub(super) tasks: &'a TaskTracker,
+    pub(super) tasks: TaskTracker,
     pub(super) running: Option<Started>,
 }
 
@@ -59,8 +59,18 @@ pub(super) enum Started {
 }
 
 impl Attempt<'_> {
+    /// Starts it, and waits for its end.
+    pub(super) async fn run(&mut self, record: &mut AgentRecord) -> Result<()> {
+        self.start(record).await?;
+        record.state = AgentState::Ready;
+        self.order.place.write(record)?;
+        let why = self.ended().await;
+        tracing::debug!(why, "WebDriverAgent");
+        Ok(())
+    }
+
     /// Starts it, and waits for its first answer.
-    pub(super) async fn start(&mut self, record: &mut AgentRecord) -> Result<()> {
+    async fn start(&mut self, record: &mut AgentRecord) -> Result<()> {
         self.simctl.boot(&self.order.udid).await?;
         let ways: &[StartWay] = match record.way {
             _ if !self.order.command.is_empty() => &[StartWay::Command],
@@ -82,51 +92,56 @@ impl Attempt<'_> {
     async fn start_by(&mut self, way: StartWay, record: &mut AgentRecord) -> Result<()> {
         self.stop().await;
         let order = self.order;
-        let [port, pictures] = order.place.free_ports()?;
+        let (port, pictures) = order.place.free_ports()?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+        let mark = format!("packtrain-{}-{now}", order.udid);
         let variables = [
             ("USE_PORT", port.to_string()),
             // A simulator is on this computer's network.
             ("USE_IP", "127.0.0.1".to_owned()),
             ("MJPEG_SERVER_PORT", pictures.to_string()),
-            ("UPGRADE_TIMESTAMP", order.mark.clone()),
+            ("UPGRADE_TIMESTAMP", mark.clone()),
         ];
         let mut limit = order.answer_timeout;
         match way {
             StartWay::Command => {
                 limit = START_TIMEOUT;
-                self.run(&order.command, port, variables)?;
+                let command = prepared(&order.command, order.folder.as_deref(), port)?;
+                self.spawn(command, variables)?;
             }
             StartWay::Launch => self.launch(variables).await?,
             StartWay::Xcodebuild => {
                 let command = self.tests(&variables).await?;
-                self.run(&command, port, variables)?;
+                self.spawn(command, variables)?;
             }
         }
-        let end = Instant::now() + limit;
-        while Instant::now() < end {
-            // Another program may be on the port by now; nothing is asked of it but this.
-            if let Answer::Agent { tells_mark } =
-                who_answers(port, &order.mark, STATUS_TIMEOUT).await
-            {
-                (record.port, record.tells_mark, record.way) = (port, tells_mark, Some(way));
-                return Ok(());
+        let answered = async {
+            loop {
+                // Another program may be on the port by now; nothing is asked of it but this.
+                match who_answers(port).await {
+                    Answer::Agent(told) if told.as_ref().is_none_or(|told| *told == mark) => {
+                        return told;
+                    }
+                    Answer::Agent(_) | Answer::Busy | Answer::Other => sleep(START_POLL).await,
+                }
             }
-            tokio::select! {
-                why = self.ended() => return Err(why.into()),
-                () = sleep(START_POLL) => {}
-            }
-        }
-        Err(format!("no answer within {} s", limit.as_secs()).into())
+        };
+        let told = tokio::select! {
+            told = timeout(limit, answered) => told,
+            why = self.ended() => return Err(why.into()),
+        };
+        record.mark = told.map_err(|_| format!("no answer within {} s", limit.as_secs()))?;
+        (record.port, record.way) = (port, Some(way));
+        Ok(())
     }
 
     /// Starts a command with the variables that Xcode gives to WebDriverAgent.
-    fn run(&mut self, words: &[String], port: u16, variables: Variables) -> Result<()> {
-        let mut command = prepared(words, self.order.folder.as_deref(), port)?;
+    fn spawn(&mut self, mut command: Command, variables: Variables) -> Result<()> {
         for (name, value) in variables {
             command.env(format!("TEST_RUNNER_{name}"), &value);
             command.env(name, value);
         }
-        self.running = Some(Started::Command(Running::spawn(command, self.tasks)?));
+        self.running = Some(Started::Command(Running::spawn(command, &self.tasks)?));
         Ok(())
     }
 
@@ -134,7 +149,8 @@ impl Attempt<'_> {
         let KeepOrder { udid, id, .. } = self.order;
         // What ends it has the lock: nobody starts another before it is done.
         let lock = Stdio::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-        let mut hook = self.simctl.terminate_afterwards(udid, id, lock)?;
+        let end = ["simctl", "terminate", udid, id];
+        let mut hook = ExitHook::prepare(&self.order.xcrun, &end, lock)?;
         match self.simctl.launch(udid, id, &variables).await {
             Ok(pid) => {
                 // A number that is no process of this computer says nothing.
@@ -150,9 +166,9 @@ impl Attempt<'_> {
         }
     }
 
-    /// The command that runs the installed app as the test that it is: from a copy, for Xcode installs
-    /// it anew.
-    async fn tests(&self, variables: &Variables) -> Result<Vec<String>> {
+    /// Has Xcode run the installed app as the test that it is, which never ends: from a copy, for Xcode
+    /// installs it anew. (`xcodebuild.xctestrun(5)`)
+    async fn tests(&self, variables: &Variables) -> Result<Command> {
         let KeepOrder { udid, id, .. } = self.order;
         let copies = self.order.place.file("runner");
         // What was copied before may be of another version.
@@ -160,18 +176,32 @@ impl Attempt<'_> {
         std::fs::create_dir(&copies)?;
         let app = self.simctl.copy(udid, id, &copies).await?;
         let file = copies.join("runner.xctestrun");
-        test_run(&app, id, variables).to_file_xml(&file)?;
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let words = ["xcodebuild", "test-without-building", "-xctestrun"];
-        let mut command = vec![text(&self.order.xcrun)];
-        command.extend(words.map(str::to_owned));
-        command.extend([text(&file), "-destination".to_owned(), format!("id={udid}")]);
-        command.extend(["-derivedDataPath".to_owned(), text(&copies.join("derived"))]);
+        let tested = plist!({
+            "WebDriverAgentRunner": {
+                "TestBundlePath": "__TESTHOST__/PlugIns/WebDriverAgentRunner.xctest",
+                "TestHostPath": app.to_string_lossy().into_owned(),
+                "TestHostBundleIdentifier": id.as_str(),
+                "ProductModuleName": "WebDriverAgentRunner",
+                "IsUITestBundle": true,
+                "IsXCTRunnerHostedTestBundle": true,
+                "UseUITargetAppProvidedByTests": true,
+                "TestTimeoutsEnabled": false,
+                "EnvironmentVariables": Dictionary::from_iter(variables.clone()),
+            },
+            "__xctestrun_metadata__": { "FormatVersion": 1 },
+        });
+        tested.to_file_xml(&file)?;
+        let mut command = Command::new(&self.order.xcrun);
+        command
+            .args(["xcodebuild", "test-without-building", "-xctestrun"])
+            .arg(file)
+            .args(["-destination", &format!("id={udid}"), "-derivedDataPath"])
+            .arg(copies.join("derived"));
         Ok(command)
     }
 
     /// Waits for the end of what was started, and tells what led to it.
-    pub(super) async fn ended(&mut self) -> String {
+    async fn ended(&mut self) -> String {
         match &mut self.running {
             Some(Started::Command(running)) => running.why().await,
             Some(Started::App(_, Some(pid))) => {
@@ -205,33 +235,4 @@ impl Attempt<'_> {
 
 fn is_alive(pid: u32) -> bool {
     i32::try_from(pid).is_ok_and(|pid| kill(Pid::from_raw(pid), None).is_ok())
-}
-
-/// What Xcode is to test: an app that is installed, whose test never ends. (`xcodebuild.xctestrun(5)`)
-fn test_run(app: &Path, id: &str, variables: &Variables) -> Value {
-    let dictionary = |entries: &[(&str, Value)]| {
-        let entries = entries.iter();
-        let owned = entries.map(|(key, value)| ((*key).to_owned(), value.clone()));
-        Value::Dictionary(owned.collect::<Dictionary>())
-    };
-    let variables = variables.clone().map(|(name, value)| (name, value.into()));
-    let tested = [
-        (
-            "TestBundlePath",
-            "__TESTHOST__/PlugIns/WebDriverAgentRunner.xctest".into(),
-        ),
-        ("TestHostPath", app.to_string_lossy().into_owned().into()),
-        ("TestHostBundleIdentifier", id.into()),
-        ("ProductModuleName", "WebDriverAgentRunner".into()),
-        ("IsUITestBundle", true.into()),
-        ("IsXCTRunnerHostedTestBundle", true.into()),
-        ("UseUITargetAppProvidedByTests", true.into()),
-        ("TestTimeoutsEnabled", false.into()),
-        ("EnvironmentVariables", dictionary(&variables)),
-    ];
-    let format = dictionary(&[("FormatVersion", 1.into())]);
-    dictionary(&[
-        ("WebDriverAgentRunner", dictionary(&tested)),
-        ("__xctestrun_metadata__", format),
-    ])
 }

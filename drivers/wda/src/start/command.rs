@@ -48,8 +48,7 @@ pub(crate) fn prepared(
     let mut words = words.iter().map(|word| word.replace("{port}", &port));
     let program = words.next().ok_or(StartError::Empty)?;
     // Where a relative program is looked for once the folder is another one differs by system.
-    let is_here = program.contains('/');
-    let program = match folder.filter(|_| is_here) {
+    let program = match folder.filter(|_| program.contains('/')) {
         Some(folder) => folder.join(program),
         None => program.into(),
     };
