@@ -39,8 +39,6 @@ pub(crate) enum Refusal {
 pub(crate) struct WdaRefusal {
     pub(crate) kind: Refusal,
     pub(crate) message: String,
-    /// The session that there is, which every answer tells.
-    pub(crate) session: Option<String>,
 }
 
 /// Why an answer is neither a value nor a refusal.
@@ -93,11 +91,13 @@ pub(crate) fn open(answer: &HttpAnswer) -> Result<Result<Option<&str>, WdaRefusa
             (Refusal::Other, message)
         }
     };
-    Ok(Err(WdaRefusal {
-        kind,
-        message,
-        session: envelope.session.as_str().map(str::to_owned),
-    }))
+    Ok(Err(WdaRefusal { kind, message }))
+}
+
+/// The session that there is, which every answer tells.
+pub(crate) fn session(answer: &HttpAnswer) -> Option<String> {
+    let envelope: Envelope<'_> = serde_json::from_slice(&answer.body).ok()?;
+    envelope.session.as_str().map(str::to_owned)
 }
 
 fn kind(word: &str, message: &str) -> Refusal {

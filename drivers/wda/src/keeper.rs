@@ -87,6 +87,9 @@ impl KeepOrder {
         self.place.write(&record)?;
         let unused = self.place.unused()?;
         let mut terminate = signal(SignalKind::terminate())?;
+        // A shell has what it starts in the background ignore these; what is handled here is not ignored by
+        // what is started here.
+        let _handled = [SignalKind::interrupt(), SignalKind::quit()].map(signal);
         let mut attempt = Attempt {
             order: &self,
             simctl: Simctl::new(self.xcrun.clone()),
@@ -96,11 +99,11 @@ impl KeepOrder {
         // Nobody joins while it is being ended.
         let (state, _users) = tokio::select! {
             ended = attempt.run(&mut record) => match ended {
-                Ok(()) => (AgentState::Ended, None),
+                Ok(why) => (AgentState::Ended(why), None),
                 Err(error) => (AgentState::Failed(error.to_string()), None),
             },
-            users = unused => (AgentState::Ended, users.ok()),
-            _ = terminate.recv() => (AgentState::Ended, None),
+            users = unused => (AgentState::Ended("nobody used it".to_owned()), users.ok()),
+            _ = terminate.recv() => (AgentState::Ended("it answered no more".to_owned()), None),
         };
         attempt.stop().await;
         record.state = state;

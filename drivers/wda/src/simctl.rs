@@ -28,7 +28,8 @@ const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 pub(crate) struct SimctlError {
     /// The first word.
     command: String,
-    message: String,
+    /// Its last words.
+    pub(crate) message: String,
 }
 
 /// `xcrun simctl`.
@@ -82,13 +83,6 @@ impl Simctl {
         let printed = String::from_utf8_lossy(&printed);
         let last = printed.trim().rsplit(':').next().unwrap_or_default();
         Ok(last.trim().parse().ok())
-    }
-
-    /// Ends an app; an error when it does not run.
-    pub(crate) async fn terminate(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
-        self.run(&["terminate", udid, id], &[], COMMAND_TIMEOUT)
-            .await
-            .map(drop)
     }
 
     pub(crate) async fn open_url(&self, udid: &str, url: &str) -> Result<(), SimctlError> {

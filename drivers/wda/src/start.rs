@@ -36,8 +36,12 @@ pub(crate) enum StartError {
     Failed(String),
     #[error("it did not answer in time")]
     Slow,
-    #[error(transparent)]
-    System(#[from] std::io::Error),
+    /// The folder in which it is said who keeps and uses it cannot be used.
+    #[error("use {}: {source}", folder.display())]
+    Place {
+        folder: PathBuf,
+        source: std::io::Error,
+    },
 }
 
 /// Starts WebDriverAgent, as often as need be.
@@ -136,13 +140,18 @@ impl Starter {
         }
     }
 
-    /// What a person can do who wants to know more.
-    pub(crate) fn hint(&self) -> String {
-        match self {
-            Self::Command(command) => {
-                format!("run it by hand to see more: {}", command.words.join(" "))
+    /// What a person can do about such an error.
+    pub(crate) fn hint(&self, error: &StartError) -> String {
+        let words = match self {
+            Self::Command(command) => &command.words,
+            Self::Simulator(agent) => agent.command(),
+        };
+        match (self, error) {
+            (_, StartError::Place { .. }) => {
+                "see that this user may write there; a `sudo packtrain` may have made it".to_owned()
             }
-            Self::Simulator(agent) => agent.hint(),
+            (Self::Simulator(agent), _) if words.is_empty() => agent.hint(),
+            _ => format!("run it by hand to see more: {}", words.join(" ")),
         }
     }
 }

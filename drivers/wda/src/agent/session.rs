@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::request::WdaRequest;
 use super::{Agent, Failure};
-use crate::start::Starter;
+use crate::answer;
+use crate::start::STATUS_TIMEOUT;
 
 /// How long an app may take to start.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(120);
@@ -45,8 +46,24 @@ impl Agent {
         self.app.as_deref()
     }
 
-    /// Makes a session that is bound to no app; the one before ends.
+    /// Begins to use a session that is bound to no app here: the one that there is where processes share
+    /// WebDriverAgent, which has one, so that each new one would take away the others'.
     pub(crate) async fn open_session(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
+        let status = WdaRequest::get("ask for the session", "/status").at_top();
+        let limit = ctx.remaining_up_to(STATUS_TIMEOUT);
+        if self.is_shared
+            && let Ok(answer) = self.send(&status, limit).await
+            && let Some(session) = answer::session(&answer).filter(|id| is_name(id))
+        {
+            self.session = Some(session);
+            self.app = None;
+            return Ok(());
+        }
+        self.new_session(ctx).await
+    }
+
+    /// Makes a session that is bound to no app; the one before ends.
+    pub(super) async fn new_session(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
         let made = self.make(json!({}), None, ctx).await;
         made.map(drop).map_err(|failure| match failure {
             // Nothing else can be done on a device that makes no sessions.
@@ -78,22 +95,10 @@ impl Agent {
         self.make(capabilities, Some(app), ctx).await
     }
 
-    /// Uses the session that another process has made of a WebDriverAgent that both may use: each new
-    /// one would take away the other's.
-    pub(super) fn join_session(&mut self, other: Option<&String>) -> bool {
-        let is_shared = self.starter.as_deref().is_some_and(Starter::is_shared);
-        let is_new = |id: &&String| is_name(id) && self.session.as_ref() != Some(*id);
-        let Some(other) = other.filter(|id| is_shared && is_new(id)) else {
-            return false;
-        };
-        self.session = Some(other.clone());
-        self.app = None;
-        true
-    }
-
-    /// Ends the session; the app stays as it is.
+    /// Ends the session, unless other processes may use it; the app stays as it is.
     pub(crate) async fn end_session(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
-        if self.session.is_none() {
+        if self.session.is_none() || self.is_shared {
+            (self.session, self.app) = (None, None);
             return Ok(());
         }
         let request = WdaRequest::delete("end the session", "");

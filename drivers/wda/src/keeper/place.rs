@@ -48,8 +48,10 @@ pub(crate) enum AgentState {
     Starting,
     /// It has answered.
     Ready,
+    /// It never answered, for this reason.
     Failed(String),
-    Ended,
+    /// It answered, and has ended for this reason.
+    Ended(String),
 }
 
 impl AgentPlace {

@@ -2,7 +2,9 @@
 //! launch` and `xcodebuild test-without-building`, of which the one that answered last comes first.
 
 use std::error::Error;
+use std::fmt;
 use std::os::fd::AsFd as _;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,30 +45,40 @@ pub(crate) enum StartWay {
     Xcodebuild,
 }
 
+impl fmt::Display for StartWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Command => "the command",
+            Self::Launch => "simctl launch",
+            Self::Xcodebuild => "xcodebuild test-without-building",
+        })
+    }
+}
+
 /// The start of one WebDriverAgent.
 pub(super) struct Attempt<'a> {
     pub(super) order: &'a KeepOrder,
     pub(super) simctl: Simctl,
     pub(super) tasks: TaskTracker,
-    pub(super) running: Option<Started>,
+    /// What was started, and what ends it on the simulator.
+    pub(super) running: Option<(Started, ExitHook)>,
 }
 
 /// What was started.
 pub(super) enum Started {
-    Command(Running),
-    /// An app on a simulator, and what ends it; its process, where that is known.
-    App(ExitHook, Option<u32>),
+    /// A command, and how its WebDriverAgent is known.
+    Command(Running, u16, String),
+    /// An app on a simulator; its process, where that is known.
+    App(Option<u32>),
 }
 
 impl Attempt<'_> {
-    /// Starts it, and waits for its end.
-    pub(super) async fn run(&mut self, record: &mut AgentRecord) -> Result<()> {
+    /// Starts it, and waits for its end; tells what led to that.
+    pub(super) async fn run(&mut self, record: &mut AgentRecord) -> Result<String> {
         self.start(record).await?;
         record.state = AgentState::Ready;
         self.order.place.write(record)?;
-        let why = self.ended().await;
-        tracing::debug!(why, "WebDriverAgent");
-        Ok(())
+        Ok(self.ended().await)
     }
 
     /// Starts it, and waits for its first answer.
@@ -83,7 +95,8 @@ impl Attempt<'_> {
         for way in ways {
             match self.start_by(*way, record).await {
                 Ok(()) => return Ok(()),
-                Err(error) => why.push(format!("by {way:?}: {error}")),
+                Err(error) if *way == StartWay::Command => return Err(error),
+                Err(error) => why.push(format!("by {way}: {error}")),
             }
         }
         Err(why.join("; ").into())
@@ -102,19 +115,27 @@ impl Attempt<'_> {
             ("MJPEG_SERVER_PORT", pictures.to_string()),
             ("UPGRADE_TIMESTAMP", mark.clone()),
         ];
-        let mut limit = order.answer_timeout;
-        match way {
-            StartWay::Command => {
-                limit = START_TIMEOUT;
-                let command = prepared(&order.command, order.folder.as_deref(), port)?;
-                self.spawn(command, variables)?;
+        // What ends it has the lock: nobody starts another before it is done.
+        let lock = Stdio::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+        let end = ["simctl", "terminate", &order.udid, &order.id];
+        let mut hook = ExitHook::prepare(&order.xcrun, &end, lock)?;
+        match self.begin(way, port, &mark, variables).await {
+            Ok(started) => {
+                if let Started::App(pid) = started {
+                    hook.tell(pid).await;
+                }
+                self.running = Some((started, hook));
             }
-            StartWay::Launch => self.launch(variables).await?,
-            StartWay::Xcodebuild => {
-                let command = self.tests(&variables).await?;
-                self.spawn(command, variables)?;
+            Err(error) => {
+                hook.cancel().await;
+                return Err(error);
             }
         }
+        let limit = match way {
+            StartWay::Command => START_TIMEOUT,
+            StartWay::Launch => order.answer_timeout,
+            StartWay::Xcodebuild => 2 * order.answer_timeout,
+        };
         let answered = async {
             loop {
                 // Another program may be on the port by now; nothing is asked of it but this.
@@ -130,40 +151,43 @@ impl Attempt<'_> {
             told = timeout(limit, answered) => told,
             why = self.ended() => return Err(why.into()),
         };
-        record.mark = told.map_err(|_| format!("no answer within {} s", limit.as_secs()))?;
-        (record.port, record.way) = (port, Some(way));
+        let Ok(told) = told else {
+            if way == StartWay::Launch {
+                // Whoever waits for it may go before the other way has answered; the next one begins with it.
+                record.way = Some(StartWay::Xcodebuild);
+                order.place.write(record)?;
+            }
+            let said = self.stop().await;
+            return Err(format!("no answer within {} s{said}", limit.as_secs()).into());
+        };
+        (record.mark, record.port, record.way) = (told, port, Some(way));
         Ok(())
     }
 
-    /// Starts a command with the variables that Xcode gives to WebDriverAgent.
-    fn spawn(&mut self, mut command: Command, variables: Variables) -> Result<()> {
+    async fn begin(
+        &self,
+        way: StartWay,
+        port: u16,
+        mark: &str,
+        variables: Variables,
+    ) -> Result<Started> {
+        let KeepOrder { udid, id, .. } = self.order;
+        let mut command = match way {
+            StartWay::Launch => {
+                let pid = self.simctl.launch(udid, id, &variables).await?;
+                // A number that is no process of this computer says nothing.
+                return Ok(Started::App(pid.filter(|pid| is_alive(*pid))));
+            }
+            StartWay::Command => prepared(&self.order.command, self.order.folder.as_deref(), port)?,
+            StartWay::Xcodebuild => self.tests(&variables).await?,
+        };
+        // Xcode gives WebDriverAgent the first.
         for (name, value) in variables {
             command.env(format!("TEST_RUNNER_{name}"), &value);
             command.env(name, value);
         }
-        self.running = Some(Started::Command(Running::spawn(command, &self.tasks)?));
-        Ok(())
-    }
-
-    async fn launch(&mut self, variables: Variables) -> Result<()> {
-        let KeepOrder { udid, id, .. } = self.order;
-        // What ends it has the lock: nobody starts another before it is done.
-        let lock = Stdio::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-        let end = ["simctl", "terminate", udid, id];
-        let mut hook = ExitHook::prepare(&self.order.xcrun, &end, lock)?;
-        match self.simctl.launch(udid, id, &variables).await {
-            Ok(pid) => {
-                // A number that is no process of this computer says nothing.
-                let pid = pid.filter(|pid| is_alive(*pid));
-                hook.tell(pid).await;
-                self.running = Some(Started::App(hook, pid));
-                Ok(())
-            }
-            Err(error) => {
-                hook.cancel().await;
-                Err(error.into())
-            }
-        }
+        let running = Running::spawn(command, &self.tasks)?;
+        Ok(Started::Command(running, port, mark.to_owned()))
     }
 
     /// Has Xcode run the installed app as the test that it is, which never ends: from a copy, for Xcode
@@ -175,10 +199,14 @@ impl Attempt<'_> {
         let _ = std::fs::remove_dir_all(&copies);
         std::fs::create_dir(&copies)?;
         let app = self.simctl.copy(udid, id, &copies).await?;
+        let bundles = std::fs::read_dir(app.join("PlugIns")).into_iter().flatten();
+        let mut bundles = bundles.flatten().map(|bundle| bundle.file_name());
+        let bundle = bundles.find(|name| Path::new(name).extension() == Some("xctest".as_ref()));
+        let bundle = bundle.unwrap_or_else(|| "WebDriverAgentRunner.xctest".into());
         let file = copies.join("runner.xctestrun");
         let tested = plist!({
             "WebDriverAgentRunner": {
-                "TestBundlePath": "__TESTHOST__/PlugIns/WebDriverAgentRunner.xctest",
+                "TestBundlePath": format!("__TESTHOST__/PlugIns/{}", bundle.to_string_lossy()),
                 "TestHostPath": app.to_string_lossy().into_owned(),
                 "TestHostBundleIdentifier": id.as_str(),
                 "ProductModuleName": "WebDriverAgentRunner",
@@ -186,6 +214,7 @@ impl Attempt<'_> {
                 "IsXCTRunnerHostedTestBundle": true,
                 "UseUITargetAppProvidedByTests": true,
                 "TestTimeoutsEnabled": false,
+                "SystemAttachmentLifetime": "keepNever",
                 "EnvironmentVariables": Dictionary::from_iter(variables.clone()),
             },
             "__xctestrun_metadata__": { "FormatVersion": 1 },
@@ -203,33 +232,35 @@ impl Attempt<'_> {
     /// Waits for the end of what was started, and tells what led to it.
     async fn ended(&mut self) -> String {
         match &mut self.running {
-            Some(Started::Command(running)) => running.why().await,
-            Some(Started::App(_, Some(pid))) => {
+            Some((Started::Command(running, ..), _)) => running.why().await,
+            Some((Started::App(Some(pid)), _)) => {
                 while is_alive(*pid) {
                     sleep(APP_POLL).await;
                 }
                 "the app has ended".to_owned()
             }
-            Some(Started::App(_, None)) | None => std::future::pending().await,
+            Some((Started::App(None), _)) | None => std::future::pending().await,
         }
     }
 
-    /// Ends what was started and still runs.
-    pub(super) async fn stop(&mut self) {
-        match self.running.take() {
-            None => {}
-            Some(Started::App(hook, _)) => hook.run(APP_END_TIMEOUT).await,
-            Some(Started::Command(running)) => {
-                let was_running = running.is_running();
-                running.stop().await;
-                if was_running {
-                    // What it started on the simulator is no child of it.
-                    let KeepOrder { udid, id, .. } = self.order;
-                    let ended = self.simctl.terminate(udid, id).await;
-                    tracing::debug!(?ended, "the runner on the simulator");
-                }
+    /// Ends what was started and still runs; tells a command's last words.
+    pub(super) async fn stop(&mut self) -> String {
+        let Some((started, hook)) = self.running.take() else {
+            return String::new();
+        };
+        let mut said = String::new();
+        if let Started::Command(running, port, mark) = started {
+            let was_running = running.is_running();
+            said = format!("; {}", running.stop().await);
+            // What it started on the simulator is no child of it, and goes on where it was killed. What runs
+            // there otherwise is another client's.
+            if !was_running && who_answers(port).await != Answer::Agent(Some(mark)) {
+                hook.cancel().await;
+                return said;
             }
         }
+        hook.run(APP_END_TIMEOUT).await;
+        said
     }
 }
 

@@ -19,6 +19,8 @@ use crate::keeper::{AgentPlace, AgentRecord, AgentState, Answer, KeepOrder, who_
 
 /// How often it is looked how far the keeper is: locks tell nobody.
 const KEEPER_POLL: Duration = Duration::from_millis(50);
+/// How often one may end after it has answered before that is told.
+const STARTS: u32 = 2;
 /// How long the last user waits until it has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(70);
 
@@ -53,37 +55,43 @@ impl SharedAgent {
     /// Sees to it that it answers, and that it goes on as long as it is used here.
     pub(super) async fn join(&self) -> Result<(), StartError> {
         let mut used = self.used.lock().await;
-        let port = self.joined(&mut used).await?;
+        let joined = self.joined(&mut used).await;
+        let port = joined.map_err(|source| StartError::Place {
+            folder: self.order.place.file(""),
+            source,
+        })??;
         self.port.send_replace(Some(port));
         Ok(())
     }
 
-    async fn joined(&self, used: &mut Option<File>) -> Result<u16, StartError> {
-        self.order.place.prepare()?;
-        let mut has_started = false;
+    async fn joined(&self, used: &mut Option<File>) -> io::Result<Result<u16, StartError>> {
+        let place = &self.order.place;
+        place.prepare()?;
+        let mut starts = 0;
         loop {
             if used.is_none() {
-                *used = self.order.place.try_use()?;
+                *used = place.try_use()?;
             }
-            if used.is_some()
-                && let Some(port) = self.answering(&mut has_started).await?
-            {
-                return Ok(port);
+            if used.is_some() {
+                if let Some(lock) = place.try_keep()? {
+                    let has_answered = || matches!(state(place), Some(AgentState::Ended(_)));
+                    if starts == STARTS || starts > 0 && !has_answered() {
+                        return Ok(Err(failed(place)));
+                    }
+                    self.start_keeper(lock).await?;
+                    starts += 1;
+                }
+                if let Some(port) = self.answering().await? {
+                    return Ok(Ok(port));
+                }
             }
             sleep(KEEPER_POLL).await;
         }
     }
 
-    /// Its port, when it answers by now. Starts a keeper where there is none, once.
-    async fn answering(&self, has_started: &mut bool) -> Result<Option<u16>, StartError> {
+    /// Its port, when it answers by now.
+    async fn answering(&self) -> io::Result<Option<u16>> {
         let place = &self.order.place;
-        if let Some(lock) = place.try_keep()? {
-            if *has_started {
-                return Err(failed(place));
-            }
-            self.start_keeper(lock).await?;
-            *has_started = true;
-        }
         let is_ready = |record: &AgentRecord| record.state == AgentState::Ready && is_alive(record);
         let Some(record) = place.record().filter(is_ready) else {
             return Ok(None);
@@ -93,7 +101,6 @@ impl SharedAgent {
             Answer::Busy => Ok(Some(record.port)),
             Answer::Agent(_) | Answer::Other => {
                 end(place, &record)?;
-                *has_started = false;
                 Ok(None)
             }
         }
@@ -103,7 +110,7 @@ impl SharedAgent {
         let place = &self.order.place;
         // What the last one said is true no more.
         if let Some(mut last) = place.record() {
-            last.state = AgentState::Ended;
+            last.state = AgentState::Starting;
             place.write(&last)?;
         }
         let mut command = Command::new("/bin/sh");
@@ -116,7 +123,8 @@ impl SharedAgent {
             .stdout(lock)
             .stderr(Stdio::null())
             .process_group(0);
-        command.status().await.map(drop)
+        let mut shell = packtrain_program::spawning(|| command.spawn())?;
+        shell.wait().await.map(drop)
     }
 
     /// Uses it no more. Where nobody does, it has ended when this returns.
@@ -134,27 +142,39 @@ impl SharedAgent {
         }
     }
 
+    /// The command that is configured.
+    pub(super) const fn command(&self) -> &Vec<String> {
+        &self.order.command
+    }
+
     pub(super) fn hint(&self) -> String {
         format!(
             "`xcrun simctl install {} WebDriverAgentRunner-Runner.app` installs it where it is missing; \
-             `packtrain doctor` and docs/devices.md say more, and so does {}",
-            self.order.udid,
-            self.order.place.file("keeper.log").display()
+             `packtrain doctor` and docs/devices.md say more",
+            self.order.udid
         )
     }
 }
 
 /// Why the keeper that was started is gone.
 fn failed(place: &AgentPlace) -> StartError {
-    if let Some(AgentState::Failed(why)) = place.record().map(|record| record.state) {
-        return StartError::Failed(why);
+    match state(place) {
+        Some(AgentState::Failed(why)) => return StartError::Failed(why),
+        Some(AgentState::Ended(why)) => {
+            return StartError::Failed(format!("it answered and ended, {STARTS} times: {why}"));
+        }
+        Some(AgentState::Starting | AgentState::Ready) | None => {}
     }
     let log = std::fs::read_to_string(place.file("keeper.log")).unwrap_or_default();
-    let said = log.lines().rfind(|line| !line.trim().is_empty());
-    StartError::Failed(
-        said.unwrap_or("the process that keeps it has ended")
-            .to_owned(),
-    )
+    let said: Vec<_> = log.split_whitespace().collect();
+    StartError::Failed(match said.is_empty() {
+        true => "the process that keeps it has ended".to_owned(),
+        false => said.join(" "),
+    })
+}
+
+fn state(place: &AgentPlace) -> Option<AgentState> {
+    place.record().map(|record| record.state)
 }
 
 /// Has a keeper end whose WebDriverAgent is gone, unless it is another one by now.
