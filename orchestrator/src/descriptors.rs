@@ -10,13 +10,9 @@ const WANTED: u64 = 10_240;
 
 /// Raises this process's limit as far as it is wanted and it may. What it starts has the same limit.
 pub(crate) fn raise() {
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
-        return;
-    };
-    let wanted = hard.min(WANTED);
-    if soft < wanted {
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         // Where that is refused, the limit stays what it was, and a run says when it does not suffice.
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard);
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, soft.max(hard.min(WANTED)), hard);
     }
 }
 

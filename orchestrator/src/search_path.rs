@@ -25,14 +25,11 @@ pub(crate) fn complete() {
 /// A `PATH` with the folders that it lacks behind its own; `None` when it lacks none.
 fn completed(system: &str, path: &OsStr, is_there: impl Fn(&Path) -> bool) -> Option<OsString> {
     let folders: Vec<_> = std::env::split_paths(path).collect();
-    let has = |folder: &Path| folders.iter().any(|known| known == folder);
-    if system != "macos" || !has(Path::new(OF_SYSTEM)) {
+    if system != "macos" || !folders.iter().any(|folder| folder.as_os_str() == OF_SYSTEM) {
         return None;
     }
-    let lacking = BESIDES.map(PathBuf::from).into_iter();
-    let lacking: Vec<_> = lacking
-        .filter(|folder| !has(folder) && is_there(folder))
-        .collect();
+    let mut lacking = BESIDES.map(PathBuf::from).to_vec();
+    lacking.retain(|folder| !folders.contains(folder) && is_there(folder));
     if lacking.is_empty() {
         return None;
     }

@@ -115,7 +115,8 @@ impl Wiring {
         wiring.levels.extend(survey.levels);
         let iphones = ios::discover(&wiring.wda, searched.ios).await?;
         if iphones.is_empty() && searched.ios == Search::Thoroughly {
-            wiring.simulators_lack = ios::lacking(&wiring.wda).await;
+            let lack = wiring.wda.survey().await.and_then(Result::err);
+            wiring.simulators_lack = lack.map(|lack| lack.to_string());
         }
         wiring.found_phones.extend(iphones);
         let phones = wiring.found_phones.iter().cloned();

@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
 pub use processes::{has_proc, ps};
 pub use sockets::{Listener, listener};
-pub use spawning::spawning;
+pub use spawning::{is_limit, run, spawning};
 pub use started::started;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};

@@ -1,13 +1,12 @@
 //! Which processes there are, in whose session, and with what words and variables: by `/proc` where it is
 //! readable, elsewhere by `getsid` and `ps`.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use nix::unistd::{Pid, getsid};
 
-use crate::spawning;
+use crate::run;
 
 /// The largest number of a process: `PID_MAX` of macOS (xnu, `bsd/sys/proc_internal.h`), elsewhere
 /// `PID_MAX_LIMIT` of Linux.
@@ -23,8 +22,8 @@ pub fn has_proc() -> bool {
 }
 
 /// The living processes of sessions.
-pub(crate) fn members(leaders: &BTreeSet<Pid>) -> Vec<Pid> {
-    let is_member = |pid: &Pid| getsid(Some(*pid)).is_ok_and(|leader| leaders.contains(&leader));
+pub(crate) fn members(leaders: &[Pid]) -> Vec<Pid> {
+    let is_member = |pid: &Pid| session(*pid).is_some_and(|leader| leaders.contains(&leader));
     numbers()
         .filter(|pid| is_member(pid) && !is_zombie(*pid))
         .collect()
@@ -40,12 +39,9 @@ pub(crate) fn marked(mark: &str) -> Vec<Pid> {
     if !has_proc() {
         return marked_in(&ps(&["-A", "-E", "-ww", "-o", "pid=,command="]), mark);
     }
-    let is_marked = |pid: &Pid| {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        let mut variables = environment.split(|byte| *byte == 0);
-        variables.any(|variable| variable == mark.as_bytes())
-    };
-    numbers().filter(is_marked).collect()
+    numbers()
+        .filter(|pid| lists(pid.as_raw(), "environ", mark))
+        .collect()
 }
 
 /// Those of which `ps` tells the number, the words and then the variables.
@@ -62,26 +58,24 @@ fn marked_in(told: &str, mark: &str) -> Vec<Pid> {
 /// Whether a process was started with this among its words.
 pub(crate) fn has_word(pid: i32, word: &str) -> bool {
     if has_proc() {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        return line
-            .split(|byte| *byte == 0)
-            .any(|one| one == word.as_bytes());
+        return lists(pid, "cmdline", word);
     }
     let told = ps(&["-ww", "-o", "command=", "-p", &pid.to_string()]);
     told.split_ascii_whitespace().any(|one| one == word)
 }
 
+/// Whether this is in a list that `/proc` has of a process.
+fn lists(pid: i32, list: &str, wanted: &str) -> bool {
+    let list = std::fs::read(format!("/proc/{pid}/{list}")).unwrap_or_default();
+    list.split(|byte| *byte == 0)
+        .any(|one| one == wanted.as_bytes())
+}
+
 /// What `ps` tells, in the same words whatever the language and the time zone of the caller.
 pub fn ps(arguments: &[&str]) -> String {
     let mut ps = Command::new("ps");
-    ps.args(arguments)
-        .env("LC_ALL", "C")
-        .env("TZ", "UTC0")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    let told = spawning(|| ps.spawn()).and_then(std::process::Child::wait_with_output);
-    let told = told.map(|told| told.stdout).unwrap_or_default();
+    ps.args(arguments).env("LC_ALL", "C").env("TZ", "UTC0");
+    let told = run(&mut ps).map(|told| told.stdout).unwrap_or_default();
     String::from_utf8_lossy(&told).into_owned()
 }
 

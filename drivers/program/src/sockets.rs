@@ -1,13 +1,13 @@
 //! Who listens on a TCP port of this computer: by `/proc` where it is, elsewhere by `lsof`.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use nix::unistd::Pid;
 
 use crate::processes::{has_proc, members, session};
-use crate::spawning;
+use crate::run;
 
 /// Who listens on a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,15 +58,10 @@ fn judged(listening: &[Listening]) -> Listener {
 fn by_proc(leader: Pid, port: u16) -> Option<Vec<Listening>> {
     let four = std::fs::read_to_string("/proc/net/tcp").ok()?;
     let six = std::fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
+    let ours = sockets(leader);
     let listening = four.lines().chain(six.lines()).filter_map(listening);
-    let listening: Vec<_> = listening
-        .filter(|(_, listened, _)| *listened == port)
-        .collect();
-    let ours = match listening.is_empty() {
-        true => HashSet::new(),
-        false => sockets(leader),
-    };
-    let found = listening.into_iter().map(|(address, _, inode)| Listening {
+    let found = listening.filter(|(_, listened, _)| *listened == port);
+    let found = found.map(|(address, _, inode)| Listening {
         address,
         is_own: ours.contains(&inode),
     });
@@ -75,12 +70,8 @@ fn by_proc(leader: Pid, port: u16) -> Option<Vec<Listening>> {
 
 fn by_lsof(leader: Pid, port: u16) -> Option<Vec<Listening>> {
     let mut lsof = Command::new("lsof");
-    lsof.args(["-w", "-nP", "-sTCP:LISTEN", "-Fpn"])
-        .arg(format!("-iTCP:{port}"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let told = spawning(|| lsof.spawn()).ok()?.wait_with_output().ok()?;
+    lsof.args(["-w", "-nP", "-sTCP:LISTEN", "-Fpn"]);
+    let told = run(lsof.arg(format!("-iTCP:{port}"))).ok()?;
     // Its exit code is the same for nobody and for an error.
     if told.stdout.is_empty() && !told.stderr.is_empty() {
         return None;
@@ -148,7 +139,7 @@ fn listening(line: &str) -> Option<(IpAddr, u16, String)> {
 /// The inodes of the sockets that a session's processes hold.
 fn sockets(leader: Pid) -> HashSet<String> {
     let mut found = HashSet::new();
-    for member in members(&BTreeSet::from([leader])) {
+    for member in members(&[leader]) {
         let Ok(files) = std::fs::read_dir(format!("/proc/{member}/fd")) else {
             continue;
         };

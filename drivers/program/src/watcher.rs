@@ -78,8 +78,8 @@ pub fn own_program() -> io::Result<PathBuf> {
     if run.exists() {
         return Ok(run);
     }
-    let called = || std::env::args_os().next().map(PathBuf::from);
-    std::env::current_exe().or_else(|error| called().ok_or(error))
+    let called = std::env::args_os().next();
+    std::env::current_exe().or_else(|error| called.map(PathBuf::from).ok_or(error))
 }
 
 fn watcher() -> MutexGuard<'static, Watcher> {
@@ -119,11 +119,16 @@ struct Watcher {
 impl Watcher {
     /// Has it watch something, or forget it.
     fn tell(&mut self, mark: &str, watch: Option<Watch>) {
-        match watch {
-            Some(watch) => self.watched.insert(mark.to_owned(), watch),
-            None => self.watched.remove(mark),
+        let line = match watch {
+            Some(watch) => {
+                self.watched.insert(mark.to_owned(), watch);
+                format!("{mark} {watch}\n")
+            }
+            None => {
+                self.watched.remove(mark);
+                format!("{mark} over\n")
+            }
         };
-        let line = line(mark, watch);
         let told = self
             .process
             .as_mut()
@@ -137,7 +142,7 @@ impl Watcher {
         }
         let begun = start().and_then(|(process, mut input)| {
             for (mark, watch) in &self.watched {
-                input.write_all(line_of(mark, *watch).as_bytes())?;
+                input.write_all(format!("{mark} {watch}\n").as_bytes())?;
             }
             Ok((process, input))
         });
@@ -164,14 +169,6 @@ fn start() -> io::Result<(Box<dyn ChildWrapper>, ChildStdin)> {
     Ok((process, input))
 }
 
-fn line_of(mark: &str, watch: Watch) -> String {
-    format!("{mark} {watch}\n")
-}
-
-fn line(mark: &str, watch: Option<Watch>) -> String {
-    watch.map_or_else(|| format!("{mark} over\n"), |watch| line_of(mark, watch))
-}
-
 /// What is left to watch at the end of the input.
 fn watched(input: impl BufRead) -> BTreeMap<String, Watch> {
     let mut watched = BTreeMap::new();
@@ -195,11 +192,11 @@ fn watched(input: impl BufRead) -> BTreeMap<String, Watch> {
 /// Ends what is watched.
 fn end(watched: BTreeMap<String, Watch>) {
     let begun = Instant::now();
-    let (mut leaders, mut starting, mut descendants) = (BTreeSet::new(), Vec::new(), Vec::new());
+    let (mut leaders, mut starting, mut descendants) = (Vec::new(), Vec::new(), Vec::new());
     for (mark, watch) in watched {
         match watch {
             Watch::Start => starting.push(mark),
-            Watch::Session(leader) => drop(leaders.insert(Pid::from_raw(leader))),
+            Watch::Session(leader) => leaders.push(Pid::from_raw(leader)),
             Watch::Descendants(grace) => descendants.push((Duration::from_millis(grace), mark)),
         }
     }
@@ -210,7 +207,7 @@ fn end(watched: BTreeMap<String, Watch>) {
         }
         std::thread::park_timeout(START_GRACE);
         let found = starting.iter().flat_map(|mark| marked(mark));
-        kill_sessions(&found.filter_map(session).collect());
+        kill_sessions(&found.filter_map(session).collect::<Vec<_>>());
     }
     for (grace, mark) in descendants {
         while begun.elapsed() < grace && !marked(&mark).is_empty() {
@@ -221,7 +218,7 @@ fn end(watched: BTreeMap<String, Watch>) {
 }
 
 /// Kills what is in sessions.
-fn kill_sessions(leaders: &BTreeSet<Pid>) {
+fn kill_sessions(leaders: &[Pid]) {
     for _ in 0..ROUNDS {
         // The number of a session that nobody is in may be another's by now.
         let members = members(leaders);
@@ -255,13 +252,15 @@ struct Watched {
 }
 
 impl Watched {
-    fn new(watch: Watch) -> Self {
+    /// What this command starts, which has the mark.
+    fn new(command: &mut tokio::process::Command, watch: Watch) -> Self {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let time = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         let mark = format!("{}-{number}-{}", std::process::id(), time.as_nanos());
+        command.env(MARK, &mark);
         watcher().tell(&mark, Some(watch));
         Self { mark }
     }
@@ -279,9 +278,7 @@ pub(super) struct Waiting(Watched);
 impl Waiting {
     /// Has the program that this command starts watched.
     pub(super) fn mark(command: &mut tokio::process::Command) -> Self {
-        let watched = Watched::new(Watch::Start);
-        command.env(MARK, &watched.mark);
-        Self(watched)
+        Self(Watched::new(command, Watch::Start))
     }
 
     /// Watches the session that a process leads.
@@ -289,7 +286,7 @@ impl Waiting {
         let leader = i32::try_from(leader).ok()?;
         watcher().tell(&self.0.mark, Some(Watch::Session(leader)));
         Some(Session {
-            leaders: BTreeSet::from([Pid::from_raw(leader)]),
+            leader: Some(Pid::from_raw(leader)),
             _watched: self.0,
         })
     }
@@ -299,25 +296,27 @@ impl Waiting {
 #[derive(Debug)]
 pub(super) struct Session {
     /// The one who leads it; nobody, when it was left.
-    leaders: BTreeSet<Pid>,
+    leader: Option<Pid>,
     _watched: Watched,
 }
 
 impl Session {
     /// Whether somebody is left in it.
     pub(super) fn sees_somebody(&self) -> bool {
-        !members(&self.leaders).is_empty()
+        !members(self.leader.as_slice()).is_empty()
     }
 
     /// Leaves a session that nobody is in any more: its number may become another's.
     pub(super) fn leave(mut self) {
-        self.leaders.clear();
+        self.leader = None;
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
-        kill_sessions(&self.leaders);
+        if let Some(leader) = self.leader {
+            kill_sessions(&[leader]);
+        }
     }
 }
 
@@ -331,9 +330,7 @@ impl Descendants {
     /// to end by themselves once this process is gone.
     pub fn of(command: &mut tokio::process::Command, grace: Duration) -> Self {
         let grace = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        let watched = Watched::new(Watch::Descendants(grace));
-        command.env(MARK, &watched.mark);
-        Self(watched)
+        Self(Watched::new(command, Watch::Descendants(grace)))
     }
 }
 

@@ -28,6 +28,8 @@ use crate::start::{START_TIMEOUT, STATUS_TIMEOUT, StartError, Starter};
 const REPEATS: u32 = 2;
 /// How many sessions one command may lose before another client is to blame.
 const SESSIONS: u32 = 3;
+/// The same on a simulator, where each process that launches an app makes one: more than there is time for.
+const SHARED_SESSIONS: u32 = 50;
 /// How long a simulator may take to boot, and its WebDriverAgent to be started in one way or another.
 const SIMULATOR_TIMEOUT: Duration = Duration::from_secs(600);
 /// How often it is asked meanwhile.
@@ -67,6 +69,8 @@ impl Failure {
 pub(crate) struct Agent {
     http: Http,
     starter: Option<Arc<Starter>>,
+    /// Whether other processes may use it at the same time.
+    is_shared: bool,
     events: EventSink,
     session: Option<String>,
     /// The app the session is bound to: its crash is noticed, and so are alerts over it.
@@ -76,9 +80,10 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    pub(crate) const fn new(http: Http, starter: Option<Arc<Starter>>, events: EventSink) -> Self {
+    pub(crate) fn new(http: Http, starter: Option<Arc<Starter>>, events: EventSink) -> Self {
         Self {
             http,
+            is_shared: starter.as_deref().is_some_and(Starter::is_shared),
             starter,
             events,
             session: None,
@@ -123,9 +128,23 @@ impl Agent {
         if request.scope == Scope::Top {
             return self.round(request, ctx).await;
         }
-        for _ in 0..SESSIONS {
-            if self.session.is_none() {
-                self.open_session(ctx).await?;
+        let mut is_left = false;
+        let (most, hint) = match self.is_shared {
+            true => (
+                SHARED_SESSIONS,
+                "other commands launch apps on this simulator all the time; give them another one",
+            ),
+            false => (
+                SESSIONS,
+                "another client uses this WebDriverAgent, such as Appium or an inspector; it serves \
+                 one at a time",
+            ),
+        };
+        for _ in 0..most {
+            match self.session {
+                None if is_left => self.new_session(ctx).await?,
+                None => self.open_session(ctx).await?,
+                Some(_) => {}
             }
             let failure = match self.round(request, ctx).await {
                 Ok(reply) => return Ok(reply),
@@ -135,19 +154,21 @@ impl Agent {
                 return Err(failure);
             };
             match refusal.kind {
-                Refusal::NoSession if self.join_session(ctx).await => {
-                    self.mended(
-                        "another process began a session on this simulator; both use it from now on",
-                    );
-                    continue;
-                }
+                Refusal::NoSession if self.is_shared => self.mended(
+                    "another process began a session on this simulator; both use it from now on",
+                ),
                 Refusal::NoSession => self.mended(
                     "the session with WebDriverAgent was gone, because another client made one \
                      or it was started anew; a new one was made",
                 ),
-                Refusal::AppGone => self.events.report(DeviceEvent::Crashed {
-                    what: refusal.message.clone(),
-                }),
+                // What another process has left in a session is no crash of this one's app.
+                Refusal::AppGone if self.app.is_none() => is_left = true,
+                Refusal::AppGone => {
+                    is_left = true;
+                    self.events.report(DeviceEvent::Crashed {
+                        what: refusal.message.clone(),
+                    });
+                }
                 Refusal::NoAlert
                 | Refusal::StaleElement
                 | Refusal::NoElement
@@ -161,15 +182,8 @@ impl Agent {
             self.app = None;
         }
         Err(Failure::Driver(DriverError::Lost {
-            cause: format!(
-                "{}: the session was taken away {SESSIONS} times",
-                request.doing
-            ),
-            hint: Some(
-                "another client uses this WebDriverAgent, such as Appium or an inspector; it \
-                 serves one at a time"
-                    .to_owned(),
-            ),
+            cause: format!("{}: the session was taken away {most} times", request.doing),
+            hint: Some(hint.to_owned()),
         }))
     }
 
@@ -266,28 +280,30 @@ impl Agent {
         };
         let again = self.session.take().is_some();
         self.app = None;
-        let lost = |error: &StartError| DriverError::Lost {
+        let lost = |error: StartError| DriverError::Lost {
+            hint: Some(starter.hint(&error)),
             cause: format!("start WebDriverAgent: {error}"),
-            hint: Some(starter.hint()),
         };
-        let starting = starter.start();
         let limit = ctx.remaining_up_to(SIMULATOR_TIMEOUT);
-        let started = tokio::time::timeout(limit, starting).await;
-        let started = started.unwrap_or(Err(StartError::Slow));
-        let mut started = started.map_err(|error| lost(&error))?;
+        let started = tokio::time::timeout(limit, starter.start()).await;
+        let mut started = started.unwrap_or(Err(StartError::Slow)).map_err(lost)?;
         let end = Instant::now() + ctx.remaining_up_to(START_TIMEOUT);
         let status = WdaRequest::get("start WebDriverAgent", "/status").at_top();
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(lost(&StartError::Slow));
+                return Err(lost(StartError::Slow));
             }
-            let answers = self.send(&status, left.min(STATUS_TIMEOUT)).await;
-            if answers.is_ok_and(|answer| read(&answer).is_ok()) {
-                break;
+            match self.send(&status, left.min(STATUS_TIMEOUT)).await {
+                Ok(answer) if read(&answer).is_ok() => break,
+                // A simulator's has answered before.
+                Err(WireError::Dial(_)) if self.is_shared => {
+                    return Err(lost(StartError::Failed("it answered and ended".to_owned())));
+                }
+                Ok(_) | Err(_) => {}
             }
             tokio::select! {
-                ended = started.ended() => return Err(lost(&StartError::Ended(ended))),
+                ended = started.ended() => return Err(lost(StartError::Failed(ended))),
                 () = tokio::time::sleep(START_POLL.min(left)) => {}
             }
         }

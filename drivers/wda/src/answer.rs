@@ -4,6 +4,7 @@
 //! <https://github.com/appium/WebDriverAgent>.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::http::HttpAnswer;
@@ -49,6 +50,8 @@ pub(crate) struct NotWda(pub(crate) String);
 struct Envelope<'a> {
     #[serde(borrow)]
     value: Option<&'a RawValue>,
+    #[serde(default, rename = "sessionId")]
+    session: Value,
 }
 
 #[derive(Deserialize)]
@@ -78,20 +81,23 @@ pub(crate) fn open(answer: &HttpAnswer) -> Result<Result<Option<&str>, WdaRefusa
         return Ok(Ok(value));
     }
     let value = value.unwrap_or("nothing");
-    let refusal = match serde_json::from_str::<ErrorValue>(value) {
-        Ok(error) => {
-            let message = error.message.unwrap_or_default();
-            WdaRefusal {
-                kind: kind(&error.error, &message),
-                message: shown(&error.error, &message),
-            }
+    let (kind, message) = match serde_json::from_str::<ErrorValue>(value) {
+        Ok(ErrorValue { error, message }) => {
+            let message = message.unwrap_or_default();
+            (kind(&error, &message), shown(&error, &message))
         }
-        Err(_) => WdaRefusal {
-            kind: Refusal::Other,
-            message: format!("HTTP {} with {}", answer.status, begin(value)),
-        },
+        Err(_) => {
+            let message = format!("HTTP {} with {}", answer.status, begin(value));
+            (Refusal::Other, message)
+        }
     };
-    Ok(Err(refusal))
+    Ok(Err(WdaRefusal { kind, message }))
+}
+
+/// The session that there is, which every answer tells.
+pub(crate) fn session(answer: &HttpAnswer) -> Option<String> {
+    let envelope: Envelope<'_> = serde_json::from_slice(&answer.body).ok()?;
+    envelope.session.as_str().map(str::to_owned)
 }
 
 fn kind(word: &str, message: &str) -> Refusal {

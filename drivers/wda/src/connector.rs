@@ -27,6 +27,8 @@ pub struct WdaConnector {
     access: DeviceAccess,
     starter: Option<Arc<Starter>>,
     restore: Option<RestoreFile>,
+    /// Why nobody shall connect to it.
+    refusal: Option<DriverError>,
 }
 
 impl WdaConnector {
@@ -48,7 +50,16 @@ impl WdaConnector {
             route,
             access,
             starter,
+            refusal: None,
         }
+    }
+
+    /// Has everybody who would connect to it told why not, and what can be done about it.
+    pub(crate) fn refuse(&mut self, why: &str, hint: &str) {
+        self.refusal = Some(DriverError::Lost {
+            cause: why.to_owned(),
+            hint: Some(hint.to_owned()),
+        });
     }
 
     pub(crate) const fn access(&self) -> &DeviceAccess {
@@ -85,6 +96,9 @@ impl WdaConnector {
         events: EventSink,
         ctx: &CommandContext,
     ) -> Result<WdaDriver, DriverError> {
+        if let Some(refusal) = self.refusal.clone() {
+            return Err(refusal);
+        }
         // What answered before may be another program by now.
         if let Some(starter) = &self.starter {
             starter.forget();

@@ -2,12 +2,11 @@
 //! each connection.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use packtrain_drivers::local_network;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 
 use crate::mux::{self, MuxAddress, MuxError};
 use crate::stream::BoxStream;
@@ -16,29 +15,10 @@ use crate::stream::BoxStream;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The port of this computer on which a simulator's WebDriverAgent listens, once that is known.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct AgentPort(Arc<AtomicU16>);
-
-impl AgentPort {
-    pub(crate) fn set(&self, port: Option<u16>) {
-        self.0.store(port.unwrap_or(0), Ordering::Relaxed);
-    }
-
-    fn get(&self) -> Option<u16> {
-        Some(self.0.load(Ordering::Relaxed)).filter(|port| *port != 0)
-    }
-}
-
-impl PartialEq for AgentPort {
-    fn eq(&self, other: &Self) -> bool {
-        self.get() == other.get()
-    }
-}
-
-impl Eq for AgentPort {}
+pub(crate) type AgentPort = watch::Sender<Option<u16>>;
 
 /// A way to a WebDriverAgent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Dial {
     Tcp {
         host: String,
@@ -71,12 +51,11 @@ impl Dial {
     pub(crate) async fn open(&self) -> Result<BoxStream, DialError> {
         match self {
             Self::Tcp { host, port } => connect(host, *port).await,
-            Self::Simulator(port) => match port.get() {
-                Some(port) => connect("127.0.0.1", port).await,
-                None => Err(DialError::Refused {
-                    at: "the simulator".to_owned(),
-                }),
-            },
+            Self::Simulator(port) => {
+                let port = *port.borrow();
+                let at = "the simulator".to_owned();
+                connect("127.0.0.1", port.ok_or(DialError::Refused { at })?).await
+            }
             Self::Tunnel { muxer, udid, port } => {
                 mux::connect(muxer, udid, *port)
                     .await
@@ -95,7 +74,7 @@ impl Dial {
         match self {
             Self::Tcp { host, port } => format!("{host}:{port}"),
             Self::Tunnel { port, .. } => format!("127.0.0.1:{port}"),
-            Self::Simulator(port) => format!("127.0.0.1:{}", port.get().unwrap_or(0)),
+            Self::Simulator(port) => format!("127.0.0.1:{}", port.borrow().unwrap_or(0)),
         }
     }
 }

@@ -100,6 +100,17 @@ impl WdaEndpoint {
         }
     }
 
+    /// Whether it is where the system's own lists have it: plugged in, or a simulator.
+    pub(crate) const fn is_of_system(&self) -> bool {
+        matches!(self.target, WdaTarget::Device { usbmuxd: None, .. })
+    }
+
+    /// Whether it has that udid, which people write in lower case too.
+    pub(crate) fn is(&self, udid: &str) -> bool {
+        self.udid()
+            .is_some_and(|own| own.eq_ignore_ascii_case(udid))
+    }
+
     /// The udid, when it is known.
     pub fn udid(&self) -> Option<&str> {
         match &self.target {

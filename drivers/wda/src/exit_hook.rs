@@ -48,18 +48,16 @@ impl ExitHook {
     /// Tells which process it is about. Where that is not known, whatever runs is meant.
     pub(crate) async fn tell(&mut self, pid: Option<u32>) {
         let pid = pid.map(|pid| pid.to_string()).unwrap_or_default();
-        self.write(&pid).await;
+        if let Some(pipe) = &mut self.pipe {
+            let written = pipe.write_all(format!("{pid}\n").as_bytes()).await;
+            tracing::debug!(?written, pid, "what runs afterwards is told");
+        }
     }
 
     /// Has nothing run any more.
     pub(crate) async fn cancel(mut self) {
-        self.write("none").await;
-    }
-
-    async fn write(&mut self, line: &str) {
-        if let Some(pipe) = &mut self.pipe {
-            let written = pipe.write_all(format!("{line}\n").as_bytes()).await;
-            tracing::debug!(?written, line, "what runs afterwards is told");
+        if let Err(error) = self.child.kill().await {
+            tracing::debug!(%error, "it is gone already");
         }
     }
 
@@ -68,10 +66,8 @@ impl ExitHook {
         drop(self.pipe.take());
         let ended = tokio::time::timeout(limit, self.child.wait()).await;
         tracing::debug!(?ended, "what was to be run afterwards");
-        if ended.is_err()
-            && let Err(error) = self.child.kill().await
-        {
-            tracing::debug!(%error, "it is gone already");
+        if ended.is_err() {
+            self.cancel().await;
         }
     }
 }

@@ -7,14 +7,12 @@ mod place;
 mod status;
 mod ways;
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::unistd::setsid;
 use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::place::{AgentPlace, AgentRecord, AgentState};
@@ -51,8 +49,6 @@ impl KeeperOptions {
 pub(crate) struct KeepOrder {
     pub(crate) place: AgentPlace,
     pub(crate) udid: String,
-    /// WebDriverAgent tells it back, so that it is told from any other.
-    pub(crate) mark: String,
     pub(crate) xcrun: PathBuf,
     /// The runner's bundle id.
     pub(crate) id: String,
@@ -79,44 +75,38 @@ pub fn keep(order: &str) -> std::io::Result<()> {
 
 impl KeepOrder {
     async fn keep(self) -> std::io::Result<()> {
-        let last = self.place.record().and_then(|record| record.way);
-        let mut record = AgentRecord::new(&self.mark, last);
+        let pid = std::process::id();
+        let mut record = AgentRecord {
+            pid,
+            started: packtrain_program::started(pid),
+            mark: None,
+            port: 0,
+            way: self.place.record().and_then(|last| last.way),
+            state: AgentState::Starting,
+        };
         self.place.write(&record)?;
-        let mut unused = self.place.unused()?;
+        let unused = self.place.unused()?;
         let mut terminate = signal(SignalKind::terminate())?;
-        let tasks = TaskTracker::new();
+        // A shell has what it starts in the background ignore these; what is handled here is not ignored by
+        // what is started here.
+        let _handled = [SignalKind::interrupt(), SignalKind::quit()].map(signal);
         let mut attempt = Attempt {
             order: &self,
             simctl: Simctl::new(self.xcrun.clone()),
-            tasks: &tasks,
+            tasks: TaskTracker::new(),
             running: None,
         };
-        let started = tokio::select! {
-            started = attempt.start(&mut record) => Some(started),
-            _ = &mut unused => None,
-            _ = terminate.recv() => None,
+        // Nobody joins while it is being ended.
+        let (state, _users) = tokio::select! {
+            ended = attempt.run(&mut record) => match ended {
+                Ok(why) => (AgentState::Ended(why), None),
+                Err(error) => (AgentState::Failed(error.to_string()), None),
+            },
+            users = unused => (AgentState::Ended("nobody used it".to_owned()), users.ok()),
+            _ = terminate.recv() => (AgentState::Ended("it answered no more".to_owned()), None),
         };
-        record.state = AgentState::Ended;
-        match started {
-            Some(Ok(())) => {
-                record.state = AgentState::Ready;
-                self.place.write(&record)?;
-                tokio::select! {
-                    _ = attempt.ended() => {}
-                    _ = &mut unused => {}
-                    _ = terminate.recv() => {}
-                }
-                record.state = AgentState::Ended;
-            }
-            Some(Err(error)) => record.state = AgentState::Failed(error.to_string()),
-            None => {}
-        }
         attempt.stop().await;
-        tasks.close();
-        tasks.wait().await;
+        record.state = state;
         self.place.write(&record)
     }
 }
-
-/// Comes with the lock of the users once there are none any more.
-type Unused = oneshot::Receiver<File>;

@@ -39,5 +39,5 @@ pub use facts::DeviceFacts;
 pub use keeper::{KeeperOptions, keep};
 pub use mux::{MuxAddress, MuxAddressError};
 pub use pool::{WdaOptions, WdaPool};
-pub use survey::SimulatorSurvey;
+pub use survey::SimulatorLack;
 pub use watch::WdaWatch;

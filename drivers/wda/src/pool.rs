@@ -1,6 +1,6 @@
 //! All iOS devices of a program: those configured, those plugged in, and booted simulators.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -71,7 +71,8 @@ impl WdaOptions {
 pub struct WdaPool {
     options: WdaOptions,
     tasks: TaskTracker,
-    starters: Mutex<Vec<Arc<Starter>>>,
+    /// With the names of their devices.
+    starters: Mutex<Vec<(String, Arc<Starter>)>>,
 }
 
 impl WdaPool {
@@ -100,9 +101,27 @@ impl WdaPool {
     /// # Errors
     /// [`WdaError`] when a configured device cannot be reached as it is told.
     pub async fn discover(&self) -> Result<Vec<Arc<dyn Connector>>, WdaError> {
-        let (simulators, plugged_in) = tokio::join!(self.simulators(), self.plugged_in());
+        let (listed, plugged_in) = tokio::join!(self.listed_simulators(), self.plugged_in());
+        let (simulators, unlisted) = match listed {
+            Ok(simulators) => (simulators, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
         let endpoints = self.all_endpoints(&simulators, &plugged_in);
-        let connectors = self.connect_all(&endpoints, &simulators)?;
+        let mut connectors = self.connect_all(&endpoints, &simulators)?;
+        if let Some(why) = unlisted {
+            tracing::warn!(error = why, "simulators were not listed");
+            // What may be a simulator is not started as a phone, beside whoever uses it.
+            let is_unknown = |endpoint: &WdaEndpoint| {
+                endpoint.is_of_system() && !plugged_in.iter().any(|udid| endpoint.is(udid))
+            };
+            let unknown = connectors.iter_mut().zip(&endpoints);
+            for (connector, _) in unknown.filter(|(_, endpoint)| is_unknown(endpoint)) {
+                connector.refuse(
+                    &why,
+                    "try again; `packtrain daemon stop` has a daemon look again",
+                );
+            }
+        }
         Ok(introduced(connectors).await)
     }
 
@@ -144,14 +163,22 @@ impl WdaPool {
     /// Ends everything that was started for the devices.
     pub async fn shutdown(&self) {
         let starters = std::mem::take(&mut *self.starters());
-        for starter in starters {
+        for (_, starter) in starters {
             starter.stop().await;
         }
         self.tasks.close();
         self.tasks.wait().await;
     }
 
-    fn starters(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Starter>>> {
+    /// Ends what was started for a device that is gone.
+    pub(crate) fn let_go(&self, name: &str) {
+        let mut starters = self.starters();
+        for (_, starter) in starters.extract_if(.., |(of, _)| of == name) {
+            self.tasks.spawn(async move { starter.stop().await });
+        }
+    }
+
+    fn starters(&self) -> std::sync::MutexGuard<'_, Vec<(String, Arc<Starter>)>> {
         // A list to which only whole entries are added.
         self.starters.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -169,21 +196,15 @@ impl WdaPool {
         let mut all = self.options.endpoints.clone();
         for endpoint in &mut all {
             // A configured udid does not say what it belongs to.
-            if let WdaTarget::Device {
-                udid,
-                usbmuxd: None,
-            } = &endpoint.target
-                && simulators.iter().any(|known| known.udid == *udid)
+            if endpoint.is_of_system()
+                && let Some(known) = simulators.iter().find(|known| endpoint.is(&known.udid))
             {
-                let udid = udid.clone();
+                let udid = known.udid.clone();
                 endpoint.target = WdaTarget::Simulator { udid };
             }
         }
-        let known: BTreeSet<String> = all
-            .iter()
-            .filter_map(|endpoint| endpoint.udid().map(str::to_owned))
-            .collect();
-        let new = |udid: &&String| !known.contains(*udid);
+        let known = all.clone();
+        let new = |udid: &&String| !known.iter().any(|endpoint| endpoint.is(udid));
         all.extend(plugged_in.iter().filter(new).map(WdaEndpoint::device));
         let booted = simulators.iter().filter(|simulator| simulator.booted);
         let booted = booted.map(|simulator| &simulator.udid).filter(new);
@@ -194,17 +215,10 @@ impl WdaPool {
         all
     }
 
-    async fn simulators(&self) -> Vec<Simulator> {
-        self.listed_simulators().await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "simulators were not listed");
-            Vec::new()
-        })
-    }
-
     /// The simulators, booted or not; none without Xcode.
     pub(crate) async fn listed_simulators(&self) -> Result<Vec<Simulator>, SimctlError> {
         match &self.options.xcrun {
-            Some(xcrun) => Ok(Simctl::new(xcrun.clone()).list().await?.all),
+            Some(xcrun) => Simctl::new(xcrun.clone()).list().await,
             None => Ok(Vec::new()),
         }
     }
@@ -265,13 +279,18 @@ impl WdaPool {
         };
         let starter = self.starter(endpoint, &route, port).map(|starter| {
             let starter = Arc::new(starter);
-            self.starters().push(starter.clone());
+            self.starters()
+                .push((endpoint.name.clone(), starter.clone()));
             starter
         });
+        let is_kept = starter.is_some() || !matches!(access, DeviceAccess::Simulator { .. });
         let restore = self.options.restore.as_deref();
-        Ok(WdaConnector::new(
-            endpoint, facts, route, access, starter, restore,
-        ))
+        let mut connector = WdaConnector::new(endpoint, facts, route, access, starter, restore);
+        if !is_kept {
+            let why = "there is no folder for what is known of a simulator's WebDriverAgent";
+            connector.refuse(why, "set HOME or XDG_STATE_HOME");
+        }
+        Ok(connector)
     }
 
     /// What starts WebDriverAgent there. A simulator is on this computer, so it always can be.
@@ -286,7 +305,6 @@ impl WdaPool {
             let order = KeepOrder {
                 place: AgentPlace::new(&keeper.folder, udid),
                 udid: udid.clone(),
-                mark: String::new(),
                 xcrun: self.options.xcrun.clone()?,
                 id: endpoint.runner().to_owned(),
                 command,
@@ -304,10 +322,7 @@ impl WdaPool {
 }
 
 fn known_simulator(endpoint: &WdaEndpoint, simulators: &[Simulator]) -> Option<DeviceFacts> {
-    let WdaTarget::Simulator { udid, .. } = &endpoint.target else {
-        return None;
-    };
-    let simulator = simulators.iter().find(|known| known.udid == *udid)?;
+    let simulator = simulators.iter().find(|known| endpoint.is(&known.udid))?;
     Some(DeviceFacts {
         tablet: Some(simulator.tablet),
         model: Some(simulator.name.clone()),

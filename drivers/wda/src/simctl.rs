@@ -6,14 +6,12 @@
 mod list;
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 use packtrain_program::output;
 use tokio::process::Command;
 
-pub(crate) use self::list::{Simulator, Simulators};
-use crate::exit_hook::ExitHook;
+pub(crate) use self::list::Simulator;
 use crate::lockdown::{self, DeviceApp};
 use crate::plist;
 
@@ -30,7 +28,8 @@ const MAX_OUTPUT: usize = 32 * 1024 * 1024;
 pub(crate) struct SimctlError {
     /// The first word.
     command: String,
-    message: String,
+    /// Its last words.
+    pub(crate) message: String,
 }
 
 /// `xcrun simctl`.
@@ -44,8 +43,8 @@ impl Simctl {
         Self { xcrun }
     }
 
-    /// What there is of simulated iPhones and iPads.
-    pub(crate) async fn list(&self) -> Result<Simulators, SimctlError> {
+    /// The iPhones and iPads among the simulators.
+    pub(crate) async fn list(&self) -> Result<Vec<Simulator>, SimctlError> {
         let json = self.run(&["list", "-j"], &[], COMMAND_TIMEOUT).await?;
         list::read(&json).map_err(|error| failed("list", &error))
     }
@@ -80,32 +79,10 @@ impl Simctl {
         environment: &[(&str, String)],
     ) -> Result<Option<u32>, SimctlError> {
         let arguments = ["launch", "--terminate-running-process", udid, id];
-        let environment = environment.iter();
-        let environment: Vec<_> = environment
-            .map(|(name, value)| (format!("SIMCTL_CHILD_{name}"), value))
-            .collect();
-        let printed = self.run(&arguments, &environment, COMMAND_TIMEOUT).await?;
+        let printed = self.run(&arguments, environment, COMMAND_TIMEOUT).await?;
         let printed = String::from_utf8_lossy(&printed);
         let last = printed.trim().rsplit(':').next().unwrap_or_default();
         Ok(last.trim().parse().ok())
-    }
-
-    /// Ends an app when this program has ended, or when it is told to. `lock` is held until then.
-    pub(crate) fn terminate_afterwards(
-        &self,
-        udid: &str,
-        id: &str,
-        lock: Stdio,
-    ) -> Result<ExitHook, SimctlError> {
-        let prepared = ExitHook::prepare(&self.xcrun, &["simctl", "terminate", udid, id], lock);
-        prepared.map_err(|error| failed("terminate", &error.to_string()))
-    }
-
-    /// Ends an app; an error when it does not run.
-    pub(crate) async fn terminate(&self, udid: &str, id: &str) -> Result<(), SimctlError> {
-        self.run(&["terminate", udid, id], &[], COMMAND_TIMEOUT)
-            .await
-            .map(drop)
     }
 
     pub(crate) async fn open_url(&self, udid: &str, url: &str) -> Result<(), SimctlError> {
@@ -194,17 +171,18 @@ impl Simctl {
         Ok(String::from_utf8_lossy(&printed).trim().to_owned())
     }
 
+    /// Runs `simctl`; what it starts has these variables.
     async fn run(
         &self,
         arguments: &[&str],
-        environment: &[(String, &String)],
+        environment: &[(&str, String)],
         limit: Duration,
     ) -> Result<Vec<u8>, SimctlError> {
         let mut command = Command::new(&self.xcrun);
-        command
-            .arg("simctl")
-            .args(arguments)
-            .envs(environment.iter().map(|(name, value)| (name, value)));
+        command.arg("simctl").args(arguments);
+        for (name, value) in environment {
+            command.env(format!("SIMCTL_CHILD_{name}"), value);
+        }
         run_to_end(command, limit)
             .await
             .map_err(|message| failed(arguments.first().copied().unwrap_or_default(), &message))

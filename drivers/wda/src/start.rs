@@ -23,7 +23,7 @@ pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(180);
 pub(crate) const STATUS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why WebDriverAgent could not be started.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
     /// The list of program and arguments is empty.
     #[error("the command is empty")]
@@ -31,19 +31,17 @@ pub(crate) enum StartError {
     /// There is no such program, usually.
     #[error("run {program}: {message}")]
     Spawn { program: String, message: String },
-    /// What was started has ended.
+    /// What was started has ended, for this reason.
     #[error("{0}")]
-    Ended(String),
+    Failed(String),
     #[error("it did not answer in time")]
     Slow,
-    #[error("{0}")]
-    Simulator(String),
-}
-
-impl From<std::io::Error> for StartError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Simulator(error.to_string())
-    }
+    /// The folder in which it is said who keeps and uses it cannot be used.
+    #[error("use {}: {source}", folder.display())]
+    Place {
+        folder: PathBuf,
+        source: std::io::Error,
+    },
 }
 
 /// Starts WebDriverAgent, as often as need be.
@@ -142,13 +140,18 @@ impl Starter {
         }
     }
 
-    /// What a person can do who wants to know more.
-    pub(crate) fn hint(&self) -> String {
-        match self {
-            Self::Command(command) => {
-                format!("run it by hand to see more: {}", command.words.join(" "))
+    /// What a person can do about such an error.
+    pub(crate) fn hint(&self, error: &StartError) -> String {
+        let words = match self {
+            Self::Command(command) => &command.words,
+            Self::Simulator(agent) => agent.command(),
+        };
+        match (self, error) {
+            (_, StartError::Place { .. }) => {
+                "see that this user may write there; a `sudo packtrain` may have made it".to_owned()
             }
-            Self::Simulator(agent) => agent.hint(),
+            (Self::Simulator(agent), _) if words.is_empty() => agent.hint(),
+            _ => format!("run it by hand to see more: {}", words.join(" ")),
         }
     }
 }

@@ -1,99 +1,94 @@
 //! What simulators lack to be devices, and the command that mends it.
 
-use crate::endpoint::{WdaEndpoint, WdaStart, WdaTarget};
+use crate::endpoint::WdaStart;
 use crate::pool::WdaPool;
-use crate::simctl::{Simctl, Simulator, Simulators};
+use crate::simctl::{Simctl, SimctlError, Simulator};
 
 /// How to get what every simulator needs: the Command Line Tools do not have it.
 const XCODE: &str = "install Xcode from the App Store, then `sudo xcode-select -s \
                      /Applications/Xcode.app` and `xcodebuild -runFirstLaunch`";
+/// What mends a refusal of Apple's programs, by words in it.
+const REFUSALS: [(&str, &str); 3] = [
+    ("unable to find utility", XCODE),
+    ("requires Xcode", XCODE),
+    ("license agreements", "`sudo xcodebuild -license accept`"),
+];
+/// How to get a version of iOS, with which its simulators come.
+const IOS: &str = "`xcodebuild -downloadPlatform iOS` gets it; where it is, Xcode makes simulators: \
+                   Window, Devices and Simulators";
 
-/// How simulators are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SimulatorSurvey {
-    /// Those that are booted, each with WebDriverAgent on it.
-    Ready(String),
-    /// Something is missing.
-    Lacking {
-        /// What.
-        what: String,
-        /// What a person can do about it.
-        remedy: String,
-    },
+/// What simulators lack.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}; {remedy}")]
+pub struct SimulatorLack {
+    /// What.
+    pub what: String,
+    /// What a person can do about it.
+    pub remedy: String,
 }
 
 impl WdaPool {
-    /// How simulators are; `None` where there is no `xcrun`.
-    pub async fn survey(&self) -> Option<SimulatorSurvey> {
+    /// The simulators that are booted, each with WebDriverAgent on it, or what they lack; `None` where
+    /// there is no `xcrun`.
+    pub async fn survey(&self) -> Option<Result<String, SimulatorLack>> {
         let simctl = Simctl::new(self.options().xcrun.clone()?);
-        let (what, remedy) = match simctl.list().await {
-            Err(error) => (error.to_string(), XCODE.to_owned()),
-            Ok(list) => match lacking(&list) {
-                Some(lacking) => lacking,
-                None => match self.without_runner(&simctl, &list.all).await {
-                    Some(lacking) => lacking,
-                    None => {
-                        let booted = list.all.iter().filter(|simulator| simulator.booted);
-                        let named: Vec<_> = booted.map(named).collect();
-                        return Some(SimulatorSurvey::Ready(named.join(", ")));
-                    }
-                },
-            },
-        };
-        Some(SimulatorSurvey::Lacking { what, remedy })
+        Some(self.booted(&simctl).await)
     }
 
-    /// The first simulator that is booted and has nothing that could be started.
-    async fn without_runner(
-        &self,
-        simctl: &Simctl,
-        simulators: &[Simulator],
-    ) -> Option<(String, String)> {
-        for endpoint in self.all_endpoints(simulators, &[]) {
-            let WdaEndpoint {
-                target: WdaTarget::Simulator { udid },
-                start: WdaStart::Never | WdaStart::Runner { .. },
-                ..
-            } = &endpoint
+    async fn booted(&self, simctl: &Simctl) -> Result<String, SimulatorLack> {
+        let lack = |what: String, remedy: String| SimulatorLack { what, remedy };
+        let listed = simctl.list().await;
+        let unknown = |error: SimctlError| {
+            let remedy = REFUSALS
+                .iter()
+                .find(|(words, _)| error.message.contains(words));
+            let remedy = remedy.map_or("run it by hand to see more", |(_, remedy)| remedy);
+            lack(error.to_string(), remedy.to_owned())
+        };
+        let all = listed.map_err(unknown)?;
+        // The newest version comes last.
+        let newest = all.iter().rfind(|one| !one.tablet).or(all.last());
+        let newest = newest.ok_or_else(|| {
+            lack(
+                "Xcode has no iOS to simulate, or no simulator of it".to_owned(),
+                IOS.to_owned(),
+            )
+        })?;
+        let booted: Vec<_> = all.iter().filter(|one| one.booted).collect();
+        if booted.is_empty() {
+            let boot = format!(
+                "`xcrun simctl boot {}` boots {}",
+                newest.udid,
+                named(newest)
+            );
+            return Err(lack("no simulator is booted".to_owned(), boot));
+        }
+        for endpoint in self.all_endpoints(&all, &[]) {
+            let is_it = |one: &&&Simulator| endpoint.is(&one.udid);
+            let (Some(simulator), WdaStart::Never | WdaStart::Runner { .. }) =
+                (booted.iter().find(is_it), &endpoint.start)
             else {
                 continue;
             };
-            let is_it = |simulator: &&Simulator| simulator.udid == *udid && simulator.booted;
-            let Some(simulator) = simulators.iter().find(is_it) else {
+            let id = endpoint.runner();
+            let Err(error) = simctl.container(&simulator.udid, id).await else {
                 continue;
             };
-            let id = endpoint.runner();
-            if simctl.container(udid, id).await.is_err() {
-                return Some((
-                    format!("{id} is not installed on {}", named(simulator)),
-                    format!(
-                        "`xcrun simctl install {udid} WebDriverAgentRunner-Runner.app` installs it; \
-                         docs/devices.md says where to get it"
-                    ),
-                ));
+            // Any other refusal does not say whether it is there.
+            if !error.message.ends_with("No such file or directory") {
+                return Err(unknown(error));
             }
+            return Err(lack(
+                format!("{id} is not installed on {}", named(simulator)),
+                format!(
+                    "`xcrun simctl install {} WebDriverAgentRunner-Runner.app` installs it; \
+                     docs/devices.md says where to get it",
+                    simulator.udid
+                ),
+            ));
         }
-        None
+        Ok(booted.into_iter().map(named).collect::<Vec<_>>().join(", "))
     }
-}
-
-/// What no simulator can do without.
-fn lacking(list: &Simulators) -> Option<(String, String)> {
-    let none = |what: &str, remedy: String| Some((what.to_owned(), remedy));
-    if list.runtimes == 0 {
-        let remedy = "`xcodebuild -downloadPlatform iOS` gets it".to_owned();
-        return none("Xcode has no iOS to simulate", remedy);
-    }
-    if list.all.iter().any(|simulator| simulator.booted) {
-        return None;
-    }
-    let newest = list.all.last().map(|simulator| &simulator.version);
-    let mut phones = list.all.iter().filter(|simulator| !simulator.tablet);
-    let remedy = match phones.find(|simulator| Some(&simulator.version) == newest) {
-        Some(phone) => format!("`xcrun simctl boot {}` boots {}", phone.udid, named(phone)),
-        None => "Xcode makes some: Window, Devices and Simulators".to_owned(),
-    };
-    none("no simulator is booted", remedy)
 }
 
 fn named(simulator: &Simulator) -> String {

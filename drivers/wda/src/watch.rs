@@ -77,7 +77,9 @@ impl WdaWatch {
         let found = self.pool.found(&self.simulators, &self.plugged_in);
         let count = self.known.len();
         let is_there = |name: &String| found.iter().any(|endpoint| endpoint.name == *name);
-        self.known.retain(|name, _| is_there(name));
+        for (name, _) in self.known.extract_if(.., |name, _| !is_there(name)) {
+            self.pool.let_go(&name);
+        }
         let is_new = |endpoint: &WdaEndpoint| !self.known.contains_key(&endpoint.name);
         let new: Vec<_> = found.into_iter().filter(is_new).collect();
         let mut has_changed = self.known.len() != count;

@@ -1,11 +1,15 @@
 //! One WebDriverAgent on a simulator, whoever comes: started by what answers, shared, and ended by
 //! the last.
 
+use std::fs::{File, TryLockError};
 use std::process::Stdio;
+use std::time::Duration;
 
 use packtrain_driver_wda::{WdaEndpoint, WdaStart};
-use packtrain_drivers::{Command, Driver, DriverError, InputCommand, event_channel};
-use packtrain_testing::context;
+use packtrain_drivers::{
+    Command, Driver, DriverError, InputCommand, SessionOptions, event_channel,
+};
+use packtrain_testing::{SNAPSHOT, context, inject};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -146,6 +150,34 @@ async fn two_processes_share_one_webdriveragent_and_the_last_one_ends_it() {
 }
 
 #[tokio::test]
+async fn nobody_joins_what_is_being_ended() {
+    let mac = Mac::new(Vec::new()).await;
+    let file = |name: &str| mac.folder.path().join(name);
+    let script = std::fs::read_to_string(file("xcrun")).unwrap();
+    let script = script.replace("\nesac", "\n  terminate) read -r _ < go-on ;;\nesac");
+    std::fs::write(file("xcrun"), script).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(file("go-on"))
+        .status();
+    assert!(made.unwrap().success());
+    let (driver, _launched) = mac.driver().await;
+    driver.close().await;
+    let join = async {
+        while calls_with(&mac, "terminate") == 0 {
+            tokio::task::yield_now().await;
+        }
+        let users = File::open(file("agents/AAAA/users")).unwrap();
+        let joined = users.try_lock_shared();
+        std::fs::write(file("go-on"), "\n").unwrap();
+        joined
+    };
+    let ((), joined) = tokio::join!(mac.pool.shutdown(), join);
+    let refused = matches!(joined, Err(TryLockError::WouldBlock));
+    assert!(refused, "{joined:?}");
+    mac.end().await;
+}
+
+#[tokio::test]
 async fn who_comes_at_the_same_moment_waits_for_the_one_start() {
     let mac = Mac::new(Vec::new()).await;
     let others = [mac.another_pool(), mac.another_pool()];
@@ -165,6 +197,116 @@ async fn who_comes_at_the_same_moment_waits_for_the_one_start() {
         (calls_with(&mac, "launch"), calls_with(&mac, "terminate")),
         (1, 0)
     );
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn three_processes_take_no_session_from_each_other() {
+    let mac = Mac::new(Vec::new()).await;
+    let found = mac.pool.discover().await.unwrap();
+    let (sink, mut events) = event_channel();
+    let ctx = context();
+    let (first, _launched) = tokio::join!(found[0].connect(sink, &ctx), mac.launched());
+    let mut first = first.unwrap();
+    let begin = || Command::Begin(SessionOptions::default());
+    first.execute(begin(), &ctx).await.unwrap();
+    let others = [mac.another_pool(), mac.another_pool()];
+    for _ in 0..2 {
+        let (second, third) = tokio::join!(connect(&others[0]), connect(&others[1]));
+        for mut neighbour in [second.unwrap(), third.unwrap()] {
+            neighbour.execute(begin(), &ctx).await.unwrap();
+            first.execute(SNAPSHOT, &ctx).await.unwrap();
+            neighbour.execute(SNAPSHOT, &ctx).await.unwrap();
+            neighbour.close().await;
+        }
+        first.execute(SNAPSHOT, &ctx).await.unwrap();
+    }
+    assert_eq!(events.drain(), []);
+    first.close().await;
+    for pool in others {
+        pool.shutdown().await;
+    }
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn however_often_neighbours_launch_apps_a_command_is_carried_out() {
+    let mac = Mac::new(Vec::new()).await;
+    let (mut driver, _launched) = mac.driver().await;
+    let fault = "{ match: { route: 'GET .*/source' }, when: { times: 5 }, do: session_killed }";
+    inject(mac.fleet.ios()[0].device(), fault);
+    driver.execute(SNAPSHOT, &context()).await.unwrap();
+    driver.close().await;
+    mac.end().await;
+}
+
+/// Waits for a launch, and has the app answer once.
+async fn answers_once(mac: &Mac) {
+    let (variables, mut stream) = mac.begun().await;
+    let address = format!("127.0.0.1:{}", variables["USE_PORT"]);
+    let listener = TcpListener::bind(address).await.unwrap();
+    stream.write_all(b"go on\n").await.unwrap();
+    let (mut asked, _) = listener.accept().await.unwrap();
+    drop(listener);
+    let _ = asked.read(&mut [0; 4096]).await.unwrap();
+    let status = r#"{"value": {"os": {}}}"#;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n",
+        status.len()
+    );
+    asked.write_all((head + status).as_bytes()).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_that_ends_after_each_answer_is_started_twice_and_that_is_told() {
+    let mac = Mac::new(Vec::new()).await;
+    let dying = async {
+        answers_once(&mac).await;
+        answers_once(&mac).await;
+    };
+    let (refused, ()) = tokio::join!(connect(&mac.pool), dying);
+    let Err(DriverError::Lost { cause, .. }) = refused.map(drop) else {
+        panic!("it connected");
+    };
+    assert!(cause.contains("it answered and ended, 2 times"), "{cause}");
+    assert_eq!(calls_with(&mac, "launch"), 2);
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn that_a_launch_got_no_answer_is_known_before_the_other_way_has_one() {
+    let mac = Mac::new(Vec::new()).await;
+    let begun = async {
+        let (_, mut silent) = mac.begun().await;
+        silent.write_all(b"go on\n").await.unwrap();
+        let _tests = mac.begun().await;
+        record(&mac, "AAAA")["way"].clone()
+    };
+    tokio::select! {
+        _ = connect(&mac.pool) => panic!("nobody answers"),
+        way = begun => assert_eq!(way, "Xcodebuild"),
+    }
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn a_simulator_that_is_gone_is_used_no_more() {
+    let mac = Mac::new(Vec::new()).await;
+    let mut watch = mac.pool.watch();
+    let found = watch.next().await;
+    let (sink, _events) = event_channel();
+    let ctx = context();
+    let (driver, _launched) = tokio::join!(found[0].connect(sink, &ctx), mac.launched());
+    driver.unwrap().close().await;
+    std::fs::write(mac.folder.path().join("list.json"), r#"{"devices": {}}"#).unwrap();
+    tokio::time::pause();
+    // It is listed again by now.
+    tokio::time::advance(Duration::from_secs(10)).await;
+    tokio::time::resume();
+    assert_eq!(watch.next().await.len(), 0);
+    while calls_with(&mac, "terminate") == 0 {
+        tokio::task::yield_now().await;
+    }
     mac.end().await;
 }
 
@@ -221,6 +363,20 @@ async fn when_its_keeper_is_killed_it_ends_before_another_is_started() {
     };
     let (seen, _launched) = tokio::join!(snapshot(driver.as_mut()), again);
     seen.unwrap();
+    driver.close().await;
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn when_the_keeper_of_a_command_is_killed_its_runner_ends() {
+    let mac = Mac::new(Vec::new()).await;
+    std::fs::write(mac.folder.path().join("no-launch"), "").unwrap();
+    let (driver, _launched) = mac.driver().await;
+    let keeper = u32::try_from(record(&mac, "AAAA")["pid"].as_u64().unwrap()).unwrap();
+    signal("-KILL", keeper);
+    while calls_with(&mac, "terminate") == 0 {
+        tokio::task::yield_now().await;
+    }
     driver.close().await;
     mac.end().await;
 }

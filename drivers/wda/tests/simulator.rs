@@ -67,6 +67,7 @@ shift
 echo "$*" >> calls.txt
 case "$1" in
   list) cat list.json ;;
+  bootstatus) sh -c 'kill -INT $$; echo SIGINT is ignored >> calls.txt'; true ;;
   listapps) cat apps.txt ;;
   get_app_container) case "$3" in *xctrunner) echo "$PWD/Runner.app" ;; *) echo "$PWD/Shop.app" ;; esac ;;
   uninstall) rm -r Shop.app ;;
@@ -146,9 +147,13 @@ impl Mac {
     }
 
     fn pool_in(folder: &Path, endpoints: Vec<WdaEndpoint>) -> Arc<WdaPool> {
+        WdaPool::new(Self::options(folder, endpoints))
+    }
+
+    fn options(folder: &Path, endpoints: Vec<WdaEndpoint>) -> WdaOptions {
         let path = folder.as_os_str();
         let keeper = env!("CARGO_BIN_EXE_packtrain-wda-keeper");
-        WdaPool::new(WdaOptions {
+        WdaOptions {
             endpoints,
             usbmuxd: None,
             restore: Some(folder.join("restore")),
@@ -157,7 +162,7 @@ impl Mac {
                 ..KeeperOptions::new(folder.join("agents"), vec![keeper.into()])
             }),
             ..WdaOptions::from_environment(|name| (name == "PATH").then(|| path.to_owned()))
-        })
+        }
     }
 
     /// What `simctl` was told.
@@ -328,6 +333,54 @@ async fn a_configured_udid_of_a_simulator_is_one_and_its_runner_is_launched() {
             "launch --terminate-running-process CCCC com.example.wda".to_owned(),
         ]
     );
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn a_simulator_is_known_by_its_udid_in_any_case() {
+    let mut desk = WdaEndpoint::device("aaaa");
+    desk.name = "desk".to_owned();
+    let mac = Mac::new(vec![desk]).await;
+    let found = mac.pool.discover().await.unwrap();
+    let models: Vec<_> = found.iter().map(|one| one.describe().model).collect();
+    assert_eq!(models, ["iPhone 15 Pro", "Kitchen"]);
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn what_may_be_a_simulator_is_not_started_as_a_phone_while_none_is_listed() {
+    let mut desk = WdaEndpoint::device("AAAA");
+    desk.start = WdaStart::Command(vec!["false".to_owned()]);
+    let mac = Mac::new(vec![desk]).await;
+    std::fs::write(mac.folder.path().join("list.json"), "Unable to boot").unwrap();
+    let Err(DriverError::Lost { cause, .. }) = connect(&mac.pool).await.map(drop) else {
+        panic!("it connected");
+    };
+    assert!(cause.starts_with("xcrun simctl list: "), "{cause}");
+    assert_eq!(mac.calls(), ["list -j"]);
+    mac.end().await;
+}
+
+#[tokio::test]
+async fn what_is_in_the_way_of_a_simulators_folder_is_named() {
+    let mac = Mac::new(Vec::new()).await;
+    let agents = mac.folder.path().join("agents");
+    std::fs::write(&agents, "").unwrap();
+    let nowhere = WdaPool::new(WdaOptions {
+        keeper: None,
+        ..Mac::options(mac.folder.path(), Vec::new())
+    });
+    let path = agents.join("AAAA").display().to_string();
+    for (pool, told, remedy) in [
+        (&mac.pool, path.as_str(), "may write there"),
+        (&nowhere, "there is no folder", "set HOME"),
+    ] {
+        let Err(DriverError::Lost { cause, hint }) = connect(pool).await.map(drop) else {
+            panic!("it connected");
+        };
+        assert!(cause.contains(told), "{cause}");
+        assert!(hint.unwrap().contains(remedy), "{cause}");
+    }
     mac.end().await;
 }
 

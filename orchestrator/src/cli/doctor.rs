@@ -1,7 +1,5 @@
 //! `packtrain doctor`: what is there, what is missing, how to get it.
 
-use std::ffi::OsStr;
-
 use clap::Args;
 use packtrain_config::Flags;
 use packtrain_model::Exit;
@@ -69,31 +67,22 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Exit, CliError
 fn daemon() -> Option<Finding> {
     let daemon = client::running().ok()??;
     // One of another build may not tell.
-    let daemon = Some(daemon).filter(|daemon| !daemon.search_path.is_empty())?;
+    let path = Some(&daemon.search_path).filter(|path| !path.is_empty())?;
+    let looks = format!("process {} looks for programs in {path}", daemon.pid);
     let own = std::env::var_os("PATH").unwrap_or_default();
-    let looks = format!(
-        "process {} looks for programs in {}",
-        daemon.pid, daemon.search_path
-    );
-    let lacking = lacking(daemon.search_path.as_ref(), &own);
-    let is_whole = lacking.is_empty();
+    let known: Vec<_> = std::env::split_paths(path).collect();
+    let lacking = std::env::split_paths(&own).filter(|folder| !known.contains(folder));
+    let lacking: Vec<_> = lacking.map(|folder| folder.display().to_string()).collect();
     Some(Finding {
         what: "daemon",
         needed: false,
-        state: match is_whole {
+        state: match lacking.is_empty() {
             true => State::Found(looks),
             false => State::Unusable(format!("{looks}, and not in {}", lacking.join(":"))),
         },
         remedy: "`packtrain daemon stop`: the next one has the PATH of whoever starts it"
             .to_owned(),
     })
-}
-
-/// The folders of one search path that another one lacks.
-fn lacking(theirs: &OsStr, own: &OsStr) -> Vec<String> {
-    let known: Vec<_> = std::env::split_paths(theirs).collect();
-    let lacking = std::env::split_paths(own).filter(|folder| !known.contains(folder));
-    lacking.map(|folder| folder.display().to_string()).collect()
 }
 
 fn as_json(finding: &Finding) -> serde_json::Value {

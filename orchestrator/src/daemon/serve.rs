@@ -90,10 +90,7 @@ pub(crate) async fn serve(options: ServeOptions, interrupts: Interrupts) -> Resu
         url,
         token,
         socket: place.socket(),
-        search_path: std::env::var_os("PATH")
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned(),
+        search_path: std::env::var("PATH").unwrap_or_default(),
     });
     place.announce(&state).map_err(|error| failed(&error))?;
     if options.is_watched {

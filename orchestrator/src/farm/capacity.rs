@@ -1,8 +1,8 @@
 //! How many browsers this computer takes at once, from what it has. Deciding is pure.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use packtrain_program::spawning;
+use packtrain_program::run;
 
 /// The memory that is assumed where the system does not tell it, in bytes.
 const USUAL_MEMORY: u64 = 8 * GB;
@@ -45,10 +45,7 @@ impl Resources {
 
 /// A number that sysctl(8) knows.
 fn by_sysctl(name: &str) -> Option<u64> {
-    let mut sysctl = Command::new("sysctl");
-    let sysctl = sysctl.args(["-n", name]).stdin(Stdio::null());
-    let sysctl = sysctl.stdout(Stdio::piped()).stderr(Stdio::null());
-    let told = spawning(|| sysctl.spawn()).ok()?.wait_with_output().ok()?;
+    let told = run(Command::new("sysctl").args(["-n", name])).ok()?;
     String::from_utf8(told.stdout).ok()?.trim().parse().ok()
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use packtrain_config::{Config, Engine, FarmSettings};
 use packtrain_driver_adb::{AdbPool, install as agent};
 use packtrain_driver_playwright::install;
-use packtrain_driver_wda::{SimulatorSurvey, WdaOptions, WdaPool};
+use packtrain_driver_wda::{WdaOptions, WdaPool};
 use packtrain_farm::server::{self, Places, ServerError};
 
 use super::selection::Search;
@@ -330,8 +330,8 @@ async fn simulators(options: WdaOptions) -> Finding {
             State::Missing,
             "install Xcode from the App Store".to_owned(),
         ),
-        Some(SimulatorSurvey::Ready(booted)) => (State::Found(booted), String::new()),
-        Some(SimulatorSurvey::Lacking { what, remedy }) => (State::Unusable(what), remedy),
+        Some(Ok(booted)) => (State::Found(booted), String::new()),
+        Some(Err(lack)) => (State::Unusable(lack.what), lack.remedy),
     };
     Finding {
         what: "simulators",

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use packtrain_config as config;
 use packtrain_driver_wda::{
-    DeviceFacts, KeeperOptions, SimulatorSurvey, WdaEndpoint, WdaOptions, WdaPool, WdaStart,
-    WdaTarget,
+    DeviceFacts, KeeperOptions, WdaEndpoint, WdaOptions, WdaPool, WdaStart, WdaTarget,
 };
 use packtrain_drivers::{Connector, Size};
 use packtrain_virtual::device;
@@ -37,14 +36,6 @@ pub(crate) fn options(
 pub(crate) fn keep(order: &str) -> Result<(), CliError> {
     packtrain_driver_wda::keep(order)
         .map_err(|error| CliError::infrastructure("cannot keep WebDriverAgent").because(&error))
-}
-
-/// What keeps simulators from being devices, and what helps.
-pub(super) async fn lacking(pool: &WdaPool) -> Option<String> {
-    match pool.survey().await? {
-        SimulatorSurvey::Ready(_) => None,
-        SimulatorSurvey::Lacking { what, remedy } => Some(format!("{what}; {remedy}")),
-    }
 }
 
 /// Everything there is. Nothing is an error here but a configuration that makes no sense.

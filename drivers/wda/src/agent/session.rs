@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::request::WdaRequest;
 use super::{Agent, Failure};
-use crate::start::Starter;
+use crate::answer;
+use crate::start::STATUS_TIMEOUT;
 
 /// How long an app may take to start.
 const LAUNCH_TIMEOUT: Duration = Duration::from_secs(120);
@@ -45,8 +46,24 @@ impl Agent {
         self.app.as_deref()
     }
 
-    /// Makes a session that is bound to no app; the one before ends.
+    /// Begins to use a session that is bound to no app here: the one that there is where processes share
+    /// WebDriverAgent, which has one, so that each new one would take away the others'.
     pub(crate) async fn open_session(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
+        let status = WdaRequest::get("ask for the session", "/status").at_top();
+        let limit = ctx.remaining_up_to(STATUS_TIMEOUT);
+        if self.is_shared
+            && let Ok(answer) = self.send(&status, limit).await
+            && let Some(session) = answer::session(&answer).filter(|id| is_name(id))
+        {
+            self.session = Some(session);
+            self.app = None;
+            return Ok(());
+        }
+        self.new_session(ctx).await
+    }
+
+    /// Makes a session that is bound to no app; the one before ends.
+    pub(super) async fn new_session(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
         let made = self.make(json!({}), None, ctx).await;
         made.map(drop).map_err(|failure| match failure {
             // Nothing else can be done on a device that makes no sessions.
@@ -78,37 +95,10 @@ impl Agent {
         self.make(capabilities, Some(app), ctx).await
     }
 
-    /// Uses the session that another process has made of a WebDriverAgent that both may use: each new
-    /// one would take away the other's. WebDriverAgent tells it in every answer.
-    /// (`FBResponsePayload.m`)
-    pub(super) async fn join_session(&mut self, ctx: &CommandContext) -> bool {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Active {
-            session_id: Option<String>,
-        }
-        if !self.starter.as_deref().is_some_and(Starter::is_shared) {
-            return false;
-        }
-        let request = WdaRequest::get("see whose session there is", "/status").at_top();
-        let limit = ctx.remaining_up_to(request.limit);
-        let Ok(answer) = self.send(&request, limit).await else {
-            return false;
-        };
-        let active = serde_json::from_slice::<Active>(&answer.body);
-        let other = active.ok().and_then(|active| active.session_id);
-        let other = other.filter(|id| is_name(id) && self.session.as_ref() != Some(id));
-        let is_other = other.is_some();
-        if is_other {
-            self.session = other;
-            self.app = None;
-        }
-        is_other
-    }
-
-    /// Ends the session; the app stays as it is.
+    /// Ends the session, unless other processes may use it; the app stays as it is.
     pub(crate) async fn end_session(&mut self, ctx: &CommandContext) -> Result<(), DriverError> {
-        if self.session.is_none() {
+        if self.session.is_none() || self.is_shared {
+            (self.session, self.app) = (None, None);
             return Ok(());
         }
         let request = WdaRequest::delete("end the session", "");

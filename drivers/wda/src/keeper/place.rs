@@ -8,7 +8,8 @@
 
 use std::fs::{DirBuilder, File, TryLockError};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{self, Write as _};
+use std::io;
+use std::net::TcpListener;
 use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -16,12 +17,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::{StartWay, Unused};
+use super::StartWay;
 
 /// Below what the system gives to connections, so that a port is not taken between choice and start.
 const PORTS: Range<u16> = 10_000..30_000;
-/// The longest record that is read.
-const MAX_RECORD: u64 = 1 << 16;
 
 /// One simulator's folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +34,8 @@ pub(crate) struct AgentRecord {
     /// The keeper's process, and when it began.
     pub(crate) pid: u32,
     pub(crate) started: Option<String>,
-    /// Of this start alone.
-    pub(crate) mark: String,
-    /// Whether WebDriverAgent tells the mark.
-    pub(crate) tells_mark: bool,
+    /// What it tells of itself, which was given to it alone.
+    pub(crate) mark: Option<String>,
     pub(crate) port: u16,
     /// The way in which it answered last.
     pub(crate) way: Option<StartWay>,
@@ -51,36 +48,18 @@ pub(crate) enum AgentState {
     Starting,
     /// It has answered.
     Ready,
+    /// It never answered, for this reason.
     Failed(String),
-    Ended,
-}
-
-impl AgentRecord {
-    /// One of this process, which starts it; last time in that way.
-    pub(super) fn new(mark: &str, way: Option<StartWay>) -> Self {
-        let pid = std::process::id();
-        Self {
-            pid,
-            started: packtrain_program::started(pid),
-            mark: mark.to_owned(),
-            tells_mark: false,
-            port: 0,
-            way,
-            state: AgentState::Starting,
-        }
-    }
+    /// It answered, and has ended for this reason.
+    Ended(String),
 }
 
 impl AgentPlace {
     /// The place of a simulator below a folder.
     pub(crate) fn new(below: &Path, udid: &str) -> Self {
-        let plain = |letter: char| match letter {
-            letter if letter.is_ascii_alphanumeric() || letter == '-' => letter,
-            _ => '_',
-        };
-        let name: String = udid.chars().map(plain).collect();
-        let folder = below.join(name);
-        Self { folder }
+        Self {
+            folder: below.join(udid),
+        }
     }
 
     /// Makes the folder, for this user alone.
@@ -119,8 +98,8 @@ impl AgentPlace {
         Ok(!is_free && self.try_use()?.is_some())
     }
 
-    /// Waits for the end of the last use, in a thread that ends with this process.
-    pub(super) fn unused(&self) -> io::Result<Unused> {
+    /// Comes with the lock of the users once there are none, from a thread that ends with this process.
+    pub(super) fn unused(&self) -> io::Result<oneshot::Receiver<File>> {
         let file = self.lock("users")?;
         let (tell, unused) = oneshot::channel();
         let waiting = std::thread::Builder::new().name("users".to_owned());
@@ -136,29 +115,25 @@ impl AgentPlace {
 
     /// What its keeper said last; `None` when nobody can read it.
     pub(crate) fn record(&self) -> Option<AgentRecord> {
-        let file = File::open(self.file("agent.json")).ok()?;
-        serde_json::from_reader(io::Read::take(file, MAX_RECORD)).ok()
+        serde_json::from_slice(&std::fs::read(self.file("agent.json")).ok()?).ok()
     }
 
     /// Says how it is. A record that is there is whole.
     pub(crate) fn write(&self, record: &AgentRecord) -> io::Result<()> {
         let draft = self.file(&format!("agent.{}.tmp", std::process::id()));
-        let mut file = File::create(&draft)?;
-        file.write_all(&serde_json::to_vec_pretty(record)?)?;
+        std::fs::write(&draft, serde_json::to_vec_pretty(record)?)?;
         std::fs::rename(&draft, self.file("agent.json"))
     }
 
-    /// Ports for it on which nobody listens, the same ones each time unless they are taken.
-    pub(super) fn free_ports<const N: usize>(&self) -> io::Result<[u16; N]> {
+    /// Two ports on which nobody listens, the same ones each time unless they are taken.
+    pub(super) fn free_ports(&self) -> io::Result<(u16, u16)> {
         let mut hash = DefaultHasher::new();
         self.folder.hash(&mut hash);
-        let count = u64::from(PORTS.end - PORTS.start);
-        let first = u16::try_from(hash.finish() % count).unwrap_or_default();
-        let all = (PORTS.start + first..PORTS.end).chain(PORTS.start..PORTS.start + first);
-        let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
-        let free: Vec<_> = all.filter(is_free).take(N).collect();
-        free.try_into()
-            .map_err(|_| io::Error::from(io::ErrorKind::AddrInUse))
+        let first = hash.finish() as usize % PORTS.len();
+        let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+        let mut free = PORTS.cycle().skip(first).take(PORTS.len()).filter(is_free);
+        let ports = free.next().zip(free.next());
+        ports.ok_or_else(|| io::ErrorKind::AddrInUse.into())
     }
 }
 

@@ -2,23 +2,25 @@
 //! launch` and `xcodebuild test-without-building`, of which the one that answered last comes first.
 
 use std::error::Error;
+use std::fmt;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
-use plist::{Dictionary, Value};
+use plist::{Dictionary, plist};
 use serde::{Deserialize, Serialize};
-use tokio::time::{Instant, sleep};
+use tokio::process::Command;
+use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
 
-use super::place::AgentRecord;
+use super::place::{AgentRecord, AgentState};
 use super::{Answer, KeepOrder, who_answers};
 use crate::exit_hook::ExitHook;
 use crate::simctl::Simctl;
-use crate::start::{Running, START_TIMEOUT, STATUS_TIMEOUT, prepared};
+use crate::start::{Running, START_TIMEOUT, prepared};
 
 /// How often it is asked whether it is there.
 const START_POLL: Duration = Duration::from_millis(100);
@@ -43,24 +45,44 @@ pub(crate) enum StartWay {
     Xcodebuild,
 }
 
+impl fmt::Display for StartWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Command => "the command",
+            Self::Launch => "simctl launch",
+            Self::Xcodebuild => "xcodebuild test-without-building",
+        })
+    }
+}
+
 /// The start of one WebDriverAgent.
 pub(super) struct Attempt<'a> {
     pub(super) order: &'a KeepOrder,
     pub(super) simctl: Simctl,
-    pub(super) tasks: &'a TaskTracker,
-    pub(super) running: Option<Started>,
+    pub(super) tasks: TaskTracker,
+    /// What was started, and what ends it on the simulator.
+    pub(super) running: Option<(Started, ExitHook)>,
 }
 
 /// What was started.
 pub(super) enum Started {
-    Command(Running),
-    /// An app on a simulator, and what ends it; its process, where that is known.
-    App(ExitHook, Option<u32>),
+    /// A command, and how its WebDriverAgent is known.
+    Command(Running, u16, String),
+    /// An app on a simulator; its process, where that is known.
+    App(Option<u32>),
 }
 
 impl Attempt<'_> {
+    /// Starts it, and waits for its end; tells what led to that.
+    pub(super) async fn run(&mut self, record: &mut AgentRecord) -> Result<String> {
+        self.start(record).await?;
+        record.state = AgentState::Ready;
+        self.order.place.write(record)?;
+        Ok(self.ended().await)
+    }
+
     /// Starts it, and waits for its first answer.
-    pub(super) async fn start(&mut self, record: &mut AgentRecord) -> Result<()> {
+    async fn start(&mut self, record: &mut AgentRecord) -> Result<()> {
         self.simctl.boot(&self.order.udid).await?;
         let ways: &[StartWay] = match record.way {
             _ if !self.order.command.is_empty() => &[StartWay::Command],
@@ -73,7 +95,8 @@ impl Attempt<'_> {
         for way in ways {
             match self.start_by(*way, record).await {
                 Ok(()) => return Ok(()),
-                Err(error) => why.push(format!("by {way:?}: {error}")),
+                Err(error) if *way == StartWay::Command => return Err(error),
+                Err(error) => why.push(format!("by {way}: {error}")),
             }
         }
         Err(why.join("; ").into())
@@ -82,156 +105,165 @@ impl Attempt<'_> {
     async fn start_by(&mut self, way: StartWay, record: &mut AgentRecord) -> Result<()> {
         self.stop().await;
         let order = self.order;
-        let [port, pictures] = order.place.free_ports()?;
+        let (port, pictures) = order.place.free_ports()?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
+        let mark = format!("packtrain-{}-{now}", order.udid);
         let variables = [
             ("USE_PORT", port.to_string()),
             // A simulator is on this computer's network.
             ("USE_IP", "127.0.0.1".to_owned()),
             ("MJPEG_SERVER_PORT", pictures.to_string()),
-            ("UPGRADE_TIMESTAMP", order.mark.clone()),
+            ("UPGRADE_TIMESTAMP", mark.clone()),
         ];
-        let mut limit = order.answer_timeout;
-        match way {
-            StartWay::Command => {
-                limit = START_TIMEOUT;
-                self.run(&order.command, port, variables)?;
+        // What ends it has the lock: nobody starts another before it is done.
+        let lock = Stdio::from(std::io::stdout().as_fd().try_clone_to_owned()?);
+        let end = ["simctl", "terminate", &order.udid, &order.id];
+        let mut hook = ExitHook::prepare(&order.xcrun, &end, lock)?;
+        match self.begin(way, port, &mark, variables).await {
+            Ok(started) => {
+                if let Started::App(pid) = started {
+                    hook.tell(pid).await;
+                }
+                self.running = Some((started, hook));
             }
-            StartWay::Launch => self.launch(variables).await?,
-            StartWay::Xcodebuild => {
-                let command = self.tests(&variables).await?;
-                self.run(&command, port, variables)?;
-            }
-        }
-        let end = Instant::now() + limit;
-        while Instant::now() < end {
-            // Another program may be on the port by now; nothing is asked of it but this.
-            if let Answer::Agent { tells_mark } =
-                who_answers(port, &order.mark, STATUS_TIMEOUT).await
-            {
-                (record.port, record.tells_mark, record.way) = (port, tells_mark, Some(way));
-                return Ok(());
-            }
-            tokio::select! {
-                why = self.ended() => return Err(why.into()),
-                () = sleep(START_POLL) => {}
+            Err(error) => {
+                hook.cancel().await;
+                return Err(error);
             }
         }
-        Err(format!("no answer within {} s", limit.as_secs()).into())
+        let limit = match way {
+            StartWay::Command => START_TIMEOUT,
+            StartWay::Launch => order.answer_timeout,
+            StartWay::Xcodebuild => 2 * order.answer_timeout,
+        };
+        let answered = async {
+            loop {
+                // Another program may be on the port by now; nothing is asked of it but this.
+                match who_answers(port).await {
+                    Answer::Agent(told) if told.as_ref().is_none_or(|told| *told == mark) => {
+                        return told;
+                    }
+                    Answer::Agent(_) | Answer::Busy | Answer::Other => sleep(START_POLL).await,
+                }
+            }
+        };
+        let told = tokio::select! {
+            told = timeout(limit, answered) => told,
+            why = self.ended() => return Err(why.into()),
+        };
+        let Ok(told) = told else {
+            if way == StartWay::Launch {
+                // Whoever waits for it may go before the other way has answered; the next one begins with it.
+                record.way = Some(StartWay::Xcodebuild);
+                order.place.write(record)?;
+            }
+            let said = self.stop().await;
+            return Err(format!("no answer within {} s{said}", limit.as_secs()).into());
+        };
+        (record.mark, record.port, record.way) = (told, port, Some(way));
+        Ok(())
     }
 
-    /// Starts a command with the variables that Xcode gives to WebDriverAgent.
-    fn run(&mut self, words: &[String], port: u16, variables: Variables) -> Result<()> {
-        let mut command = prepared(words, self.order.folder.as_deref(), port)?;
+    async fn begin(
+        &self,
+        way: StartWay,
+        port: u16,
+        mark: &str,
+        variables: Variables,
+    ) -> Result<Started> {
+        let KeepOrder { udid, id, .. } = self.order;
+        let mut command = match way {
+            StartWay::Launch => {
+                let pid = self.simctl.launch(udid, id, &variables).await?;
+                // A number that is no process of this computer says nothing.
+                return Ok(Started::App(pid.filter(|pid| is_alive(*pid))));
+            }
+            StartWay::Command => prepared(&self.order.command, self.order.folder.as_deref(), port)?,
+            StartWay::Xcodebuild => self.tests(&variables).await?,
+        };
+        // Xcode gives WebDriverAgent the first.
         for (name, value) in variables {
             command.env(format!("TEST_RUNNER_{name}"), &value);
             command.env(name, value);
         }
-        self.running = Some(Started::Command(Running::spawn(command, self.tasks)?));
-        Ok(())
+        let running = Running::spawn(command, &self.tasks)?;
+        Ok(Started::Command(running, port, mark.to_owned()))
     }
 
-    async fn launch(&mut self, variables: Variables) -> Result<()> {
-        let KeepOrder { udid, id, .. } = self.order;
-        // What ends it has the lock: nobody starts another before it is done.
-        let lock = Stdio::from(std::io::stdout().as_fd().try_clone_to_owned()?);
-        let mut hook = self.simctl.terminate_afterwards(udid, id, lock)?;
-        match self.simctl.launch(udid, id, &variables).await {
-            Ok(pid) => {
-                // A number that is no process of this computer says nothing.
-                let pid = pid.filter(|pid| is_alive(*pid));
-                hook.tell(pid).await;
-                self.running = Some(Started::App(hook, pid));
-                Ok(())
-            }
-            Err(error) => {
-                hook.cancel().await;
-                Err(error.into())
-            }
-        }
-    }
-
-    /// The command that runs the installed app as the test that it is: from a copy, for Xcode installs
-    /// it anew.
-    async fn tests(&self, variables: &Variables) -> Result<Vec<String>> {
+    /// Has Xcode run the installed app as the test that it is, which never ends: from a copy, for Xcode
+    /// installs it anew. (`xcodebuild.xctestrun(5)`)
+    async fn tests(&self, variables: &Variables) -> Result<Command> {
         let KeepOrder { udid, id, .. } = self.order;
         let copies = self.order.place.file("runner");
         // What was copied before may be of another version.
         let _ = std::fs::remove_dir_all(&copies);
         std::fs::create_dir(&copies)?;
         let app = self.simctl.copy(udid, id, &copies).await?;
+        let bundles = std::fs::read_dir(app.join("PlugIns")).into_iter().flatten();
+        let mut bundles = bundles.flatten().map(|bundle| bundle.file_name());
+        let bundle = bundles.find(|name| Path::new(name).extension() == Some("xctest".as_ref()));
+        let bundle = bundle.unwrap_or_else(|| "WebDriverAgentRunner.xctest".into());
         let file = copies.join("runner.xctestrun");
-        test_run(&app, id, variables).to_file_xml(&file)?;
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        let words = ["xcodebuild", "test-without-building", "-xctestrun"];
-        let mut command = vec![text(&self.order.xcrun)];
-        command.extend(words.map(str::to_owned));
-        command.extend([text(&file), "-destination".to_owned(), format!("id={udid}")]);
-        command.extend(["-derivedDataPath".to_owned(), text(&copies.join("derived"))]);
+        let tested = plist!({
+            "WebDriverAgentRunner": {
+                "TestBundlePath": format!("__TESTHOST__/PlugIns/{}", bundle.to_string_lossy()),
+                "TestHostPath": app.to_string_lossy().into_owned(),
+                "TestHostBundleIdentifier": id.as_str(),
+                "ProductModuleName": "WebDriverAgentRunner",
+                "IsUITestBundle": true,
+                "IsXCTRunnerHostedTestBundle": true,
+                "UseUITargetAppProvidedByTests": true,
+                "TestTimeoutsEnabled": false,
+                "SystemAttachmentLifetime": "keepNever",
+                "EnvironmentVariables": Dictionary::from_iter(variables.clone()),
+            },
+            "__xctestrun_metadata__": { "FormatVersion": 1 },
+        });
+        tested.to_file_xml(&file)?;
+        let mut command = Command::new(&self.order.xcrun);
+        command
+            .args(["xcodebuild", "test-without-building", "-xctestrun"])
+            .arg(file)
+            .args(["-destination", &format!("id={udid}"), "-derivedDataPath"])
+            .arg(copies.join("derived"));
         Ok(command)
     }
 
     /// Waits for the end of what was started, and tells what led to it.
-    pub(super) async fn ended(&mut self) -> String {
+    async fn ended(&mut self) -> String {
         match &mut self.running {
-            Some(Started::Command(running)) => running.why().await,
-            Some(Started::App(_, Some(pid))) => {
+            Some((Started::Command(running, ..), _)) => running.why().await,
+            Some((Started::App(Some(pid)), _)) => {
                 while is_alive(*pid) {
                     sleep(APP_POLL).await;
                 }
                 "the app has ended".to_owned()
             }
-            Some(Started::App(_, None)) | None => std::future::pending().await,
+            Some((Started::App(None), _)) | None => std::future::pending().await,
         }
     }
 
-    /// Ends what was started and still runs.
-    pub(super) async fn stop(&mut self) {
-        match self.running.take() {
-            None => {}
-            Some(Started::App(hook, _)) => hook.run(APP_END_TIMEOUT).await,
-            Some(Started::Command(running)) => {
-                let was_running = running.is_running();
-                running.stop().await;
-                if was_running {
-                    // What it started on the simulator is no child of it.
-                    let KeepOrder { udid, id, .. } = self.order;
-                    let ended = self.simctl.terminate(udid, id).await;
-                    tracing::debug!(?ended, "the runner on the simulator");
-                }
+    /// Ends what was started and still runs; tells a command's last words.
+    pub(super) async fn stop(&mut self) -> String {
+        let Some((started, hook)) = self.running.take() else {
+            return String::new();
+        };
+        let mut said = String::new();
+        if let Started::Command(running, port, mark) = started {
+            let was_running = running.is_running();
+            said = format!("; {}", running.stop().await);
+            // What it started on the simulator is no child of it, and goes on where it was killed. What runs
+            // there otherwise is another client's.
+            if !was_running && who_answers(port).await != Answer::Agent(Some(mark)) {
+                hook.cancel().await;
+                return said;
             }
         }
+        hook.run(APP_END_TIMEOUT).await;
+        said
     }
 }
 
 fn is_alive(pid: u32) -> bool {
     i32::try_from(pid).is_ok_and(|pid| kill(Pid::from_raw(pid), None).is_ok())
-}
-
-/// What Xcode is to test: an app that is installed, whose test never ends. (`xcodebuild.xctestrun(5)`)
-fn test_run(app: &Path, id: &str, variables: &Variables) -> Value {
-    let dictionary = |entries: &[(&str, Value)]| {
-        let entries = entries.iter();
-        let owned = entries.map(|(key, value)| ((*key).to_owned(), value.clone()));
-        Value::Dictionary(owned.collect::<Dictionary>())
-    };
-    let variables = variables.clone().map(|(name, value)| (name, value.into()));
-    let tested = [
-        (
-            "TestBundlePath",
-            "__TESTHOST__/PlugIns/WebDriverAgentRunner.xctest".into(),
-        ),
-        ("TestHostPath", app.to_string_lossy().into_owned().into()),
-        ("TestHostBundleIdentifier", id.into()),
-        ("ProductModuleName", "WebDriverAgentRunner".into()),
-        ("IsUITestBundle", true.into()),
-        ("IsXCTRunnerHostedTestBundle", true.into()),
-        ("UseUITargetAppProvidedByTests", true.into()),
-        ("TestTimeoutsEnabled", false.into()),
-        ("EnvironmentVariables", dictionary(&variables)),
-    ];
-    let format = dictionary(&[("FormatVersion", 1.into())]);
-    dictionary(&[
-        ("WebDriverAgentRunner", dictionary(&tested)),
-        ("__xctestrun_metadata__", format),
-    ])
 }

@@ -22,16 +22,6 @@ pub(crate) struct Simulator {
 #[derive(Deserialize)]
 struct List {
     devices: BTreeMap<String, Vec<Device>>,
-    #[serde(default)]
-    runtimes: Vec<Runtime>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Runtime {
-    identifier: String,
-    #[serde(default = "available")]
-    is_available: bool,
 }
 
 #[derive(Deserialize)]
@@ -51,21 +41,9 @@ const fn available() -> bool {
     true
 }
 
-/// What there is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Simulators {
-    /// How many versions of iOS there are to simulate.
-    pub(crate) runtimes: usize,
-    /// Oldest runtime first.
-    pub(crate) all: Vec<Simulator>,
-}
-
-/// What a list has of iPhones and iPads.
-pub(super) fn read(json: &[u8]) -> Result<Simulators, String> {
+/// The simulators of a list, oldest runtime first.
+pub(super) fn read(json: &[u8]) -> Result<Vec<Simulator>, String> {
     let list: List = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-    let usable =
-        |runtime: &&Runtime| runtime.is_available && runtime.identifier.starts_with(RUNTIME);
-    let runtimes = list.runtimes.iter().filter(usable).count();
     let of_runtime = |(runtime, devices): (String, Vec<Device>)| {
         let version = runtime.strip_prefix(RUNTIME)?.replace('-', ".");
         let usable = devices.into_iter().filter(|device| device.is_available);
@@ -80,8 +58,7 @@ pub(super) fn read(json: &[u8]) -> Result<Simulators, String> {
         Some(simulators.collect::<Vec<_>>())
     };
     let all = list.devices.into_iter().filter_map(of_runtime);
-    let all = all.flatten().collect();
-    Ok(Simulators { runtimes, all })
+    Ok(all.flatten().collect())
 }
 
 #[cfg(test)]
@@ -100,7 +77,7 @@ mod tests {
             ],
             "com.apple.CoreSimulator.SimRuntime.watchOS-10-5": [{"udid": "D", "name": "Watch"}]
         }, "runtimes": [], "pairs": {}}"#;
-        let listed = read(json).unwrap().all;
+        let listed = read(json).unwrap();
         let facts = |s: &Simulator| (s.udid.clone(), s.version.clone(), s.booted, s.tablet);
         let listed: Vec<_> = listed.iter().map(facts).collect();
         let wanted =

@@ -48,8 +48,7 @@ pub(crate) fn prepared(
     let mut words = words.iter().map(|word| word.replace("{port}", &port));
     let program = words.next().ok_or(StartError::Empty)?;
     // Where a relative program is looked for once the folder is another one differs by system.
-    let is_here = program.contains('/');
-    let program = match folder.filter(|_| is_here) {
+    let program = match folder.filter(|_| program.contains('/')) {
         Some(folder) => folder.join(program),
         None => program.into(),
     };
@@ -106,7 +105,7 @@ impl Running {
                 for reader in readers.into_iter().flatten() {
                     let _ = tokio::time::timeout(LAST_LINES_GRACE, reader).await;
                 }
-                let why = status.map_or_else(|| "it was stopped".to_owned(), |s| why(s, &tail));
+                let why = why(status, &tail);
                 // Nobody may be waiting.
                 let _ = tell.send(Some(why));
             }
@@ -129,10 +128,10 @@ impl Running {
         self.ended.borrow().is_none()
     }
 
-    /// Asks it to end, kills what is left, and waits until it is gone.
-    pub(crate) async fn stop(mut self) {
+    /// Asks it to end, kills what is left, waits until it is gone, and tells its last words.
+    pub(crate) async fn stop(mut self) -> String {
         self.stop.cancel();
-        let _ = self.ended.wait_for(Option::is_some).await;
+        self.why().await
     }
 }
 
@@ -142,17 +141,18 @@ impl Drop for Running {
     }
 }
 
-fn why(status: std::io::Result<ExitStatus>, tail: &Tail) -> String {
-    let status = match status {
-        Ok(status) => status.to_string(),
-        Err(error) => error.to_string(),
+fn why(status: Option<std::io::Result<ExitStatus>>, tail: &Tail) -> String {
+    let end = match status {
+        Some(Ok(status)) => format!("the command ended with {status}"),
+        Some(Err(error)) => format!("the command ended with {error}"),
+        None => "the command was stopped".to_owned(),
     };
     let lines = tail.lock().unwrap_or_else(PoisonError::into_inner);
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     if lines.is_empty() {
-        format!("the command ended with {status}")
+        end
     } else {
-        format!("the command ended with {status}: {}", lines.join(" | "))
+        format!("{end}: {}", lines.join(" | "))
     }
 }
 

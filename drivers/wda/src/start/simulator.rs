@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::process::Stdio;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -13,12 +13,14 @@ use tokio::process::Command;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
-use super::{STATUS_TIMEOUT, StartError};
+use super::StartError;
 use crate::dial::AgentPort;
 use crate::keeper::{AgentPlace, AgentRecord, AgentState, Answer, KeepOrder, who_answers};
 
 /// How often it is looked how far the keeper is: locks tell nobody.
 const KEEPER_POLL: Duration = Duration::from_millis(50);
+/// How often one may end after it has answered before that is told.
+const STARTS: u32 = 2;
 /// How long the last user waits until it has ended.
 const END_TIMEOUT: Duration = Duration::from_secs(70);
 
@@ -36,7 +38,7 @@ pub(crate) struct SharedAgent {
 }
 
 impl SharedAgent {
-    /// One whose port is written to `port`, and which is kept by that command.
+    /// One whose port is told to `port`, and which is kept by that command.
     pub(crate) fn new(order: KeepOrder, keeper: Vec<OsString>, port: AgentPort) -> Self {
         Self {
             order,
@@ -47,80 +49,82 @@ impl SharedAgent {
     }
 
     pub(super) fn forget(&self) {
-        self.port.set(None);
+        self.port.send_replace(None);
     }
 
     /// Sees to it that it answers, and that it goes on as long as it is used here.
     pub(super) async fn join(&self) -> Result<(), StartError> {
         let mut used = self.used.lock().await;
-        let port = self.joined(&mut used).await?;
-        self.port.set(Some(port));
+        let joined = self.joined(&mut used).await;
+        let port = joined.map_err(|source| StartError::Place {
+            folder: self.order.place.file(""),
+            source,
+        })??;
+        self.port.send_replace(Some(port));
         Ok(())
     }
 
-    async fn joined(&self, used: &mut Option<File>) -> Result<u16, StartError> {
+    async fn joined(&self, used: &mut Option<File>) -> io::Result<Result<u16, StartError>> {
         let place = &self.order.place;
         place.prepare()?;
-        let mut own: Option<String> = None;
+        let mut starts = 0;
         loop {
             if used.is_none() {
                 *used = place.try_use()?;
             }
-            if used.is_none() {
-                sleep(KEEPER_POLL).await;
-                continue;
-            }
-            if let Some(lock) = place.try_keep()? {
-                // Of the one that was started here nothing is left.
-                if let Some(mark) = own.take() {
-                    return Err(failed(place, &mark));
+            if used.is_some() {
+                if let Some(lock) = place.try_keep()? {
+                    let has_answered = || matches!(state(place), Some(AgentState::Ended(_)));
+                    if starts == STARTS || starts > 0 && !has_answered() {
+                        return Ok(Err(failed(place)));
+                    }
+                    self.start_keeper(lock).await?;
+                    starts += 1;
                 }
-                own = Some(self.start_keeper(lock).await?);
-            }
-            let record = place.record();
-            let is_ready =
-                |record: &AgentRecord| record.state == AgentState::Ready && is_alive(record);
-            let Some(record) = record.filter(is_ready) else {
-                sleep(KEEPER_POLL).await;
-                continue;
-            };
-            match who_answers(record.port, &record.mark, STATUS_TIMEOUT).await {
-                Answer::Agent { tells_mark } if tells_mark == record.tells_mark => {
-                    return Ok(record.port);
+                if let Some(port) = self.answering().await? {
+                    return Ok(Ok(port));
                 }
-                Answer::Busy => return Ok(record.port),
-                Answer::Agent { .. } | Answer::Stranger | Answer::Nobody => {}
             }
-            end(place, &record)?;
-            own = None;
             sleep(KEEPER_POLL).await;
         }
     }
 
-    /// Starts a keeper; answers the mark of its WebDriverAgent.
-    async fn start_keeper(&self, lock: File) -> Result<String, StartError> {
+    /// Its port, when it answers by now.
+    async fn answering(&self) -> io::Result<Option<u16>> {
+        let place = &self.order.place;
+        let is_ready = |record: &AgentRecord| record.state == AgentState::Ready && is_alive(record);
+        let Some(record) = place.record().filter(is_ready) else {
+            return Ok(None);
+        };
+        match who_answers(record.port).await {
+            Answer::Agent(mark) if mark == record.mark => Ok(Some(record.port)),
+            Answer::Busy => Ok(Some(record.port)),
+            Answer::Agent(_) | Answer::Other => {
+                end(place, &record)?;
+                Ok(None)
+            }
+        }
+    }
+
+    async fn start_keeper(&self, lock: File) -> io::Result<()> {
         let place = &self.order.place;
         // What the last one said is true no more.
         if let Some(mut last) = place.record() {
-            last.state = AgentState::Ended;
+            last.state = AgentState::Starting;
             place.write(&last)?;
         }
-        let mut order = self.order.clone();
-        let time = SystemTime::now().duration_since(UNIX_EPOCH);
-        let time = time.unwrap_or_default().as_nanos();
-        order.mark = format!("packtrain-{}-{time}", order.udid);
         let mut command = Command::new("/bin/sh");
         command
             .args(["-c", SCRIPT, "sh"])
             .arg(place.file("keeper.log"))
             .args(&self.keeper)
-            .arg(serde_json::to_string(&order).map_err(io::Error::from)?)
+            .arg(serde_json::to_string(&self.order)?)
             .stdin(Stdio::null())
             .stdout(lock)
             .stderr(Stdio::null())
             .process_group(0);
-        command.status().await?;
-        Ok(order.mark)
+        let mut shell = packtrain_program::spawning(|| command.spawn())?;
+        shell.wait().await.map(drop)
     }
 
     /// Uses it no more. Where nobody does, it has ended when this returns.
@@ -138,36 +142,45 @@ impl SharedAgent {
         }
     }
 
+    /// The command that is configured.
+    pub(super) const fn command(&self) -> &Vec<String> {
+        &self.order.command
+    }
+
     pub(super) fn hint(&self) -> String {
         format!(
             "`xcrun simctl install {} WebDriverAgentRunner-Runner.app` installs it where it is missing; \
-             `packtrain doctor` and docs/devices.md say more, and so does {}",
-            self.order.udid,
-            self.order.place.file("keeper.log").display()
+             `packtrain doctor` and docs/devices.md say more",
+            self.order.udid
         )
     }
 }
 
-/// Why the keeper of that mark is gone.
-fn failed(place: &AgentPlace, mark: &str) -> StartError {
-    let record = place.record().filter(|record| record.mark == *mark);
-    let why = match record.map(|record| record.state) {
-        Some(AgentState::Failed(why)) => why,
-        Some(AgentState::Starting | AgentState::Ready | AgentState::Ended) | None => {
-            let log = std::fs::read_to_string(place.file("keeper.log")).unwrap_or_default();
-            let said = log.lines().rfind(|line| !line.trim().is_empty());
-            said.unwrap_or("the process that keeps it has ended")
-                .to_owned()
+/// Why the keeper that was started is gone.
+fn failed(place: &AgentPlace) -> StartError {
+    match state(place) {
+        Some(AgentState::Failed(why)) => return StartError::Failed(why),
+        Some(AgentState::Ended(why)) => {
+            return StartError::Failed(format!("it answered and ended, {STARTS} times: {why}"));
         }
-    };
-    StartError::Simulator(why)
+        Some(AgentState::Starting | AgentState::Ready) | None => {}
+    }
+    let log = std::fs::read_to_string(place.file("keeper.log")).unwrap_or_default();
+    let said: Vec<_> = log.split_whitespace().collect();
+    StartError::Failed(match said.is_empty() {
+        true => "the process that keeps it has ended".to_owned(),
+        false => said.join(" "),
+    })
+}
+
+fn state(place: &AgentPlace) -> Option<AgentState> {
+    place.record().map(|record| record.state)
 }
 
 /// Has a keeper end whose WebDriverAgent is gone, unless it is another one by now.
 fn end(place: &AgentPlace, dead: &AgentRecord) -> io::Result<()> {
     let is_kept = place.try_keep()?.is_none();
-    let is_same = is_kept && place.record().as_ref() == Some(dead);
-    if is_same && is_alive(dead) {
+    if is_kept && place.record().as_ref() == Some(dead) && is_alive(dead) {
         let pid = i32::try_from(dead.pid).map_err(io::Error::other)?;
         let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
     }
