@@ -19,6 +19,8 @@ use crate::journal::{ArtifactContent, NewArtifact};
 use crate::order::Mask;
 use crate::session::SessionContext;
 
+/// So many characters of what an element is called are told.
+const LONGEST_TOLD: usize = 100;
 /// How long a screen may take to be still.
 const STILL_WITHIN: Duration = Duration::from_secs(1);
 /// How long observing may take in all, and which part of the session's time at most.
@@ -113,6 +115,10 @@ impl SessionContext {
             let memory = self.scope.memory();
             masked.extend(secrets(memory.redactor(), &tree));
             redact(&mut tree, memory.redactor());
+            for defect in &mut defects {
+                let texts = [&mut defect.element].into_iter().chain(&mut defect.other);
+                told(texts, memory.redactor());
+            }
         }
         let (tree, bytes) = stored(tree);
         self.share(step, ArtifactKind::ScreenTree, &tree.artifact, bytes)
@@ -243,6 +249,10 @@ fn showing(tree: &ScreenTree, shows: impl Fn(&str) -> bool) -> Vec<Rect> {
 }
 
 fn redact(tree: &mut ScreenTree, redactor: &Redactor) {
+    for hidden in &mut tree.hidden {
+        let texts = [&mut hidden.element].into_iter().chain(&mut hidden.behind);
+        told(texts, redactor);
+    }
     if redactor.is_empty() {
         return;
     }
@@ -254,8 +264,16 @@ fn redact(tree: &mut ScreenTree, redactor: &Redactor) {
             .chain(&mut node.id);
         redactor.redact_all(texts);
     }
-    for hidden in &mut tree.hidden {
-        redactor.redact_all([&mut hidden.element].into_iter().chain(&mut hidden.behind));
+}
+
+/// What elements are called, without secrets, and then no longer than a reader wants it.
+fn told<'a>(texts: impl Iterator<Item = &'a mut String>, redactor: &Redactor) {
+    for text in texts {
+        redactor.redact_all([&mut *text]);
+        if let Some((end, _)) = text.char_indices().nth(LONGEST_TOLD) {
+            text.truncate(end);
+            text.push('…');
+        }
     }
 }
 
@@ -319,6 +337,15 @@ mod tests {
             secret,
             hiding("text \"{{password}}\"", "button \"Show {{password}}\"")
         );
+        // A secret at the end of what is told is no secret that was cut.
+        let long = format!(
+            "text \"{} hunter2 and more\"",
+            "x".repeat(LONGEST_TOLD - 10)
+        );
+        let mut cut = hiding(&long, "");
+        redact(&mut cut, &Redactor::of(&secrets));
+        let kept = &cut.hidden[0].element;
+        assert!(kept.ends_with("…") && !kept.contains("hun"), "{kept}");
         let (one, bytes) = stored(secret.clone());
         let (other, _) = stored(hiding("link \"Basket\"", "button \"Menu\""));
         let (plain, _) = stored(ScreenTree::default());

@@ -12,7 +12,6 @@ layout => {
   const MOST_HIDDEN = 200;
   const MOST_LOOKED_AT = 4_000;
   const LONGEST_NAME = 900;
-  const LONGEST_HIDDEN = 200;
   const TOLD_WHEN_HIDDEN = 'a[href], button, input:not([type=hidden]), select, textarea, summary, h1, h2, h3, h4, h5, h6, img, [role]';
   /** Always listed. */
   const INTERACTIVE = new Set(['button', 'link', 'textbox', 'combobox', 'searchbox', 'checkbox', 'radio', 'switch', 'tab', 'menuitem',
@@ -55,13 +54,12 @@ layout => {
   const roleOf = element => injected.utils.getAriaRole(element) ?? '';
   /** @type {(element: Element, hidden?: boolean) => string} */
   const nameOf = (element, hidden = false) => injected.utils.normalizeWhiteSpace(injected.utils.getElementAccessibleNameText(element, hidden) ?? '');
-  /** @type {(text: string, most: number) => string} */
-  const cut = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
   /** What people call an element: its role and its name, or what it says. @type {(element: Element) => string} */
   const told = element => {
-    const name = cut(nameOf(element) || injected.utils.normalizeWhiteSpace(/** @type {HTMLElement} */ (element).innerText ?? ''), 80);
+    const name = nameOf(element) || injected.utils.normalizeWhiteSpace(/** @type {HTMLElement} */ (element).innerText ?? '');
     const role = roleOf(element) || 'text';
-    return name ? `${role} ${JSON.stringify(name)}` : role;
+    // Nothing is cut here: of a secret that is cut, nobody knows what is left.
+    return name && name.length <= LONGEST_NAME ? `${role} ${JSON.stringify(name)}` : role;
   };
 
   // Numbers name elements as they were called when they were numbered.
@@ -230,8 +228,8 @@ layout => {
       const because = reason(element);
       const role = because && roleOf(element);
       if (!role || UNLISTED.has(role)) continue;
-      const name = cut(nameOf(element, true), LONGEST_HIDDEN);
-      if (!name) continue;
+      const name = nameOf(element, true);
+      if (!name || name.length > LONGEST_NAME) continue;
       const by = opener(element);
       found.push({ element: `${role} ${JSON.stringify(name)}`, why: because, ...by && { behind: told(by) } });
     }
