@@ -124,7 +124,7 @@ pub(super) async fn the_mark_is_the_screens_however_it_is_read(hand: &mut Hand) 
         bounds: true,
         css_selectors: true,
         offscreen: true,
-        lasting: false,
+        lasting: true,
     };
     for detail in [whole, SnapshotDetail::default()] {
         let Observation::Snapshot(snapshot) = hand.ok(Command::Snapshot(detail)).await else {
