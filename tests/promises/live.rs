@@ -193,12 +193,14 @@ fn nobody_else_looks_at_a_run_and_nothing_but_its_folder_is_seen() {
     let gate = Gate::closed();
     let (lab, child, url) = standing(&gate);
     let pictures = lab.folder().join(".packtrain/runs/latest/pictures");
-    until(|| std::fs::read_dir(&pictures).is_ok_and(|mut files| files.next().is_some()));
-    let picture = std::fs::read_dir(&pictures)
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .find(|name| !name.ends_with(".part"))
-        .unwrap();
+    let whole = || {
+        let files = std::fs::read_dir(&pictures).into_iter().flatten();
+        files
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .find(|name| !name.ends_with(".part"))
+    };
+    until(|| whole().is_some());
+    let picture = whole().unwrap();
     lab.write("secret.txt", "secret");
     let run = std::fs::canonicalize(pictures.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(

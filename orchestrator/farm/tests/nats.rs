@@ -66,7 +66,8 @@ async fn spawn(folder: &Path, port: Option<u16>) -> (Program, u16) {
     let _ = std::fs::remove_dir_all(&ports);
     std::fs::create_dir_all(&ports).unwrap();
     let mut command = Command::new(server);
-    let port = port.map_or_else(|| "-1".to_owned(), |port| port.to_string());
+    // Where it is to come back, nobody else may be meanwhile.
+    let port = port.unwrap_or_else(packtrain_testing::free_port).to_string();
     command
         .args(["-a", "127.0.0.1", "-p", &port, "-js", "-sd"])
         .arg(folder.join("data"))
