@@ -36,7 +36,7 @@ case "$1" in
   boot) [ "$2" = "iPhone 17" ] && touch booted ;;
   bootstatus) [ -e booted ] ;;
   install) [ -d "$OLDPWD/$3" ] && touch installed ;;
-  get_app_container) [ -e installed ] || exit 2; echo "$PWD/WebDriverAgentRunner-Runner.app" ;;
+  get_app_container) [ -e installed ] || { echo 'No such file or directory' >&2; exit 2; }; echo "$PWD/WebDriverAgentRunner-Runner.app" ;;
   launch)
     [ -e installed ] || { echo "returned nil for $4" >&2; exit 4; }
     [ -e app.pid ] && kill "$(cat app.pid)"
