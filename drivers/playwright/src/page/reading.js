@@ -63,8 +63,6 @@ layout => {
   };
 
   // Numbers name elements as they were called when they were numbered.
-  // Readings are told apart, also those of different documents.
-  let last = Math.floor(Math.random() * 2 ** 30);
   /** @type {Map<number, { element: WeakRef<Element>, role: string, name: string, above: WeakRef<Node> | null, before: WeakRef<Element> | null }>} */
   const numbered = new Map();
   /** @type {WeakMap<Element, number>} */
@@ -82,6 +80,8 @@ layout => {
     return fresh;
   };
 
+  // Readings are told apart, also those of different documents.
+  let last = Math.floor(Math.random() * 2 ** 30);
   // What the last reading read, for its rows to be found again: `#3.17`.
   /** @type {{ serial: number, rows: { element: WeakRef<Element>, role: string, name: string, text?: string }[] }} */
   let held = { serial: 0, rows: [] };
