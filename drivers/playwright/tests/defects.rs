@@ -283,13 +283,13 @@ fn what_is_read_is_what_the_page_shows_once_it_is_still() {
             device.ok(click(by_ref("button \"Later\""))).await;
             device.ok(expect_text("Arrived late")).await;
             // It grows for a moment, and spins for ever.
-            let moving = "document.body.animate({ opacity: [0, 1] }, 300),
+            let moving = "document.body.animate({ opacity: [0, 1] }, 1500),
                 document.body.animate({ rotate: ['0deg', '360deg'] }, { duration: 500, iterations: Infinity }),
                 setTimeout(() => document.title = 'Done', 150), 1";
             device.script(moving).await;
             let options = ObserveOptions {
                 picture: true,
-                still_within: Duration::from_secs(2),
+                still_within: Duration::from_secs(5),
                 masks: vec!["#count".to_owned(), "#nothing".to_owned(), "[".to_owned()],
             };
             let Observation::Observed(seen) = device.ok(Command::Observe(options)).await else {
