@@ -67,7 +67,9 @@ async fn spawn(folder: &Path, port: Option<u16>) -> (Program, u16) {
     std::fs::create_dir_all(&ports).unwrap();
     let mut command = Command::new(server);
     // Where it is to come back, nobody else may be meanwhile.
-    let port = port.unwrap_or_else(packtrain_testing::free_port).to_string();
+    let port = port
+        .unwrap_or_else(packtrain_testing::free_port)
+        .to_string();
     command
         .args(["-a", "127.0.0.1", "-p", &port, "-js", "-sd"])
         .arg(folder.join("data"))
