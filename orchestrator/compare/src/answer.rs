@@ -22,7 +22,8 @@ pub struct Comparison {
     pub settled: usize,
     /// Sessions that were planned.
     pub planned: usize,
-    /// What came out: `54 of 60 cells passed the same way. 2 causes.`
+    /// The verdict in words that can be forwarded: `All 16 passed. 1 difference: link Continue shopping
+    /// is missing, in dark.` Every report begins with it.
     pub sentence: String,
     /// The axes of the matrix.
     pub axes: Vec<Axis>,
@@ -36,6 +37,9 @@ pub struct Comparison {
     pub sessions: Vec<Session>,
     /// What went another way, worst first.
     pub clusters: Vec<Cluster>,
+    /// What differs by what platforms, sizes and languages are, or is out of this run's reach: no news.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conventions: Vec<Convention>,
     /// How screens differ from the reference.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Difference>,
@@ -64,6 +68,9 @@ pub struct Comparison {
 pub struct Cell {
     /// `web/desktop engine=firefox locale=de-DE`.
     pub id: String,
+    /// What a person calls it: `desktop, dark`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     /// The device's id.
     pub device: String,
     /// Values by axis.
@@ -128,16 +135,16 @@ pub enum ClusterKind {
     /// A step failed.
     #[default]
     Failure,
-    /// The screen holds other things.
-    Difference,
-    /// The layout is broken.
-    Defect,
-    /// The picture differs.
-    Visual,
-    /// The console has an error.
-    Console,
     /// A request failed.
     Network,
+    /// The console has an error.
+    Console,
+    /// The layout is broken.
+    Defect,
+    /// The screen holds other things.
+    Difference,
+    /// The picture differs.
+    Visual,
     /// A step took long.
     Slow,
 }
@@ -175,6 +182,13 @@ pub struct Cluster {
     /// The message behind it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
+    /// What else is the same fact: other elements, or the same one at other steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+    /// Where, in the fewest words that are true of all of it: `in dark`, `de-DE at 390 wide`, `iPhones
+    /// only`; empty when nothing can be said of all of it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub place: String,
     /// What makes two occurrences the same.
     pub signature: String,
     /// In how many trails.
@@ -209,15 +223,38 @@ pub struct Occurrence {
     pub session: usize,
     /// Which step.
     pub step: u32,
+    /// Which attempt, from 1, when it is not the one that counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
     /// The session of the nearest cell that passed this step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nearest: Option<usize>,
+    /// At which step that session shows what is to be seen here, when it is another one: an action that
+    /// failed left the screen that was there before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest_step: Option<u32>,
     /// Which of the differences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<usize>,
     /// Which of the visual differences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visual: Option<usize>,
+}
+
+/// Differences that are no news, folded into a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Convention {
+    /// The line: `At 390 wide three links are behind Menu.`
+    pub text: String,
+    /// What explains them: an axis or a fact; `network` for hosts out of reach.
+    pub by: String,
+    /// In which cells.
+    pub cells: Vec<usize>,
+    /// How many differences.
+    pub count: usize,
+    /// The first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
 }
 
 /// Values that go together with being bad.
@@ -271,6 +308,9 @@ pub struct Difference {
     pub session: usize,
     /// The session it is compared with.
     pub against: usize,
+    /// At which step of that, when it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_step: Option<u32>,
     /// Equal for equal differences.
     pub digest: String,
     /// What differs.

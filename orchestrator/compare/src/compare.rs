@@ -51,6 +51,7 @@ pub fn compare(run: &Run, pictures: &mut dyn Pictures) -> Comparison {
             .map(|session| field.session(session))
             .collect(),
         clusters,
+        conventions: Vec::new(),
         differences: screens.differences,
         visual,
         timings,

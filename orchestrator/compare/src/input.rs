@@ -38,6 +38,8 @@ pub struct Run {
 pub struct Cell {
     /// The device's id.
     pub device: String,
+    /// What a person calls the device: `desktop`, `Pixel 9`, `iPhone`.
+    pub name: String,
     /// Values by axis.
     pub values: BTreeMap<String, String>,
     /// What else is known of it: `platform`, `width`, `os`, `browser`, `touch`, `orientation` ...
@@ -92,6 +94,8 @@ pub enum OutcomeKind {
 /// A failure that a later attempt did not have.
 #[derive(Debug, Clone, Default)]
 pub struct EarlierFailure {
+    /// In which attempt, from 1.
+    pub attempt: u32,
     /// At which step.
     pub step: u32,
     /// What it said.

@@ -120,9 +120,10 @@ impl Reading<'_, '_> {
         let earlier = session.flaky.then(|| {
             let attempts = session.attempts.iter().rev().skip(1);
             let bad = attempts
-                .filter_map(|attempt| attempt.first_bad_step())
+                .filter_map(|attempt| Some((attempt.number.0, attempt.first_bad_step()?)))
                 .next();
-            bad.map(|step| EarlierFailure {
+            bad.map(|(attempt, step)| EarlierFailure {
+                attempt,
                 step: step.step.0,
                 message: step.status.message().unwrap_or_default(),
             })
@@ -215,6 +216,7 @@ impl Reading<'_, '_> {
             .unwrap_or_default();
         let key = visual_key(&facts, values, screen, scale);
         let engine = engine(session);
+        let name = person_calls(session, &device);
         match known {
             Some(known) => {
                 let cell = &mut self.cells[known];
@@ -227,6 +229,7 @@ impl Reading<'_, '_> {
             None => {
                 self.cells.push(Cell {
                     device,
+                    name,
                     values: values.clone(),
                     facts,
                     visual_key: key,
@@ -235,6 +238,19 @@ impl Reading<'_, '_> {
                 self.cells.len() - 1
             }
         }
+    }
+}
+
+/// What a person calls a device: a phone by its model, a browser by its name in the configuration, of
+/// which `.2` is another context.
+fn person_calls(session: &SessionView, device: &str) -> String {
+    let name = device.rsplit('/').next().unwrap_or(device);
+    match &session.info {
+        Some(info) if info.id.platform() != Platform::Web => info.model.clone(),
+        _ => match name.rsplit_once('.') {
+            Some((of, number)) if number.chars().all(|c| c.is_ascii_digit()) => of.to_owned(),
+            _ => name.to_owned(),
+        },
     }
 }
 

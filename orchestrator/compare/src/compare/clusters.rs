@@ -63,6 +63,8 @@ pub(super) fn of(field: &Field<'_>, facts: &[Axis], sightings: Sightings) -> Vec
                     kind,
                     title: format!("{}{more}", sighted.title),
                     detail: sighted.detail,
+                    also: Vec::new(),
+                    place: String::new(),
                     signature,
                     trails: trails.len(),
                     cells,

@@ -333,12 +333,30 @@ impl<'a> Field<'a> {
             .collect();
         answer::Cell {
             id: format!("{}{}", cell.device, values.concat()),
+            label: self.label(place),
             device: cell.device.clone(),
             values: cell.values.clone(),
             facts: cell.facts.clone(),
             visual_key: cell.visual_key.clone(),
             reference: self.reference == Some(place),
         }
+    }
+
+    /// What a person calls a cell: the device where there are several, and its values.
+    fn label(&self, place: usize) -> String {
+        let cell = &self.run.cells[place];
+        let mut words = Vec::new();
+        let is_only = self.run.cells.iter().all(|other| other.name == cell.name);
+        if !is_only || cell.values.is_empty() {
+            let called = if cell.name.is_empty() {
+                &cell.device
+            } else {
+                &cell.name
+            };
+            words.push(called.clone());
+        }
+        words.extend(cell.values.iter().map(|(axis, value)| said(axis, value)));
+        words.join(", ")
     }
 
     pub(super) fn session(&self, place: usize) -> answer::Session {
@@ -413,6 +431,20 @@ impl<'a> Field<'a> {
             .enumerate()
             .filter_map(told)
             .collect()
+    }
+}
+
+/// A value of an axis as a person says it: `dark`, `390 wide`; with its axis where it says nothing alone.
+pub(super) fn said(axis: &str, value: &str) -> String {
+    match axis {
+        "viewport" | "size" => match packtrain_drivers::axes::size(value) {
+            Some((width, _)) => format!("{width} wide"),
+            None => value.to_owned(),
+        },
+        "width" => format!("{value} wide"),
+        "locale" | "colorScheme" | "engine" | "browser" | "orientation" | "os" | "model"
+        | "platform" | "form" | "device" => value.to_owned(),
+        _ => format!("{axis}={value}"),
     }
 }
 

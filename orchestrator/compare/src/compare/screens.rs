@@ -313,6 +313,7 @@ impl<'a> Screens<'a> {
             step,
             session: place,
             against,
+            against_step: None,
             digest: digest(&text.join("\n")),
             items: looked.news.iter().chain(explained).cloned().collect(),
         });
