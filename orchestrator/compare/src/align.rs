@@ -6,8 +6,6 @@ mod items;
 mod pairs;
 mod text;
 
-use std::collections::BTreeSet;
-
 use packtrain_model::screen::ScreenTree;
 
 use crate::answer::Item;
@@ -15,7 +13,8 @@ use crate::answer::Item;
 pub use expected::{Expectation, NameMatch, Place};
 pub use text::Texts;
 
-pub(crate) use items::in_view;
+pub(crate) use items::{in_view, out_of_order, stands_by_itself};
+pub(crate) use text::{has_words, is_raw_key};
 
 /// A screen made ready to be aligned with others.
 #[derive(Debug, Clone)]
@@ -24,6 +23,8 @@ pub struct Prepared<'a> {
     /// Names without what differs by nature, one for each node.
     names: Vec<String>,
     values: Vec<Option<String>>,
+    /// Names and values as they are compared within a language: with their digits.
+    exact: Vec<(String, Option<String>)>,
     /// The place of each node's parent.
     parents: Vec<Option<usize>>,
 }
@@ -35,15 +36,6 @@ pub struct Alignment {
     pub to: Vec<Option<usize>>,
     /// For each node of the second, its place in the first.
     pub from: Vec<Option<usize>>,
-}
-
-/// In what two cells differ, as far as it explains differences of their screens.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Varied {
-    /// The axes that differ: `locale`, `viewport`, `platform` ...
-    pub axes: BTreeSet<String>,
-    /// Whether the languages differ, and not only the countries.
-    pub language: bool,
 }
 
 impl<'a> Prepared<'a> {
@@ -78,8 +70,30 @@ impl<'a> Prepared<'a> {
                 .iter()
                 .map(|node| node.value.as_ref().map(|value| texts.normal(value)))
                 .collect(),
+            exact: (tree.nodes.iter())
+                .map(|node| {
+                    let value = node.value.as_ref().map(|value| texts.exact(value));
+                    (texts.exact(&node.name), value)
+                })
+                .collect(),
             parents,
         }
+    }
+
+    /// A node's name without what differs by nature.
+    pub(crate) fn name(&self, node: usize) -> &str {
+        &self.names[node]
+    }
+
+    /// A node's name and value as they are compared within a language.
+    pub(crate) fn exact(&self, node: usize) -> (&str, Option<&str>) {
+        let (name, value) = &self.exact[node];
+        (name, value.as_deref())
+    }
+
+    /// The node that holds a node.
+    pub(crate) fn parent(&self, node: usize) -> Option<usize> {
+        self.parents[node]
     }
 
     /// The screen.
@@ -88,41 +102,14 @@ impl<'a> Prepared<'a> {
     }
 }
 
-impl Alignment {
-    /// The alignment of the first screen with a third one, to which the second is aligned by `next`.
-    pub fn through(&self, next: &Self) -> Self {
-        let chain = |first: &[Option<usize>], second: &[Option<usize>]| {
-            first
-                .iter()
-                .map(|place| place.and_then(|place| second.get(place).copied().flatten()))
-                .collect()
-        };
-        Self {
-            to: chain(&self.to, &next.to),
-            from: chain(&next.from, &self.from),
-        }
-    }
-}
-
 /// Aligns two screens.
 pub fn align(was: &Prepared<'_>, is: &Prepared<'_>) -> Alignment {
     pairs::align(was, is)
 }
 
-/// How a screen differs from the one it is compared with, and what of it the axes explain. `uses` are
-/// the roles and names of elements that a recording of the step uses.
-pub fn differences(
-    was: &Prepared<'_>,
-    is: &Prepared<'_>,
-    alignment: &Alignment,
-    varied: &Varied,
-    uses: &[(String, String)],
-) -> Vec<Item> {
-    let mut items = items::of(was, is, alignment, varied);
-    for item in &mut items {
-        item.expected_by = expected::by_axis(item, varied, uses).map(str::to_owned);
-    }
-    items
+/// How a screen differs from the one it is compared with, in the same configuration.
+pub fn differences(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<Item> {
+    items::of(was, is, alignment)
 }
 
 #[cfg(test)]

@@ -346,6 +346,8 @@ pub enum ItemKind {
     RawKey,
     /// A selector matched another number of elements.
     Matches,
+    /// It is of another role.
+    Role,
 }
 
 /// One difference.

@@ -19,9 +19,9 @@ use literals::{Group, Literal};
 use search::{Conjunction, Found};
 
 /// Below this, chance is not taken for the cause.
-const GATE: f64 = 0.05;
+const GATE: f64 = 0.01;
 /// The same for explanations that are not exact, of which there are more.
-const MOSTLY_GATE: f64 = 0.01;
+const MOSTLY_GATE: f64 = 0.002;
 /// Alternatives told at most.
 const MAX_ALTERNATIVES: usize = 4;
 
@@ -68,6 +68,8 @@ pub struct Finding {
     pub verdict: Verdict,
     /// In words, without the command that tells alternatives apart.
     pub words: String,
+    /// The fewest words that are true of all bad cells and of no other; empty where there are none.
+    pub place: String,
     /// Alternatives of a tie; parts of a cause otherwise.
     pub explanations: Vec<Explanation>,
     /// The axis values of a cell that would tell the first two alternatives apart.
@@ -152,8 +154,10 @@ impl Table {
             Outcome::Nothing => simple(Verdict::Unknown, words.unknown()),
             Outcome::Exact(found, chance) => {
                 let explanations = searched.explain(self, found, *chance);
+                let place = words::place(&explanations, found.parts.len() > 1);
                 if chance * factor >= GATE {
                     return Finding {
+                        place,
                         verdict: Verdict::Weak,
                         words: words.weak(&explanations, found.parts.len() > 1),
                         explanations,
@@ -167,6 +171,7 @@ impl Table {
                         (Verdict::Weak, words.ambiguous(&explanations))
                     };
                     return Finding {
+                        place,
                         verdict,
                         words,
                         explanations,
@@ -175,6 +180,7 @@ impl Table {
                 }
                 if explanations.len() == 1 {
                     return Finding {
+                        place,
                         verdict: Verdict::Cause,
                         words: words.cause(&explanations[0]),
                         explanations,
@@ -182,6 +188,7 @@ impl Table {
                     };
                 }
                 Finding {
+                    place,
                     verdict: Verdict::Tie,
                     words: words.tie(&explanations),
                     next: self.next(searched, &explanations),
@@ -197,7 +204,7 @@ impl Table {
                     verdict: Verdict::Mostly,
                     words: words.mostly(&explanations),
                     explanations,
-                    next: None,
+                    ..Finding::default()
                 }
             }
         }

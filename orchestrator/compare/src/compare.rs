@@ -1,6 +1,9 @@
 //! A run, compared: what went another way, where, and what those cells have in common.
 
 mod clusters;
+mod conventions;
+mod elements;
+mod facts;
 mod field;
 mod noises;
 pub(crate) mod screens;
@@ -21,12 +24,12 @@ use sighting::Sightings;
 pub fn compare(run: &Run, pictures: &mut dyn Pictures) -> Comparison {
     let field = Field::new(run);
     let mut sightings = Sightings::default();
-    let screens = screens::compare(&field, &mut sightings);
-    noises::compare(&field, &screens, &mut sightings);
+    let mut screens = screens::compare(&field, &mut sightings);
+    noises::compare(&field, &mut screens, &mut sightings);
     let (visual, noise) = visual::compare(&field, &screens, pictures, &mut sightings);
     let timings = slow::compare(&field, &mut sightings);
     let facts = facts(run);
-    let clusters = clusters::of(&field, &facts, sightings);
+    let clusters = clusters::of(&field, &facts, sightings, &mut screens.conventions);
     let settled = run
         .sessions
         .iter()
@@ -51,7 +54,7 @@ pub fn compare(run: &Run, pictures: &mut dyn Pictures) -> Comparison {
             .map(|session| field.session(session))
             .collect(),
         clusters,
-        conventions: Vec::new(),
+        conventions: screens.conventions.lines(&field),
         differences: screens.differences,
         visual,
         timings,

@@ -113,6 +113,8 @@ pub struct Step {
     pub message: String,
     /// How long it took, in milliseconds.
     pub duration_ms: u64,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: Option<u64>,
     /// The screen at its end.
     pub tree: Option<SeenTree>,
     /// Whether its tree was recorded and cannot be read.
@@ -123,12 +125,25 @@ pub struct Step {
     pub defects: Vec<Defect>,
     /// Errors that the page or app logged, without what differs by nature.
     pub console: Vec<String>,
-    /// Requests that failed, without what differs by nature.
-    pub failed_requests: Vec<String>,
+    /// Requests that failed.
+    pub failed_requests: Vec<FailedRequest>,
     /// How many elements each selector matched.
     pub matched: Vec<(String, u32)>,
     /// Roles and names of the elements that its recording uses.
     pub uses: Vec<(String, String)>,
+}
+
+/// A request that failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FailedRequest {
+    /// `GET /api/stock`, without what differs by nature; with the host where it is not the page's.
+    pub request: String,
+    /// The host, where it is not the page's.
+    pub host: Option<String>,
+    /// The status, or the engine's word for what happened.
+    pub why: String,
+    /// Whether an answer came.
+    pub is_answered: bool,
 }
 
 /// How a step ended.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::input::Cell;
+use crate::normal::is_actionable;
 
 /// The longest title, in characters.
 const MAX_TITLE: usize = 100;
@@ -43,7 +44,7 @@ pub(crate) fn of(message: &str, cell: &Cell) -> String {
     let mut text = without_name(&without_name(message, device), name);
     for (axis, value) in &cell.values {
         if value.len() >= 4 {
-            text = text.replace(value.as_str(), &format!("<{axis}>"));
+            text = replace_word(&text, value, &format!("<{axis}>"));
         }
     }
     let text = without_variances(text);
@@ -61,21 +62,30 @@ pub fn without_variances(text: String) -> String {
     })
 }
 
-/// A text without a device's name, where that is not part of a longer word: a device called `a` must
-/// not eat letters.
+/// A text without a device's name.
 pub fn without_name(text: &str, name: &str) -> String {
-    if name.is_empty() {
+    replace_word(text, name, "<device>")
+}
+
+/// A text with something else for a word, where that is not part of a longer one: a device called `a`
+/// must not eat letters.
+pub(crate) fn replace_word(text: &str, word: &str, instead: &str) -> String {
+    if word.is_empty() {
         return text.to_owned();
     }
+    let part = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    // What does not begin or end like a word needs no boundary there.
+    let (first, last) = (word.chars().next(), word.chars().next_back());
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(start) = rest.find(name) {
-        let end = start + name.len();
-        let part = |c: char| c.is_alphanumeric();
-        let inside = rest[..start].chars().next_back().is_some_and(part)
-            || rest[end..].chars().next().is_some_and(part);
+    let mut before = None;
+    while let Some(start) = rest.find(word) {
+        let end = start + word.len();
+        let left = rest[..start].chars().next_back().or(before);
+        let inside = part(first) && part(left) || part(last) && part(rest[end..].chars().next());
         result.push_str(&rest[..start]);
-        result.push_str(if inside { name } else { "<device>" });
+        result.push_str(if inside { word } else { instead });
+        before = last;
         rest = &rest[end..];
     }
     result.push_str(rest);
@@ -83,30 +93,42 @@ pub fn without_name(text: &str, name: &str) -> String {
 }
 
 /// A title out of a message: what is the matter with an element when it says so, else its first line.
-pub(crate) fn title(message: &str) -> String {
+/// With whether it names an element.
+pub(crate) fn title(message: &str) -> (String, bool) {
     let line = message
         .lines()
         .find(|line| !line.trim().is_empty())
         .unwrap_or_default()
         .trim();
-    let words = [
-        ("disabled", "is disabled"),
-        ("hidden", "is hidden"),
-        ("not visible", "is hidden"),
-        ("covered", "is covered"),
-        ("no element", "is missing"),
-        ("no visible element", "is missing"),
-        ("not found", "is missing"),
-        ("matches nothing", "is missing"),
-    ];
-    let lower = line.to_lowercase();
-    let said = words.iter().find(|(word, _)| lower.contains(word));
-    if let (Some((_, what)), Some(name)) = (said, only_quoted(line)) {
-        return format!("\"{name}\" {what}");
+    if let Some((element, rest)) = only_element(line) {
+        // `link "Reports" is there, but hidden by CSS`
+        if let Some((_, why)) = rest.split_once("there, but ") {
+            let why = why.split([';', '(', '\n']).next().unwrap_or_default();
+            let why = why.trim_end_matches(['.', ' ']);
+            return (cut(&format!("{element} is {why}")), true);
+        }
+        let words = [
+            ("disabled", "is disabled"),
+            ("hidden", "is hidden"),
+            ("not visible", "is hidden"),
+            ("covered", "is covered"),
+            ("no element", "is missing"),
+            ("no visible element", "is missing"),
+            ("not found", "is missing"),
+            ("matches nothing", "is missing"),
+        ];
+        let lower = line.to_lowercase();
+        if let Some((_, what)) = words.iter().find(|(word, _)| lower.contains(word)) {
+            return (format!("{element} {what}"), true);
+        }
     }
-    if line.is_empty() {
-        return "Failed without a message".to_owned();
+    match line {
+        "" => ("Failed without a message".to_owned(), false),
+        line => (cut(line), false),
     }
+}
+
+fn cut(line: &str) -> String {
     if line.chars().count() <= MAX_TITLE {
         return line.to_owned();
     }
@@ -114,9 +136,23 @@ pub(crate) fn title(message: &str) -> String {
     format!("{}…", cut.trim_end())
 }
 
-/// What stands in quotes, when only one thing does.
-fn only_quoted(line: &str) -> Option<&str> {
+/// What stands in quotes, when only one thing does, with its role, and what is said behind it.
+fn only_element(line: &str) -> Option<(String, &str)> {
     let mut parts = line.split('"');
-    let (_, quoted, _) = (parts.next()?, parts.next()?, parts.next()?);
-    (parts.next().is_none() && !quoted.is_empty()).then_some(quoted)
+    let (before, quoted, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() || quoted.is_empty() {
+        return None;
+    }
+    let role = before.split_whitespace().next_back().unwrap_or_default();
+    let is_role = is_actionable(role)
+        || matches!(
+            role,
+            "heading" | "dialog" | "image" | "text" | "listitem" | "cell" | "row"
+        );
+    let role = if is_role {
+        format!("{role} ")
+    } else {
+        String::new()
+    };
+    Some((format!("{role}\"{quoted}\""), rest))
 }

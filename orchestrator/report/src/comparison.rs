@@ -7,8 +7,8 @@ use packtrain_compare::align::{Expectation, NameMatch, Place};
 use packtrain_compare::answer::{Comparison, Step as TrailStep, Trail};
 use packtrain_compare::cover::Condition;
 use packtrain_compare::input::{
-    Cell, Commands, EarlierFailure, MatrixSource, OutcomeKind, Run, SeenPicture, SeenTree, Session,
-    Step, StepStatus,
+    Cell, Commands, EarlierFailure, FailedRequest, MatrixSource, OutcomeKind, Run, SeenPicture,
+    SeenTree, Session, Step, StepStatus,
 };
 use packtrain_drivers::{DeviceEvent, DeviceInfo, Platform, known_axis};
 use packtrain_model::screen::ScreenTree;
@@ -170,7 +170,9 @@ impl Reading<'_, '_> {
                 masked: picture.masked.clone(),
             }
         });
-        let (console, failed_requests) = troubles(&step.reports);
+        let location = tree.as_ref().and_then(|seen| seen.tree.location.as_deref());
+        let own = location.map_or("", |location| parts(location).0);
+        let (console, failed_requests) = troubles(&step.reports, own);
         Step {
             step: step.step.0,
             status: match &step.status {
@@ -183,6 +185,9 @@ impl Reading<'_, '_> {
                 _ => String::new(),
             },
             duration_ms: u64::try_from(step.duration.as_millis()).unwrap_or(u64::MAX),
+            began_ms: step
+                .started
+                .and_then(|began| u64::try_from(began.timestamp_millis()).ok()),
             is_unreadable: recorded.is_some() && tree.is_none(),
             tree,
             picture,
@@ -344,7 +349,7 @@ fn visual_key(
 }
 
 /// Errors, and requests that failed, without what differs from one run to the next.
-fn troubles(reports: &[DeviceEvent]) -> (Vec<String>, Vec<String>) {
+fn troubles(reports: &[DeviceEvent], own: &str) -> (Vec<String>, Vec<FailedRequest>) {
     let (mut console, mut requests) = (Vec::new(), Vec::new());
     for event in reports {
         match event {
@@ -354,16 +359,19 @@ fn troubles(reports: &[DeviceEvent]) -> (Vec<String>, Vec<String>) {
                 status,
                 error,
             } => {
-                let path = url.split(['?', '#']).next().unwrap_or_default();
-                let path = path.split_once("://").map_or(path, |(_, rest)| {
-                    rest.split_once('/').map_or("", |(_, path)| path)
-                });
+                let address = url.split(['?', '#']).next().unwrap_or_default();
+                let (host, path) = parts(address);
                 let why = status.map(|status| status.to_string());
-                let why = why.or_else(|| error.clone()).unwrap_or_default();
-                requests.push(format!("{method} /{path}: {why}"));
+                let host = (host != own && !own.is_empty()).then(|| host.to_owned());
+                requests.push(FailedRequest {
+                    request: format!("{method} {}/{path}", host.as_deref().unwrap_or_default()),
+                    host,
+                    is_answered: why.is_some(),
+                    why: why.or_else(|| error.clone()).unwrap_or_default(),
+                });
             }
-            DeviceEvent::Logged { level, text, .. } if level == "error" || level == "warning" => {
-                console.push(format!("{level}: {text}"));
+            DeviceEvent::Logged { level, text, .. } if level == "error" => {
+                console.push(text.clone());
             }
             DeviceEvent::PageFailed { .. } | DeviceEvent::Crashed { .. } => {
                 console.push(Reported::of(event).text);
@@ -372,6 +380,12 @@ fn troubles(reports: &[DeviceEvent]) -> (Vec<String>, Vec<String>) {
         }
     }
     (console, requests)
+}
+
+/// Host and path of an address.
+fn parts(address: &str) -> (&str, &str) {
+    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
+    rest.split_once('/').unwrap_or((rest, ""))
 }
 
 fn matched(call: &CallView) -> Option<(String, u32)> {

@@ -1,10 +1,9 @@
-//! What differences the axes explain, and those a user said to expect.
+//! Differences that a user said to expect.
 
 use std::collections::BTreeMap;
 
 use regex::Regex;
 
-use super::Varied;
 use crate::answer::{Item, ItemKind};
 use crate::cover::Pattern;
 
@@ -67,44 +66,4 @@ impl Expectation {
             && self.kind.is_none_or(|kind| kind == item.kind)
             && self.name.as_ref().is_none_or(called)
     }
-}
-
-/// Axes that lay a screen out anew: bounds, order and what is in view may differ, what the document
-/// holds may not.
-const LAYOUT: [&str; 6] = [
-    "fontScale",
-    "textSize",
-    "viewport",
-    "size",
-    "density",
-    "orientation",
-];
-
-/// The axis that explains a difference. Colour schemes and engines explain none.
-pub(super) fn by_axis<'a>(
-    item: &Item,
-    varied: &'a Varied,
-    uses: &[(String, String)],
-) -> Option<&'a str> {
-    let varies = |axis: &str| varied.axes.get(axis).map(String::as_str);
-    match item.kind {
-        ItemKind::Name | ItemKind::Value => varies("locale"),
-        ItemKind::Order | ItemKind::OutOfView | ItemKind::IntoView => {
-            LAYOUT.into_iter().find_map(varies)
-        }
-        ItemKind::Missing
-        | ItemKind::Added
-        | ItemKind::State
-        | ItemKind::Untranslated
-        | ItemKind::RawKey
-        | ItemKind::Matches => None,
-    }
-    .or_else(|| {
-        // Platforms differ in all but what the trail is about.
-        let is_used = uses
-            .iter()
-            .any(|(role, name)| *role == item.role && *name == item.name);
-        let is_known = matches!(item.role.as_str(), "heading" | "dialog");
-        varies("platform").filter(|_| !is_used && !is_known)
-    })
 }

@@ -2,19 +2,13 @@
 
 use packtrain_model::screen::{ScreenNode, ScreenTree};
 
-use super::text::{has_words, is_raw_key};
-use super::{Alignment, Prepared, Varied};
+use super::text::is_raw_key;
+use super::{Alignment, Prepared};
 use crate::answer::{Item, ItemKind};
 use crate::normal::is_actionable;
 
-pub(super) fn of(
-    was: &Prepared<'_>,
-    is: &Prepared<'_>,
-    alignment: &Alignment,
-    varied: &Varied,
-) -> Vec<Item> {
+pub(super) fn of(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<Item> {
     let mut items = Vec::new();
-    let translated = varied.language && is_mostly_translated(was, is, alignment);
     let moved = moved(was, is, alignment);
     for (place, node) in was.tree.nodes.iter().enumerate() {
         match alignment.to[place] {
@@ -22,7 +16,7 @@ pub(super) fn of(
                 stands_alone(was, &alignment.to, place)
                     .then(|| item(ItemKind::Missing, node, None)),
             ),
-            Some(other) => pair(was, is, (place, other), translated, &mut items),
+            Some(other) => pair(was, is, (place, other), &mut items),
         }
         if moved[place] {
             items.push(item(
@@ -59,10 +53,15 @@ pub(super) fn of(
 /// dialogs always; others unless what they are in is told already.
 fn stands_alone(side: &Prepared<'_>, aligned: &[Option<usize>], place: usize) -> bool {
     let node = &side.tree.nodes[place];
-    if is_actionable(&node.role) || matches!(node.role.as_str(), "heading" | "dialog") {
+    if stands_by_itself(&node.role) {
         return true;
     }
     !node.name.is_empty() && side.parents[place].is_none_or(|parent| aligned[parent].is_some())
+}
+
+/// Whether elements of a role are told whatever holds them.
+pub(crate) fn stands_by_itself(role: &str) -> bool {
+    is_actionable(role) || matches!(role, "heading" | "dialog")
 }
 
 fn item(kind: ItemKind, node: &ScreenNode, at: Option<[i32; 4]>) -> Item {
@@ -79,7 +78,6 @@ fn pair(
     was: &Prepared<'_>,
     is: &Prepared<'_>,
     (place, other): (usize, usize),
-    translated: bool,
     items: &mut Vec<Item>,
 ) {
     let (one, two) = (&was.tree.nodes[place], &is.tree.nodes[other]);
@@ -97,8 +95,6 @@ fn pair(
             ItemKind::Name
         };
         push(kind, Some(one.name.clone()), Some(two.name.clone()));
-    } else if translated && has_words(&one.name) && one.name == two.name {
-        push(ItemKind::Untranslated, None, Some(two.name.clone()));
     }
     if was.values[place] != is.values[other] {
         push(ItemKind::Value, one.value.clone(), two.value.clone());
@@ -129,20 +125,6 @@ pub(crate) fn in_view(tree: &ScreenTree, node: &ScreenNode) -> Option<bool> {
     )
 }
 
-/// Whether most texts of a screen are others than on the screen it is aligned with.
-fn is_mostly_translated(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> bool {
-    let (mut all, mut changed) = (0_usize, 0_usize);
-    for (place, other) in alignment.to.iter().enumerate() {
-        if let Some(other) = other
-            && has_words(&was.tree.nodes[place].name)
-        {
-            all += 1;
-            changed += usize::from(was.names[place] != is.names[*other]);
-        }
-    }
-    changed * 2 > all
-}
-
 /// Which nodes stand in another order: those outside the longest run that kept it. Of a part that
 /// moved as a whole, only its top is told.
 fn moved(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<bool> {
@@ -152,26 +134,10 @@ fn moved(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<bo
         .enumerate()
         .filter_map(|(place, other)| Some((place, (*other)?)))
         .collect();
-    // Patience sorting: the last of each pile, and what was before each.
-    let mut piles: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(sequence.len());
-    for (index, (_, other)) in sequence.iter().enumerate() {
-        let pile = piles.partition_point(|last| sequence[*last].1 < *other);
-        before.push(pile.checked_sub(1).map(|pile| piles[pile]));
-        if pile == piles.len() {
-            piles.push(index);
-        } else {
-            piles[pile] = index;
-        }
-    }
+    let others: Vec<usize> = sequence.iter().map(|(_, other)| *other).collect();
     let mut moved = vec![false; alignment.to.len()];
-    for (place, _) in &sequence {
-        moved[*place] = true;
-    }
-    let mut next = piles.last().copied();
-    while let Some(index) = next {
-        moved[sequence[index].0] = false;
-        next = before[index];
+    for ((place, _), is_out) in sequence.iter().zip(out_of_order(&others)) {
+        moved[*place] = is_out;
     }
     let with_parent = |place: usize| {
         let parent = was.parents[place]?;
@@ -185,4 +151,27 @@ fn moved(was: &Prepared<'_>, is: &Prepared<'_>, alignment: &Alignment) -> Vec<bo
             moved[place] && says && with_parent(place).is_none()
         })
         .collect()
+}
+
+/// Which of these stand outside of the longest run that rises.
+pub(crate) fn out_of_order(sequence: &[usize]) -> Vec<bool> {
+    // Patience sorting: the last of each pile, and what was before each.
+    let mut piles: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(sequence.len());
+    for (index, place) in sequence.iter().enumerate() {
+        let pile = piles.partition_point(|last| sequence[*last] < *place);
+        before.push(pile.checked_sub(1).map(|pile| piles[pile]));
+        if pile == piles.len() {
+            piles.push(index);
+        } else {
+            piles[pile] = index;
+        }
+    }
+    let mut is_out = vec![true; sequence.len()];
+    let mut next = piles.last().copied();
+    while let Some(index) = next {
+        is_out[index] = false;
+        next = before[index];
+    }
+    is_out
 }

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::signature;
+
 /// How texts of one session are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Texts {
@@ -37,8 +39,10 @@ static CLASSES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 impl Texts {
     /// Reads texts of a session that remembers these values, given by name.
     pub fn new<'a>(memory: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        // What a cell is configured with is in its values, and `light` is in many texts.
         let mut memory: Vec<(String, String)> = memory
             .into_iter()
+            .filter(|(name, _)| !name.starts_with("axis."))
             .filter(|(_, value)| value.chars().count() >= SHORTEST_VALUE)
             .map(|(name, value)| (value.to_owned(), format!("<{name}>")))
             .collect();
@@ -46,24 +50,34 @@ impl Texts {
         Self { memory }
     }
 
-    /// A text with names for what the session remembers.
+    /// A text with names for what the session remembers, where that is no part of a longer word.
     pub fn without_memory(&self, text: &str) -> String {
         let mut text = Cow::Borrowed(text);
         for (value, name) in &self.memory {
             if text.contains(value.as_str()) {
-                text = text.replace(value.as_str(), name).into();
+                text = signature::replace_word(&text, value, name).into();
             }
         }
         text.into_owned()
     }
 
+    /// A text with names for what the session remembers and for dates and times: what it says within
+    /// one language.
+    pub fn exact(&self, text: &str) -> String {
+        self.classed(text, 2)
+    }
+
     /// A text with classes for what differs by nature.
     pub fn normal(&self, text: &str) -> String {
+        self.classed(text, CLASSES.len())
+    }
+
+    fn classed(&self, text: &str, classes: usize) -> String {
         let mut text: Cow<'_, str> = Cow::Owned(self.without_memory(text));
         if !text.contains(|c: char| c.is_ascii_digit()) {
             return text.into_owned();
         }
-        for (class, name) in CLASSES.iter() {
+        for (class, name) in CLASSES.iter().take(classes) {
             if let Cow::Owned(changed) = class.replace_all(&text, *name) {
                 text = changed.into();
             }
@@ -73,13 +87,13 @@ impl Texts {
 }
 
 /// Whether a text has words that can be translated.
-pub(super) fn has_words(text: &str) -> bool {
+pub(crate) fn has_words(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic()).count();
     letters >= 3 && text.chars().any(char::is_lowercase)
 }
 
 /// Whether a key stands where a text belongs: `cart.empty.title`, `{0} items`, `%1$s`.
-pub(super) fn is_raw_key(text: &str) -> bool {
+pub(crate) fn is_raw_key(text: &str) -> bool {
     static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(
             r"^[a-z][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*[A-Za-z_][A-Za-z0-9_-]*){2,}$|\{\{?\s*[A-Za-z0-9_.]+\s*\}\}?|%(?:\d+\$)?[sd@]",

@@ -15,6 +15,8 @@ pub(super) struct Literal {
     pub(super) family: String,
     /// Where it stands in a sentence: axes and facts in the order they are named.
     pub(super) order: usize,
+    /// Whether a run can be asked for it: what follows from it is no explanation of its own.
+    pub(super) is_axis: bool,
     pub(super) bits: Bits,
 }
 
@@ -39,7 +41,7 @@ pub(super) fn family(name: &str) -> &str {
     match name {
         "viewport" | "size" | "width" | "height" | "orientation" | "density" => "screen",
         "engine" | "browser" => "engine",
-        "device" | "platform" | "os" | "model" | "touch" => "device",
+        "device" | "platform" | "os" | "model" | "form" | "touch" => "device",
         other => other,
     }
 }
@@ -48,8 +50,8 @@ pub(super) fn family(name: &str) -> &str {
 fn preference(name: &str) -> usize {
     match name {
         "width" | "platform" => 0,
-        "engine" | "orientation" | "os" => 1,
-        "viewport" | "browser" => 2,
+        "form" | "engine" | "orientation" => 1,
+        "viewport" | "browser" | "os" => 2,
         "size" | "model" => 3,
         "device" => 4,
         "height" | "touch" | "density" => 5,
@@ -84,6 +86,7 @@ pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Lite
                 },
                 family: family(&name.name).to_owned(),
                 order,
+                is_axis: name.is_axis,
                 bits,
             });
         };
@@ -125,7 +128,14 @@ pub(super) fn groups(literals: &[Literal], all: &Bits) -> Vec<Group> {
     sorted.sort_by_key(|place| {
         let literal = &literals[*place];
         let told = &literal.told;
-        (preference(&told.fact), literal.order, &told.is, &told.value)
+        let is_fact = !literal.is_axis && family(&told.fact) != "screen";
+        (
+            is_fact,
+            preference(&told.fact),
+            literal.order,
+            &told.is,
+            &told.value,
+        )
     });
     let mut groups: Vec<Group> = Vec::new();
     for place in sorted {
@@ -136,8 +146,15 @@ pub(super) fn groups(literals: &[Literal], all: &Bits) -> Vec<Group> {
         }
         match groups.iter_mut().find(|group| group.bits == bits) {
             Some(group) => {
-                let kin = |other: &usize| literals[*other].family == literal.family;
-                if !group.members.iter().any(kin) {
+                // A fact that an axis or another fact tells apart as well follows from it, or from what
+                // neither of them says.
+                let follows = |other: &usize| {
+                    let other = &literals[*other];
+                    let is_derived = |name: &str| !matches!(family(name), "screen" | "device");
+                    other.family == literal.family
+                        || !literal.is_axis && (other.is_axis || is_derived(&literal.told.fact))
+                };
+                if !group.members.iter().any(follows) {
                     group.members.push(place);
                 }
             }

@@ -67,7 +67,7 @@ impl<'a> Words<'a> {
         } else {
             ""
         };
-        format!("Only this cell {past}{flaky}; nothing can be concluded.")
+        format!("Only this cell {past}{flaky}; that is all one can say.")
     }
 
     pub(super) fn unknown(&self) -> String {
@@ -80,7 +80,7 @@ impl<'a> Words<'a> {
         };
         if all < FEW {
             return format!(
-                "{verb} on {bad} of {all} cells{flaky}; {all} cells are too few to say more."
+                "{verb} on {bad} of {all} cells{flaky}; {all} cells are too few to be sure."
             );
         }
         format!(
@@ -136,7 +136,7 @@ impl<'a> Words<'a> {
         let others = first.map_or(0, |first| first.good_of);
         let told: Vec<String> = alternatives.iter().map(|one| all_of(&one.all_of)).collect();
         format!(
-            "{count}: {}. They never occur apart here. {verb} on **all {bad} of {of}** such cells, on **none of {others}** others.",
+            "{count}: {}. This run cannot tell them apart. {verb} on **all {bad} of {of}** such cells, on **none of {others}** others.",
             told.join(", or ")
         )
     }
@@ -152,9 +152,9 @@ impl<'a> Words<'a> {
         let told: Vec<String> = explanations.iter().map(|one| all_of(&one.all_of)).collect();
         let told = told.join(if is_cover { " or " } else { ", or " });
         if all < FEW {
-            return format!("{cells} {told}; {all} cells are too few to say more.");
+            return format!("{cells} {told}; {all} cells are too few to be sure.");
         }
-        format!("{cells} {told}; with {bad} of {all}, chance does that too often to say more.")
+        format!("{cells} {told}; {bad} of {all} cells are too few to be sure.")
     }
 
     pub(super) fn mostly(&self, alternatives: &[Explanation]) -> String {
@@ -176,6 +176,75 @@ impl<'a> Words<'a> {
             first.good_of,
             tested(&first.all_of)
         )
+    }
+}
+
+/// Where, as a person says it: `de-DE at 390 wide`, `iPhones only`; parts and alternatives joined by `or`.
+pub(super) fn place(explanations: &[Explanation], is_cover: bool) -> String {
+    let most = if is_cover { explanations.len() } else { 2 };
+    let mut told: Vec<String> = Vec::new();
+    for explanation in explanations.iter().take(most) {
+        let words = said(&explanation.all_of);
+        if !told.contains(&words) {
+            told.push(words);
+        }
+    }
+    told.join(" or ")
+}
+
+fn said(literals: &[Literal]) -> String {
+    // The language, then where and how it is shown, then the rest.
+    let mut words: Vec<(u8, String)> = literals.iter().map(word).collect();
+    words.sort_by_key(|(place, _)| *place);
+    let words: Vec<String> = words.into_iter().map(|(_, word)| word).collect();
+    words.join(" ")
+}
+
+fn word(literal: &Literal) -> (u8, String) {
+    let Literal {
+        fact, is, value, ..
+    } = literal;
+    let wide =
+        packtrain_drivers::axes::size(value).map_or_else(|| value.clone(), |(w, _)| w.to_string());
+    let side = |least: &str, most: &str| match is.as_str() {
+        "<=" => most.to_owned(),
+        ">=" => least.to_owned(),
+        _ => String::new(),
+    };
+    match fact.as_str() {
+        "locale" => (0, value.clone()),
+        "platform" | "form" => (
+            1,
+            match value.as_str() {
+                "ios" | "iphone" => "iPhones only".to_owned(),
+                "ipad" => "iPads only".to_owned(),
+                "android" => "Android only".to_owned(),
+                "web" => "browsers only".to_owned(),
+                other => format!("{other} only"),
+            },
+        ),
+        "engine" | "browser" => (
+            2,
+            match value.as_str() {
+                "chromium" => "in Chromium".to_owned(),
+                "firefox" => "in Firefox".to_owned(),
+                other => format!("in {other}"),
+            },
+        ),
+        "colorScheme" => (3, format!("in {value}")),
+        "width" | "viewport" | "size" => (
+            4,
+            format!("at {wide} wide{}", side(" and above", " and below")),
+        ),
+        "orientation" => (4, format!("in {value}")),
+        "model" | "device" | "os" => (1, format!("on {value}")),
+        fact => (
+            5,
+            match is.as_str() {
+                "<=" | ">=" => format!("with {fact} {value}{}", side(" and above", " and below")),
+                _ => format!("with {fact}={value}"),
+            },
+        ),
     }
 }
 

@@ -4,95 +4,206 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use packtrain_model::Axis;
 
+use super::conventions::Conventions;
 use super::field::Field;
 use super::sighting::{Sighted, Sightings};
 use crate::answer::{Cluster, ClusterKind, Next, Occurrence, Verdict};
-use crate::attribute::{Name, Standing, Table};
+use crate::attribute::{Finding, Name, Standing, Table};
 use crate::input::{OutcomeKind, StepStatus};
 
-pub(super) fn of(field: &Field<'_>, facts: &[Axis], sightings: Sightings) -> Vec<Cluster> {
-    let sighted: Vec<((ClusterKind, String), Sighted)> = sightings.kinds.into_iter().collect();
+pub(super) fn of(
+    field: &Field<'_>,
+    facts: &[Axis],
+    sightings: Sightings,
+    conventions: &mut Conventions,
+) -> Vec<Cluster> {
     let table = Table::new(&names(field, facts), &field.values);
-    let sets: Vec<(ClusterKind, Vec<Standing>)> = sighted
+    let mut seen: Vec<Seen> = Vec::new();
+    for ((kind, signature), sighted) in sightings.kinds {
+        let standings = standings(field, kind, &sighted);
+        let cells: Vec<usize> = (0..standings.len())
+            .filter(|cell| matches!(standings[*cell], Standing::Bad | Standing::Flaky))
+            .collect();
+        let is_everywhere = kind != ClusterKind::Failure
+            && standings
+                .iter()
+                .all(|one| matches!(one, Standing::Bad | Standing::Absent));
+        if is_everywhere {
+            conventions.everywhere.insert(sighted.title);
+            continue;
+        }
+        seen.push(Seen {
+            kind,
+            signature,
+            sighted,
+            standings,
+            cells,
+            also: Vec::new(),
+        });
+    }
+    seen.sort_by(|one, other| {
+        (one.kind, one.sighted.rank)
+            .cmp(&(other.kind, other.sighted.rank))
+            .then_with(|| one.signature.cmp(&other.signature))
+    });
+    let seen = joined(seen);
+    let sets: Vec<(ClusterKind, Vec<Standing>)> = seen
         .iter()
-        .map(|((kind, _), sighted)| (*kind, standings(field, *kind, sighted)))
+        .map(|one| (one.kind, one.standings.clone()))
         .collect();
     let findings = table.judge(&sets);
-    let mut clusters: Vec<Cluster> = sighted
-        .into_iter()
-        .zip(sets.iter().zip(findings))
-        .filter_map(
-            |(((kind, signature), sighted), ((_, standings), finding))| {
-                // What is slow here and there is slow by accident, most likely.
-                let is_news = kind != ClusterKind::Slow
-                    || sighted.is_striking
-                    || matches!(
-                        finding.verdict,
-                        Verdict::Cause | Verdict::Mostly | Verdict::Tie
-                    );
-                let cells = (0..standings.len())
-                    .filter(|cell| matches!(standings[*cell], Standing::Bad | Standing::Flaky))
-                    .collect();
-                let trails: BTreeSet<usize> =
-                    sighted.occurrences.values().map(|one| one.trail).collect();
-                let occurrences: Vec<Occurrence> = sighted
-                    .occurrences
-                    .values()
-                    .map(|one| Occurrence {
-                        nearest: one.nearest.or_else(|| nearest(field, &sighted, one)),
-                        ..one.clone()
-                    })
-                    .collect();
-                let (next, words) = match (finding.verdict, finding.next, occurrences.first()) {
-                    (Verdict::Tie, Some(cell), Some(first)) => {
-                        let command = command(field, first, &cell);
-                        let words = format!("{} To tell them apart: `{command}`", finding.words);
-                        (Some(Next { cell, command }), words)
-                    }
-                    _ => (None, finding.words),
-                };
-                let again = occurrences
-                    .first()
-                    .map(|first| command(field, first, &field.cell_of(first.session).values));
-                let more = match sighted.more {
-                    0 => String::new(),
-                    more => format!(", and {more} more"),
-                };
-                is_news.then(|| Cluster {
-                    letter: String::new(),
-                    kind,
-                    title: format!("{}{more}", sighted.title),
-                    detail: sighted.detail,
-                    also: Vec::new(),
-                    place: String::new(),
-                    signature,
-                    trails: trails.len(),
-                    cells,
-                    everywhere: sighted.everywhere || finding.verdict == Verdict::Everywhere,
-                    occurrences,
-                    verdict: finding.verdict,
-                    words,
-                    explanations: finding.explanations,
-                    next,
-                    again: again.unwrap_or_default(),
-                })
-            },
-        )
-        .collect();
-    clusters.sort_by(|one, other| {
-        let key = |cluster: &Cluster| {
-            let size = usize::MAX - cluster.cells.len();
-            (cluster.kind, cluster.everywhere, size)
+    let mut clusters: Vec<(u8, Cluster)> = Vec::new();
+    for (one, finding) in seen.into_iter().zip(findings) {
+        let is_sure = matches!(
+            finding.verdict,
+            Verdict::Cause | Verdict::Mostly | Verdict::Tie
+        );
+        let is_repeated = || {
+            let first = one.sighted.occurrences.values().next();
+            let own = first.map(|first| &field.run.sessions[first.session]);
+            own.is_some_and(|own| field.sessions_of_cell(own.trail, own.cell) > 1)
         };
-        key(one)
-            .cmp(&key(other))
+        let is_news = match one.kind {
+            // What is slow here and there is slow by accident, most likely.
+            ClusterKind::Slow => is_sure || is_repeated(),
+            _ => is_sure || !one.sighted.is_faint,
+        };
+        if is_news {
+            clusters.push((one.sighted.rank, cluster(field, one, finding)));
+        }
+    }
+    clusters.sort_by(|(rank, one), (other_rank, other)| {
+        let key = |rank: u8, cluster: &Cluster| {
+            let size = usize::MAX - cluster.cells.len();
+            (cluster.kind, rank, size)
+        };
+        key(*rank, one)
+            .cmp(&key(*other_rank, other))
             .then_with(|| one.title.cmp(&other.title))
             .then_with(|| one.signature.cmp(&other.signature))
     });
+    let mut clusters: Vec<Cluster> = clusters.into_iter().map(|(_, cluster)| cluster).collect();
     for (place, cluster) in clusters.iter_mut().enumerate() {
         cluster.letter = letter(place);
     }
     clusters
+}
+
+/// A sighting with how each cell did.
+struct Seen {
+    kind: ClusterKind,
+    signature: String,
+    sighted: Sighted,
+    standings: Vec<Standing>,
+    /// Those that have it, at least once.
+    cells: Vec<usize>,
+    /// What was joined to it.
+    also: Vec<String>,
+}
+
+impl Seen {
+    fn steps(&self) -> BTreeSet<(usize, u32)> {
+        let occurrences = self.sighted.occurrences.values();
+        occurrences.map(|one| (one.trail, one.step)).collect()
+    }
+}
+
+/// One card a fact: what the same cells have at the same step, and what is of one kind in the same cells,
+/// is one; pictures differ with whatever else does. The worst comes first.
+fn joined(seen: Vec<Seen>) -> Vec<Seen> {
+    let mut joined: Vec<Seen> = Vec::new();
+    for one in seen {
+        let is_visual = one.kind == ClusterKind::Visual;
+        let place = joined.iter().position(|known| {
+            if known.kind == ClusterKind::Failure && one.kind == ClusterKind::Failure {
+                return false;
+            }
+            let meets = || !known.steps().is_disjoint(&one.steps());
+            if known.cells == one.cells {
+                return is_visual
+                    || meets()
+                    || known.kind == one.kind && known.sighted.rank == one.sighted.rank;
+            }
+            let mut cells = one.cells.iter();
+            is_visual && meets() && cells.all(|cell| known.cells.contains(cell))
+        });
+        match place {
+            Some(place) => {
+                let known = &mut joined[place];
+                // Digits alone are told where something else is.
+                known.sighted.is_faint &= one.sighted.is_faint;
+                known.also.push(one.sighted.title);
+                known.also.extend(one.also);
+                let visual = one.sighted.occurrences.into_iter();
+                for (session, occurrence) in visual.filter(|_| is_visual) {
+                    if let Some(own) = known.sighted.occurrences.get_mut(&session)
+                        && own.step == occurrence.step
+                    {
+                        own.visual = own.visual.or(occurrence.visual);
+                    }
+                }
+            }
+            None => joined.push(one),
+        }
+    }
+    joined
+}
+
+fn cluster(field: &Field<'_>, one: Seen, finding: Finding) -> Cluster {
+    let sighted = one.sighted;
+    let trails: BTreeSet<usize> = sighted.occurrences.values().map(|one| one.trail).collect();
+    let occurrences: Vec<Occurrence> = sighted
+        .occurrences
+        .values()
+        .map(|one| Occurrence {
+            nearest: one.nearest.or_else(|| nearest(field, &sighted, one)),
+            ..one.clone()
+        })
+        .collect();
+    let place = match (finding.verdict, &one.cells[..]) {
+        (Verdict::Single, [cell]) => field.cell(*cell).label,
+        _ => finding.place,
+    };
+    let words = match finding.verdict {
+        Verdict::Single if field.run.cells.len() > 1 => match place.as_str() {
+            "" => finding.words,
+            place => format!("Only on **{place}**."),
+        },
+        _ => finding.words,
+    };
+    let (next, words) = match (finding.next, occurrences.first()) {
+        (Some(cell), Some(first)) if finding.verdict == Verdict::Tie => {
+            let command = command(field, first, &cell);
+            let words = format!("{words} To tell them apart: `{command}`");
+            (Some(Next { cell, command }), words)
+        }
+        _ => (None, words),
+    };
+    let again = occurrences
+        .first()
+        .map(|first| command(field, first, &field.cell_of(first.session).values));
+    let more = match one.also.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Cluster {
+        letter: String::new(),
+        kind: one.kind,
+        title: format!("{}{more}", sighted.title),
+        detail: sighted.detail,
+        also: one.also,
+        place,
+        signature: one.signature,
+        trails: trails.len(),
+        cells: one.cells,
+        everywhere: finding.verdict == Verdict::Everywhere,
+        occurrences,
+        verdict: finding.verdict,
+        words,
+        explanations: finding.explanations,
+        next,
+        again: again.unwrap_or_default(),
+    }
 }
 
 /// What may explain a cluster: the axes, then the facts, then the device.
@@ -134,6 +245,9 @@ fn standings(field: &Field<'_>, kind: ClusterKind, sighted: &Sighted) -> Vec<Sta
         let mut by_cell: BTreeMap<usize, (usize, usize, usize)> = BTreeMap::new();
         for &place in field.sessions_of(trail) {
             let (good, flaky, bad) = by_cell.entry(field.run.sessions[place].cell).or_default();
+            if sighted.excused.contains(&place) {
+                continue;
+            }
             if sighted.flaky.contains(&place) {
                 *flaky += 1;
             } else if sighted.occurrences.contains_key(&place) {

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use crate::align::Varied;
 use crate::answer;
 use crate::input::{Cell, OutcomeKind, Run, Session, Step, StepStatus};
 
@@ -61,8 +60,8 @@ pub(super) struct Field<'a> {
     pub(super) run: &'a Run,
     /// The cell that others are compared with first.
     pub(super) reference: Option<usize>,
-    /// The same among the cells of each device.
-    by_device: BTreeMap<&'a str, usize>,
+    /// The same among the cells of each platform.
+    by_platform: BTreeMap<&'a str, usize>,
     /// The sessions of each trail.
     by_trail: BTreeMap<usize, Vec<usize>>,
     /// The sessions of a trail and a cell.
@@ -112,7 +111,7 @@ impl<'a> Field<'a> {
         let mut field = Self {
             run,
             reference: None,
-            by_device: BTreeMap::new(),
+            by_platform: BTreeMap::new(),
             by_trail,
             by_cell,
             by_distance: RefCell::default(),
@@ -123,10 +122,10 @@ impl<'a> Field<'a> {
             .map(|(cell, passed)| field.standing(cell, *passed))
             .collect();
         for place in 0..run.cells.len() {
-            let device = run.cells[place].device.as_str();
-            let known = field.by_device.get(device).copied();
+            let platform = field.platform(place);
+            let known = field.by_platform.get(platform).copied();
             if known.is_none_or(|known| standings[place] < standings[known]) {
-                field.by_device.insert(device, place);
+                field.by_platform.insert(platform, place);
             }
         }
         field.reference = (0..run.cells.len()).min_by_key(|cell| standings[*cell]);
@@ -150,6 +149,11 @@ impl<'a> Field<'a> {
     /// The sessions of a trail.
     pub(super) fn sessions_of(&self, trail: usize) -> &[usize] {
         self.by_trail.get(&trail).map_or(&[], Vec::as_slice)
+    }
+
+    /// How often a trail was run in a cell.
+    pub(super) fn sessions_of_cell(&self, trail: usize, cell: usize) -> usize {
+        self.by_cell.get(&(trail, cell)).map_or(0, Vec::len)
     }
 
     /// All sessions that have a trail and a cell.
@@ -208,34 +212,37 @@ impl<'a> Field<'a> {
             .min_by_key(|other| (self.distance(cell, self.run.sessions[*other].cell), *other))
     }
 
-    /// The session that a session's step is compared with: the reference of its device, or for that
-    /// the reference of all; where that did not pass the step, the nearest to it that did.
+    /// The platform of a cell; empty where that is not known.
+    pub(super) fn platform(&self, cell: usize) -> &'a str {
+        self.run.cells[cell]
+            .facts
+            .get("platform")
+            .map_or("", String::as_str)
+    }
+
+    /// The reference among the cells of a platform.
+    pub(super) fn reference_of(&self, platform: &str) -> Option<usize> {
+        self.by_platform.get(platform).copied()
+    }
+
+    /// The session that a session's step is looked at beside: of the platform's reference, or the
+    /// nearest to it that passed the step.
     pub(super) fn baseline(&self, session: usize, step: u32) -> Option<usize> {
         let own = &self.run.sessions[session];
-        let of_device = self
-            .by_device
-            .get(self.cell_of(session).device.as_str())
-            .copied();
-        let wanted = of_device
-            .filter(|cell| *cell != own.cell)
-            .or(self.reference)?;
-        if wanted == own.cell {
-            return None;
-        }
-        let passed = |other: &usize| self.passed(*other, step);
-        let of_wanted = self.by_cell.get(&(own.trail, wanted));
-        let there = of_wanted.and_then(|there| there.iter().copied().find(passed));
-        there.or_else(|| {
-            let nearest = self.nearest_to(own.trail, wanted);
-            let nearest = nearest.iter().copied();
-            nearest
-                .filter(|other| self.run.sessions[*other].cell != own.cell)
-                .find(passed)
-        })
+        let platform = self.platform(own.cell);
+        let wanted = self.reference_of(platform)?;
+        let nearest = self.nearest_to(own.trail, wanted);
+        let others = nearest.iter().copied().filter(|other| {
+            let cell = self.run.sessions[*other].cell;
+            cell != own.cell && self.passed(*other, step)
+        });
+        let (mut near, mut far) = (others.clone(), others);
+        near.find(|other| self.platform(self.run.sessions[*other].cell) == platform)
+            .or_else(|| far.next())
     }
 
     /// The sessions of a trail, those whose cells are nearest to a cell first.
-    fn nearest_to(&self, trail: usize, cell: usize) -> Rc<[usize]> {
+    pub(super) fn nearest_to(&self, trail: usize, cell: usize) -> Rc<[usize]> {
         let mut known = self.by_distance.borrow_mut();
         let ranked = known.entry((trail, cell)).or_insert_with(|| {
             let mut ranked = self.sessions_of(trail).to_vec();
@@ -247,71 +254,32 @@ impl<'a> Field<'a> {
         Rc::clone(ranked)
     }
 
-    /// A session that speaks the language of one and is otherwise like the other: what two screens of
-    /// different languages have in common shows best through it.
-    pub(super) fn via(&self, was: usize, is: usize, step: u32) -> Option<usize> {
-        let varied = self.varied(was, is);
-        let others = varied.axes.iter().any(|axis| axis != "locale");
-        let locale = self.cell_of(is).values.get("locale")?;
-        if !varied.language || !others {
-            return None;
-        }
-        let (cell, own) = (self.run.sessions[was].cell, self.run.sessions[is].cell);
-        self.sessions_of(self.run.sessions[is].trail)
-            .iter()
-            .copied()
-            .filter(|other| self.cell_of(*other).values.get("locale") == Some(locale))
-            .filter(|other| self.cell_of(*other).device == self.run.cells[own].device)
-            .filter(|other| self.run.sessions[*other].cell != own && self.passed(*other, step))
-            .min_by_key(|other| (self.distance(cell, self.run.sessions[*other].cell), *other))
+    /// The last step of a session before a step.
+    pub(super) fn before(&self, session: usize, step: u32) -> Option<u32> {
+        let steps = self.run.sessions[session].steps.iter().rev();
+        steps.map(|one| one.step).find(|one| *one < step)
     }
 
-    /// The device's reference, unless it is the cell itself or the reference of all.
-    pub(super) fn device_reference(&self, cell: usize) -> Option<usize> {
-        let of_device = self
-            .by_device
-            .get(self.run.cells[cell].device.as_str())
-            .copied();
-        of_device.filter(|other| *other != cell && Some(*other) != self.reference)
+    /// The platforms with their references.
+    pub(super) fn platforms(&self) -> impl Iterator<Item = (&'a str, usize)> + use<'a> {
+        self.by_platform.clone().into_iter()
     }
 
-    /// In what two sessions' cells differ.
-    pub(super) fn varied(&self, was: usize, is: usize) -> Varied {
-        let (one, other) = (self.cell_of(was), self.cell_of(is));
-        let language = |cell: &Cell| -> Option<String> {
-            let locale = cell
-                .values
-                .get("locale")
-                .or_else(|| cell.facts.get("locale"))?;
-            Some(
-                locale
-                    .split(['-', '_'])
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned(),
-            )
-        };
-        let mut axes: std::collections::BTreeSet<String> = one
-            .values
-            .keys()
-            .chain(other.values.keys())
-            .filter(|axis| one.values.get(*axis) != other.values.get(*axis))
-            .cloned()
-            .collect();
-        let names = one.facts.keys().chain(other.facts.keys());
-        axes.extend(
-            names
-                .filter(|name| one.facts.get(*name) != other.facts.get(*name))
-                .cloned(),
-        );
-        // Screens of other sizes are laid out anew, whatever made them so.
-        if axes.contains("width") {
-            axes.insert("viewport".to_owned());
-        }
-        Varied {
-            axes,
-            language: language(one) != language(other),
-        }
+    /// How unlike the cells of two sessions are.
+    pub(super) fn apart(&self, session: usize, other: usize) -> (usize, usize, bool, usize) {
+        let cell = |session: usize| self.run.sessions[session].cell;
+        self.distance(cell(session), cell(other))
+    }
+
+    /// A value of an axis or a fact of a session's cell.
+    pub(super) fn value(&self, session: usize, name: &str) -> Option<&str> {
+        let cell = self.run.sessions[session].cell;
+        self.values[cell].get(name).map(String::as_str)
+    }
+
+    /// The language of a session's screens, with the country.
+    pub(super) fn locale(&self, session: usize) -> &str {
+        self.value(session, "locale").unwrap_or_default()
     }
 
     /// Whether a cell has a session that says something of the app.

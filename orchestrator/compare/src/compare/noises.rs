@@ -1,20 +1,72 @@
-//! Layout defects, console lines and failed requests: told as news only where the reference is without.
+//! Layout defects, errors in the console and failed requests.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::field::Field;
 use super::screens::Screens;
 use super::sighting::Sightings;
 use crate::answer::{ClusterKind, Occurrence};
-use crate::input::{OutcomeKind, Step, StepStatus};
+use crate::input::{FailedRequest, OutcomeKind, StepStatus};
 
-/// What every page logs or aborts when it is left.
+/// What every page aborts when it is left, or asks for without being told to.
 const TEARDOWN: [&str; 4] = [
     "favicon",
     "ERR_ABORTED",
     "NS_BINDING_ABORTED",
     "NS_ERROR_ABORT",
 ];
+/// What engines say of a request that failed: it is told as the request.
+const OF_REQUESTS: [&str; 3] = [
+    "Failed to load resource",
+    "Loading failed for the",
+    "Cross-Origin Request Blocked",
+];
+/// Engines' words for one thing.
+const WORDS: [(&[&str], &str); 6] = [
+    (
+        &["NAME_NOT_RESOLVED", "UNKNOWN_HOST", "NAME_RESOLUTION"],
+        "no such host",
+    ),
+    (&["CONNECTION_REFUSED"], "connection refused"),
+    (
+        &[
+            "CONNECTION_RESET",
+            "NET_RESET",
+            "EMPTY_RESPONSE",
+            "CONNECTION_CLOSED",
+            "NET_INTERRUPT",
+        ],
+        "connection lost",
+    ),
+    (&["TIMED_OUT", "TIMEOUT"], "timed out"),
+    (
+        &[
+            "DISCONNECTED",
+            "OFFLINE",
+            "ADDRESS_UNREACHABLE",
+            "NETWORK_CHANGED",
+            "PROXY",
+        ],
+        "no network",
+    ),
+    (&["BLOCKED", "CONTENT_BLOCKED", "CORS", "OPAQUE"], "blocked"),
+];
 
-pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &mut Sightings) {
+/// What went wrong with a request, in the words of no engine.
+fn why(request: &FailedRequest) -> &str {
+    if request.is_answered {
+        return &request.why;
+    }
+    let upper = request.why.to_uppercase();
+    let known = WORDS
+        .iter()
+        .find(|(words, _)| words.iter().any(|word| upper.contains(word)));
+    known.map_or("no answer", |(_, said)| said)
+}
+
+pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sightings: &mut Sightings) {
+    // By trail, step and line: the sessions.
+    let mut console: BTreeMap<(usize, u32, &str), Vec<usize>> = BTreeMap::new();
     for (place, session) in field.sessions() {
         if !matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed) {
             continue;
@@ -23,8 +75,6 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &
             if step.status == StepStatus::Other {
                 continue;
             }
-            let baseline = field.baseline(place, step.step);
-            let before = baseline.and_then(|other| field.step(other, step.step));
             let occurrence = || Occurrence {
                 trail: session.trail,
                 session: place,
@@ -34,47 +84,86 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &Screens<'a>, sightings: &
             for defect in &step.defects {
                 // In the reference's words, or each language has a defect of its own.
                 let called = |element: &str| {
-                    baseline
-                        .and_then(|other| {
-                            screens.as_in_baseline(field, (place, other), step.step, element)
-                        })
+                    screens
+                        .as_in_reference(field, place, step.step, element)
                         .unwrap_or_else(|| element.to_owned())
                 };
                 let element = called(&defect.element);
                 let other = defect.other.as_deref().map(called);
                 let (kind, words) = (defect.kind, defect.kind.words());
                 let other = other.map(|other| format!(" {other}")).unwrap_or_default();
-                let known = before.is_some_and(|before| {
-                    let mut defects = before.defects.iter();
-                    defects.any(|one| one.kind == kind && one.element == element)
-                });
                 let key = format!("defect:{kind:?}:{element}{other}");
                 let by = defect.by.map(|by| format!("by {by}")).unwrap_or_default();
-                let sighted = sightings.add(ClusterKind::Defect, key, occurrence(), || {
+                sightings.add(ClusterKind::Defect, key, occurrence(), || {
                     (format!("{element} {words}{other}"), by)
                 });
-                sighted.everywhere |= known;
             }
-            type Lines = fn(&Step) -> &Vec<String>;
-            let console: Lines = |step| &step.console;
-            let network: Lines = |step| &step.failed_requests;
-            let lists = [
-                (ClusterKind::Console, console, "Console"),
-                (ClusterKind::Network, network, "Request failed"),
-            ];
-            for (kind, lines, title) in lists {
-                let news = lines(step)
-                    .iter()
-                    .filter(|line| !TEARDOWN.iter().any(|word| line.contains(word)));
-                for line in news {
-                    let known = before.is_some_and(|before| lines(before).contains(line));
-                    let key = format!("{title}:{line}");
-                    let sighted = sightings.add(kind, key, occurrence(), || {
-                        (format!("{title}: {}", first_line(line)), line.clone())
-                    });
-                    sighted.everywhere |= known;
+            let news = |text: &str| !TEARDOWN.iter().any(|word| text.contains(word));
+            for request in &step.failed_requests {
+                if !news(&request.request) || !news(&request.why) {
+                    continue;
+                }
+                let why = why(request);
+                let line = format!("{}: {why}", request.request);
+                if let Some(host) = request.host.as_ref().filter(|_| !request.is_answered) {
+                    let folded = screens.conventions.out_of_reach.entry(host.clone());
+                    let folded = folded.or_default();
+                    folded.cells.insert(session.cell);
+                    folded.titles.insert(line);
+                    continue;
+                }
+                let title = match request.is_answered {
+                    true => format!("{} answers {why}", request.request),
+                    false => line.clone(),
+                };
+                let key = format!("network:{line}");
+                sightings.add(ClusterKind::Network, key, occurrence(), || (title, line));
+            }
+            for line in &step.console {
+                let is_request = OF_REQUESTS.iter().any(|word| line.contains(word));
+                if news(line) && !is_request {
+                    let sessions = console.entry((session.trail, step.step, line));
+                    sessions.or_default().push(place);
                 }
             }
+        }
+    }
+    let mut rest: Vec<_> = console.into_iter().collect();
+    while let Some(((trail, step, line), mut sessions)) = rest.pop() {
+        // Engines have words of their own for one error: what one says in these cells and another in
+        // the same cells of its own is one.
+        let engine = |session: usize| field.value(session, "engine");
+        let engines = |sessions: &[usize]| -> BTreeSet<_> {
+            sessions.iter().map(|one| engine(*one)).collect()
+        };
+        let elsewhere = |sessions: &[usize]| -> BTreeSet<Vec<(String, String)>> {
+            let cells = sessions.iter().map(|one| {
+                let values = &field.cell_of(*one).values;
+                let others = values.iter().filter(|(axis, _)| *axis != "engine");
+                others.map(|(k, v)| (k.clone(), v.clone())).collect()
+            });
+            cells.collect()
+        };
+        rest.retain(|((other_trail, other_step, _), others)| {
+            let is_same = (*other_trail, *other_step) == (trail, step)
+                && engines(others).is_disjoint(&engines(&sessions))
+                && elsewhere(others) == elsewhere(&sessions);
+            if is_same {
+                sessions.extend(others);
+            }
+            !is_same
+        });
+        for session in sessions {
+            let occurrence = Occurrence {
+                trail,
+                session,
+                step,
+                ..Occurrence::default()
+            };
+            let key = format!("console:{line}");
+            sightings.add(ClusterKind::Console, key, occurrence, || {
+                (format!("Console: {}", first_line(line)), line.to_owned())
+            });
         }
     }
 }

@@ -1,17 +1,22 @@
 //! Screens, compared step by step up to where a session first left the way.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use packtrain_model::screen::ScreenTree;
 use sha2::{Digest, Sha256};
 
+use super::conventions::Conventions;
+use super::elements::Elements;
+use super::facts::{Fact, LAYOUT, Look};
 use super::field::Field;
 use super::sighting::Sightings;
-use crate::align::{self, Alignment, Prepared, Texts, Varied};
+use crate::align::{self, Alignment, Prepared, Texts};
 use crate::answer::{self, ClusterKind, Difference, Item, ItemKind, Occurrence};
 use crate::defects::named;
 use crate::input::{OutcomeKind, Step, StepStatus};
+use crate::normal::is_actionable;
 use crate::signature;
 
 /// Explained differences told of one screen at most; they are counted all.
@@ -24,22 +29,21 @@ pub(super) struct Screens<'a> {
     pub(super) differences: Vec<Difference>,
     pub(super) expected: Vec<answer::Expected>,
     pub(super) expectations: Vec<answer::Expectation>,
-    cache: std::cell::RefCell<Cache<'a>>,
+    pub(super) conventions: Conventions,
+    cache: RefCell<Cache<'a>>,
+    /// By trail, step and platform.
+    elements: HashMap<(usize, u32, &'a str), Elements<'a>>,
 }
 
 /// A screen as a session sees it: equal trees with equal memories read alike.
-type Seen<'a> = (&'a str, usize);
+pub(super) type Seen<'a> = (&'a str, usize);
 
 #[derive(Default)]
-struct Cache<'a> {
+pub(super) struct Cache<'a> {
     memories: Vec<&'a [(String, String)]>,
     prepared: HashMap<Seen<'a>, Rc<Prepared<'a>>>,
     alignments: HashMap<(Seen<'a>, Seen<'a>), Rc<Alignment>>,
-    items: HashMap<ItemsKey<'a>, Rc<Vec<Item>>>,
 }
-
-/// What a list of differences depends on: the screens, what varied, and which step's elements count.
-type ItemsKey<'a> = (Seen<'a>, Seen<'a>, Varied, (usize, u32));
 
 /// Two screens, aligned.
 pub(super) struct Pair<'a> {
@@ -49,7 +53,12 @@ pub(super) struct Pair<'a> {
 }
 
 impl<'a> Cache<'a> {
-    fn seen(&mut self, field: &Field<'a>, session: usize, step: &'a Step) -> Option<Seen<'a>> {
+    pub(super) fn seen(
+        &mut self,
+        field: &Field<'a>,
+        session: usize,
+        step: &'a Step,
+    ) -> Option<Seen<'a>> {
         let tree = step.tree.as_ref()?;
         let memory = field.run.sessions[session].memory.as_slice();
         let known = self.memories.iter().position(|other| *other == memory);
@@ -67,11 +76,12 @@ impl<'a> Cache<'a> {
         Some(seen)
     }
 
-    fn pair(&mut self, was: Seen<'a>, is: Seen<'a>) -> Option<Pair<'a>> {
-        let (one, other) = (
-            self.prepared.get(&was)?.clone(),
-            self.prepared.get(&is)?.clone(),
-        );
+    pub(super) fn prepared(&self, seen: Seen<'a>) -> Option<Rc<Prepared<'a>>> {
+        self.prepared.get(&seen).cloned()
+    }
+
+    pub(super) fn pair(&mut self, was: Seen<'a>, is: Seen<'a>) -> Option<Pair<'a>> {
+        let (one, other) = (self.prepared(was)?, self.prepared(is)?);
         let alignment = self.alignments.entry((was, is));
         let alignment = alignment
             .or_insert_with(|| Rc::new(align::align(&one, &other)))
@@ -84,162 +94,63 @@ impl<'a> Cache<'a> {
     }
 }
 
-impl<'a> Screens<'a> {
-    /// Two sessions' screens at steps of theirs, aligned.
-    pub(super) fn pair(
-        &self,
-        field: &Field<'a>,
-        was: (usize, u32),
-        is: (usize, u32),
-    ) -> Option<Pair<'a>> {
-        let mut cache = self.cache.borrow_mut();
-        let one = cache.seen(field, was.0, field.step(was.0, was.1)?)?;
-        let other = cache.seen(field, is.0, field.step(is.0, is.1)?)?;
-        cache.pair(one, other)
-    }
-
-    /// The differences of a step's screens.
-    fn items(&self, field: &Field<'a>, was: usize, is: usize, step: u32) -> Option<Rc<Vec<Item>>> {
-        let (before, here) = (field.step(was, step)?, field.step(is, step)?);
-        let mut cache = self.cache.borrow_mut();
-        let one = cache.seen(field, was, before)?;
-        let other = cache.seen(field, is, here)?;
-        if one == other && before.matched == here.matched {
-            return Some(Rc::default());
-        }
-        let varied = field.varied(was, is);
-        let key = (one, other, varied, (field.run.sessions[is].trail, step));
-        let known = if before.matched == here.matched {
-            cache.items.get(&key).cloned()
-        } else {
-            None
-        };
-        if let Some(items) = known {
-            return Some(items);
-        }
-        let via = field.via(was, is, step).and_then(|via| {
-            let between = cache.seen(field, via, field.step(via, step)?)?;
-            Some((cache.pair(one, between)?, cache.pair(between, other)?))
-        });
-        let mut pair = cache.pair(one, other)?;
-        if let Some((there, back)) = via {
-            pair.alignment = Rc::new(there.alignment.through(&back.alignment));
-        }
-        let uses: Vec<(String, String)> = before.uses.iter().chain(&here.uses).cloned().collect();
-        let mut items = align::differences(&pair.was, &pair.is, &pair.alignment, &key.2, &uses);
-        for (by, count) in &here.matched {
-            let other = before.matched.iter().find(|(other, _)| other == by);
-            if let Some((_, was)) = other.filter(|(_, was)| was != count) {
-                items.push(Item {
-                    kind: ItemKind::Matches,
-                    name: by.clone(),
-                    was: Some(was.to_string()),
-                    is: Some(count.to_string()),
-                    ..Item::default()
-                });
-            }
-        }
-        let items = Rc::new(items);
-        if before.matched == here.matched {
-            cache.items.insert(key, Rc::clone(&items));
-        }
-        Some(items)
-    }
-}
-
 /// Compares the screens of all sessions, and says where they failed.
 pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Screens<'a> {
     let mut screens = Screens {
         differences: Vec::new(),
         expected: Vec::new(),
         expectations: Vec::new(),
-        cache: std::cell::RefCell::default(),
+        conventions: Conventions::default(),
+        cache: RefCell::default(),
+        elements: HashMap::new(),
     };
     let mut counts = Counts {
         expected: BTreeMap::new(),
         hits: vec![0; field.run.expectations.len()],
+        known: BTreeSet::new(),
+        off: BTreeSet::new(),
     };
-    let mut sessions: Vec<usize> = field.sessions().map(|(place, _)| place).collect();
-    // The references of devices first: what they lack, all of the device's cells do.
-    sessions.sort_by_key(|place| {
-        let cell = field.run.sessions[*place].cell;
-        (field.device_reference(cell).is_some(), *place)
-    });
-    for place in sessions {
-        let session = &field.run.sessions[place];
-        if !matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed) {
-            continue;
+    for (trail, steps) in field.run.trails.iter().enumerate() {
+        for step in &steps.steps {
+            for (platform, cell) in field.platforms() {
+                let sessions = field.nearest_to(trail, cell);
+                let is_here = |session: &usize| {
+                    let own = &field.run.sessions[*session];
+                    field.platform(own.cell) == platform
+                        && matches!(own.outcome, OutcomeKind::Passed | OutcomeKind::Failed)
+                        && field.passed(*session, step.step)
+                        && !counts.off.contains(session)
+                };
+                let sessions: Vec<usize> = sessions.iter().copied().filter(is_here).collect();
+                let at = (trail, step.step, platform);
+                screens.step(field, at, sessions, &mut counts, sightings);
+            }
         }
+    }
+    for (place, session) in field.sessions() {
         if let Some(earlier) = &session.earlier {
             let step = Step {
                 step: earlier.step,
                 message: earlier.message.clone(),
                 ..Step::default()
             };
-            fail(field, &screens, place, &step, None, sightings);
+            fail(
+                field,
+                &screens,
+                (place, Some(earlier.attempt)),
+                &step,
+                None,
+                sightings,
+            );
         }
-        let mut known = BTreeSet::new();
-        for step in &session.steps {
-            match step.status {
-                StepStatus::Other => continue,
-                StepStatus::Failed => {
-                    let against = field.nearest(place, |other| field.passed(other, step.step));
-                    let listed = against.and_then(|against| {
-                        let looked =
-                            screens.look(field, &mut counts, (place, against), step.step)?;
-                        Some(screens.list(field, (place, against), step.step, &looked))
-                    });
-                    fail(field, &screens, place, step, listed, sightings);
-                    break;
-                }
-                StepStatus::Passed => (),
-            }
-            let Some(against) = field.baseline(place, step.step) else {
-                continue;
-            };
-            let pair = (place, against);
-            let Some(looked) = screens.look(field, &mut counts, pair, step.step) else {
-                continue;
-            };
-            let mut news: Vec<(String, String, String)> = looked
-                .news
-                .iter()
-                .map(|item| (item_key(item), item_title(item), item_detail(item)))
-                .collect();
-            let is_another = is_another_screen(&screens, field, pair, step.step);
-            if is_another && is_early_or_late(&screens, field, pair, step.step) {
-                continue;
-            }
-            if is_another {
-                let words = step_words(field, session.trail, step.step);
-                let key = format!("difference: another screen at {words}");
-                let title = format!("Another screen at step {}: {words}", step.step);
-                news = vec![(key, title, String::new())];
-            }
-            // What was seen at an earlier step is no news at a later one.
-            news.retain(|(key, ..)| known.insert(key.clone()));
-            if !news.is_empty() {
-                let at = screens.list(field, pair, step.step, &looked);
-                for (key, title, detail) in news {
-                    let occurrence = Occurrence {
-                        trail: session.trail,
-                        session: place,
-                        step: step.step,
-                        difference: Some(at),
-                        ..Occurrence::default()
-                    };
-                    let told = || (title, detail);
-                    sightings.add(ClusterKind::Difference, key, occurrence, told);
-                }
-            }
-            if is_another {
-                // Whatever follows differs for this.
-                break;
-            }
+        let is_told = matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed);
+        let mut steps = session.steps.iter().filter(|_| is_told);
+        if let Some(step) = steps.find(|step| step.status == StepStatus::Failed) {
+            let listed = screens.list_failed(field, place, step.step);
+            fail(field, &screens, (place, None), step, listed, sightings);
         }
     }
-    inherit(field, sightings);
-    sightings.join_differences();
+    screens.platforms(field);
     screens.expected = counts
         .expected
         .into_iter()
@@ -261,71 +172,320 @@ pub(super) fn compare<'a>(field: &Field<'a>, sightings: &mut Sightings) -> Scree
 struct Counts {
     expected: BTreeMap<(String, ItemKind), usize>,
     hits: Vec<usize>,
+    /// What was seen of a session at an earlier step.
+    known: BTreeSet<(usize, String)>,
+    /// The sessions that left the way.
+    off: BTreeSet<usize>,
 }
 
 impl<'a> Screens<'a> {
-    /// The differences of a step: the news among them, then what is explained, which is counted.
-    fn look(
+    /// Two sessions' screens at steps of theirs, aligned.
+    pub(super) fn pair(
         &self,
         field: &Field<'a>,
+        was: (usize, u32),
+        is: (usize, u32),
+    ) -> Option<Pair<'a>> {
+        let mut cache = self.cache.borrow_mut();
+        let one = cache.seen(field, was.0, field.step(was.0, was.1)?)?;
+        let other = cache.seen(field, is.0, field.step(is.0, is.1)?)?;
+        cache.pair(one, other)
+    }
+
+    /// Compares the screens of a step on a platform.
+    fn step(
+        &mut self,
+        field: &Field<'a>,
+        (trail, step, platform): (usize, u32, &'a str),
+        mut sessions: Vec<usize>,
         counts: &mut Counts,
-        (place, against): (usize, usize),
-        step: u32,
-    ) -> Option<Looked> {
-        let mut items: Vec<Item> = self.items(field, against, place, step)?.to_vec();
-        let values = &field.values[field.run.sessions[place].cell];
-        let trail = field.run.sessions[place].trail;
-        for item in items.iter_mut().filter(|item| item.expected_by.is_none()) {
-            for (expectation, hits) in field.run.expectations.iter().zip(&mut counts.hits) {
-                if expectation.is_for(trail) && expectation.applies(item, step, values) {
-                    *hits += 1;
-                    item.expected_by = Some(format!("expect: {}", expectation.text));
-                    break;
+        sightings: &mut Sightings,
+    ) {
+        let others = self.others(field, &sessions, step);
+        if !others.news.is_empty() {
+            let words = step_words(field, trail, step);
+            let key = format!("difference: another screen at {words}");
+            for &session in &others.news {
+                let occurrence = Occurrence {
+                    trail,
+                    session,
+                    step,
+                    difference: Some(self.list(trail, step, (session, others.base), Vec::new())),
+                    ..Occurrence::default()
+                };
+                let title = || {
+                    (
+                        format!("Another screen at step {step}: {words}"),
+                        String::new(),
+                    )
+                };
+                let sighted =
+                    sightings.add(ClusterKind::Difference, key.clone(), occurrence, title);
+                sighted.excused.extend(&others.excused);
+            }
+            // Whatever follows differs for this.
+            counts.off.extend(&others.news);
+        }
+        sessions.retain(|one| !others.news.contains(one) && !others.excused.contains(one));
+        let elements = Elements::new(field, self.cache.get_mut(), &sessions, step);
+        let look = Look {
+            field,
+            elements: &elements,
+            step,
+        };
+        let facts = if elements.screens.len() > 1 || elements.looked.len() > 1 {
+            look.facts()
+        } else {
+            Vec::new()
+        };
+        // What is told of each session, and what explains the rest.
+        let mut told: BTreeMap<usize, (Vec<Item>, Vec<(String, usize)>)> = BTreeMap::new();
+        let mut explained: BTreeMap<usize, Vec<Item>> = BTreeMap::new();
+        for (place, fact) in facts.iter().enumerate() {
+            for excuse in &fact.excused {
+                self.conventions.add(field, fact, excuse);
+                let count = counts.expected.entry((excuse.name.clone(), fact.kind));
+                *count.or_default() += excuse.sessions.len();
+                for session in &excuse.sessions {
+                    let by = Some(excuse.name.clone());
+                    let item = Item {
+                        expected_by: by,
+                        ..look.item(fact, *session)
+                    };
+                    explained.entry(*session).or_default().push(item);
+                }
+            }
+            for (session, _) in fact.news() {
+                let mut item = look.item(fact, session);
+                let values = &field.values[field.run.sessions[session].cell];
+                for (expectation, hits) in field.run.expectations.iter().zip(&mut counts.hits) {
+                    if expectation.is_for(trail) && expectation.applies(&item, step, values) {
+                        *hits += 1;
+                        item.expected_by = Some(format!("expect: {}", expectation.text));
+                        break;
+                    }
+                }
+                if item.expected_by.is_some() {
+                    explained.entry(session).or_default().push(item);
+                    continue;
+                }
+                let key = item_key(&item);
+                // What was seen at an earlier step is no news at a later one.
+                let (items, keys) = told.entry(session).or_default();
+                if counts.known.insert((session, key.clone())) {
+                    keys.push((key, place));
+                }
+                items.push(item);
+            }
+        }
+        let base = elements.looked.first().map(|(session, _)| *session);
+        for (session, (items, keys)) in told {
+            if keys.is_empty() {
+                continue;
+            }
+            let bad = |fact: &Fact| fact.bad.contains_key(&session);
+            let is_like = |other: &usize| {
+                let facts = keys.iter().map(|(_, fact)| &facts[*fact]);
+                *other != session
+                    && facts
+                        .clone()
+                        .all(|fact| !fact.bad.contains_key(other) || !bad(fact))
+            };
+            let against = field.nearest(session, |other| {
+                elements.looked.iter().any(|(one, _)| *one == other) && is_like(&other)
+            });
+            let against = against.or(base).unwrap_or(session);
+            let more = explained.remove(&session).unwrap_or_default();
+            let items = items
+                .into_iter()
+                .chain(more.into_iter().take(MAX_EXPLAINED));
+            let at = self.list(trail, step, (session, against), items.collect());
+            for (key, place) in keys {
+                let fact = &facts[place];
+                let item = look.item(fact, session);
+                let occurrence = Occurrence {
+                    trail,
+                    session,
+                    step,
+                    nearest: Some(against),
+                    difference: Some(at),
+                    ..Occurrence::default()
+                };
+                let title = || (item_title(&item), item_detail(&item));
+                let sighted = sightings.add(ClusterKind::Difference, key, occurrence, title);
+                sighted.excused.extend(fact.excused());
+                sighted.is_faint = fact.is_faint;
+                sighted.rank = rank(&item, field.step(against, step));
+            }
+        }
+        self.elements.insert((trail, step, platform), elements);
+    }
+
+    /// The sessions that are on another screen than the one nearest to the reference; a layout's own
+    /// screen is no news.
+    fn others(&self, field: &Field<'a>, sessions: &[usize], step: u32) -> Others {
+        let mut others = Others::default();
+        let Some(&base) = sessions.first() else {
+            return others;
+        };
+        let is_other = |session: &usize| {
+            let pair = (*session, base);
+            is_another_screen(self, field, pair, step) && !is_early_or_late(self, field, pair, step)
+        };
+        let (odd, alike): (Vec<usize>, Vec<usize>) = sessions.iter().partition(|one| is_other(one));
+        others.base = base;
+        if odd.is_empty() {
+            return others;
+        }
+        // Where most are on the other one, it is the reference that went astray.
+        if odd.len() * 4 > sessions.len() * 3 {
+            others.base = odd[0];
+            others.news = alike;
+            return others;
+        }
+        for name in LAYOUT {
+            let values: BTreeSet<_> = odd
+                .iter()
+                .filter_map(|one| field.value(*one, name))
+                .collect();
+            for value in values {
+                let has = |one: &&usize| field.value(**one, name) == Some(value);
+                if !alike.iter().any(|one| has(&one)) && !alike.is_empty() {
+                    others.excused.extend(odd.iter().filter(has));
                 }
             }
         }
-        for item in &items {
-            let by = item.expected_by.as_ref();
-            if let Some(axis) = by.filter(|by| !by.starts_with("expect: ")) {
-                let count = counts.expected.entry((axis.clone(), item.kind));
-                *count.or_default() += 1;
-            }
-        }
-        let (explained, news) = items
-            .into_iter()
-            .partition(|item| item.expected_by.is_some());
-        Some(Looked { news, explained })
+        others.news = odd;
+        others.news.retain(|one| !others.excused.contains(one));
+        others
     }
 
     /// Lists differences for the report: their place in the list.
     fn list(
         &mut self,
-        field: &Field<'a>,
-        (place, against): (usize, usize),
+        trail: usize,
         step: u32,
-        looked: &Looked,
+        (session, against): (usize, usize),
+        items: Vec<Item>,
     ) -> usize {
-        let keys = looked.news.iter().map(item_key);
-        let text: Vec<String> = keys.collect();
-        let explained = looked.explained.iter().take(MAX_EXPLAINED);
+        let news = items.iter().filter(|item| item.expected_by.is_none());
+        let text: Vec<String> = news.map(item_key).collect();
         self.differences.push(Difference {
-            trail: field.run.sessions[place].trail,
+            trail,
             step,
-            session: place,
+            session,
             against,
             against_step: None,
             digest: digest(&text.join("\n")),
-            items: looked.news.iter().chain(explained).cloned().collect(),
+            items,
         });
         self.differences.len() - 1
     }
+
+    /// Lists how the screen on which a step failed differs from the one on which it began elsewhere: an
+    /// action that failed left what was there before it.
+    fn list_failed(&mut self, field: &Field<'a>, place: usize, step: u32) -> Option<usize> {
+        let against = field.nearest(place, |other| field.passed(other, step))?;
+        let unlike = |at: u32| {
+            let pair = self.pair(field, (against, at), (place, step))?;
+            let (alike, unlike) = alike(pair.was.tree(), pair.is.tree(), &pair.alignment);
+            Some(unlike.saturating_sub(alike) + unlike)
+        };
+        let steps = field.before(against, step).into_iter().chain([step]);
+        let steps = steps.filter_map(|at| Some((unlike(at)?, at)));
+        let (_, began) = steps.min_by_key(|(unlike, _)| *unlike)?;
+        let pair = self.pair(field, (against, began), (place, step))?;
+        let items = align::differences(&pair.was, &pair.is, &pair.alignment);
+        let items = items.into_iter().take(MAX_EXPLAINED).collect();
+        let trail = field.run.sessions[place].trail;
+        let at = self.list(trail, step, (place, against), items);
+        self.differences[at].against_step = (began != step).then_some(began);
+        Some(at)
+    }
+
+    /// Counts how each platform's screens differ from those of the first: what people call the same is
+    /// another element there.
+    fn platforms(&mut self, field: &Field<'a>) {
+        let Some(reference) = field.reference.map(|cell| field.platform(cell)) else {
+            return;
+        };
+        let mut differing: BTreeMap<&'a str, BTreeSet<String>> = BTreeMap::new();
+        let mut keys: Vec<_> = self.elements.keys().copied().collect();
+        keys.sort_unstable();
+        for (trail, step, platform) in keys {
+            let first = |platform: &'a str| {
+                let elements = self.elements.get(&(trail, step, platform))?;
+                elements.looked.first().map(|(session, _)| *session)
+            };
+            let (Some(was), Some(is)) = (first(reference), first(platform)) else {
+                continue;
+            };
+            if platform == reference {
+                continue;
+            }
+            let Some(pair) = self.pair(field, (was, step), (is, step)) else {
+                continue;
+            };
+            let items = align::differences(&pair.was, &pair.is, &pair.alignment);
+            differing
+                .entry(platform)
+                .or_default()
+                .extend(items.iter().map(item_title));
+        }
+        self.conventions.platforms = differing
+            .into_iter()
+            .map(|(platform, titles)| (platform.to_owned(), titles))
+            .collect();
+    }
+
+    /// An element of a session's step as the reference calls it.
+    pub(super) fn as_in_reference(
+        &self,
+        field: &Field<'a>,
+        place: usize,
+        step: u32,
+        element: &str,
+    ) -> Option<String> {
+        let session = &field.run.sessions[place];
+        let key = (session.trail, step, field.platform(session.cell));
+        let elements = self.elements.get(&key)?;
+        let screen = elements.screen_of(place)?;
+        let nodes = &screen.prepared.tree().nodes;
+        let at = nodes.iter().position(|node| named(node) == element)?;
+        let (role, name) = elements.called(screen.elements[at]);
+        Some(match name {
+            "" => role.to_owned(),
+            name => format!("{role} \"{name}\""),
+        })
+    }
 }
 
-/// The differences of a step.
-struct Looked {
-    news: Vec<Item>,
-    /// What an axis, or the user, explains.
-    explained: Vec<Item>,
+/// The sessions of a step that are on another screen.
+#[derive(Default)]
+struct Others {
+    /// One that is on the usual screen.
+    base: usize,
+    news: Vec<usize>,
+    /// Those whose layout has a screen of its own.
+    excused: Vec<usize>,
+}
+
+/// How much of a difference is harm: what the recording uses is missing, then what a person can act on,
+/// then the rest, then texts.
+fn rank(item: &Item, step: Option<&Step>) -> u8 {
+    let is_used = step.is_some_and(|step| {
+        let mut uses = step.uses.iter();
+        uses.any(|(role, name)| *name == item.name && (role.is_empty() || *role == item.role))
+    });
+    match item.kind {
+        ItemKind::Missing | ItemKind::State if is_used => 0,
+        ItemKind::Missing if is_actionable(&item.role) => 1,
+        ItemKind::State | ItemKind::RawKey => 2,
+        ItemKind::Missing | ItemKind::Added => 3,
+        ItemKind::Role | ItemKind::Value => 4,
+        ItemKind::Name | ItemKind::Untranslated | ItemKind::Matches => 5,
+        ItemKind::Order | ItemKind::OutOfView | ItemKind::IntoView => 6,
+    }
 }
 
 fn digest(text: &str) -> String {
@@ -343,9 +503,10 @@ fn is_another_screen<'a>(
     (place, against): (usize, usize),
     step: u32,
 ) -> bool {
-    screens
-        .alike(field, (against, step), (place, step))
-        .is_some_and(is_another)
+    place != against
+        && screens
+            .alike(field, (against, step), (place, step))
+            .is_some_and(is_another)
 }
 
 /// Whether so many alike and unlike nodes are those of two different screens.
@@ -397,7 +558,7 @@ pub(crate) fn item_key(item: &Item) -> String {
     } = item;
     // What a state or a number became is part of it; what a text became is not.
     let became = match kind {
-        ItemKind::State | ItemKind::Matches => item.is.as_deref().unwrap_or_default(),
+        ItemKind::State | ItemKind::Role => item.is.as_deref().unwrap_or_default(),
         _ => "",
     };
     let name = Texts::default().normal(name);
@@ -417,20 +578,22 @@ const fn kind_word(kind: ItemKind) -> &'static str {
         ItemKind::Untranslated => "untranslated",
         ItemKind::RawKey => "raw_key",
         ItemKind::Matches => "matches",
+        ItemKind::Role => "role",
     }
 }
 
 pub(crate) fn item_title(item: &Item) -> String {
-    let name = if item.name.is_empty() {
-        format!("A {}", item.role)
-    } else {
-        format!("\"{}\"", item.name)
+    let name = match (item.name.as_str(), item.role.as_str()) {
+        ("", role) => format!("A {role}"),
+        (name, "") => format!("\"{name}\""),
+        (name, role) => format!("{role} \"{name}\""),
     };
     let is = item.is.as_deref().unwrap_or_default();
     let was = item.was.as_deref().unwrap_or_default();
     match item.kind {
         ItemKind::Missing => format!("{name} is missing"),
-        ItemKind::Added => format!("{name} is only here"),
+        ItemKind::Added => format!("{name} is extra"),
+        ItemKind::Role => format!("\"{}\" is a {is}, not a {was}", item.name),
         ItemKind::Name => format!("{name} is called \"{is}\""),
         ItemKind::Value => format!("{name} holds another value"),
         ItemKind::State if is.contains("disabled") && !was.contains("disabled") => {
@@ -450,10 +613,7 @@ pub(crate) fn item_title(item: &Item) -> String {
             };
             format!("The text key \"{key}\" is shown")
         }
-        ItemKind::Matches => format!(
-            "{} matched {is} elements, {was} in the reference",
-            item.name
-        ),
+        ItemKind::Matches => format!("{} matched {is} elements, not {was}", item.name),
     }
 }
 
@@ -475,7 +635,7 @@ pub(super) fn step_words(field: &Field<'_>, trail: usize, step: u32) -> String {
 fn fail<'a>(
     field: &Field<'a>,
     screens: &Screens<'a>,
-    place: usize,
+    (place, attempt): (usize, Option<u32>),
     step: &Step,
     difference: Option<usize>,
     sightings: &mut Sightings,
@@ -487,13 +647,21 @@ fn fail<'a>(
         trail: session.trail,
         session: place,
         step: step.step,
+        attempt,
+        nearest_step: difference.and_then(|at| screens.differences[at].against_step),
         difference,
         ..Occurrence::default()
     };
-    let told = element_title(field, screens, place, step.step)
-        .unwrap_or_else(|| signature::title(&step.message));
     // A title that names an element says enough; other messages say it of their step.
-    let key = if told.starts_with('"') {
+    let (told, is_named) = match signature::title(&step.message) {
+        // The driver knows best why an element that is there cannot be used.
+        (said, true) if !said.ends_with(" is missing") => (said, true),
+        (said, is_named) => match element_title(field, screens, place, step.step) {
+            Some(told) => (told, true),
+            None => (said, is_named),
+        },
+    };
+    let key = if is_named {
         format!("failure:{}", Texts::default().normal(&told))
     } else {
         let words = step_words(field, session.trail, step.step);
@@ -525,11 +693,7 @@ fn element_title<'a>(
         .or_else(|| field.nearest(place, |other| field.passed(other, step)))?;
     let uses = &field.step(baseline, step)?.uses;
     // The screen on which the step began there is the one it failed on here.
-    let before = |session: usize| {
-        let steps = field.run.sessions[session].steps.iter().rev();
-        let before = steps.map(|one| one.step).find(|one| *one < step)?;
-        Some((session, before))
-    };
+    let before = |session: usize| Some((session, field.before(session, step)?));
     let there = screens.pair(field, before(baseline)?, before(nearest)?)?;
     let here = screens.pair(field, before(nearest)?, (place, step))?;
     became(&there, &here, uses)
@@ -542,17 +706,18 @@ fn became(there: &Pair<'_>, here: &Pair<'_>, uses: &[(String, String)]) -> Optio
     uses.iter().find_map(|(role, name)| {
         let mut nodes = reference.nodes.iter();
         let at = nodes.position(|node| node.role == *role && node.name == *name)?;
+        let element = named(&reference.nodes[at]);
         let at = there.alignment.to[at]?;
         let Some(to) = here.alignment.to[at] else {
-            return Some(format!("\"{name}\" is missing"));
+            return Some(format!("{element} is missing"));
         };
         let (was, is) = (&before.nodes[at], &now.nodes[to]);
         let is_disabled = |states: &[String]| states.iter().any(|state| state == "disabled");
         let was_in_view = align::in_view(before, was) == Some(true);
         if was_in_view && align::in_view(now, is) == Some(false) {
-            Some(format!("\"{name}\" is hidden"))
+            Some(format!("{element} is hidden"))
         } else if is_disabled(&is.states) && !is_disabled(&was.states) {
-            Some(format!("\"{name}\" is disabled"))
+            Some(format!("{element} is disabled"))
         } else {
             None
         }
@@ -569,67 +734,5 @@ impl<'a> Screens<'a> {
     ) -> Option<(usize, usize)> {
         let pair = self.pair(field, was, is)?;
         Some(alike(pair.was.tree(), pair.is.tree(), &pair.alignment))
-    }
-
-    /// An element of a session's step as its baseline calls it.
-    pub(super) fn as_in_baseline(
-        &self,
-        field: &Field<'a>,
-        (place, against): (usize, usize),
-        step: u32,
-        element: &str,
-    ) -> Option<String> {
-        let pair = self.pair(field, (against, step), (place, step))?;
-        let at = pair
-            .is
-            .tree()
-            .nodes
-            .iter()
-            .position(|node| named(node) == element)?;
-        Some(named(&pair.was.tree().nodes[pair.alignment.from[at]?]))
-    }
-}
-
-/// What the reference of a device lacks beside the reference of all, the device's other cells lack too,
-/// unless theirs is a difference of the same element.
-fn inherit(field: &Field<'_>, sightings: &mut Sightings) {
-    let elements = |signature: &str| {
-        signature
-            .splitn(4, ':')
-            .nth(3)
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let mut own: BTreeSet<(usize, String)> = BTreeSet::new();
-    for ((_, signature), sighted) in &sightings.kinds {
-        own.extend(
-            sighted
-                .occurrences
-                .keys()
-                .map(|session| (*session, elements(signature))),
-        );
-    }
-    for ((kind, signature), sighted) in &mut sightings.kinds {
-        if *kind != ClusterKind::Difference {
-            continue;
-        }
-        for (place, session) in field.sessions() {
-            let Some(reference) = field.device_reference(session.cell) else {
-                continue;
-            };
-            let from = sighted.occurrences.values().find(|one| {
-                let other = &field.run.sessions[one.session];
-                other.cell == reference && other.trail == session.trail
-            });
-            if let Some(from) = from.cloned()
-                && field.passed(place, from.step)
-                && !own.contains(&(place, elements(signature)))
-            {
-                sighted.occurrences.entry(place).or_insert(Occurrence {
-                    session: place,
-                    ..from
-                });
-            }
-        }
     }
 }

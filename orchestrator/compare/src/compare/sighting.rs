@@ -1,6 +1,6 @@
 //! Things that were seen in one session and may be seen in others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::answer::{ClusterKind, Occurrence};
 
@@ -19,12 +19,12 @@ pub(super) struct Sighted {
     pub(super) occurrences: BTreeMap<usize, Occurrence>,
     /// The sessions in which an earlier attempt had it and the last one did not.
     pub(super) flaky: Vec<usize>,
-    /// Whether the reference has it too.
-    pub(super) everywhere: bool,
-    /// Whether it is worth telling without knowing what those cells have in common.
-    pub(super) is_striking: bool,
-    /// What else was seen in the same places.
-    pub(super) more: usize,
+    /// The sessions for which something else explains it: they say nothing of it.
+    pub(super) excused: BTreeSet<usize>,
+    /// Whether it is told only where its cells have something in common.
+    pub(super) is_faint: bool,
+    /// Its place among those of its kind, worst first.
+    pub(super) rank: u8,
 }
 
 impl Sightings {
@@ -45,30 +45,5 @@ impl Sightings {
             .entry(occurrence.session)
             .or_insert(occurrence);
         sighted
-    }
-
-    /// Joins differences that were seen in the same places into one.
-    pub(super) fn join_differences(&mut self) {
-        let mut joined: Vec<((ClusterKind, String), Sighted)> = Vec::new();
-        let mut rest = BTreeMap::new();
-        for (key, sighted) in std::mem::take(&mut self.kinds) {
-            if key.0 != ClusterKind::Difference {
-                rest.insert(key, sighted);
-                continue;
-            }
-            let places = |one: &Sighted| -> Vec<(usize, u32)> {
-                one.occurrences
-                    .values()
-                    .map(|o| (o.session, o.step))
-                    .collect()
-            };
-            let own = places(&sighted);
-            match joined.iter_mut().find(|(_, other)| places(other) == own) {
-                Some((_, other)) => other.more += 1,
-                None => joined.push((key, sighted)),
-            }
-        }
-        rest.extend(joined);
-        self.kinds = rest;
     }
 }

@@ -10,10 +10,10 @@ use crate::input::{OutcomeKind, StepStatus};
 
 /// Fewer cells say nothing of what is usual, unless the slow one was run twice.
 const LEAST_CELLS: usize = 5;
+/// Stretches of time in which a step was slow, with fast ones between them, that load does not explain.
+const LEAST_STRETCHES: usize = 3;
 /// A step has to take so much longer than the median, in milliseconds.
 const LEAST_DIFFERENCE_MS: u64 = 500;
-/// So much longer than the median is told of one cell too, in milliseconds.
-const STRIKING_MS: u64 = 3_000;
 
 pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timing> {
     /// Trail, step, device and engine.
@@ -52,7 +52,22 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
         let mut cells: Vec<usize> = sessions.iter().map(|(place, _)| cell(*place)).collect();
         cells.sort_unstable();
         cells.dedup();
-        for &(place, ms) in sessions.iter().filter(|(_, ms)| is_slow(*ms)) {
+        if cells.len() < 2 {
+            continue;
+        }
+        let slow = sessions.iter().filter(|(_, ms)| is_slow(*ms));
+        // Load is slow while it lasts: what is slow again and again, with the same step fast meanwhile,
+        // is slow by itself.
+        let is_apart = cells.len() >= LEAST_CELLS && {
+            let mut times: Vec<(u64, bool)> = (sessions.iter())
+                .filter_map(|(place, ms)| Some((field.step(*place, step)?.began_ms?, is_slow(*ms))))
+                .collect();
+            times.sort_unstable();
+            let starts = times.windows(2).filter(|pair| !pair[0].1 && pair[1].1);
+            starts.count() + usize::from(times.first().is_some_and(|(_, slow)| *slow))
+                >= LEAST_STRETCHES
+        };
+        for &(place, ms) in slow {
             let repeats = sessions
                 .iter()
                 .filter(|(other, _)| cell(*other) == cell(place));
@@ -60,8 +75,7 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                 (count + 1, slow + usize::from(is_slow(*ms)))
             });
             // A repeat that was fast says that the other was an accident.
-            let is_repeated = count > 1 && slow == count && cells.len() > 1;
-            if (count > 1 && slow < count) || (cells.len() < LEAST_CELLS && !is_repeated) {
+            if count > 1 && slow < count || count == 1 && !is_apart {
                 continue;
             }
             timings.push(Timing {
@@ -78,7 +92,7 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                 step,
                 ..Occurrence::default()
             };
-            let sighted = sightings.add(
+            sightings.add(
                 ClusterKind::Slow,
                 format!("slow:{trail}:{step}"),
                 occurrence,
@@ -88,7 +102,6 @@ pub(super) fn compare(field: &Field<'_>, sightings: &mut Sightings) -> Vec<Timin
                     (format!("Step {step} is slow: {words}"), took)
                 },
             );
-            sighted.is_striking |= ms > median + STRIKING_MS && ms > median * 4;
         }
     }
     timings

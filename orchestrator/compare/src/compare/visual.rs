@@ -109,9 +109,8 @@ pub(super) fn compare<'a>(
             // In the reference's words, or each language has a cluster of its own.
             let element = told.boxes.iter().find_map(|one| one.element.clone());
             let element = element.map(|element| {
-                let reference = field.baseline(place, step);
-                reference
-                    .and_then(|other| screens.as_in_baseline(field, (place, other), step, &element))
+                screens
+                    .as_in_reference(field, place, step, &element)
                     .unwrap_or(element)
             });
             if let Some((key, title)) = cluster(&told, element, step, &words) {

@@ -340,7 +340,7 @@ impl Looking<'_, '_> {
                 if same(was, message) {
                     return;
                 }
-                let title = format!("fails another way: {}", signature::title(message));
+                let title = format!("fails another way: {}", signature::title(message).0);
                 change(
                     title,
                     ChangeStatus::Changed,
@@ -353,15 +353,15 @@ impl Looking<'_, '_> {
                     Some(_) => "newly failing",
                     None => "fails",
                 };
-                let title = format!("{word}: {}", signature::title(message));
+                let title = format!("{word}: {}", signature::title(message).0);
                 change(title, ChangeStatus::Changed, *step, message)
             }
             (Went::Passed, Went::Flaky { step, message }) => {
-                let title = format!("newly flaky: {}", signature::title(message));
+                let title = format!("newly flaky: {}", signature::title(message).0);
                 change(title, ChangeStatus::Changed, *step, message)
             }
             (Went::Failed { .. }, Went::Flaky { step, message }) => {
-                let title = format!("still fails at times: {}", signature::title(message));
+                let title = format!("still fails at times: {}", signature::title(message).0);
                 change(title, ChangeStatus::Changed, *step, message)
             }
             (Went::Failed { message, .. }, Went::Passed)
@@ -371,7 +371,7 @@ impl Looking<'_, '_> {
                 } else {
                     "newly fixed"
                 };
-                let title = format!("{word}: {}", signature::title(message));
+                let title = format!("{word}: {}", signature::title(message).0);
                 (
                     Change {
                         step: None,

@@ -9,7 +9,7 @@ use packtrain_model::screen::{NOTATION, ScreenTree};
 
 use super::answer::{Change, ChangeKind, ChangeStatus};
 use super::names::is_another_major;
-use crate::align::{self, Alignment, Expectation, Prepared, Texts, Varied};
+use crate::align::{self, Alignment, Expectation, Prepared, Texts};
 use crate::answer::{Item, ItemKind, Visual, VisualKind};
 use crate::compare::screens::{alike, is_another, item_detail, item_title};
 use crate::compare::visual::{told_difference, way};
@@ -117,7 +117,7 @@ pub(super) fn compare(was: &Screen<'_>, is: &Screen<'_>, is_expected: IsExpected
                     ..Change::default()
                 });
             } else {
-                let items = align::differences(&one, &other, &alignment, &Varied::default(), &[]);
+                let items = align::differences(&one, &other, &alignment);
                 let news = items.iter().filter(|item| !is_expected(item));
                 compared.changes.extend(news.map(told));
                 moves = moved(before, now, &alignment);
@@ -270,7 +270,8 @@ fn told(item: &Item) -> Change {
         | ItemKind::OutOfView
         | ItemKind::IntoView
         | ItemKind::Untranslated
-        | ItemKind::Matches => item_title(item),
+        | ItemKind::Matches
+        | ItemKind::Role => item_title(item),
     };
     Change {
         kind: ChangeKind::Tree,

@@ -1,0 +1,152 @@
+//! Differences that are no news, folded into a line for each thing that explains them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::{Excuse, Fact};
+use super::field::{Field, said};
+use super::screens::item_title;
+use crate::answer::{Convention, Item, ItemKind};
+
+/// Differences that are named in a line at most.
+const MAX_NAMED: usize = 30;
+
+/// What is folded.
+#[derive(Debug, Default)]
+pub(super) struct Conventions {
+    /// By axis or fact, value, and the control that opens what is hidden.
+    explained: BTreeMap<(String, String, Option<String>), Folded>,
+    /// How the screens of other platforms differ, by platform.
+    pub(super) platforms: Vec<(String, BTreeSet<String>)>,
+    /// Hosts that could not be reached, with the requests.
+    pub(super) out_of_reach: BTreeMap<String, Folded>,
+    /// What every cell has.
+    pub(super) everywhere: BTreeSet<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Folded {
+    pub(super) cells: BTreeSet<usize>,
+    pub(super) titles: BTreeSet<String>,
+}
+
+impl Conventions {
+    /// Folds what a layout or a language explains of a difference.
+    pub(super) fn add(&mut self, field: &Field<'_>, fact: &Fact, excuse: &Excuse) {
+        let key = (
+            excuse.name.clone(),
+            excuse.value.clone(),
+            excuse.behind.clone(),
+        );
+        let folded = self.explained.entry(key).or_default();
+        let cells = excuse
+            .sessions
+            .iter()
+            .map(|one| field.run.sessions[*one].cell);
+        folded.cells.extend(cells);
+        let change = excuse.sessions.first().and_then(|one| fact.bad.get(one));
+        let (was, is) = change.cloned().unwrap_or_default();
+        folded.titles.insert(match (fact.kind, &excuse.behind) {
+            (ItemKind::Missing, Some(_)) => {
+                format!("{} \"{}\"", fact.role, fact.name)
+            }
+            (kind, _) => item_title(&Item {
+                kind,
+                role: fact.role.clone(),
+                name: fact.name.clone(),
+                was,
+                is,
+                ..Item::default()
+            }),
+        });
+    }
+
+    /// A line for each.
+    pub(super) fn lines(self, field: &Field<'_>) -> Vec<Convention> {
+        let mut lines = Vec::new();
+        for ((name, value, behind), folded) in self.explained {
+            let at = match name.as_str() {
+                "width" | "viewport" | "size" => format!("At {}", said(&name, &value)),
+                _ => format!("In {}", said(&name, &value)),
+            };
+            let count = folded.titles.len();
+            let text = match &behind {
+                Some(behind) => {
+                    let is_link = |title: &String| title.starts_with("link ");
+                    let word = match folded.titles.iter().all(is_link) {
+                        true => "link",
+                        false => "element",
+                    };
+                    let control = behind.split('"').nth(1).unwrap_or(behind);
+                    format!("{at} {} behind {control}.", counted(count, word))
+                }
+                None => match count {
+                    1 => format!("{at} 1 element is arranged or called otherwise."),
+                    count => format!("{at} {count} elements are arranged or called otherwise."),
+                },
+            };
+            lines.push(line(text, &name, folded));
+        }
+        for (platform, titles) in self.platforms {
+            if titles.is_empty() {
+                continue;
+            }
+            let of = |cell: &usize| field.platform(*cell) == platform;
+            let folded = Folded {
+                cells: (0..field.run.cells.len()).filter(of).collect(),
+                titles,
+            };
+            let name = match platform.as_str() {
+                "ios" => "iPhones",
+                "android" => "Android",
+                _ => "Browsers",
+            };
+            let count = folded.titles.len();
+            let plural = if count == 1 { "element" } else { "elements" };
+            let text = format!("{name}: {count} {plural} of other names, roles or places.");
+            lines.push(line(text, "platform", folded));
+        }
+        for (host, folded) in self.out_of_reach {
+            let text = match folded.titles.len() {
+                1 => format!("{host} could not be reached (1 address)."),
+                count => format!("{host} could not be reached ({count} addresses)."),
+            };
+            lines.push(line(text, "network", folded));
+        }
+        if !self.everywhere.is_empty() {
+            let text = match self.everywhere.len() {
+                1 => "The same in every cell: 1 defect or error.".to_owned(),
+                count => format!("The same in every cell: {count} defects and errors."),
+            };
+            let folded = Folded {
+                cells: (0..field.run.cells.len()).collect(),
+                titles: self.everywhere,
+            };
+            lines.push(line(text, "everywhere", folded));
+        }
+        lines
+    }
+}
+
+fn line(text: String, by: &str, folded: Folded) -> Convention {
+    Convention {
+        text,
+        by: by.to_owned(),
+        cells: folded.cells.into_iter().collect(),
+        count: folded.titles.len(),
+        items: folded.titles.into_iter().take(MAX_NAMED).collect(),
+    }
+}
+
+/// `three links are`, `1 element is`.
+fn counted(count: usize, word: &str) -> String {
+    let number = match count {
+        1 => return format!("one {word} is"),
+        2 => "two".to_owned(),
+        3 => "three".to_owned(),
+        4 => "four".to_owned(),
+        5 => "five".to_owned(),
+        6 => "six".to_owned(),
+        count => count.to_string(),
+    };
+    format!("{number} {word}s are")
+}

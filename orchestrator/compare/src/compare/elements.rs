@@ -1,0 +1,158 @@
+//! The elements of a step's screens, each once, whatever a screen calls it and wherever it shows it.
+
+use std::rc::Rc;
+
+use super::field::Field;
+use super::screens::{Cache, Seen};
+use crate::align::Prepared;
+
+/// Screens that the rest of a screen's nodes are looked for on, after the one that is most like it.
+const MORE_SOURCES: usize = 3;
+
+/// The elements of one step on one platform.
+pub(super) struct Elements<'a> {
+    /// Unequal screens, the one nearest to the reference first.
+    pub(super) screens: Vec<Screen<'a>>,
+    /// For each element its node on each screen.
+    pub(super) nodes: Vec<Vec<Option<usize>>>,
+    /// The sessions that were looked at with their screens, those nearest to the reference first.
+    pub(super) looked: Vec<(usize, usize)>,
+}
+
+/// A screen, with the element that each of its nodes is.
+pub(super) struct Screen<'a> {
+    seen: Seen<'a>,
+    pub(super) prepared: Rc<Prepared<'a>>,
+    pub(super) elements: Vec<usize>,
+    /// The first session that shows it.
+    session: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// The elements of these sessions' screens at a step; those without a screen are left out.
+    pub(super) fn new(
+        field: &Field<'a>,
+        cache: &mut Cache<'a>,
+        sessions: &[usize],
+        step: u32,
+    ) -> Self {
+        let mut elements = Self {
+            screens: Vec::new(),
+            nodes: Vec::new(),
+            looked: Vec::new(),
+        };
+        for &session in sessions {
+            let own = field.step(session, step);
+            let Some(seen) = own.and_then(|own| cache.seen(field, session, own)) else {
+                continue;
+            };
+            let known = elements.screens.iter().position(|one| one.seen == seen);
+            let screen = match known {
+                Some(known) => known,
+                None => {
+                    let Some(prepared) = cache.prepared(seen) else {
+                        continue;
+                    };
+                    elements.add(field, cache, (session, seen), prepared);
+                    elements.screens.len() - 1
+                }
+            };
+            elements.looked.push((session, screen));
+        }
+        elements
+    }
+
+    /// Adds a screen: its nodes are those of the screens that are most like it, or elements of its own.
+    fn add(
+        &mut self,
+        field: &Field<'a>,
+        cache: &mut Cache<'a>,
+        (session, seen): (usize, Seen<'a>),
+        prepared: Rc<Prepared<'a>>,
+    ) {
+        let locale = field.locale(session);
+        let mut sources: Vec<usize> = (0..self.screens.len()).collect();
+        sources.sort_by_key(|source| {
+            let other = self.screens[*source].session;
+            (field.locale(other) != locale, field.apart(session, other))
+        });
+        let mut own: Vec<Option<usize>> = vec![None; prepared.tree().nodes.len()];
+        let mut taken = vec![false; self.nodes.len()];
+        for (rank, source) in sources.into_iter().take(MORE_SOURCES + 1).enumerate() {
+            if own.iter().all(Option::is_some) {
+                break;
+            }
+            let there = &self.screens[source];
+            let Some(pair) = cache.pair(there.seen, seen) else {
+                continue;
+            };
+            for (node, from) in pair.alignment.from.iter().enumerate() {
+                let (None, Some(from)) = (own[node], *from) else {
+                    continue;
+                };
+                let element = there.elements[from];
+                // What is called something in this language is found by that name.
+                let is_alike = || {
+                    let is = &pair.is.tree().nodes[node];
+                    let was = &pair.was.tree().nodes[from];
+                    is.id.is_some() && is.id == was.id || pair.was.name(from) == pair.is.name(node)
+                };
+                let is_known = || {
+                    let mut screens = self.screens.iter().zip(&self.nodes[element]);
+                    screens.any(|(one, at)| at.is_some() && field.locale(one.session) == locale)
+                };
+                if !taken[element] && (rank == 0 || is_alike() || !is_known()) {
+                    own[node] = Some(element);
+                    taken[element] = true;
+                }
+            }
+        }
+        let place = self.screens.len();
+        for at in &mut self.nodes {
+            at.push(None);
+        }
+        let elements: Vec<usize> = (own.into_iter().enumerate())
+            .map(|(node, element)| {
+                let element = element.unwrap_or_else(|| {
+                    self.nodes.push(vec![None; place + 1]);
+                    self.nodes.len() - 1
+                });
+                self.nodes[element][place] = Some(node);
+                element
+            })
+            .collect();
+        self.screens.push(Screen {
+            seen,
+            prepared,
+            elements,
+            session,
+        });
+    }
+
+    /// Where an element stands on the screen nearest to the reference that has it: screen and node.
+    pub(super) fn first(&self, element: usize) -> Option<(usize, usize)> {
+        let mut nodes = self.nodes[element].iter().enumerate();
+        nodes.find_map(|(screen, node)| Some((screen, (*node)?)))
+    }
+
+    /// Role and name of an element in the words of the screen nearest to the reference.
+    pub(super) fn called(&self, element: usize) -> (&str, &str) {
+        self.first(element).map_or(("", ""), |(screen, node)| {
+            let node = &self.screens[screen].prepared.tree().nodes[node];
+            (node.role.as_str(), node.name.as_str())
+        })
+    }
+
+    /// The element that holds an element.
+    pub(super) fn parent(&self, element: usize) -> Option<usize> {
+        let (screen, node) = self.first(element)?;
+        let screen = &self.screens[screen];
+        Some(screen.elements[screen.prepared.parent(node)?])
+    }
+
+    /// The screen of a session.
+    pub(super) fn screen_of(&self, session: usize) -> Option<&Screen<'a>> {
+        let (_, screen) = self.looked.iter().find(|(one, _)| *one == session)?;
+        self.screens.get(*screen)
+    }
+}
