@@ -6,8 +6,8 @@ use std::sync::Arc;
 use packtrain_compare::align::{Expectation, NameMatch, Place};
 use packtrain_compare::answer::Trail;
 use packtrain_compare::input::{
-    Cell, Commands, EarlierFailure, MatrixSource, OutcomeKind, Run, SeenPicture, SeenTree, Session,
-    Step, StepStatus,
+    Cell, Commands, EarlierFailure, FailedRequest, MatrixSource, OutcomeKind, Run, SeenPicture,
+    SeenTree, Session, Step, StepStatus,
 };
 use packtrain_drivers::{Defect, DefectKind, Rect};
 use packtrain_model::screen::{ScreenNode, ScreenTree};
@@ -27,7 +27,7 @@ const TEXTS: [[&str; 3]; 10] = [
     ["Show done", "Erledigte zeigen", "Afficher les terminés"],
     ["Buy", "Kaufen", "Acheter"],
     ["Gift wrap", "Geschenkpapier", "Papier cadeau"],
-    ["Help", "Help", "Aide"],
+    ["Help and contact", "Help and contact", "Aide et contact"],
     [
         "Green tea 12.50 €",
         "Grüner Tee 12,50 €",
@@ -150,6 +150,7 @@ fn cells() -> Vec<Cell> {
                     };
                     cells.push(Cell {
                         device: "web/desktop".to_owned(),
+                        name: "desktop".to_owned(),
                         values: map(&[
                             ("engine", engine),
                             ("viewport", viewport),
@@ -230,8 +231,12 @@ fn session(place: usize, cell: &Cell) -> Session {
         }
         if number == 2 {
             step.console.push("Deprecated: unload listeners".to_owned());
-            step.failed_requests
-                .push("GET /favicon.ico: 404".to_owned());
+            step.failed_requests.push(FailedRequest {
+                request: "GET /favicon.ico".to_owned(),
+                why: "404".to_owned(),
+                is_answered: true,
+                ..FailedRequest::default()
+            });
         }
         if is_firefox && is_new && number == 6 {
             step.console
@@ -260,6 +265,7 @@ fn session(place: usize, cell: &Cell) -> Session {
             String::new()
         },
         earlier: (place == 50).then(|| EarlierFailure {
+            attempt: 1,
             step: 21,
             message: "the server answered 503".to_owned(),
         }),

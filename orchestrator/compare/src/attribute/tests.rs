@@ -145,7 +145,7 @@ fn four_cells_are_too_few_to_say() {
     let found = judge(&four, |cell| when(cell["locale"] == "de"));
     assert_eq!(found.verdict, Verdict::Weak, "{}", found.words);
     assert!(
-        found.words.ends_with("4 cells are too few to say more."),
+        found.words.ends_with("4 cells are too few to be sure."),
         "{}",
         found.words
     );
@@ -159,7 +159,7 @@ fn one_cell_says_nothing_and_all_cells_say_so() {
     assert_eq!(found.verdict, Verdict::Single);
     assert_eq!(
         found.words,
-        "Only this cell failed; nothing can be concluded."
+        "Only this cell failed; that is all one can say."
     );
     let found = judge(&cells(12), |_| Standing::Bad);
     assert_eq!(found.verdict, Verdict::Everywhere);
@@ -177,7 +177,7 @@ fn values_that_never_occur_apart_tie_and_the_cell_that_tells_them_apart_is_named
     assert_eq!(found.verdict, Verdict::Tie, "{}", found.words);
     assert!(
         found.words.starts_with(
-            "Two explanations fit equally: locale=de, or build=new. They never occur apart here."
+            "Two explanations fit equally: locale=de, or build=new. This run cannot tell them apart."
         ),
         "{}",
         found.words

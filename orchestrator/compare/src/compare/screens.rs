@@ -466,7 +466,7 @@ struct Others {
     /// One that is on the usual screen.
     base: usize,
     news: Vec<usize>,
-    /// Those whose layout has a screen of its own.
+    /// Those whose layout has a screen of its own, or that were looked at a moment too early.
     excused: Vec<usize>,
 }
 

@@ -281,7 +281,7 @@ fn trees_pictures_and_ends_are_told_apart() {
         told(&compared(&base, &run)),
         [
             "outcome changed 2 newly failing: no element",
-            "tree changed 1 \"Shop\" is called \"Sale\"",
+            "tree changed 1 heading \"Shop\" is called \"Sale\"",
             "visual changed 1 heading \"Sale\" looks different",
         ]
     );

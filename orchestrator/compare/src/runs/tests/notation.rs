@@ -38,7 +38,7 @@ fn a_baseline_of_an_older_notation_is_proposed_anew_and_approved() {
         tree.nodes.push(node("link", "Help"));
     });
     let compared = kept.compared(&sale);
-    let renamed = "tree proposed 1 \"Shop\" is called \"Sale\"";
+    let renamed = "tree proposed 1 heading \"Shop\" is called \"Sale\"";
     assert_eq!(
         told(&compared),
         [renamed, "tree proposed 1 link \"Help\" is new"]
@@ -68,7 +68,7 @@ fn an_earlier_run_of_an_older_notation_excuses_trees_and_nothing_else() {
     let old = in_notation(&shop("Shop"), 1);
     assert_eq!(told(&compared(&old, &shop("Shop"))), Vec::<String>::new());
     let sale = compared(&old, &shop("Sale"));
-    assert_eq!(told(&sale), ["tree proposed 1 \"Shop\" is called \"Sale\""]);
+    assert_eq!(told(&sale), ["tree proposed 1 heading \"Shop\" is called \"Sale\""]);
     assert!(!sale.fails());
     assert!(compared(&in_notation(&shop("Shop"), NOTATION), &shop("Sale")).fails());
 }
