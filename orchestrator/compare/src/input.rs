@@ -138,8 +138,10 @@ pub struct Step {
 pub struct FailedRequest {
     /// `GET /api/stock`, without what differs by nature; with the host where it is not the page's.
     pub request: String,
-    /// The host, where it is not the page's.
+    /// The host, where it is not known to be the page's.
     pub host: Option<String>,
+    /// Whether the host is known not to be the page's.
+    pub is_elsewhere: bool,
     /// The status, or the engine's word for what happened.
     pub why: String,
     /// Whether an answer came.

@@ -362,9 +362,13 @@ fn troubles(reports: &[DeviceEvent], own: &str) -> (Vec<String>, Vec<FailedReque
                 let address = url.split(['?', '#']).next().unwrap_or_default();
                 let (host, path) = parts(address);
                 let why = status.map(|status| status.to_string());
-                let host = (host != own && !own.is_empty()).then(|| host.to_owned());
+                let host = (host != own).then(|| host.to_owned());
                 requests.push(FailedRequest {
-                    request: format!("{method} {}/{path}", host.as_deref().unwrap_or_default()),
+                    is_elsewhere: host.is_some() && !own.is_empty(),
+                    request: match &host {
+                        Some(host) if !own.is_empty() => format!("{method} {host}/{path}"),
+                        _ => format!("{method} /{path}"),
+                    },
                     host,
                     is_answered: why.is_some(),
                     why: why.or_else(|| error.clone()).unwrap_or_default(),

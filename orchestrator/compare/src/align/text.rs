@@ -73,7 +73,19 @@ impl Texts {
     }
 
     fn classed(&self, text: &str, classes: usize) -> String {
-        let mut text: Cow<'_, str> = Cow::Owned(self.without_memory(text));
+        // Marks of direction and glyphs of icon fonts are no words.
+        let is_mark = |c: char| {
+            matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+                | '\u{e000}'..='\u{f8ff}' | '\u{feff}')
+        };
+        let mut text: Cow<'_, str> = match text.contains(is_mark) {
+            true => {
+                let words = text.replace(is_mark, " ");
+                Cow::Owned(words.split_whitespace().collect::<Vec<_>>().join(" "))
+            }
+            false => text.into(),
+        };
+        text = Cow::Owned(self.without_memory(&text));
         if !text.contains(|c: char| c.is_ascii_digit()) {
             return text.into_owned();
         }

@@ -41,9 +41,11 @@ pub(super) fn of(
             also: Vec::new(),
         });
     }
+    let mut seen = in_all_languages(field, seen);
+    let is_page = |one: &Seen| one.signature.starts_with("defect:ScrollsSideways");
     seen.sort_by(|one, other| {
-        (one.kind, one.sighted.rank)
-            .cmp(&(other.kind, other.sighted.rank))
+        (one.kind, one.sighted.rank, !is_page(one))
+            .cmp(&(other.kind, other.sighted.rank, !is_page(other)))
             .then_with(|| one.signature.cmp(&other.signature))
     });
     let seen = joined(seen);
@@ -108,6 +110,42 @@ impl Seen {
     }
 }
 
+/// Failures that say the same but for what each language calls it are one.
+fn in_all_languages(field: &Field<'_>, seen: Vec<Seen>) -> Vec<Seen> {
+    let mut merged: Vec<Seen> = Vec::new();
+    for one in seen {
+        let locales = |seen: &Seen| -> BTreeSet<&str> {
+            let sessions = seen.sighted.occurrences.keys();
+            sessions.map(|session| field.locale(*session)).collect()
+        };
+        let without_quoted = |seen: &Seen| -> String {
+            let parts = seen.sighted.detail.split('"');
+            parts.step_by(2).collect::<Vec<_>>().concat()
+        };
+        let same = merged.iter_mut().find(|known| {
+            one.kind == ClusterKind::Failure
+                && known.kind == ClusterKind::Failure
+                && known.steps() == one.steps()
+                && locales(known).is_disjoint(&locales(&one))
+                && without_quoted(known) == without_quoted(&one)
+        });
+        match same {
+            Some(known) => {
+                known.sighted.occurrences.extend(one.sighted.occurrences);
+                known.sighted.flaky.extend(one.sighted.flaky);
+                known.standings = standings(field, known.kind, &known.sighted);
+                known.cells = (0..known.standings.len())
+                    .filter(|cell| {
+                        matches!(known.standings[*cell], Standing::Bad | Standing::Flaky)
+                    })
+                    .collect();
+            }
+            None => merged.push(one),
+        }
+    }
+    merged
+}
+
 /// One card a fact: what the same cells have at the same step, and what is of one kind in the same cells,
 /// is one; pictures differ with whatever else does. The worst comes first.
 fn joined(seen: Vec<Seen>) -> Vec<Seen> {
@@ -124,8 +162,12 @@ fn joined(seen: Vec<Seen>) -> Vec<Seen> {
                     || meets()
                     || known.kind == one.kind && known.sighted.rank == one.sighted.rank;
             }
+            // What crosses the edge of a page that scrolls sideways is why it does.
+            let is_part = is_visual
+                || known.signature.starts_with("defect:ScrollsSideways")
+                    && one.signature.starts_with("defect:CrossesEdge");
             let mut cells = one.cells.iter();
-            is_visual && meets() && cells.all(|cell| known.cells.contains(cell))
+            is_part && meets() && cells.all(|cell| known.cells.contains(cell))
         });
         match place {
             Some(place) => {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::facts::LAYOUT;
 use super::field::Field;
 use super::screens::{Cache, Seen};
 use crate::align::Prepared;
@@ -71,11 +72,25 @@ impl<'a> Elements<'a> {
         prepared: Rc<Prepared<'a>>,
     ) {
         let locale = field.locale(session);
+        let layout = |session: usize| LAYOUT.map(|name| field.value(session, name));
+        let own_layout = layout(session);
+        // First what speaks this language, then what is laid out like it.
         let mut sources: Vec<usize> = (0..self.screens.len()).collect();
         sources.sort_by_key(|source| {
             let other = self.screens[*source].session;
             (field.locale(other) != locale, field.apart(session, other))
         });
+        if let Some((_, rest)) = sources.split_first_mut() {
+            rest.sort_by_key(|source| {
+                let other = self.screens[*source].session;
+                let is_kin = field.locale(other) == locale;
+                (
+                    layout(other) != own_layout,
+                    is_kin,
+                    field.apart(session, other),
+                )
+            });
+        }
         let mut own: Vec<Option<usize>> = vec![None; prepared.tree().nodes.len()];
         let mut taken = vec![false; self.nodes.len()];
         for (rank, source) in sources.into_iter().take(MORE_SOURCES + 1).enumerate() {

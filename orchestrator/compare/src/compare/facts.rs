@@ -524,7 +524,10 @@ impl<'e> Look<'e, '_> {
             .flat_map(|fact| fact.news().map(|(session, _)| session))
             .collect();
         let mut views = Vec::new();
-        let names: Vec<&str> = LAYOUT.into_iter().chain(["locale", "device"]).collect();
+        let names: Vec<&str> = LAYOUT
+            .into_iter()
+            .chain(["locale", "model", "os"])
+            .collect();
         let groups = self.groups(&names);
         for element in 0..self.elements.nodes.len() {
             let (role, _) = self.elements.called(element);
@@ -590,20 +593,10 @@ impl<'e> Look<'e, '_> {
                 LAYOUT.into_iter().chain(["locale"]).collect()
             }
             ItemKind::Name => LAYOUT.to_vec(),
-            ItemKind::State => {
-                let changed = |(was, is): &Change| {
-                    let of = |text: &Option<String>| -> BTreeSet<String> {
-                        let states = text.iter().flat_map(|text| text.split(", "));
-                        states.map(str::to_owned).collect()
-                    };
-                    let (was, is) = (of(was), of(is));
-                    was.symmetric_difference(&is).cloned().collect::<Vec<_>>()
-                };
-                let mut changes = fact.bad.values().flat_map(changed);
-                if !changes.all(|state| state.is_empty() || state.starts_with("expanded")) {
-                    return;
-                }
-                LAYOUT.to_vec()
+            // What is open depends on the room there is, and a switch of colours shows them.
+            ItemKind::State if changes_only(fact, &["expanded"]) => LAYOUT.to_vec(),
+            ItemKind::State if changes_only(fact, &["checked", "pressed", "selected"]) => {
+                vec!["colorScheme"]
             }
             _ => return,
         };
@@ -716,6 +709,22 @@ impl<'e> Look<'e, '_> {
             ..Item::default()
         }
     }
+}
+
+/// Whether nothing but these states differs.
+fn changes_only(fact: &Fact, states: &[&str]) -> bool {
+    let of = |text: &Option<String>| -> BTreeSet<String> {
+        let states = text.iter().flat_map(|text| text.split(", "));
+        states
+            .filter(|state| !state.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    fact.bad.values().all(|(was, is)| {
+        let (was, is) = (of(was), of(is));
+        let mut changed = was.symmetric_difference(&is);
+        changed.all(|state| states.contains(&state.split('=').next().unwrap_or_default()))
+    })
 }
 
 /// Whether most letters of a text are none of the Latin alphabet.

@@ -16,7 +16,8 @@ const TEARDOWN: [&str; 4] = [
     "NS_ERROR_ABORT",
 ];
 /// What engines say of a request that failed: it is told as the request.
-const OF_REQUESTS: [&str; 3] = [
+const OF_REQUESTS: [&str; 4] = [
+    "Same Origin Policy disallows",
     "Failed to load resource",
     "Loading failed for the",
     "Cross-Origin Request Blocked",
@@ -105,7 +106,9 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
                 }
                 let why = why(request);
                 let line = format!("{}: {why}", request.request);
-                if let Some(host) = request.host.as_ref().filter(|_| !request.is_answered) {
+                let is_out = !request.is_answered
+                    && (request.is_elsewhere || why == "no such host" || why == "no network");
+                if let Some(host) = request.host.as_ref().filter(|_| is_out) {
                     let folded = screens.conventions.out_of_reach.entry(host.clone());
                     let folded = folded.or_default();
                     folded.cells.insert(session.cell);

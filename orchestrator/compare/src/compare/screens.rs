@@ -451,11 +451,22 @@ impl<'a> Screens<'a> {
         let elements = self.elements.get(&key)?;
         let screen = elements.screen_of(place)?;
         let nodes = &screen.prepared.tree().nodes;
-        let at = nodes.iter().position(|node| named(node) == element)?;
-        let (role, name) = elements.called(screen.elements[at]);
+        // A driver says more exactly what a text is: `paragraph`.
+        let (said, text) = element.split_once(" \"").unwrap_or((element, ""));
+        let text = text.trim_end_matches('"');
+        let by_name = || {
+            nodes
+                .iter()
+                .position(|node| node.name == text && !text.is_empty())
+        };
+        let at = nodes
+            .iter()
+            .position(|node| named(node) == element)
+            .or_else(by_name)?;
+        let (_, name) = elements.called(screen.elements[at]);
         Some(match name {
-            "" => role.to_owned(),
-            name => format!("{role} \"{name}\""),
+            "" => said.to_owned(),
+            name => format!("{said} \"{name}\""),
         })
     }
 }

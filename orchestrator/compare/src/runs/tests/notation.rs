@@ -68,7 +68,10 @@ fn an_earlier_run_of_an_older_notation_excuses_trees_and_nothing_else() {
     let old = in_notation(&shop("Shop"), 1);
     assert_eq!(told(&compared(&old, &shop("Shop"))), Vec::<String>::new());
     let sale = compared(&old, &shop("Sale"));
-    assert_eq!(told(&sale), ["tree proposed 1 heading \"Shop\" is called \"Sale\""]);
+    assert_eq!(
+        told(&sale),
+        ["tree proposed 1 heading \"Shop\" is called \"Sale\""]
+    );
     assert!(!sale.fails());
     assert!(compared(&in_notation(&shop("Shop"), NOTATION), &shop("Sale")).fails());
 }
