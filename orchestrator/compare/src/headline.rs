@@ -1,0 +1,540 @@
+//! A run in one line that can be forwarded: what failed, then what was not tested, then what differs.
+//! Every report begins with it. It knows no report.
+
+use std::collections::BTreeSet;
+
+use packtrain_model::Blame;
+
+use crate::answer::{Cell, Cluster, ClusterKind, Verdict};
+use crate::input::{OutcomeKind, Run, Session, StepStatus};
+
+/// How many characters a headline has at most.
+const LONGEST: usize = 140;
+/// A detail that would have fewer characters than this is left out.
+const SHORTEST_DETAIL: usize = 16;
+/// How much of a trail's title is told.
+const LONGEST_TITLE: usize = 30;
+
+/// The verdict: `1 of 3 failed: phone, step 1: link Reports is hidden by CSS.` It counts sessions.
+pub fn headline(run: &Run, cells: &[Cell], clusters: &[Cluster]) -> String {
+    let told = Told {
+        run,
+        cells,
+        clusters,
+    };
+    let planned = run.planned.max(run.sessions.len());
+    let settled = run.sessions.len() - told.count(OutcomeKind::Unfinished);
+    let clauses = told.clauses(settled, settled < planned);
+    match settled {
+        _ if settled == planned => fitted("", &clauses),
+        0 => format!("None of {planned} has finished yet."),
+        _ => fitted(&format!("So far, {settled} of {planned}: "), &clauses),
+    }
+}
+
+/// A part of the headline, which can do without its detail.
+#[derive(Default)]
+struct Clause {
+    /// `1 not tested`.
+    count: String,
+    /// `Pixel 9 lost at step 3`; `in dark` and `for iOS` go on without a colon.
+    detail: String,
+    /// `, and 2 others`.
+    others: String,
+    /// Whether it is a sentence of its own.
+    is_sentence: bool,
+}
+
+impl Clause {
+    fn new(count: String, (detail, others): (String, usize)) -> Self {
+        Self {
+            count,
+            detail,
+            others: match others {
+                0 => String::new(),
+                1 => ", and 1 other".to_owned(),
+                several => format!(", and {several} others"),
+            },
+            is_sentence: false,
+        }
+    }
+
+    fn plain(count: String) -> Self {
+        Self {
+            count,
+            ..Self::default()
+        }
+    }
+
+    /// With a detail of so many characters at most; a pattern that nothing is said of has none.
+    fn text(&self, most: usize) -> String {
+        let detail = cut(&self.detail, most);
+        let joint = match &self.detail {
+            detail if detail.starts_with("in ") || detail.starts_with("for ") => " ",
+            _ => ": ",
+        };
+        match detail.as_str() {
+            "" => self.count.clone(),
+            detail => format!("{}{joint}{detail}{}", self.count, self.others),
+        }
+    }
+}
+
+/// The clauses as one line. Where it would be too long, what is told last loses its detail first; only
+/// the first detail is ever cut.
+fn fitted(begin: &str, clauses: &[Clause]) -> String {
+    let mut texts: Vec<String> = clauses.iter().map(|clause| clause.text(0)).collect();
+    for (place, clause) in clauses.iter().enumerate() {
+        let without = joined(begin, clauses, &texts).chars().count();
+        // The colon, a full stop in place of a comma.
+        let around = clause.others.chars().count() + 3;
+        let room = LONGEST.saturating_sub(without + around);
+        let whole = clause.detail.chars().count();
+        let is_first = clauses[..place].iter().all(|one| one.detail.is_empty());
+        if room >= whole || (is_first && room >= SHORTEST_DETAIL) {
+            texts[place] = clause.text(room);
+        }
+    }
+    joined(begin, clauses, &texts)
+}
+
+fn joined(begin: &str, clauses: &[Clause], texts: &[String]) -> String {
+    let mut line = begin.to_owned();
+    let mut is_counting = true;
+    for (place, (clause, text)) in clauses.iter().zip(texts).enumerate() {
+        line.push_str(match place {
+            0 => "",
+            _ if is_counting && !clause.is_sentence => ", ",
+            _ if line.ends_with('…') => " ",
+            _ => ". ",
+        });
+        line.push_str(text);
+        is_counting = *text == clause.count && !clause.is_sentence;
+    }
+    if !line.ends_with('…') {
+        line.push('.');
+    }
+    line
+}
+
+/// Some sessions that one thing became of.
+struct Group {
+    sessions: Vec<usize>,
+    step: Option<u32>,
+    place: String,
+    what: String,
+}
+
+struct Told<'a> {
+    run: &'a Run,
+    cells: &'a [Cell],
+    clusters: &'a [Cluster],
+}
+
+impl Told<'_> {
+    fn of(&self, kind: OutcomeKind) -> impl Iterator<Item = (usize, &Session)> {
+        let sessions = self.run.sessions.iter().enumerate();
+        sessions.filter(move |(_, session)| session.outcome == kind)
+    }
+
+    fn count(&self, kind: OutcomeKind) -> usize {
+        self.of(kind).count()
+    }
+
+    fn clauses(&self, settled: usize, is_so_far: bool) -> Vec<Clause> {
+        let passed = self.count(OutcomeKind::Passed);
+        let failed = self.count(OutcomeKind::Failed);
+        let skipped = self.count(OutcomeKind::Skipped);
+        let earlier = self.run.sessions.iter().filter_map(|s| s.earlier.as_ref());
+        let attempts: Vec<u32> = earlier.map(|earlier| earlier.attempt).collect();
+        let mut clauses = Vec::new();
+        // What became of all of them, or of so many.
+        let all = |count: usize, word: &str| match (count, is_so_far) {
+            (all, true) if all == settled => format!("all {word}"),
+            (all, false) if all == settled => whole(all, word),
+            (some, _) => format!("{some} {word}"),
+        };
+        if failed > 0 {
+            let count = match failed == settled || is_so_far {
+                true => all(failed, "failed"),
+                false => format!("{failed} of {settled} failed"),
+            };
+            clauses.push(Clause::new(count, self.failure()));
+        } else if passed > 0 {
+            clauses.push(Clause::plain(match (attempts.first(), settled) {
+                (None, _) => all(passed, "passed"),
+                (Some(attempt), 1) => format!("Passed on attempt {}", attempt + 1),
+                _ => format!("{passed} passed"),
+            }));
+        }
+        if failed == 0 && !attempts.is_empty() && settled > 1 {
+            clauses.push(Clause::plain(format!("{} flaky", attempts.len())));
+        }
+        let none = |count: usize, word: &str| match (clauses.is_empty(), count == settled) {
+            (true, true) if settled == 1 => format!("Not {word}"),
+            (true, true) => format!("None of {settled} {word}"),
+            _ => format!("{count} not {word}"),
+        };
+        let lost = self.count(OutcomeKind::Infrastructure);
+        let unrecorded = self.count(OutcomeKind::NeedsAgent);
+        let [lost, unrecorded] = [(lost, "tested"), (unrecorded, "recorded")]
+            .map(|(count, word)| (count > 0).then(|| none(count, word)));
+        clauses.extend(lost.map(|count| Clause::new(count, self.lost())));
+        clauses.extend(unrecorded.map(|count| Clause::new(count, (self.unrecorded(), 0))));
+        if failed > 0 && !attempts.is_empty() {
+            clauses.push(Clause::plain(format!("{} flaky", attempts.len())));
+        }
+        match self.count(OutcomeKind::Cancelled) {
+            0 => {}
+            cancelled => clauses.push(Clause::plain(all(cancelled, "cancelled"))),
+        }
+        if skipped > 0 && skipped == settled {
+            let whys: BTreeSet<&str> = self.run.sessions.iter().map(|s| s.why.as_str()).collect();
+            let why = match (whys.first(), whys.len()) {
+                (Some(why), 1) => plain(why),
+                _ => String::new(),
+            };
+            let count = format!("Nothing ran, {}", whole(skipped, "skipped").to_lowercase());
+            clauses.push(Clause::new(count, (why, 0)));
+        } else if skipped > 0 {
+            clauses.push(Clause::plain(format!("{skipped} skipped")));
+        }
+        clauses.extend(self.nowhere());
+        clauses.extend(self.differences());
+        clauses.extend(self.unlike_approved());
+        clauses
+    }
+
+    /// The largest cause of failures, and how many others there are.
+    fn failure(&self) -> (String, usize) {
+        let failed: BTreeSet<usize> = self.of(OutcomeKind::Failed).map(|(at, _)| at).collect();
+        let mut left = failed.clone();
+        let mut groups = Vec::new();
+        for cluster in self.clusters {
+            if cluster.kind != ClusterKind::Failure {
+                continue;
+            }
+            let of = cluster.occurrences.iter().map(|one| one.session);
+            let sessions: BTreeSet<usize> = of.filter(|at| failed.contains(at)).collect();
+            left.retain(|at| !sessions.contains(at));
+            let steps: BTreeSet<u32> = cluster.occurrences.iter().map(|one| one.step).collect();
+            groups.push(Group {
+                sessions: sessions.into_iter().collect(),
+                step: steps.first().copied().filter(|_| steps.len() == 1),
+                place: cluster.place.clone(),
+                what: cluster.title.clone(),
+            });
+        }
+        // What failed between steps is in no cluster.
+        for at in left {
+            let why = &self.run.sessions[at].why;
+            match groups.iter_mut().find(|group| group.what == *why) {
+                Some(group) => group.sessions.push(at),
+                None => groups.push(Group {
+                    sessions: vec![at],
+                    step: self.last_step(at),
+                    place: String::new(),
+                    what: why.clone(),
+                }),
+            }
+        }
+        self.largest(groups, |group| self.where_and_what(group))
+    }
+
+    fn largest(&self, groups: Vec<Group>, say: impl Fn(&Group) -> String) -> (String, usize) {
+        let mut groups: Vec<Group> = groups
+            .into_iter()
+            .filter(|group| !group.sessions.is_empty())
+            .collect();
+        groups.sort_by_key(|group| usize::MAX - group.sessions.len());
+        let others = groups.len().saturating_sub(1);
+        (groups.first().map(say).unwrap_or_default(), others)
+    }
+
+    /// `de-DE at 390 wide`, where that is true of all of it; `phone, step 1: link Reports is missing`.
+    fn where_and_what(&self, group: &Group) -> String {
+        let cells = self.cells_of(&group.sessions);
+        if cells.len() > 1 && !group.place.is_empty() {
+            return plain(&group.place);
+        }
+        let at = |at: &usize| self.run.sessions[*at].trail;
+        let trails: BTreeSet<usize> = group.sessions.iter().map(at).collect();
+        let mut words = Vec::new();
+        let trail = trails.first().and_then(|trail| self.run.trails.get(*trail));
+        if let (Some(trail), 1, 2..) = (trail, trails.len(), self.run.trails.len()) {
+            let title = match trail.title.as_str() {
+                "" => &trail.name,
+                title => title,
+            };
+            words.push(cut(&plain(title), LONGEST_TITLE));
+        }
+        if let (Some(cell), 1, 2..) = (cells.first(), cells.len(), self.run.cells.len()) {
+            words.push(self.label(*cell));
+        }
+        words.extend(group.step.map(step));
+        words.retain(|word| !word.is_empty());
+        let what = plain(&group.what);
+        match words.as_slice() {
+            [] => what,
+            words => format!("{}: {what}", words.join(", ")),
+        }
+    }
+
+    /// What kept most of those from being tested that were not: `Pixel 9 lost at step 3`.
+    fn lost(&self) -> (String, usize) {
+        let mut groups: Vec<Group> = Vec::new();
+        for (at, session) in self.of(OutcomeKind::Infrastructure) {
+            let is_device = match session.blame {
+                None | Some(Blame::Source | Blame::Host | Blame::Configuration) => false,
+                Some(Blame::Device | Blame::HostLost | Blame::HostDrained | Blame::RunLost) => true,
+            };
+            let device = self.device(session.cell);
+            let place = match is_device && !session.steps.is_empty() {
+                true => device,
+                false => String::new(),
+            };
+            let own = self.last_step(at).filter(|_| !place.is_empty());
+            let what = match place.is_empty() {
+                true => session.why.clone(),
+                false => String::new(),
+            };
+            let same = |group: &&mut Group| group.place == place && group.what == what;
+            match groups.iter_mut().find(same) {
+                Some(group) => {
+                    group.sessions.push(at);
+                    group.step = group.step.filter(|step| Some(*step) == own);
+                }
+                None => groups.push(Group {
+                    sessions: vec![at],
+                    step: own,
+                    place,
+                    what,
+                }),
+            }
+        }
+        self.largest(groups, |group| {
+            let cells = self.cells_of(&group.sessions);
+            let label = cells.first().filter(|_| cells.len() == 1);
+            let label = label.map_or_else(String::new, |cell| self.label(*cell));
+            if group.place.is_empty() {
+                let label = Some(label).filter(|label| !label.is_empty() && self.cells.len() > 1);
+                let label = label.map_or_else(String::new, |label| format!("{label}: "));
+                return label + &plain(&group.what);
+            }
+            let at = group.step.map_or_else(String::new, |number| match number {
+                0 => " at the trailhead".to_owned(),
+                number => format!(" at {}", step(number)),
+            });
+            match label.contains(", ") {
+                true => format!("{label}: lost{at}"),
+                false if label.is_empty() => format!("{} lost{at}", group.place),
+                false => format!("{label} lost{at}"),
+            }
+        })
+    }
+
+    /// `for iOS`, where that is the only platform; `iPhone 15, step 2`, where it is the only device.
+    fn unrecorded(&self) -> String {
+        let sessions: Vec<usize> = self.of(OutcomeKind::NeedsAgent).map(|(at, _)| at).collect();
+        let cells = self.cells_of(&sessions);
+        if let (Some(cell), 1) = (cells.first(), cells.len()) {
+            let label = Some(self.label(*cell)).filter(|_| self.run.cells.len() > 1);
+            let at = sessions.first().filter(|_| sessions.len() == 1);
+            let at = at.and_then(|at| self.last_step(*at)).map(step);
+            let words = label.into_iter().chain(at).filter(|word| !word.is_empty());
+            return words.collect::<Vec<_>>().join(", ");
+        }
+        let platform = |cell: &usize| self.run.cells.get(*cell)?.facts.get("platform");
+        let platforms: BTreeSet<_> = cells.iter().map(platform).collect();
+        match (platforms.first().copied().flatten(), platforms.len()) {
+            (Some(only), 1) => match only.as_str() {
+                "web" => "for the web".to_owned(),
+                "android" => "for Android".to_owned(),
+                "ios" => "for iOS".to_owned(),
+                other => format!("for {}", plain(other)),
+            },
+            _ => String::new(),
+        }
+    }
+
+    /// Trails without a session.
+    fn nowhere(&self) -> Option<Clause> {
+        let has_one = |trail: usize| self.run.sessions.iter().any(|one| one.trail == trail);
+        let without: Vec<_> = (0..self.run.trails.len())
+            .filter(|trail| !has_one(*trail))
+            .collect();
+        let ran = self.run.sessions.len();
+        match (without.first(), without.len()) {
+            (None, _) if ran == 0 => Some(Clause::plain("Nothing ran".to_owned())),
+            (None, _) => None,
+            (Some(_), _) if ran == 0 => {
+                Some(Clause::plain("Nothing ran: no device fits".to_owned()))
+            }
+            (Some(first), 1) => {
+                let title = plain(&self.run.trails[*first].title);
+                let count = "1 trail fits no device".to_owned();
+                Some(Clause::new(count, (cut(&title, LONGEST_TITLE), 0)))
+            }
+            (_, several) => Some(Clause::plain(format!("{several} trails fit no device"))),
+        }
+    }
+
+    /// `1 difference: link Continue shopping is missing, in dark`.
+    fn differences(&self) -> Option<Clause> {
+        let news = self.clusters.iter();
+        let news = news.filter(|one| one.kind != ClusterKind::Failure);
+        let (open, folded): (Vec<_>, Vec<_>) = news.partition(|one| one.has_pattern());
+        let (told, detail) = match open.first() {
+            None => (folded, String::new()),
+            Some(first) => {
+                let place = match (first.place.as_str(), first.cells.as_slice()) {
+                    ("", [only]) if self.run.cells.len() > 1 => self.label(*only),
+                    (place, _) => plain(place),
+                };
+                let title = plain(&first.title);
+                let detail = match place.as_str() {
+                    "" => title,
+                    place => format!("{title}, {place}"),
+                };
+                (open, detail)
+            }
+        };
+        let kinds: BTreeSet<&str> = told.iter().map(|one| noun(one.kind)).collect();
+        let word = match kinds.first() {
+            None => return None,
+            Some(only) if kinds.len() == 1 => only,
+            Some(_) => "finding",
+        };
+        let pattern = match detail.is_empty() {
+            true => " without a clear pattern",
+            false => "",
+        };
+        let count = told.len();
+        let count = format!("{count} {word}{}{pattern}", plural(count));
+        Some(Clause {
+            is_sentence: true,
+            ..Clause::new(count, (detail, told.len() - 1))
+        })
+    }
+
+    fn unlike_approved(&self) -> Option<Clause> {
+        let unlike = &self.run.unlike_approved;
+        let count = match unlike.len() {
+            0 => return None,
+            1 => "1 screen is not as approved".to_owned(),
+            several => format!("{several} screens are not as approved"),
+        };
+        Some(Clause {
+            is_sentence: true,
+            ..Clause::new(count, (plain(&unlike[0]), unlike.len() - 1))
+        })
+    }
+
+    fn cells_of(&self, sessions: &[usize]) -> BTreeSet<usize> {
+        let cells = sessions.iter().map(|at| self.run.sessions[*at].cell);
+        cells.collect()
+    }
+
+    fn label(&self, cell: usize) -> String {
+        let label = self.cells.get(cell).map(|cell| plain(&cell.label));
+        label
+            .filter(|label| !label.is_empty())
+            .unwrap_or_else(|| self.device(cell))
+    }
+
+    fn device(&self, cell: usize) -> String {
+        let cell = self.run.cells.get(cell);
+        cell.map_or_else(String::new, |cell| match cell.name.as_str() {
+            "" => plain(&cell.device),
+            name => plain(name),
+        })
+    }
+
+    /// The step at which a session stopped.
+    fn last_step(&self, session: usize) -> Option<u32> {
+        let steps = self.run.sessions[session].steps.iter().rev();
+        let stopped = steps.clone().find(|one| one.status != StepStatus::Passed);
+        stopped.or(steps.clone().next()).map(|step| step.step)
+    }
+}
+
+impl Cluster {
+    /// Whether its cells have something in common, or are one or all; the rest is folded in reports.
+    pub const fn has_pattern(&self) -> bool {
+        match self.verdict {
+            Verdict::Cause
+            | Verdict::Mostly
+            | Verdict::Tie
+            | Verdict::Single
+            | Verdict::Everywhere => true,
+            Verdict::Weak | Verdict::Unknown => false,
+        }
+    }
+}
+
+const fn noun(kind: ClusterKind) -> &'static str {
+    match kind {
+        ClusterKind::Failure => "failure",
+        ClusterKind::Network => "failed request",
+        ClusterKind::Console => "console error",
+        ClusterKind::Defect => "layout defect",
+        ClusterKind::Difference | ClusterKind::Visual => "difference",
+        ClusterKind::Slow => "slow step",
+    }
+}
+
+const fn plural(count: usize) -> &'static str {
+    match count {
+        1 => "",
+        _ => "s",
+    }
+}
+
+/// `Passed`, `Both passed`, `All 8 passed`.
+fn whole(count: usize, word: &str) -> String {
+    match count {
+        1 => word[..1].to_uppercase() + &word[1..],
+        2 => format!("Both {word}"),
+        all => format!("All {all} {word}"),
+    }
+}
+
+fn step(number: u32) -> String {
+    match number {
+        0 => "trailhead".to_owned(),
+        number => format!("step {number}"),
+    }
+}
+
+/// A foreign text as words on a line, without quotes around names and without its full stop.
+fn plain(text: &str) -> String {
+    let is_unruly = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let line = text.lines().next().unwrap_or_default();
+    let line = line
+        .replace(is_unruly, " ")
+        .replace(['"', '“', '”', '`'], "");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.join(" ").trim_end_matches('.').to_owned()
+}
+
+/// A text of so many characters at most, cut at a word.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    let kept = match kept.rsplit_once(' ') {
+        Some((words, _)) => words,
+        None => &kept,
+    };
+    match kept.trim_end_matches([' ', ',', ':', ';', '.']) {
+        "" => String::new(),
+        kept => format!("{kept}…"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
