@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use packtrain_model::{Cell, Entry, RunEvent};
-use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
-use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
+use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
+use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 use quick_junit::Report;
 
 use crate::run::{self, Shape};
+use crate::{html, json, junit, summary};
 
 /// One device twice: as it is, and in German.
 fn matrix(shard: &str) -> Vec<Entry> {
@@ -68,7 +69,7 @@ fn a_configuration_stands_behind_the_device_on_the_terminal() {
 fn a_configuration_tells_suites_and_tests_apart_in_junit_and_is_a_property() {
     let report = |shard| {
         let view = RunView::from_events(matrix(shard));
-        let xml = junit(&view, &JunitOptions::default()).unwrap();
+        let xml = junit(&view, &JunitOptions::default());
         Report::deserialize_from_str(&xml).unwrap()
     };
     let all = report("all");
@@ -99,7 +100,7 @@ fn a_configuration_tells_suites_and_tests_apart_in_junit_and_is_a_property() {
 #[test]
 fn a_configuration_is_in_the_json_and_in_the_html() {
     let view = RunView::from_events(matrix("all"));
-    let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    let document: serde_json::Value = json(&view);
     let sessions = &document["trails"][0]["sessions"];
     assert_eq!(sessions[0].get("cell"), None);
     assert_eq!(sessions[1]["cell"], serde_json::json!({"locale": "de"}));

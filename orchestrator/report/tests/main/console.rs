@@ -1,12 +1,12 @@
 //! What the terminal shows.
 
 use packtrain_report::console::{
-    Detail, EventLines, Layout, MOST_DEVICES, ReportLink, Timestamps, grid, summary,
+    Detail, EventLines, Layout, MOST_DEVICES, ReportLink, Timestamps, grid,
 };
-use packtrain_report::{Comparison, RunView};
+use packtrain_report::{Names, Problem, RunView};
 
 use crate::run::{self, Shape};
-use crate::{golden, small, view};
+use crate::{compared, golden, small, summary, view};
 
 fn lines(detail: Detail, timestamps: Timestamps) -> String {
     let mut lines = EventLines::new(Layout::default(), detail, timestamps);
@@ -77,8 +77,11 @@ fn the_grid_keeps_to_the_width_of_the_terminal() {
             color: false,
             width,
         };
+        let compared = compared(&view);
+        let names = Names::of(&view, &compared);
         for trail in &view.trails {
-            let text = grid(trail, &Comparison::of(trail), layout).unwrap();
+            let problems = Problem::of(trail, &compared);
+            let text = grid(trail, &problems, &names, layout).unwrap();
             for line in text.lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
@@ -94,9 +97,12 @@ fn many_devices_have_no_grid() {
         screenshots: false,
     });
     let view = view(&sample);
-    let comparison = Comparison::of(&view.trails[0]);
-    assert_eq!(grid(&view.trails[0], &comparison, Layout::default()), None);
-    assert!(summary(&view, &[], Layout::default()).contains("Divergences:"));
+    let compared = compared(&view);
+    let names = Names::of(&view, &compared);
+    let problems = Problem::of(&view.trails[0], &compared);
+    let trail = &view.trails[0];
+    assert_eq!(grid(trail, &problems, &names, Layout::default()), None);
+    assert!(summary(&view, &[], Layout::default()).contains("✗ failed at step 6 on "));
 }
 
 #[test]
