@@ -26,9 +26,9 @@ pub fn headline(run: &Run, cells: &[Cell], clusters: &[Cluster]) -> String {
     let settled = run.sessions.len() - told.count(OutcomeKind::Unfinished);
     let clauses = told.clauses(settled, settled < planned);
     match settled {
-        _ if settled == planned => fitted("", &clauses),
+        _ if settled == planned => fitted("", clauses),
         0 => format!("None of {planned} has finished yet."),
-        _ => fitted(&format!("So far, {settled} of {planned}: "), &clauses),
+        _ => fitted(&format!("So far, {settled} of {planned}: "), clauses),
     }
 }
 
@@ -80,22 +80,30 @@ impl Clause {
     }
 }
 
-/// The clauses as one line. Where it would be too long, what is told last loses its detail first; only
-/// the first detail is ever cut.
-fn fitted(begin: &str, clauses: &[Clause]) -> String {
-    let mut texts: Vec<String> = clauses.iter().map(|clause| clause.text(0)).collect();
-    for (place, clause) in clauses.iter().enumerate() {
-        let without = joined(begin, clauses, &texts).chars().count();
-        // The colon, a full stop in place of a comma.
-        let around = clause.others.chars().count() + 3;
-        let room = LONGEST.saturating_sub(without + around);
-        let whole = clause.detail.chars().count();
-        let is_first = clauses[..place].iter().all(|one| one.detail.is_empty());
-        if room >= whole || (is_first && room >= SHORTEST_DETAIL) {
-            texts[place] = clause.text(room);
+/// The clauses as one line. Where it would be too long, what is told last loses its detail first, what
+/// is only counted is left out next, and only then the first detail is cut.
+fn fitted(begin: &str, mut clauses: Vec<Clause>) -> String {
+    loop {
+        let mut texts: Vec<String> = clauses.iter().map(|clause| clause.text(0)).collect();
+        let mut is_cut = false;
+        for (place, clause) in clauses.iter().enumerate() {
+            let without = joined(begin, &clauses, &texts).chars().count();
+            // The colon, a full stop in place of a comma.
+            let around = clause.others.chars().count() + 3;
+            let room = LONGEST.saturating_sub(without + around);
+            let whole = clause.detail.chars().count();
+            let is_first = clauses[..place].iter().all(|one| one.detail.is_empty());
+            if room >= whole || (is_first && room >= SHORTEST_DETAIL) {
+                texts[place] = clause.text(room);
+            }
+            is_cut |= is_first && room < whole;
         }
+        let counted = clauses.iter().rposition(|clause| clause.detail.is_empty());
+        match counted.filter(|place| is_cut && *place > 0) {
+            Some(place) => clauses.remove(place),
+            None => return joined(begin, &clauses, &texts),
+        };
     }
-    joined(begin, clauses, &texts)
 }
 
 fn joined(begin: &str, clauses: &[Clause], texts: &[String]) -> String {
@@ -405,12 +413,13 @@ impl Told<'_> {
             Some(only) if kinds.len() == 1 => only,
             Some(_) => "finding",
         };
-        let pattern = match detail.is_empty() {
-            true => " without a clear pattern",
-            false => "",
+        let open = if detail.is_empty() {
+            "unexplained "
+        } else {
+            ""
         };
         let count = told.len();
-        let count = format!("{count} {word}{}{pattern}", plural(count));
+        let count = format!("{count} {open}{word}{}", plural(count));
         Some(Clause {
             is_sentence: true,
             ..Clause::new(count, (detail, told.len() - 1))

@@ -1,5 +1,7 @@
 //! What stands beside a run's headline, the same in every report: its mark, counts, facts and notes.
 
+use std::collections::BTreeSet;
+
 use packtrain_model::Exit;
 
 use crate::mark::Mark;
@@ -44,12 +46,20 @@ pub(crate) fn lacks_a_driver(view: &RunView) -> bool {
             .all(|(_, session)| session.mark() == Mark::Skipped)
 }
 
-/// `4 trails × 12 devices`, how long it took, what retries cost.
+/// `4 trails × 12 cells`, or devices where there is no matrix; how long it took, what retries cost.
 pub(crate) fn facts(view: &RunView) -> Vec<String> {
+    let cells: BTreeSet<_> = view
+        .sessions()
+        .filter(|(_, session)| !session.cell.is_empty())
+        .map(|(_, session)| (session.cell_device(), &session.cell.0))
+        .collect();
     let mut facts = vec![format!(
         "{} × {}",
         wording::count(view.trails.len(), "trail", "trails"),
-        wording::count(devices(view), "device", "devices"),
+        match cells.len() {
+            0 => wording::count(devices(view), "device", "devices"),
+            cells => wording::count(cells, "cell", "cells"),
+        },
     )];
     if let Some(part) = &view.options.part {
         facts.push(format!("part {}", wording::one_line(part)));
@@ -63,10 +73,11 @@ pub(crate) fn facts(view: &RunView) -> Vec<String> {
 }
 
 /// What a reader must know before believing the rest.
-pub(crate) fn notes(view: &RunView) -> Vec<String> {
+pub(crate) fn notes(view: &RunView, is_live: bool) -> Vec<String> {
     let mut notes = Vec::new();
     match view.state {
         RunState::Finished => {}
+        RunState::CutShort if is_live => notes.push("Running".to_owned()),
         RunState::CutShort => notes.push(match view.unfinished() {
             0 => "The run's end was not recorded.".to_owned(),
             unfinished => format!(

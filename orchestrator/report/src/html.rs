@@ -70,7 +70,7 @@ pub fn html(
     let compared = Compared::of(view, comparison);
     let pictures = Pictures::collect(view, &compared, options.inline_limit, artifact);
     let trees = Trees::collect(view, &compared, artifact);
-    let page = page::Page::new(view, comparison);
+    let page = page::Page::new(view, comparison, options.live);
     let (details, texts) = data::details(view, &page, options, &pictures, artifact);
 
     let mut environment = Environment::new();
@@ -122,7 +122,7 @@ pub fn html_data(
     let nothing = &mut |_: &str| None;
     let pictures = Pictures::collect(view, &Compared::default(), 0, nothing);
     let words = Trees::collect(view, &Compared::default(), artifact).words;
-    let page = page::Page::new(view, comparison);
+    let page = page::Page::new(view, comparison, options.live);
     let (data, texts) = data::details(view, &page, options, &pictures, artifact);
     Ok(serde_json::to_string(&Update {
         data,

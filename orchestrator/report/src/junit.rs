@@ -314,7 +314,7 @@ impl<'a> Writer<'a> {
             let text = foreign(text);
             log.push_str(&format!(
                 "{} {:>2} {text}  {}\n",
-                step.mark().sign(),
+                step.sign(),
                 step.step.0,
                 match &step.status {
                     Status::Ended(_) => wording::duration(step.duration),

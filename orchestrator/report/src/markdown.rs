@@ -23,7 +23,7 @@ pub fn markdown(view: &RunView, comparison: &Comparison) -> String {
     let headline = escaped(&comparison.sentence);
     let mut text = format!("## {} {headline}\n\n", mark(view).sign());
     text.push_str(&format!("{}\n\n", escaped(&facts(view).join(" · "))));
-    for note in notes(view) {
+    for note in notes(view, false) {
         text.push_str(&format!("> {}\n\n", escaped(&note)));
     }
     let mut trails: Vec<&TrailView> = view.trails.iter().collect();

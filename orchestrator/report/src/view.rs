@@ -342,6 +342,19 @@ impl StepView {
         notes
     }
 
+    /// Its mark's sign; `-` where nothing was to be done.
+    pub fn sign(&self) -> &'static str {
+        match self.is_idle() {
+            true => "-",
+            false => self.mark().sign(),
+        }
+    }
+
+    /// Whether it passed because its recording says that nothing is to be done here: `[]`.
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty() && self.mark() == Mark::Passed
+    }
+
     /// Whether it began and neither passed nor was skipped.
     pub const fn is_bad(&self) -> bool {
         match &self.status {

@@ -466,7 +466,7 @@ fn what_has_no_pattern_is_counted_and_no_more() {
     };
     assert_eq!(
         headline(&run, &[], std::slice::from_ref(&random)),
-        "All 3 passed. 1 difference without a clear pattern."
+        "All 3 passed. 1 unexplained difference."
     );
     let clear = cluster(ClusterKind::Difference, "y", "in dark", &[1, 2], &run);
     assert_eq!(

@@ -61,7 +61,7 @@ pub fn summary(
             text.push('\n');
         }
     }
-    for note in notes(view) {
+    for note in notes(view, false) {
         text.push_str(&format!("note: {note}\n"));
     }
     text.push_str(&super::closing::failures(view, &names, layout));

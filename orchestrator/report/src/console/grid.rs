@@ -140,13 +140,13 @@ fn cells(
             row.push_str(&pad("", column));
             continue;
         }
-        let time = if column >= TIMED && mark == Mark::Passed {
+        let time = if column >= TIMED && mark == Mark::Passed && !step.is_idle() {
             format!(" {}", seconds(step))
         } else {
             String::new()
         };
-        let cell = pad(&format!("{}{time}", mark.sign()), column);
-        row.push_str(&cell.replacen(mark.sign(), &layout.sign(mark), 1));
+        let cell = pad(&format!("{}{time}", step.sign()), column);
+        row.push_str(&cell.replacen(step.sign(), &layout.mark(mark, step.sign()), 1));
     }
     if session.flaky && bad.is_none() {
         row.push_str(&layout.mark(Mark::Flaky, "↻ flaky"));

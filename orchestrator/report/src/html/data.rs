@@ -224,6 +224,7 @@ fn details_of_step<'a>(
         i: step.step.0,
         mark: step.mark().key(),
         word: word_of(step.mark(), &step.status),
+        idle: step.is_idle(),
         time: step_time(step),
         said: said(&step.status),
         calls: step.calls.iter().map(call).collect(),
@@ -253,7 +254,8 @@ pub(super) fn step_time(step: &StepView) -> String {
         Status::Ended(Outcome::Skipped { .. }) | Status::NotRun | Status::Unfinished => {
             String::new()
         }
-        // A step that asks for an agent takes no time worth the name.
+        // A step with nothing to do, or that asks for an agent, takes no time worth the name.
+        Status::Ended(_) if step.is_idle() => String::new(),
         Status::Ended(_) if step.duration.is_zero() => String::new(),
         Status::Ended(_) => wording::duration(step.duration),
     }

@@ -65,7 +65,7 @@ struct Count {
 }
 
 impl<'a> Page<'a> {
-    pub(super) fn new(view: &'a RunView, comparison: &Comparison) -> Self {
+    pub(super) fn new(view: &'a RunView, comparison: &Comparison, is_live: bool) -> Self {
         let mut about = Vec::new();
         if let Some(started) = view.started {
             let started = started.to_rfc3339_opts(SecondsFormat::Secs, true);
@@ -89,7 +89,7 @@ impl<'a> Page<'a> {
                     word: mark.word_for(count),
                 })
                 .collect(),
-            notes: notes(view),
+            notes: notes(view, is_live),
         };
         let names = Names::of(view, comparison);
         Self {

@@ -104,6 +104,9 @@ pub(in crate::html) struct Step<'a> {
     /// In place of the mark's word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) word: Option<&'static str>,
+    /// Whether it passed because nothing is to be done here: `[]`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) idle: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) time: String,
     /// Milliseconds since the run's start, and how many it took.

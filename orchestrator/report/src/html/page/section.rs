@@ -88,6 +88,7 @@ pub(in crate::html) struct Row {
 pub(super) struct Cell {
     href: String,
     mark: MarkText,
+    sign: &'static str,
     time: String,
     letter: Option<String>,
     noisy: bool,
@@ -189,6 +190,7 @@ impl Cell {
                 None => session.id.0.clone(),
             },
             mark: mark.into(),
+            sign: step.map_or(mark.sign(), StepView::sign),
             time: step.map(data::step_time).unwrap_or_default(),
             letter,
             noisy: step.is_some_and(is_noisy),
