@@ -4,6 +4,7 @@ mod matrix;
 mod picture;
 mod run;
 mod scenario;
+mod six;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -51,6 +52,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some(&made.comparison),
             &all,
         )?;
+    }
+    for told in six::six() {
+        if wanted(told.name) {
+            write(&folder.join(told.name), told.sample, None, &all)?;
+        }
     }
     Ok(())
 }

@@ -471,7 +471,35 @@ impl Maker {
                     unstarted: Vec::new(),
                 };
             }
+            let tool = || "web_click".to_owned();
+            self.events.push((
+                now,
+                RunEvent::ToolStarted {
+                    session: session.clone(),
+                    step: index,
+                    call: 0,
+                    depth: 0,
+                    tool: tool(),
+                    arguments: json!({}),
+                },
+            ));
             now += took;
+            self.events.push((
+                now,
+                RunEvent::ToolFinished {
+                    session: session.clone(),
+                    step: index,
+                    call: 0,
+                    depth: 0,
+                    tool: tool(),
+                    outcome: outcome.clone(),
+                    report: packtrain_drivers::ActionReport::default(),
+                    answer: None,
+                    record: packtrain_model::RecordAs::Itself,
+                    via: None,
+                    duration_ms: took,
+                },
+            ));
             let observed = self.observe((shown, index.0 as usize / 8, place));
             self.events.push((
                 now,

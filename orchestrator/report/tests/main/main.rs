@@ -5,6 +5,7 @@
 mod cells;
 mod console;
 mod golden;
+mod headlines;
 mod hostile;
 mod html;
 mod machine;
@@ -17,6 +18,8 @@ mod picture;
 mod run;
 #[path = "../../examples/sample/scenario.rs"]
 mod scenario;
+#[path = "../../examples/sample/six.rs"]
+mod six;
 
 use packtrain_compare::answer::Comparison;
 use packtrain_report::console::{Layout, ReportLink};
