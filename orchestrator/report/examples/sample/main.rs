@@ -16,6 +16,7 @@ use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary}
 use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
 use run::{Sample, Shape, sample};
 
+#[expect(clippy::print_stdout, reason = "the example's output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder: PathBuf = std::env::args_os()
         .nth(1)
@@ -55,6 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for told in six::six() {
         if wanted(told.name) {
+            println!("{} {:?}", told.headline, told.wanted);
             write(&folder.join(told.name), told.sample, None, &all)?;
         }
     }

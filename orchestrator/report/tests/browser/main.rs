@@ -156,7 +156,8 @@ fn the_first_screen_says_where_and_why() {
         let compared = compare(&view, files);
         let page = html(&view, &compared, &HtmlOptions::default(), files).unwrap();
         pages.push((format!("{}.html", told.name), page));
-        wanted.push(json!({"name": told.name, "headline": compared.sentence, "wanted": told.wanted}));
+        wanted
+            .push(json!({"name": told.name, "headline": compared.sentence, "expected": told.headline, "wanted": told.wanted}));
     }
     pages.push(("wanted.json".to_owned(), Value::from(wanted).to_string()));
     let pages: Vec<(&str, String)> = pages

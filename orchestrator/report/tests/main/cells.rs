@@ -61,8 +61,8 @@ fn a_configuration_stands_behind_the_device_on_the_terminal() {
     assert!(of("checkout on web/desktop (locale=de)  ") > 1, "{said:#?}");
     assert!(of("checkout on web/desktop   ") > 1, "{said:#?}");
     let text = summary(&RunView::from_events(entries), &[], Layout::default());
-    assert!(text.contains("\n web/desktop (locale=de)  A  "), "{text}");
-    assert!(text.contains("\n     web/desktop (locale=de)\n"), "{text}");
+    assert!(text.contains("\n de       A  "), "{text}");
+    assert!(text.contains("\n     de\n"), "{text}");
 }
 
 #[test]
@@ -105,6 +105,6 @@ fn a_configuration_is_in_the_json_and_in_the_html() {
     assert_eq!(sessions[0].get("cell"), None);
     assert_eq!(sessions[1]["cell"], serde_json::json!({"locale": "de"}));
     let page = html(&view, None, &HtmlOptions::default(), &mut |_| None).unwrap();
-    assert!(page.contains("<span class=\"id\">locale=de</span>"));
-    assert!(page.contains("\"label\":\"desktop 1280x800 (locale=de)\""));
+    assert!(page.contains("<span class=\"model\">de</span>"));
+    assert!(page.contains("\"label\":\"de\""));
 }

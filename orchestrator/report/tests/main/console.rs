@@ -138,7 +138,7 @@ const AMBIGUITY: &str = "2 elements match role=button[name=\"Add to basket\"]; t
 
 #[test]
 fn what_calls_noticed_is_said_once_for_each_step_below_its_line() {
-    let mut lines = EventLines::new(Layout::default(), Detail::Steps, Timestamps::None);
+    let mut lines = EventLines::new(Layout::default(), Detail::Tools, Timestamps::None);
     let lines: Vec<String> = ambiguous()
         .iter()
         .flat_map(|entry| lines.lines(entry))
@@ -157,20 +157,15 @@ fn what_calls_noticed_is_said_once_for_each_step_below_its_line() {
 }
 
 #[test]
-fn without_steps_what_calls_noticed_is_said_once_for_all_devices() {
-    let mut lines = EventLines::new(Layout::default(), Detail::Sessions, Timestamps::None);
-    let noted: Vec<String> = ambiguous()
-        .iter()
-        .flat_map(|entry| lines.lines(entry))
-        .filter(|line| line.ends_with(AMBIGUITY))
-        .collect();
-    assert_eq!(noted.len(), 1, "{noted:?}");
-    assert!(noted[0].contains("step 3: note: "), "{noted:?}");
-}
-
-#[test]
-fn the_summary_has_what_calls_noticed_once_for_all_devices() {
-    let text = summary(&RunView::from_events(ambiguous()), &[], Layout::default());
-    assert_eq!(text.matches(AMBIGUITY).count(), 1, "{text}");
-    assert!(text.contains(&format!("  Buy two cups, step 3: {AMBIGUITY}\n")));
+fn without_tools_what_calls_noticed_is_counted_and_no_more() {
+    let mut lines = EventLines::new(Layout::default(), Detail::Steps, Timestamps::None);
+    let entries = ambiguous();
+    let noted = entries.iter().flat_map(|entry| lines.lines(entry));
+    assert_eq!(noted.filter(|line| line.contains("note: ")).count(), 0);
+    let text = summary(&RunView::from_events(entries), &[], Layout::default());
+    assert!(!text.contains(AMBIGUITY), "{text}");
+    assert!(
+        text.contains("  6 notes on steps in the report, or with --lines tools\n"),
+        "{text}"
+    );
 }

@@ -30,6 +30,9 @@ fn every_report_begins_with_the_same_words() {
         assert!(root.contains(&property), "{root}");
         let page = html(&view, &compared, &HtmlOptions::default(), files).unwrap();
         assert!(page.contains(&format!("<h1>{}</h1>", told.headline)));
+        for part in told.wanted {
+            assert!(page.contains(part), "{}: {part}", told.name);
+        }
         let title = page.split("<title>").nth(1).unwrap();
         assert!(
             title

@@ -139,8 +139,8 @@ fn foreign_texts_are_text_in_the_html() {
     // Each script that begins is one of ours, and each ends once.
     let texts = page.matches("id=\"text-").count();
     assert!(texts > 0);
-    assert_eq!(page.matches("<script").count(), 3 + texts);
-    assert_eq!(page.matches("</script>").count(), 3 + texts);
+    assert_eq!(page.matches("<script").count(), 4 + texts);
+    assert_eq!(page.matches("</script>").count(), 4 + texts);
     assert_eq!(page.matches("<!--").count(), 0);
     // And yet nothing is lost.
     let (_, data) = page.split_once("id=\"data\">").unwrap();
