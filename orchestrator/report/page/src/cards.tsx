@@ -38,7 +38,7 @@ function Card({ cluster, nth }: { cluster: Cluster; nth: number }) {
       <h3><span class="kind"><span aria-hidden="true">{sign}</span> {kind}</span> {cluster.title}{cluster.place && <span class="place">, {cluster.place}</span>}</h3>
       {first && <p class="where">{at(first.trail, first.step)}{cluster.trails > 1 && ` and in ${count(cluster.trails - 1, "other trail")}`}</p>}
       {cluster.detail && cluster.detail !== cluster.title && <p class="message">{cluster.detail}</p>}
-      <p class="devices"><span>{count(cluster.cells.length, "cell")}</span>
+      <p class="devices"><span>{count(cluster.cells.length, model.byPlace(first?.session)?.cell ? "cell" : "device")}</span>
         {cells.slice(0, 6).map((o) => { const s = model.byPlace(o.session); return s && <a href={`#${model.keyAt(o)}`}>{model.name(s)}</a>; })}
         {cells.length > 6 && <span>and {cells.length - 6} more</span>}</p>
       <p class="words"><Words text={cluster.words} /></p>
