@@ -1,7 +1,7 @@
 //! A run in one line that can be forwarded: what failed, then what was not tested, then what differs.
 //! Every report begins with it. It knows no report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use packtrain_model::Blame;
 
@@ -33,7 +33,6 @@ pub fn headline(run: &Run, cells: &[Cell], clusters: &[Cluster]) -> String {
 }
 
 /// A part of the headline, which can do without its detail.
-#[derive(Default)]
 struct Clause {
     /// `1 not tested`.
     count: String,
@@ -60,10 +59,7 @@ impl Clause {
     }
 
     fn plain(count: String) -> Self {
-        Self {
-            count,
-            ..Self::default()
-        }
+        Self::new(count, (String::new(), 0))
     }
 
     /// With a detail of so many characters at most; a pattern that nothing is said of has none.
@@ -125,14 +121,6 @@ fn joined(begin: &str, clauses: &[Clause], texts: &[String]) -> String {
     line
 }
 
-/// Some sessions that one thing became of.
-struct Group {
-    sessions: Vec<usize>,
-    step: Option<u32>,
-    place: String,
-    what: String,
-}
-
 struct Told<'a> {
     run: &'a Run,
     cells: &'a [Cell],
@@ -175,27 +163,25 @@ impl Told<'_> {
                 _ => format!("{passed} passed"),
             }));
         }
+        let flaky = || Clause::plain(format!("{} flaky", attempts.len()));
         if failed == 0 && !attempts.is_empty() && settled > 1 {
-            clauses.push(Clause::plain(format!("{} flaky", attempts.len())));
+            clauses.push(flaky());
         }
         let none = |count: usize, word: &str| match (clauses.is_empty(), count == settled) {
             (true, true) if settled == 1 => format!("Not {word}"),
             (true, true) => format!("None of {settled} {word}"),
             _ => format!("{count} not {word}"),
         };
-        let lost = self.count(OutcomeKind::Infrastructure);
-        let unrecorded = self.count(OutcomeKind::NeedsAgent);
-        let [lost, unrecorded] = [(lost, "tested"), (unrecorded, "recorded")]
-            .map(|(count, word)| (count > 0).then(|| none(count, word)));
+        let [lost, unrecorded] = [
+            (OutcomeKind::Infrastructure, "tested"),
+            (OutcomeKind::NeedsAgent, "recorded"),
+        ]
+        .map(|(kind, word)| Some(none(self.count(kind), word)).filter(|_| self.count(kind) > 0));
         clauses.extend(lost.map(|count| Clause::new(count, self.lost())));
         clauses.extend(unrecorded.map(|count| Clause::new(count, (self.unrecorded(), 0))));
-        if failed > 0 && !attempts.is_empty() {
-            clauses.push(Clause::plain(format!("{} flaky", attempts.len())));
-        }
-        match self.count(OutcomeKind::Cancelled) {
-            0 => {}
-            cancelled => clauses.push(Clause::plain(all(cancelled, "cancelled"))),
-        }
+        clauses.extend((failed > 0 && !attempts.is_empty()).then(flaky));
+        let cancelled = self.count(OutcomeKind::Cancelled);
+        clauses.extend((cancelled > 0).then(|| Clause::plain(all(cancelled, "cancelled"))));
         if skipped > 0 && skipped == settled {
             let whys: BTreeSet<&str> = self.run.sessions.iter().map(|s| s.why.as_str()).collect();
             let why = match (whys.first(), whys.len()) {
@@ -217,128 +203,100 @@ impl Told<'_> {
     fn failure(&self) -> (String, usize) {
         let failed: BTreeSet<usize> = self.of(OutcomeKind::Failed).map(|(at, _)| at).collect();
         let mut left = failed.clone();
-        let mut groups = Vec::new();
-        for cluster in self.clusters {
-            if cluster.kind != ClusterKind::Failure {
-                continue;
-            }
-            let of = cluster.occurrences.iter().map(|one| one.session);
-            let sessions: BTreeSet<usize> = of.filter(|at| failed.contains(at)).collect();
+        let mut causes = Vec::new();
+        let clusters = self.clusters.iter();
+        for cluster in clusters.filter(|cluster| cluster.kind == ClusterKind::Failure) {
+            let of = cluster.occurrences.iter();
+            let of = of.filter(|one| failed.contains(&one.session));
+            let steps: BTreeSet<u32> = of.clone().map(|one| one.step).collect();
+            let step = steps.first().copied().filter(|_| steps.len() == 1);
+            let sessions: BTreeSet<usize> = of.map(|one| one.session).collect();
+            let sessions = Vec::from_iter(sessions);
             left.retain(|at| !sessions.contains(at));
-            let steps: BTreeSet<u32> = cluster.occurrences.iter().map(|one| one.step).collect();
-            groups.push(Group {
-                sessions: sessions.into_iter().collect(),
-                step: steps.first().copied().filter(|_| steps.len() == 1),
-                place: cluster.place.clone(),
-                what: cluster.title.clone(),
-            });
+            let told = self.where_and_what(&sessions, step, &cluster.place, &cluster.title);
+            causes.push((sessions.len(), told));
         }
         // What failed between steps is in no cluster.
+        let mut others: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for at in left {
-            let why = &self.run.sessions[at].why;
-            match groups.iter_mut().find(|group| group.what == *why) {
-                Some(group) => group.sessions.push(at),
-                None => groups.push(Group {
-                    sessions: vec![at],
-                    step: self.last_step(at),
-                    place: String::new(),
-                    what: why.clone(),
-                }),
-            }
+            let why = self.run.sessions[at].why.as_str();
+            others.entry(why).or_default().push(at);
         }
-        self.largest(groups, |group| self.where_and_what(group))
-    }
-
-    fn largest(&self, groups: Vec<Group>, say: impl Fn(&Group) -> String) -> (String, usize) {
-        let mut groups: Vec<Group> = groups
-            .into_iter()
-            .filter(|group| !group.sessions.is_empty())
-            .collect();
-        groups.sort_by_key(|group| usize::MAX - group.sessions.len());
-        let others = groups.len().saturating_sub(1);
-        (groups.first().map(say).unwrap_or_default(), others)
+        for (why, sessions) in others {
+            let step = self.last_step(sessions[0]);
+            let told = self.where_and_what(&sessions, step, "", why);
+            causes.push((sessions.len(), told));
+        }
+        largest(causes)
     }
 
     /// `de-DE at 390 wide`, where that is true of all of it; `phone, step 1: link Reports is missing`.
-    fn where_and_what(&self, group: &Group) -> String {
-        let cells = self.cells_of(&group.sessions);
-        if cells.len() > 1 && !group.place.is_empty() {
-            return plain(&group.place);
+    fn where_and_what(
+        &self,
+        sessions: &[usize],
+        step: Option<u32>,
+        place: &str,
+        what: &str,
+    ) -> String {
+        let cells = self.cells_of(sessions);
+        if cells.len() > 1 && !place.is_empty() {
+            return plain(place);
         }
-        let at = |at: &usize| self.run.sessions[*at].trail;
-        let trails: BTreeSet<usize> = group.sessions.iter().map(at).collect();
+        let trails = sessions.iter().map(|at| self.run.sessions[*at].trail);
+        let trails: BTreeSet<usize> = trails.collect();
         let mut words = Vec::new();
-        let trail = trails.first().and_then(|trail| self.run.trails.get(*trail));
-        if let (Some(trail), 1, 2..) = (trail, trails.len(), self.run.trails.len()) {
-            let title = match trail.title.as_str() {
-                "" => &trail.name,
-                title => title,
-            };
-            words.push(cut(&plain(title), LONGEST_TITLE));
+        if let (Some(trail), 1, 2..) = (trails.first(), trails.len(), self.run.trails.len()) {
+            words.push(cut(&self.title(*trail), LONGEST_TITLE));
         }
         if let (Some(cell), 1, 2..) = (cells.first(), cells.len(), self.run.cells.len()) {
             words.push(self.label(*cell));
         }
-        words.extend(group.step.map(step));
+        words.extend(step.map(|number| match number {
+            0 => "trailhead".to_owned(),
+            number => format!("step {number}"),
+        }));
         words.retain(|word| !word.is_empty());
-        let what = plain(&group.what);
         match words.as_slice() {
-            [] => what,
-            words => format!("{}: {what}", words.join(", ")),
+            [] => plain(what),
+            words => format!("{}: {}", words.join(", "), plain(what)),
         }
     }
 
     /// What kept most of those from being tested that were not: `Pixel 9 lost at step 3`.
     fn lost(&self) -> (String, usize) {
-        let mut groups: Vec<Group> = Vec::new();
+        let mut causes: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
         for (at, session) in self.of(OutcomeKind::Infrastructure) {
             let is_device = match session.blame {
                 None | Some(Blame::Source | Blame::Host | Blame::Configuration) => false,
                 Some(Blame::Device | Blame::HostLost | Blame::HostDrained | Blame::RunLost) => true,
             };
-            let device = self.device(session.cell);
-            let place = match is_device && !session.steps.is_empty() {
-                true => device,
-                false => String::new(),
-            };
-            let own = self.last_step(at).filter(|_| !place.is_empty());
-            let what = match place.is_empty() {
-                true => session.why.clone(),
-                false => String::new(),
-            };
-            let same = |group: &&mut Group| group.place == place && group.what == what;
-            match groups.iter_mut().find(same) {
-                Some(group) => {
-                    group.sessions.push(at);
-                    group.step = group.step.filter(|step| Some(*step) == own);
-                }
-                None => groups.push(Group {
-                    sessions: vec![at],
-                    step: own,
-                    place,
-                    what,
-                }),
-            }
+            let device = self.run.cells.get(session.cell).filter(|_| is_device);
+            let cause = device.map_or(&session.why, |cell| &cell.device);
+            causes.entry((is_device, cause)).or_default().push(at);
         }
-        self.largest(groups, |group| {
-            let cells = self.cells_of(&group.sessions);
-            let label = cells.first().filter(|_| cells.len() == 1);
-            let label = label.map_or_else(String::new, |cell| self.label(*cell));
-            if group.place.is_empty() {
-                let label = Some(label).filter(|label| !label.is_empty() && self.cells.len() > 1);
-                let label = label.map_or_else(String::new, |label| format!("{label}: "));
-                return label + &plain(&group.what);
-            }
-            let at = group.step.map_or_else(String::new, |number| match number {
-                0 => " at the trailhead".to_owned(),
-                number => format!(" at {}", step(number)),
-            });
-            match label.contains(", ") {
-                true => format!("{label}: lost{at}"),
-                false if label.is_empty() => format!("{} lost{at}", group.place),
-                false => format!("{label} lost{at}"),
-            }
-        })
+        let told = |((is_device, _), sessions): ((bool, &str), Vec<usize>)| {
+            let first = &self.run.sessions[sessions[0]];
+            let name = match self.cells_of(&sessions).len() {
+                1 => self.label(first.cell),
+                _ if is_device => self.device(first.cell),
+                _ => String::new(),
+            };
+            let why = plain(&first.why);
+            let told = match self.last_step(sessions[0]).filter(|_| is_device) {
+                // A name of several words is set off.
+                Some(step) => {
+                    let name = name.clone() + if name.contains(", ") { ":" } else { "" };
+                    match step {
+                        0 => format!("{name} lost at the trailhead"),
+                        step => format!("{name} lost at step {step}"),
+                    }
+                }
+                None if name.is_empty() || self.run.cells.len() < 2 => why,
+                None => format!("{name}: {why}"),
+            };
+            (sessions.len(), told)
+        };
+        largest(causes.into_iter().map(told).collect())
     }
 
     /// `for iOS`, where that is the only platform; `iPhone 15, step 2`, where it is the only device.
@@ -348,7 +306,8 @@ impl Told<'_> {
         if let (Some(cell), 1) = (cells.first(), cells.len()) {
             let label = Some(self.label(*cell)).filter(|_| self.run.cells.len() > 1);
             let at = sessions.first().filter(|_| sessions.len() == 1);
-            let at = at.and_then(|at| self.last_step(*at)).map(step);
+            let at = at.and_then(|at| self.last_step(*at));
+            let at = at.map(|step| format!("step {step}"));
             let words = label.into_iter().chain(at).filter(|word| !word.is_empty());
             return words.collect::<Vec<_>>().join(", ");
         }
@@ -367,24 +326,17 @@ impl Told<'_> {
 
     /// Trails without a session.
     fn nowhere(&self) -> Option<Clause> {
-        let has_one = |trail: usize| self.run.sessions.iter().any(|one| one.trail == trail);
-        let without: Vec<_> = (0..self.run.trails.len())
-            .filter(|trail| !has_one(*trail))
-            .collect();
-        let ran = self.run.sessions.len();
-        match (without.first(), without.len()) {
-            (None, _) if ran == 0 => Some(Clause::plain("Nothing ran".to_owned())),
-            (None, _) => None,
-            (Some(_), _) if ran == 0 => {
-                Some(Clause::plain("Nothing ran: no device fits".to_owned()))
-            }
-            (Some(first), 1) => {
-                let title = plain(&self.run.trails[*first].title);
-                let count = "1 trail fits no device".to_owned();
-                Some(Clause::new(count, (cut(&title, LONGEST_TITLE), 0)))
-            }
-            (_, several) => Some(Clause::plain(format!("{several} trails fit no device"))),
-        }
+        let has_none = |trail: &usize| self.run.sessions.iter().all(|one| one.trail != *trail);
+        let without: Vec<usize> = (0..self.run.trails.len()).filter(has_none).collect();
+        let (count, first) = match (without.as_slice(), self.run.sessions.len()) {
+            ([], 0) => ("Nothing ran".to_owned(), None),
+            (_, 0) => ("Nothing ran: no device fits".to_owned(), None),
+            ([], _) => return None,
+            ([only], _) => ("1 trail fits no device".to_owned(), Some(*only)),
+            (several, _) => (format!("{} trails fit no device", several.len()), None),
+        };
+        let title = first.map(|trail| cut(&self.title(trail), LONGEST_TITLE));
+        Some(Clause::new(count, (title.unwrap_or_default(), 0)))
     }
 
     /// `1 difference: link Continue shopping is missing, in dark`.
@@ -442,6 +394,14 @@ impl Told<'_> {
     fn cells_of(&self, sessions: &[usize]) -> BTreeSet<usize> {
         let cells = sessions.iter().map(|at| self.run.sessions[*at].cell);
         cells.collect()
+    }
+
+    fn title(&self, trail: usize) -> String {
+        let trail = self.run.trails.get(trail);
+        trail.map_or_else(String::new, |trail| match trail.title.as_str() {
+            "" => plain(&trail.name),
+            title => plain(title),
+        })
     }
 
     fn label(&self, cell: usize) -> String {
@@ -508,19 +468,23 @@ fn whole(count: usize, word: &str) -> String {
     }
 }
 
-fn step(number: u32) -> String {
-    match number {
-        0 => "trailhead".to_owned(),
-        number => format!("step {number}"),
-    }
+/// The largest of several causes, and how many others there are.
+fn largest(mut causes: Vec<(usize, String)>) -> (String, usize) {
+    causes.retain(|(count, _)| *count > 0);
+    causes.sort_by_key(|(count, _)| usize::MAX - count);
+    let others = causes.len().saturating_sub(1);
+    let first = causes.into_iter().next();
+    (first.map(|(_, told)| told).unwrap_or_default(), others)
+}
+
+/// Whether a character moves the cursor, changes colours or turns the reading direction.
+pub fn is_unruly(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A foreign text as words on a line, without quotes around names and without its full stop.
 fn plain(text: &str) -> String {
-    let is_unruly = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     let line = text.lines().next().unwrap_or_default();
     let line = line
         .replace(is_unruly, " ")

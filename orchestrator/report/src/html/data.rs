@@ -14,8 +14,7 @@ use serde_json::Value;
 
 pub(super) use self::shape::Details;
 use self::shape::{
-    Attempt, Call, Device, File, MarkText, Report, Said, Seen, Session, Shot, Step, Trail,
-    TrailStep,
+    Attempt, Call, Device, File, Report, Said, Seen, Session, Shot, Step, Trail, TrailStep,
 };
 use self::texts::Texts;
 use super::HtmlOptions;
@@ -59,10 +58,7 @@ pub(super) fn details<'a>(
         head: &page.heading,
         marks: Mark::ALL
             .into_iter()
-            .map(|mark| {
-                let (sign, word) = (mark.sign(), mark.word());
-                (mark.key(), MarkText { sign, word })
-            })
+            .map(|mark| (mark.key(), mark.into()))
             .collect(),
         trails: view
             .trails

@@ -41,7 +41,7 @@ pub(super) struct Heading {
 }
 
 #[derive(Clone, Copy, Serialize)]
-struct MarkText {
+pub(super) struct MarkText {
     key: &'static str,
     sign: &'static str,
     word: &'static str,

@@ -8,7 +8,7 @@ use packtrain_model::Cell;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::html::page::{Heading, Note, Told};
+use crate::html::page::{Heading, MarkText, Note, Told};
 
 #[derive(Serialize)]
 pub(in crate::html) struct Details<'a> {
@@ -20,12 +20,6 @@ pub(in crate::html) struct Details<'a> {
     pub(super) sessions: Vec<Session<'a>>,
     /// Observed pictures by their digest.
     pub(super) pictures: BTreeMap<&'a str, Shot<'a>>,
-}
-
-#[derive(Serialize)]
-pub(in crate::html) struct MarkText {
-    pub(super) sign: &'static str,
-    pub(super) word: &'static str,
 }
 
 #[derive(Serialize)]
