@@ -12,6 +12,8 @@ use crate::input::{OutcomeKind, Run, Session, StepStatus};
 const LONGEST: usize = 140;
 /// A detail that would have fewer characters than this is left out.
 const SHORTEST_DETAIL: usize = 16;
+/// A detail that begins with one of these goes on without a colon: `8 of 16 failed in dark`.
+const PREPOSITIONS: [&str; 7] = ["in", "at", "on", "with", "for", "below", "above"];
 /// How much of a trail's title is told.
 const LONGEST_TITLE: usize = 30;
 
@@ -36,7 +38,7 @@ pub fn headline(run: &Run, cells: &[Cell], clusters: &[Cluster]) -> String {
 struct Clause {
     /// `1 not tested`.
     count: String,
-    /// `Pixel 9 lost at step 3`; `in dark` and `for iOS` go on without a colon.
+    /// `Pixel 9 lost at step 3`.
     detail: String,
     /// `, and 2 others`.
     others: String,
@@ -65,9 +67,10 @@ impl Clause {
     /// With a detail of so many characters at most; a pattern that nothing is said of has none.
     fn text(&self, most: usize) -> String {
         let detail = cut(&self.detail, most);
-        let joint = match &self.detail {
-            detail if detail.starts_with("in ") || detail.starts_with("for ") => " ",
-            _ => ": ",
+        let first = self.detail.split(' ').next();
+        let joint = match first.is_some_and(|word| PREPOSITIONS.contains(&word)) {
+            true => " ",
+            false => ": ",
         };
         match detail.as_str() {
             "" => self.count.clone(),

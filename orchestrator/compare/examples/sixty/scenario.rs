@@ -70,6 +70,7 @@ pub fn run() -> Run {
         .collect();
     Run {
         run: "20261122-101112".to_owned(),
+        unlike_approved: Vec::new(),
         packtrain: "0.1.0".to_owned(),
         planned: cells.len(),
         matrix: Some(MatrixSummary {
@@ -150,6 +151,7 @@ fn cells() -> Vec<Cell> {
                     };
                     cells.push(Cell {
                         device: "web/desktop".to_owned(),
+                        name: "desktop".to_owned(),
                         values: map(&[
                             ("engine", engine),
                             ("viewport", viewport),
@@ -260,11 +262,13 @@ fn session(place: usize, cell: &Cell) -> Session {
             String::new()
         },
         earlier: (place == 50).then(|| EarlierFailure {
+            attempt: 1,
             step: 21,
             message: "the server answered 503".to_owned(),
         }),
         steps,
         memory: vec![("order".to_owned(), format!("A-{}", 1_000 + place))],
+        blame: None,
     }
 }
 
