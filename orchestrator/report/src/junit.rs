@@ -15,6 +15,7 @@ use packtrain_compare::answer::Comparison;
 use packtrain_model::{CancelCause, Outcome};
 use quick_junit::{
     NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
+    XmlString,
 };
 
 use self::said::{cell_properties, description, device_properties, foreign, message, trouble};
@@ -62,7 +63,8 @@ pub fn junit(
 
 /// The headline as a property of the root, which the writer has none for.
 fn with_headline(xml: &str, headline: &str) -> String {
-    let value = minijinja::HtmlEscape(headline);
+    let value = XmlString::new(headline);
+    let value = minijinja::HtmlEscape(value.as_str());
     let property = format!("<property name=\"packtrain.headline\" value=\"{value}\"/>");
     let properties = format!("\n    <properties>\n        {property}\n    </properties>");
     let root = xml
