@@ -1,6 +1,7 @@
 //! The blocks at the end of a run: problems, flaky sessions, the headline, where the reports are.
 
 use packtrain_compare::answer::{ClusterKind, Comparison};
+use packtrain_model::StepIndex;
 
 use super::{Layout, MANY_TRAILS, grid};
 use crate::again::again;
@@ -132,7 +133,12 @@ fn differences(comparison: &Comparison, layout: Layout) -> String {
                 "" => String::new(),
                 place => format!(", {place}"),
             };
-            let said = format!("{}{place}", cluster.title);
+            let first = cluster.occurrences.first();
+            let trail = first.and_then(|one| comparison.trails.get(one.trail));
+            let at = trail.zip(first).map_or_else(String::new, |(trail, one)| {
+                format!(" ({}, {})", trail.title, wording::step(StepIndex(one.step)))
+            });
+            let said = format!("{}{place}{at}", cluster.title);
             let letter = layout.bold(&cluster.letter);
             format!("  {letter}  {}\n", wording::one_line(&said))
         })

@@ -31,7 +31,7 @@ fn every_report_begins_with_the_same_words() {
         let page = html(&view, &compared, &HtmlOptions::default(), files).unwrap();
         assert!(page.contains(&format!("<h1>{}</h1>", told.headline)));
         for part in told.wanted {
-            assert!(page.contains(part), "{}: {part}", told.name);
+            assert!(terminal.contains(part), "{}: {part}: {terminal}", told.name);
         }
         let title = page.split("<title>").nth(1).unwrap();
         assert!(
