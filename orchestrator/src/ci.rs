@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use packtrain_compare::answer::Comparison;
 use packtrain_report::RunView;
 
 /// Names the file that GitHub shows on the page of a job.
@@ -34,7 +35,7 @@ pub fn append(file: &Path, summary: &str) -> io::Result<()> {
 }
 
 /// The annotations of a run, as lines for the runner; none elsewhere.
-pub fn annotations(view: &RunView) -> Vec<String> {
+pub fn annotations(view: &RunView, comparison: &Comparison) -> Vec<String> {
     if !is_runner_reading() {
         return Vec::new();
     }
@@ -42,7 +43,7 @@ pub fn annotations(view: &RunView) -> Vec<String> {
     let workspace = std::env::var_os(WORKSPACE_VARIABLE).map(PathBuf::from);
     let workspace = workspace.filter(|folder| folder.is_absolute());
     let workspace = workspace.unwrap_or_else(|| here.clone());
-    packtrain_report::annotations(view, &|path| {
+    packtrain_report::annotations(view, comparison, &|path| {
         let file = here.join(path).display().to_string();
         packtrain_report::relative(&workspace.display().to_string(), &file)
     })

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use packtrain_compare::answer::Comparison;
 use packtrain_model::Exit;
 use packtrain_record::JournalReader;
 use packtrain_report::console::{self, Layout, ReportLink};
@@ -30,7 +31,7 @@ pub struct Copies {
 /// What was written.
 pub struct Written {
     view: RunView,
-    comparison: serde_json::Value,
+    comparison: Comparison,
     html: Option<PathBuf>,
     links: Vec<ReportLink>,
     warnings: Vec<String>,
@@ -59,7 +60,7 @@ impl Written {
 
     /// What a page that shows the run is given at its end.
     pub fn data(&self, folder: &Path, options: &HtmlOptions) -> Option<String> {
-        let (view, comparison) = (&self.view, Some(&self.comparison));
+        let (view, comparison) = (&self.view, &self.comparison);
         let files = &mut |path: &str| file(folder, path);
         packtrain_report::html_data(view, comparison, options, files).ok()
     }
@@ -75,7 +76,7 @@ impl Written {
             color,
             ..Layout::default()
         };
-        let mut text = console::summary(&self.view, &self.links, layout);
+        let mut text = console::summary(&self.view, &self.comparison, &self.links, layout);
         for warning in &self.warnings {
             text.push_str(&format!("warning: {warning}\n"));
         }
@@ -112,10 +113,8 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         let options = JunitOptions {
             run_folder: Some(as_found_from(file, folder)),
         };
-        packtrain_report::junit(&view, &options).map_err(|error| failed("JUnit", &error))
+        packtrain_report::junit(&view, &comparison, &options).map_err(|error| failed("JUnit", &error))
     };
-    let compared =
-        serde_json::to_value(&comparison).map_err(|error| failed("comparison", &error))?;
     let inline_limit = match wanted.single_file {
         true => u64::MAX,
         false => HtmlOptions::default().inline_limit,
@@ -127,16 +126,17 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
             live: false,
         };
         let files = &mut |path: &str| file(folder, path);
-        packtrain_report::html(&view, Some(&compared), &options, files)
+        packtrain_report::html(&view, &comparison, &options, files)
             .map_err(|error| failed("HTML", &error))
     };
     // One after the other, so that no two of them are in memory.
     if !wanted.only {
         keep("html", "report.html", &html(String::new())?);
         keep("junit", "junit.xml", &junit(&folder.join("junit.xml"))?);
-        let json = packtrain_report::json(&view).map_err(|error| failed("JSON", &error))?;
+        let json = packtrain_report::json(&view, &comparison)
+            .map_err(|error| failed("JSON", &error))?;
         keep("json", "report.json", &json);
-        let text = serde_json::to_string_pretty(&compared)
+        let text = serde_json::to_string_pretty(&comparison)
             .map_err(|error| failed("comparison", &error))?;
         keep("comparison", "comparison.json", &text);
     }
@@ -152,24 +152,24 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         wanted
             .summary
             .as_ref()
-            .map(|path| copy(path, &packtrain_report::markdown(&view))),
+            .map(|path| copy(path, &packtrain_report::markdown(&view, &comparison))),
     ];
     let copied = copies.into_iter().flatten().fold(Ok(()), Result::and);
     let named = crate::ci::summary_file().filter(|_| wanted.for_ci);
     if let Some(file) = named.filter(|file| wanted.summary.as_ref() != Some(file))
-        && let Err(error) = crate::ci::append(&file, &packtrain_report::markdown(&view))
+        && let Err(error) = crate::ci::append(&file, &packtrain_report::markdown(&view, &comparison))
     {
         warnings.push(format!("{}: {error}", file.display()));
     }
     let annotations = match wanted.for_ci {
-        true => crate::ci::annotations(&view),
+        true => crate::ci::annotations(&view, &comparison),
         false => Vec::new(),
     };
     let own = links.iter().find(|link| link.kind == "html");
     let html = own.map(|link| PathBuf::from(&link.path));
     Ok(Written {
         annotations,
-        comparison: compared,
+        comparison,
         html: html.or_else(|| wanted.html.clone().filter(|_| copied.is_ok())),
         view,
         links,

@@ -116,7 +116,7 @@ fn one_wrong_text_fails_on_exactly_that_step_on_phones_and_browsers_alike() {
     let failed = NAMES.map(|name| (name.to_owned(), vec![19]));
     assert_eq!(failed_steps(&bench.events()), failed.into());
     assert!(ended.stderr.contains("15.31"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("4 failed"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("All 4 failed: "), "{}", ended.stderr);
 }
 
 #[test]

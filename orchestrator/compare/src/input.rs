@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use packtrain_drivers::Defect;
-use packtrain_model::MatrixSummary;
 use packtrain_model::screen::ScreenTree;
+use packtrain_model::{Blame, MatrixSummary};
 
 use crate::align::Expectation;
 use crate::answer::Trail;
@@ -31,6 +31,8 @@ pub struct Run {
     pub expectations: Vec<Expectation>,
     /// How a run is asked for.
     pub commands: Commands,
+    /// Screens that are not as approved, worst first, each in a line.
+    pub unlike_approved: Vec<String>,
 }
 
 /// A device in a configuration.
@@ -63,6 +65,8 @@ pub struct Session {
     pub outcome: OutcomeKind,
     /// Why it says nothing of the app, for outcomes that do not.
     pub why: String,
+    /// Whom an infrastructure error blames.
+    pub blame: Option<Blame>,
     /// How an earlier attempt failed, when the last one passed.
     pub earlier: Option<EarlierFailure>,
     /// The steps that were reached, in order.

@@ -7,6 +7,7 @@ pub mod attribute;
 pub mod compare;
 pub mod cover;
 pub mod defects;
+pub mod headline;
 pub mod input;
 pub mod normal;
 pub mod order;

@@ -1,11 +1,12 @@
 //! Annotations as GitHub's runner reads them from what a step prints: a workflow command on a line of
-//! its own for each way in which devices failed.
+//! its own for each problem.
 
 use std::borrow::Cow;
 
-use crate::compare::{Cluster, Comparison};
-use crate::mark::Mark;
-use crate::view::{RunView, SessionView, TrailView};
+use packtrain_compare::answer::Comparison;
+
+use crate::problem::{Names, Problem};
+use crate::view::{RunView, TrailView};
 use crate::wording;
 
 /// Most annotations; GitHub shows ten errors and ten warnings of a step.
@@ -14,20 +15,23 @@ const MOST: usize = 50;
 const MOST_NAMED: usize = 3;
 
 /// The commands, a line each. `place` makes a path what it is in the repository.
-pub fn annotations(view: &RunView, place: &dyn Fn(&str) -> String) -> Vec<String> {
+pub fn annotations(
+    view: &RunView,
+    comparison: &Comparison,
+    place: &dyn Fn(&str) -> String,
+) -> Vec<String> {
     let mut lines = Vec::new();
+    let names = Names::of(view, comparison);
     for trail in &view.trails {
-        let comparison = Comparison::of(trail);
-        let told = comparison
-            .divergences()
-            .map(|cluster| error(trail, cluster, place));
-        lines.extend(told);
+        let problems = Problem::of(trail, comparison);
+        let told = problems.iter();
+        lines.extend(told.map(|problem| error(trail, problem, &names, place)));
     }
     for (trail, session) in view.sessions().filter(|(_, session)| session.flaky) {
         let message = format!(
             "passed on attempt {} on {}",
             session.attempts.len(),
-            session.name()
+            names.get(session)
         );
         let title = format!("{} is flaky", trail.summary.title);
         let file = place(&trail.summary.path);
@@ -37,37 +41,23 @@ pub fn annotations(view: &RunView, place: &dyn Fn(&str) -> String) -> Vec<String
     lines
 }
 
-fn error(trail: &TrailView, cluster: &Cluster, place: &dyn Fn(&str) -> String) -> String {
-    let step = cluster.step.and_then(|step| trail.step(step));
-    let said = cluster.at.as_deref().and_then(file_and_line);
+fn error(
+    trail: &TrailView,
+    problem: &Problem,
+    names: &Names<'_>,
+    place: &dyn Fn(&str) -> String,
+) -> String {
+    let step = problem.step.and_then(|step| trail.step(step));
+    let said = problem.at.as_deref().and_then(file_and_line);
     let (file, line) = said.unwrap_or((&trail.summary.path, step.map_or(1, |step| step.line)));
-    let names = cluster.sessions.iter().take(MOST_NAMED);
-    let names = names
-        .filter_map(|&at| trail.sessions.get(at))
-        .map(SessionView::name);
-    let mut who = names.collect::<Vec<_>>().join(", ");
-    if cluster.sessions.len() > MOST_NAMED {
-        who.push_str(&format!(
-            " and {} more",
-            cluster.sessions.len() - MOST_NAMED
-        ));
-    }
-    let title = format!("{} {} on {who}", trail.summary.title, cluster.what());
+    let who = names.some(trail, &problem.sessions, MOST_NAMED).join(", ");
+    let title = format!("{} {} on {who}", trail.summary.title, problem.what());
     let mut message = step.map_or_else(String::new, |step| format!("{}\n", step.text));
-    message.push_str(cluster.message.as_deref().unwrap_or(cluster.word));
-    if let Some(hint) = &cluster.hint {
+    message.push_str(problem.message.as_deref().unwrap_or(problem.word));
+    if let Some(hint) = &problem.hint {
         message.push_str(&format!("\nhint: {hint}"));
     }
-    let level = match cluster.mark {
-        Mark::Flaky | Mark::Skipped | Mark::Cancelled => "warning",
-        Mark::Failed
-        | Mark::Infrastructure
-        | Mark::NeedsAgent
-        | Mark::Unfinished
-        | Mark::NotRun
-        | Mark::Passed => "error",
-    };
-    command(level, &place(file), Some(line), &title, &message)
+    command("error", &place(file), Some(line), &title, &message)
 }
 
 /// `trails/login.trail.yaml:12:9` in its parts.

@@ -58,6 +58,7 @@ pub fn input(view: &RunView, files: &mut Files<'_>) -> (Run, HashMap<String, Str
         trails: view.trails.iter().map(trail).collect(),
         cells,
         sessions,
+        unlike_approved: Vec::new(),
     };
     (run, pictures)
 }
@@ -135,6 +136,7 @@ impl Reading<'_, '_> {
             cell,
             outcome: outcome(&session.status),
             why: session.status.message().unwrap_or_default(),
+            blame: session.status.blame(),
             earlier: earlier.flatten(),
             steps,
             memory: memory.map_or_else(Vec::new, |memory| {

@@ -1,4 +1,4 @@
-//! What the terminal shows of a run, as text: a line for each event, the grid, the divergences and
+//! What the terminal shows of a run, as text: a line for each event, the grid, the problems and
 //! the summary at the end. Nothing here prints; colour is asked for and never carries meaning.
 
 mod blocks;
@@ -7,8 +7,8 @@ mod grid;
 mod lines;
 mod paint;
 
-pub use blocks::{ReportLink, divergences, flaky, summary};
-pub use closing::{MANY_TRAILS, failures};
+pub use blocks::{ReportLink, summary};
+pub use closing::MANY_TRAILS;
 pub use grid::{MOST_DEVICES, grid};
 pub use lines::{Detail, EventLines, Timestamps};
 

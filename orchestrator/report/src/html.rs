@@ -1,21 +1,20 @@
 //! One HTML file that shows a run: no network, no other file needed, readable without JavaScript.
 //!
-//! The grid and the divergences are rendered here, so that they are there at once; the details of
-//! each step travel as JSON and are drawn when somebody asks for them. All of it comes from
+//! The grid and the problems are rendered here, so that they are there at once; the details of each
+//! step travel as JSON and are drawn when somebody asks for them. All of it comes from
 //! tested apps and is hostile: the template escapes, the script only ever makes text nodes, and a
 //! content security policy forbids loading anything.
 
 mod compared;
 mod data;
-mod label;
 mod page;
 mod pictures;
 mod trees;
 mod webp;
 
 use minijinja::Environment;
+use packtrain_compare::answer::Comparison;
 use serde::Serialize;
-use serde_json::Value;
 
 use self::compared::Compared;
 use self::pictures::Pictures;
@@ -57,24 +56,22 @@ pub enum HtmlError {
     Data(#[from] serde_json::Error),
 }
 
-/// Renders a run, with the comparison of its configurations where there is one, as
-/// `comparison.json` has it. `artifact` gives the content of a file of the run, by the path its event named;
-/// `None` when it cannot be had, which the report then says.
+/// Renders a run and its comparison. `artifact` gives the content of a file of the run, by the path its
+/// event named; `None` when it cannot be had, which the report then says.
 ///
 /// # Errors
 /// When the template or the encoder breaks; a run cannot make them.
 pub fn html(
     view: &RunView,
-    comparison: Option<&Value>,
+    comparison: &Comparison,
     options: &HtmlOptions,
     artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
 ) -> Result<String, HtmlError> {
-    let comparisons: Vec<_> = view.trails.iter().map(crate::Comparison::of).collect();
     let compared = Compared::of(view, comparison);
     let pictures = Pictures::collect(view, &compared, options.inline_limit, artifact);
     let trees = Trees::collect(view, &compared, artifact);
-    let page = page::Page::new(view, &comparisons);
-    let (details, texts) = data::details(view, &page, &comparisons, options, &pictures, artifact);
+    let page = page::Page::new(view, comparison, options.live);
+    let (details, texts) = data::details(view, &page, options, &pictures, artifact);
 
     let mut environment = Environment::new();
     environment.add_filter("code", code);
@@ -95,7 +92,7 @@ pub fn html(
         script => safe(include_str!("html/script.js").to_owned()),
         live => options.live,
         data => safe(script_json(&details)?),
-        comparison => comparison.map(script_json).transpose()?.map(safe),
+        comparison => safe(script_json(comparison)?),
         trees => whole,
         words => safe(script_json(&trees.words)?),
         pictures => pictures.uris().map(|uri| safe(uri.to_owned())).collect::<Vec<_>>(),
@@ -111,23 +108,22 @@ pub fn html(
 /// When the encoder breaks; a run cannot make it.
 pub fn html_data(
     view: &RunView,
-    comparison: Option<&Value>,
+    comparison: &Comparison,
     options: &HtmlOptions,
     artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
 ) -> Result<String, HtmlError> {
     #[derive(Serialize)]
     struct Update<'a> {
         data: data::Details<'a>,
-        comparison: Option<&'a Value>,
+        comparison: &'a Comparison,
         texts: Vec<String>,
         words: trees::Words,
     }
-    let comparisons: Vec<_> = view.trails.iter().map(crate::Comparison::of).collect();
     let nothing = &mut |_: &str| None;
     let pictures = Pictures::collect(view, &Compared::default(), 0, nothing);
     let words = Trees::collect(view, &Compared::default(), artifact).words;
-    let page = page::Page::new(view, &comparisons);
-    let (data, texts) = data::details(view, &page, &comparisons, options, &pictures, artifact);
+    let page = page::Page::new(view, comparison, options.live);
+    let (data, texts) = data::details(view, &page, options, &pictures, artifact);
     Ok(serde_json::to_string(&Update {
         data,
         comparison,

@@ -1,17 +1,19 @@
-//! A run as one JSON document for other programs: counts, every session with its steps, and the
-//! comparison. Keys are only ever added within a schema version; durations are milliseconds.
+//! A run as one JSON document for other programs: the headline, counts, every session with its steps.
+//! Keys are only ever added within a schema version; durations are milliseconds.
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceInfo;
 use packtrain_model::{
-    Artifact, Blame, CancelCause, Cell, Outcome, RunOptionsSummary, SourceCall, StepKind, Verdict,
-    recorded,
+    Artifact, Blame, CancelCause, Cell, Outcome, RunOptionsSummary, SourceCall, StepIndex,
+    StepKind, Verdict, recorded,
 };
 use serde::Serialize;
 
-use crate::compare::{Cluster, Comparison, Spread};
+use packtrain_compare::answer::Comparison;
+
 use crate::mark::Mark;
 use crate::notes::StepNote;
+use crate::problem::Problem;
 use crate::view::{
     AttemptView, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
 };
@@ -23,9 +25,14 @@ pub const SUMMARY_SCHEMA_VERSION: u32 = 1;
 ///
 /// # Errors
 /// When the encoder breaks; a run cannot make it.
-pub fn json(view: &RunView) -> Result<String, serde_json::Error> {
-    let comparisons: Vec<Comparison> = view.trails.iter().map(Comparison::of).collect();
-    let mut text = serde_json::to_string_pretty(&Summary::of(view, &comparisons))?;
+pub fn json(view: &RunView, comparison: &Comparison) -> Result<String, serde_json::Error> {
+    let problems: Vec<Vec<Problem>> = view
+        .trails
+        .iter()
+        .map(|trail| Problem::of(trail, comparison))
+        .collect();
+    let summary = Summary::of(view, &comparison.sentence, &problems);
+    let mut text = serde_json::to_string_pretty(&summary)?;
     text.push('\n');
     Ok(text)
 }
@@ -38,6 +45,8 @@ struct Summary<'a> {
     run: &'a str,
     /// `finished` or `cut_short`.
     state: &'static str,
+    /// The verdict in words, as every report has it.
+    headline: &'a str,
     stop_requested: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped_by: Option<CancelCause>,
@@ -72,9 +81,9 @@ struct Trail<'a> {
     outcome: &'static str,
     steps: Vec<TrailStep<'a>>,
     sessions: Vec<Session<'a>>,
-    /// Devices that went alike, the ones that passed excluded, worst first.
+    /// What did not pass, those of one cause together, worst first.
     divergences: Vec<Divergence<'a>>,
-    /// The sessions that passed alike.
+    /// The sessions that passed.
     reference: Vec<&'a str>,
     /// What calls noticed, each once for all devices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -114,15 +123,15 @@ struct Divergence<'a> {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     blame: Option<Blame>,
-    /// The first step that went another way.
+    /// The step at which they stopped.
     first_divergent_step: Option<u32>,
     message: Option<&'a str>,
     hint: Option<&'a str>,
     at: Option<&'a str>,
     sessions: Vec<&'a str>,
     devices: Vec<String>,
-    /// What these devices have in common and no other has.
-    only: &'a [String],
+    /// What these have in common.
+    only: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -164,7 +173,7 @@ struct Step<'a> {
     outcome: &'static str,
     duration_ms: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<Problem<'a>>,
+    problem: Option<Why<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Call<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -175,7 +184,7 @@ struct Step<'a> {
 
 /// Why something did not pass.
 #[derive(Serialize)]
-struct Problem<'a> {
+struct Why<'a> {
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     blame: Option<Blame>,
@@ -212,7 +221,7 @@ struct Call<'a> {
 }
 
 impl<'a> Summary<'a> {
-    fn of(view: &'a RunView, comparisons: &'a [Comparison]) -> Self {
+    fn of(view: &'a RunView, headline: &'a str, problems: &'a [Vec<Problem>]) -> Self {
         Self {
             schema_version: SUMMARY_SCHEMA_VERSION,
             packtrain: &view.packtrain,
@@ -221,6 +230,7 @@ impl<'a> Summary<'a> {
                 RunState::Finished => "finished",
                 RunState::CutShort => "cut_short",
             },
+            headline,
             stop_requested: view.stopped_by.is_some(),
             stopped_by: view.stopped_by,
             started_at: view.started,
@@ -243,15 +253,15 @@ impl<'a> Summary<'a> {
             trails: view
                 .trails
                 .iter()
-                .zip(comparisons)
-                .map(|(trail, comparison)| Trail::of(trail, comparison))
+                .zip(problems)
+                .map(|(trail, problems)| Trail::of(trail, problems))
                 .collect(),
         }
     }
 }
 
 impl<'a> Trail<'a> {
-    fn of(trail: &'a TrailView, comparison: &'a Comparison) -> Self {
+    fn of(trail: &'a TrailView, problems: &'a [Problem]) -> Self {
         Self {
             name: &trail.summary.name,
             title: &trail.summary.title,
@@ -262,26 +272,25 @@ impl<'a> Trail<'a> {
                 .summary
                 .steps
                 .iter()
-                .zip(&comparison.spreads)
-                .map(|(step, spread)| TrailStep {
+                .map(|step| TrailStep {
                     step: step.step.0,
                     kind: step.kind,
                     text: &step.text,
                     line: step.line,
-                    spread: spread
-                        .filter(|spread| spread.count > 1)
-                        .map(|spread| StepSpread::of(trail, spread)),
+                    spread: StepSpread::of(trail, step.step),
                 })
                 .collect(),
             sessions: trail.sessions.iter().map(Session::of).collect(),
-            divergences: comparison
-                .divergences()
-                .map(|cluster| Divergence::of(trail, cluster))
+            divergences: problems
+                .iter()
+                .map(|problem| Divergence::of(trail, problem))
                 .collect(),
-            reference: comparison
-                .reference()
-                .map(|cluster| ids(trail, &cluster.sessions))
-                .unwrap_or_default(),
+            reference: trail
+                .sessions
+                .iter()
+                .filter(|session| matches!(session.mark(), Mark::Passed | Mark::Flaky))
+                .map(|session| &*session.id.0)
+                .collect(),
             notes: StepNote::of(trail)
                 .into_iter()
                 .map(|note| Note {
@@ -295,35 +304,40 @@ impl<'a> Trail<'a> {
 }
 
 impl<'a> StepSpread<'a> {
-    fn of(trail: &'a TrailView, spread: Spread) -> Self {
-        Self {
-            fastest_ms: millis(spread.fastest),
-            fastest_session: id(trail, spread.fastest_session),
-            slowest_ms: millis(spread.slowest),
-            slowest_session: id(trail, spread.slowest_session),
-            sessions: spread.count,
-        }
+    fn of(trail: &'a TrailView, step: StepIndex) -> Option<Self> {
+        let (fastest, slowest, sessions) = trail.spread(step)?;
+        let took = |session: &SessionView| session.step(step).map(|step| millis(step.duration));
+        Some(Self {
+            fastest_ms: took(fastest)?,
+            fastest_session: &fastest.id.0,
+            slowest_ms: took(slowest)?,
+            slowest_session: &slowest.id.0,
+            sessions,
+        })
     }
 }
 
 impl<'a> Divergence<'a> {
-    fn of(trail: &'a TrailView, cluster: &'a Cluster) -> Self {
+    fn of(trail: &'a TrailView, problem: &'a Problem) -> Self {
         Self {
-            letter: &cluster.letter,
-            outcome: cluster.mark.key(),
-            blame: cluster.blame,
-            first_divergent_step: cluster.step.map(|step| step.0),
-            message: cluster.message.as_deref(),
-            hint: cluster.hint.as_deref(),
-            at: cluster.at.as_deref(),
-            sessions: ids(trail, &cluster.sessions),
-            devices: cluster
+            letter: &problem.letter,
+            outcome: problem.mark.key(),
+            blame: problem.blame,
+            first_divergent_step: problem.step.map(|step| step.0),
+            message: problem.message.as_deref(),
+            hint: problem.hint.as_deref(),
+            at: problem.at.as_deref(),
+            sessions: ids(trail, &problem.sessions),
+            devices: problem
                 .sessions
                 .iter()
                 .filter_map(|&place| trail.sessions.get(place)?.device.as_ref())
                 .map(ToString::to_string)
                 .collect(),
-            only: &cluster.shared,
+            only: Some(&*problem.place)
+                .filter(|place| !place.is_empty())
+                .into_iter()
+                .collect(),
         }
     }
 }
@@ -369,7 +383,7 @@ impl<'a> Step<'a> {
             step: step.step.0,
             outcome: step.mark().key(),
             duration_ms: millis(step.duration),
-            problem: Problem::of(&step.status),
+            problem: Why::of(&step.status),
             calls: {
                 let recorded = recorded(&step.calls, |call| {
                     (
@@ -386,7 +400,7 @@ impl<'a> Step<'a> {
     }
 }
 
-impl<'a> Problem<'a> {
+impl<'a> Why<'a> {
     /// What a status that is an end other than a pass has to say.
     fn of(status: &'a Status) -> Option<Self> {
         let outcome = status.outcome()?;
@@ -428,15 +442,9 @@ impl<'a> Call<'a> {
     }
 }
 
-fn id(trail: &TrailView, place: usize) -> &str {
-    trail
-        .sessions
-        .get(place)
-        .map_or("", |session| &session.id.0)
-}
-
 fn ids<'a>(trail: &'a TrailView, places: &[usize]) -> Vec<&'a str> {
-    places.iter().map(|&place| id(trail, place)).collect()
+    let sessions = places.iter().filter_map(|&place| trail.sessions.get(place));
+    sessions.map(|session| &*session.id.0).collect()
 }
 
 /// Milliseconds with three decimals.

@@ -11,15 +11,17 @@ mod said;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use packtrain_compare::answer::Comparison;
 use packtrain_model::{CancelCause, Outcome};
 use quick_junit::{
     NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestRerun, TestSuite,
+    XmlString,
 };
 
 use self::said::{cell_properties, description, device_properties, foreign, message, trouble};
-use crate::compare::Comparison;
 use crate::mark::Mark;
 use crate::paths::relative;
+use crate::problem::Problem;
 use crate::view::{AttemptView, RunView, SessionView, Status, TrailView, numbered};
 use crate::wording;
 
@@ -35,7 +37,11 @@ pub struct JunitOptions {
 ///
 /// # Errors
 /// When the XML writer breaks; a run cannot make it.
-pub fn junit(view: &RunView, options: &JunitOptions) -> Result<String, SerializeError> {
+pub fn junit(
+    view: &RunView,
+    comparison: &Comparison,
+    options: &JunitOptions,
+) -> Result<String, SerializeError> {
     let mut report = Report::new(format!("packtrain {}", view.run));
     report.set_time(view.duration);
     if let Some(started) = view.started {
@@ -45,19 +51,41 @@ pub fn junit(view: &RunView, options: &JunitOptions) -> Result<String, Serialize
         view,
         options,
         named_by_device: view.options.shard != "split",
-        comparisons: view.trails.iter().map(Comparison::of).collect(),
+        problems: (view.trails.iter())
+            .map(|trail| Problem::of(trail, comparison))
+            .collect(),
     };
     for suite in writer.suites() {
         report.add_test_suite(suite);
     }
-    report.to_string()
+    Ok(with_headline(&report.to_string()?, &comparison.sentence))
+}
+
+/// The headline as a property of the root, which the writer has none for.
+fn with_headline(xml: &str, headline: &str) -> String {
+    let value = XmlString::new(headline);
+    let value = minijinja::HtmlEscape(value.as_str());
+    let property = format!("<property name=\"packtrain.headline\" value=\"{value}\"/>");
+    let properties = format!("\n    <properties>\n        {property}\n    </properties>");
+    let root = xml
+        .find("<testsuites")
+        .and_then(|start| Some(start + xml[start..].find('>')? + 1));
+    match root {
+        Some(end) if !xml[..end].ends_with("/>") => {
+            format!("{}{properties}{}", &xml[..end], &xml[end..])
+        }
+        // A run without sessions.
+        Some(end) => format!("{}>{properties}\n</testsuites>\n", &xml[..end - 2]),
+        None => xml.to_owned(),
+    }
 }
 
 struct Writer<'a> {
     view: &'a RunView,
     options: &'a JunitOptions,
     named_by_device: bool,
-    comparisons: Vec<Comparison>,
+    /// Of each trail.
+    problems: Vec<Vec<Problem>>,
 }
 
 /// A (trail, device) pair and its places.
@@ -224,8 +252,8 @@ impl<'a> Writer<'a> {
             .last()
             .map(|last| description(trail, last, self.here()))
             .unwrap_or_default();
-        if let Some(comparison) = self.comparison(case) {
-            description.push_str(&comparison);
+        if let Some(others) = self.others(case) {
+            description.push_str(&others);
         }
         if !description.is_empty() {
             xml.set_description(description);
@@ -238,25 +266,26 @@ impl<'a> Writer<'a> {
     }
 
     /// How the other devices fared.
-    fn comparison(&self, case: Case<'_>) -> Option<String> {
-        let comparison = self.comparisons.get(case.trail_place)?;
-        let cluster = comparison
-            .divergences()
-            .find(|cluster| cluster.sessions.contains(&case.session_place))?;
-        let all = case.trail.sessions.len();
+    fn others(&self, case: Case<'_>) -> Option<String> {
+        let Case { trail, .. } = case;
+        let mut problems = self.problems.get(case.trail_place)?.iter();
+        let problem = problems.find(|problem| problem.sessions.contains(&case.session_place))?;
+        let all = trail.sessions.len();
         if all < 2 {
             return None;
         }
-        let shared = match &cluster.shared[..] {
-            [] => String::new(),
-            shared => format!(" (only {})", shared.join(", ")),
+        let place = match problem.place.as_str() {
+            "" => String::new(),
+            place => format!(" ({})", wording::one_line(place)),
         };
-        let passed = comparison.reference().map_or(0, |c| c.sessions.len());
-        let have = match cluster.sessions.len() {
-            1 => format!("1 of {all} devices has"),
-            some => format!("{some} of {all} devices have"),
-        };
-        Some(format!("{have} this result{shared}; {passed} passed\n"))
+        let sessions = trail.sessions.iter();
+        let passed = sessions.filter(|one| matches!(one.mark(), Mark::Passed | Mark::Flaky));
+        let passed = passed.count();
+        let (some, ones) = (problem.sessions.len(), trail.ones());
+        let have = if some == 1 { "has" } else { "have" };
+        Some(format!(
+            "{some} of {all} {ones} {have} this result{place}; {passed} passed\n"
+        ))
     }
 
     fn rerun(&self, trail: &TrailView, attempt: &AttemptView) -> TestRerun {
@@ -287,7 +316,7 @@ impl<'a> Writer<'a> {
             let text = foreign(text);
             log.push_str(&format!(
                 "{} {:>2} {text}  {}\n",
-                step.mark().sign(),
+                step.sign(),
                 step.step.0,
                 match &step.status {
                     Status::Ended(_) => wording::duration(step.duration),

@@ -1,11 +1,10 @@
-//! What people and machines read about a run: a folded view of its events, a comparison across
-//! devices, and the console, JUnit, JSON and HTML made of them.
+//! What people and machines read about a run: a folded view of its events, its comparison, and the
+//! console, JUnit, JSON and HTML made of both. All of them begin with the comparison's headline.
 //!
 //! Pure functions: events in, text out. Nothing here prints, reads files or knows where reports
 //! are kept; the HTML report asks its caller for the pictures.
 
 pub mod annotations;
-pub mod compare;
 pub mod comparison;
 pub mod console;
 pub mod html;
@@ -14,18 +13,18 @@ pub mod junit;
 pub mod mark;
 pub mod markdown;
 pub mod notes;
+pub mod problem;
 pub mod view;
 
 mod again;
-mod headline;
+mod facts;
 mod paths;
 mod reported;
 mod wording;
 
 pub use again::again;
 pub use annotations::{annotations, harmless};
-pub use compare::{Cluster, Comparison, Spread, Standing};
-pub use headline::{counts, headline};
+pub use facts::counts;
 pub use html::{HtmlError, HtmlOptions, html, html_data};
 pub use json::{SUMMARY_SCHEMA_VERSION, json};
 pub use junit::{JunitOptions, junit};
@@ -33,6 +32,7 @@ pub use mark::Mark;
 pub use markdown::markdown;
 pub use notes::StepNote;
 pub use paths::relative;
+pub use problem::{Names, Problem};
 pub use view::{
     AttemptView, BrokenSink, CallView, RunState, RunView, SessionView, Status, StepView, TrailView,
     named, numbered,

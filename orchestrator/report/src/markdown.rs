@@ -1,28 +1,29 @@
-//! The summary of a job, as Markdown: the answer, a row for each trail, a line for each way in which
-//! devices left it, and how to run that again.
+//! The summary of a job, as Markdown: the answer, a row for each trail, a line for each problem, and how to run that again.
+
+use packtrain_compare::answer::Comparison;
 
 use crate::again::again;
-use crate::compare::{Cluster, Comparison};
-use crate::headline::{facts, headline, notes};
+use crate::facts::{facts, mark, notes};
 use crate::mark::Mark;
-use crate::view::{RunView, SessionView, TrailView};
+use crate::problem::{Names, Problem};
+use crate::view::{RunView, TrailView};
 use crate::wording;
 
 /// How many trails the table has: those that went worst.
 const MOST_TRAILS: usize = 200;
-/// How many clusters are told of.
-const MOST_CLUSTERS: usize = 50;
-/// How many devices of a cluster are named.
+/// How many problems are told of.
+const MOST_PROBLEMS: usize = 50;
+/// How many devices of a problem are named.
 const MOST_NAMED: usize = 6;
 /// How much of a message is shown.
 const MOST_WORDS: usize = 300;
 
 /// Renders a run. It ends with an empty line, so that more may follow.
-pub fn markdown(view: &RunView) -> String {
-    let (mark, sentence) = headline(view);
-    let mut text = format!("## {} {}\n\n", mark.sign(), escaped(&sentence));
+pub fn markdown(view: &RunView, comparison: &Comparison) -> String {
+    let headline = escaped(&comparison.sentence);
+    let mut text = format!("## {} {headline}\n\n", mark(view).sign());
     text.push_str(&format!("{}\n\n", escaped(&facts(view).join(" · "))));
-    for note in notes(view) {
+    for note in notes(view, false) {
         text.push_str(&format!("> {}\n\n", escaped(&note)));
     }
     let mut trails: Vec<&TrailView> = view.trails.iter().collect();
@@ -41,27 +42,23 @@ pub fn markdown(view: &RunView) -> String {
         }
         text.push('\n');
     }
-    let comparisons: Vec<_> = trails.iter().map(|trail| Comparison::of(trail)).collect();
-    let clusters = trails
-        .iter()
-        .zip(&comparisons)
-        .flat_map(|(trail, comparison)| {
-            comparison
-                .divergences()
-                .map(move |cluster| (*trail, cluster))
-        });
-    let clusters: Vec<_> = clusters.collect();
-    for (trail, cluster) in clusters.iter().take(MOST_CLUSTERS) {
-        text.push_str(&divergence(view, trail, cluster));
+    let mut problems = Vec::new();
+    for &trail in &trails {
+        let own = Problem::of(trail, comparison).into_iter();
+        problems.extend(own.map(|problem| (trail, problem)));
     }
-    if let Some(more) = clusters
+    let names = Names::of(view, comparison);
+    for (trail, problem) in problems.iter().take(MOST_PROBLEMS) {
+        text.push_str(&told(view, trail, problem, &names));
+    }
+    if let Some(more) = problems
         .len()
-        .checked_sub(MOST_CLUSTERS)
+        .checked_sub(MOST_PROBLEMS)
         .filter(|more| *more > 0)
     {
         text.push_str(&format!("- and {more} more in the report\n"));
     }
-    if !clusters.is_empty() {
+    if !problems.is_empty() {
         text.push('\n');
     }
     text
@@ -83,43 +80,27 @@ fn row(trail: &TrailView) -> String {
     )
 }
 
-fn divergence(view: &RunView, trail: &TrailView, cluster: &Cluster) -> String {
+fn told(view: &RunView, trail: &TrailView, problem: &Problem, names: &Names<'_>) -> String {
+    let who = problem.who(trail);
     let mut text = format!(
         "- **{}** {} {} {}",
         escaped(&trail.summary.title),
-        cluster.mark.sign(),
-        cluster.what(),
-        cluster.who(trail)
+        problem.mark.sign(),
+        problem.what(),
+        escaped(&who)
     );
-    let text_end = text.trim_end().len();
-    text.truncate(text_end);
-    if !cluster.shared.is_empty() {
-        text.push_str(&format!(", only {}", escaped(&cluster.shared.join(", "))));
-    }
-    if let Some(message) = &cluster.message {
+    text.truncate(text.trim_end().len());
+    if let Some(message) = &problem.message {
         let message = wording::one_line(message);
-        text.push_str(&format!(
-            ": {}",
-            escaped(&wording::cut(&message, MOST_WORDS))
-        ));
+        let message = wording::cut(&message, MOST_WORDS);
+        text.push_str(&format!(": {}", escaped(&message)));
     }
     text.push('\n');
-    let sessions = cluster.sessions.iter();
-    let sessions: Vec<_> = sessions.filter_map(|&at| trail.sessions.get(at)).collect();
     if trail.sessions.len() > 1 {
-        let named = sessions.iter().take(MOST_NAMED);
-        let mut names: Vec<_> = named.map(|session| session.name()).collect();
-        if let Some(more) = sessions
-            .len()
-            .checked_sub(MOST_NAMED)
-            .filter(|more| *more > 0)
-        {
-            names.push(format!("{more} more"));
-        }
+        let names = names.some(trail, &problem.sessions, MOST_NAMED);
         text.push_str(&format!("  {}\n", escaped(&names.join(", "))));
     }
-    if let Some(first) = sessions.first() {
-        let first: &SessionView = first;
+    if let Some(first) = problem.first(trail) {
         text.push_str(&format!("  {}\n", code(&again(view, trail, first))));
     }
     text

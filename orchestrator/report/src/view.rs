@@ -226,6 +226,28 @@ impl TrailView {
             .unwrap_or(Mark::NotRun)
     }
 
+    /// What its sessions are called: cells where they have a configuration, devices otherwise.
+    pub fn ones(&self) -> &'static str {
+        match self.sessions.iter().any(|session| !session.cell.is_empty()) {
+            true => "cells",
+            false => "devices",
+        }
+    }
+
+    /// How long a step took where it passed: the quickest and the slowest of those sessions, and how many
+    /// they are.
+    pub fn spread(&self, step: StepIndex) -> Option<(&SessionView, &SessionView, usize)> {
+        let took = |session: &SessionView| {
+            let step = session.step(step)?;
+            (step.mark() == Mark::Passed).then_some(step.duration)
+        };
+        let passed = || self.sessions.iter().filter(|one| took(one).is_some());
+        let fastest = passed().min_by_key(|one| took(one))?;
+        // The first of several that took as long.
+        let slowest = passed().rev().max_by_key(|one| took(one))?;
+        Some((fastest, slowest, passed().count())).filter(|(.., count)| *count > 1)
+    }
+
     /// A step's words and place; `None` for a step the trail does not have.
     pub fn step(&self, step: StepIndex) -> Option<&StepSummary> {
         self.summary.steps.iter().find(|s| s.step == step)
@@ -318,6 +340,19 @@ impl StepView {
             }
         }
         notes
+    }
+
+    /// Its mark's sign; `-` where nothing was to be done.
+    pub fn sign(&self) -> &'static str {
+        match self.is_idle() {
+            true => "-",
+            false => self.mark().sign(),
+        }
+    }
+
+    /// Whether it passed because its recording says that nothing is to be done here: `[]`.
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty() && self.mark() == Mark::Passed
     }
 
     /// Whether it began and neither passed nor was skipped.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use packtrain_compare::headline::is_unruly;
 use packtrain_model::{CancelCause, SourceCall, StepIndex};
 
 /// What a tool source did for a call that took this long.
@@ -101,11 +102,6 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     }
     let kept: String = text.chars().take(most.saturating_sub(1)).collect();
     Cow::Owned(format!("{}…", kept.trim_end()))
-}
-
-fn is_unruly(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use axum::response::sse::Event;
 use futures::{Stream, stream};
+use packtrain_compare::answer::Comparison;
 use packtrain_model::Entry;
 use packtrain_record::JournalReader;
 use packtrain_report::{HtmlOptions, RunView, html, html_data};
-use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -57,7 +57,7 @@ struct Moment {
     /// How many events it is made of.
     news: u64,
     view: RunView,
-    comparison: Value,
+    comparison: Comparison,
     data: String,
     /// When the next one may be made.
     next: Instant,
@@ -138,7 +138,7 @@ impl Followed {
     pub(super) async fn page(self: &Arc<Self>) -> Result<String, NotShown> {
         self.show(|moment, folder| {
             let files = &mut |path: &str| reports::file(folder, path);
-            html(&moment.view, Some(&moment.comparison), &options(), files)
+            html(&moment.view, &moment.comparison, &options(), files)
                 .map_err(NotShown::because)
         })
         .await
@@ -227,8 +227,7 @@ impl Followed {
         let view = self.view()?;
         let files = &mut |path: &str| reports::file(&self.folder, path);
         let comparison = packtrain_report::comparison::compare(&view, files);
-        let comparison = serde_json::to_value(comparison).map_err(NotShown::because)?;
-        let data = html_data(&view, Some(&comparison), &options(), files);
+        let data = html_data(&view, &comparison, &options(), files);
         let data = data.map_err(NotShown::because)?;
         let next = (begun + INTERVAL).max(Instant::now() + begun.elapsed() * REST);
         Ok(Moment {

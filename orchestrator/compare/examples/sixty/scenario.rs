@@ -70,6 +70,7 @@ pub fn run() -> Run {
         .collect();
     Run {
         run: "20261122-101112".to_owned(),
+        unlike_approved: Vec::new(),
         packtrain: "0.1.0".to_owned(),
         planned: cells.len(),
         matrix: Some(MatrixSummary {
@@ -271,6 +272,7 @@ fn session(place: usize, cell: &Cell) -> Session {
         }),
         steps,
         memory: vec![("order".to_owned(), format!("A-{}", 1_000 + place))],
+        blame: None,
     }
 }
 

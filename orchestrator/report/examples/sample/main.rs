@@ -4,16 +4,19 @@ mod matrix;
 mod picture;
 mod run;
 mod scenario;
+mod six;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use matrix::Extent;
+use packtrain_compare::answer::Comparison;
+use packtrain_report::comparison::compare;
 use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
 use run::{Sample, Shape, sample};
-use serde_json::Value;
 
+#[expect(clippy::print_stdout, reason = "the example's output")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder: PathBuf = std::env::args_os()
         .nth(1)
@@ -51,6 +54,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &all,
         )?;
     }
+    for told in six::six() {
+        if wanted(told.name) {
+            println!("{} {:?}", told.headline, told.wanted);
+            write(&folder.join(told.name), told.sample, None, &all)?;
+        }
+    }
     Ok(())
 }
 
@@ -66,7 +75,7 @@ const fn shape(devices: usize, trails: usize, screenshots: bool) -> Shape {
 fn write(
     folder: &Path,
     mut sample: Sample,
-    comparison: Option<&Value>,
+    comparison: Option<&Comparison>,
     options: &HtmlOptions,
 ) -> Result<(), Box<dyn std::error::Error>> {
     if folder.ends_with("cut-short") {
@@ -80,13 +89,12 @@ fn write(
         .collect();
     let begun = Instant::now();
     let view = RunView::from_events(sample.entries);
-    if let Some(comparison) = comparison {
-        std::fs::create_dir_all(folder)?;
-        std::fs::write(folder.join("comparison.json"), comparison.to_string())?;
-    }
-    let page = html(&view, comparison, options, &mut |path| {
-        sample.files.get(path).cloned()
-    })?;
+    let files = &mut |path: &str| sample.files.get(path).cloned();
+    let comparison = match comparison {
+        Some(made) => made,
+        None => &compare(&view, files),
+    };
+    let page = html(&view, comparison, options, files)?;
     println!(
         "{}: {:?}, {} KB",
         folder.display(),
@@ -94,18 +102,23 @@ fn write(
         page.len() / 1000
     );
     std::fs::create_dir_all(folder)?;
+    let kept = serde_json::to_string_pretty(comparison)?;
+    std::fs::write(folder.join("comparison.json"), kept)?;
     std::fs::write(folder.join("report.html"), page)?;
     std::fs::write(
         folder.join("junit.xml"),
-        junit(&view, &JunitOptions::default())?,
+        junit(&view, comparison, &JunitOptions::default())?,
     )?;
-    std::fs::write(folder.join("summary.json"), json(&view)?)?;
+    std::fs::write(folder.join("summary.json"), json(&view, comparison)?)?;
     std::fs::write(folder.join("lines.txt"), log.join("\n"))?;
     let layout = Layout {
         color: true,
         width: 120,
     };
-    std::fs::write(folder.join("console.txt"), summary(&view, &[], layout))?;
+    std::fs::write(
+        folder.join("console.txt"),
+        summary(&view, comparison, &[], layout),
+    )?;
     for (path, bytes) in &sample.files {
         let path = folder.join(path);
         if let Some(parent) = path.parent() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::DateTime;
+use packtrain_compare::answer::Comparison;
 use packtrain_drivers::{
     AppliedAxis, Classifier, Defect, DefectKind, DeviceId, DeviceInfo, Platform, Rect, Size,
 };
@@ -28,7 +29,7 @@ pub enum Extent {
 /// The run and its comparison.
 pub struct Matrix {
     pub sample: Sample,
-    pub comparison: Value,
+    pub comparison: Comparison,
 }
 
 const STEPS: [(&str, &str, Shown); 8] = [
@@ -72,6 +73,18 @@ impl Setting {
 
     fn lacks_help(&self) -> bool {
         self.engine == "firefox" && self.scheme == "dark"
+    }
+
+    /// What a person calls it.
+    fn label(&self) -> String {
+        let Self {
+            engine,
+            width,
+            locale,
+            scheme,
+            ..
+        } = self;
+        format!("{engine}, {width} wide, {locale}, {scheme}")
     }
 
     fn cell(&self) -> Cell {
@@ -458,7 +471,35 @@ impl Maker {
                     unstarted: Vec::new(),
                 };
             }
+            let tool = || "web_click".to_owned();
+            self.events.push((
+                now,
+                RunEvent::ToolStarted {
+                    session: session.clone(),
+                    step: index,
+                    call: 0,
+                    depth: 0,
+                    tool: tool(),
+                    arguments: json!({}),
+                },
+            ));
             now += took;
+            self.events.push((
+                now,
+                RunEvent::ToolFinished {
+                    session: session.clone(),
+                    step: index,
+                    call: 0,
+                    depth: 0,
+                    tool: tool(),
+                    outcome: outcome.clone(),
+                    report: packtrain_drivers::ActionReport::default(),
+                    answer: None,
+                    record: packtrain_model::RecordAs::Itself,
+                    via: None,
+                    duration_ms: took,
+                },
+            ));
             let observed = self.observe((shown, index.0 as usize / 8, place));
             self.events.push((
                 now,
@@ -574,7 +615,7 @@ impl Maker {
     }
 
     /// What a comparison would say, which knows what was planted.
-    fn comparison(&self, steps: &[StepSummary]) -> Value {
+    fn comparison(&self, steps: &[StepSummary]) -> Comparison {
         let all = 0..self.settings.len();
         let having = |test: &dyn Fn(&Setting) -> bool| -> Vec<usize> {
             let broken = |place: &usize| !self.is_broken(*place);
@@ -644,6 +685,7 @@ impl Maker {
             };
             cells.push(json!({
                 "id": format!("web/desktop {}", cell.to_string().replace(", ", " ")),
+                "label": setting.label(),
                 "device": "web/desktop",
                 "values": cell,
                 "facts": {"platform": "web", "width": setting.width.to_string(), "browser": setting.engine, "orientation": orientation},
@@ -655,10 +697,10 @@ impl Maker {
             .iter()
             .map(|size| size.split('x').next().unwrap_or_default().to_owned())
             .collect();
-        json!({
+        let made = json!({
             "schema_version": 1, "run": "20261122-101112-m4tx", "packtrain": "0.1.0",
             "settled": total, "planned": total,
-            "sentence": format!("{} of {total} cells passed the same way. 2 causes.", total - 1 - many),
+            "sentence": format!("{many} of {total} failed: de-DE at 390 wide. 1 not tested: {}: the browser crashed.", self.settings[total - 1].label()),
             "axes": axes(self.extent).map(|(name, values, ordered)| json!({"name": name, "values": values, "ordered": ordered})),
             "facts": [{"name": "platform", "values": ["web"], "ordered": false}, {"name": "width", "values": widths, "ordered": true}, {"name": "orientation", "values": ["portrait", "landscape"], "ordered": false}],
             "cells": cells,
@@ -669,22 +711,23 @@ impl Maker {
                 json!({"session": format!("s{}", place + 1), "trail": 0, "cell": place, "outcome": outcome, "reference": reference})
             }).collect::<Vec<_>>(),
             "clusters": [
-                {"letter": "A", "kind": "failure", "title": "button \"Zur Kasse\" is missing", "detail": MESSAGE, "signature": "failure", "trails": 1, "cells": failed, "everywhere": false, "occurrences": failures, "verdict": "cause",
+                {"letter": "A", "kind": "failure", "title": "button \"Zur Kasse\" is missing", "detail": MESSAGE, "signature": "failure", "place": "de-DE at 390 wide", "trails": 1, "cells": failed, "everywhere": false, "occurrences": failures, "verdict": "cause",
                  "words": format!("Fails on **all {many} of {many}** cells with locale=de-DE and width at 390 and below (the next width tested is 768), on **none of {others}** others."),
                  "explanations": [{"all_of": [{"fact": "locale", "is": "=", "value": "de-DE"}, {"fact": "width", "is": "<=", "value": "390", "next": "768"}], "bad": many, "bad_of": many, "good": 0, "good_of": others, "chance": 0.0002}],
                  "again": again(failed[0])},
-                {"letter": "B", "kind": "difference", "title": "link \"Help\" is missing", "signature": "difference", "trails": 1, "cells": helpless, "everywhere": false, "occurrences": lacking, "verdict": "tie",
-                 "words": format!("Two explanations fit equally on **{few} of {few}**: engine=firefox and colorScheme=dark, or browser=firefox and colorScheme=dark. They never occur apart here."),
+                {"letter": "B", "kind": "difference", "title": "link \"Help\" is missing", "signature": "difference", "place": "in dark on Firefox", "also": ["link \"Imprint\" is missing"], "trails": 1, "cells": helpless, "everywhere": false, "occurrences": lacking, "verdict": "tie",
+                 "words": format!("Two explanations fit equally on **{few} of {few}**: engine=firefox and colorScheme=dark, or browser=firefox and colorScheme=dark. This run cannot tell them apart."),
                  "explanations": [{"all_of": [{"fact": "engine", "is": "=", "value": "firefox"}, {"fact": "colorScheme", "is": "=", "value": "dark"}], "bad": few, "bad_of": few, "good": 0, "good_of": total - 1 - few, "chance": 0.001}],
                  "next": {"cell": {"engine": "firefox"}, "command": format!("{AGAIN}engine=firefox,colorScheme=dark")}, "again": again(helpless[0])},
-                {"letter": "C", "kind": "defect", "title": "link \"Cart\" crosses the edge of the screen", "detail": "by 12", "signature": "defect", "trails": 1, "cells": narrow, "everywhere": false, "occurrences": plain(&narrow, 3), "verdict": "cause",
+                {"letter": "C", "kind": "defect", "title": "link \"Cart\" crosses the edge of the screen", "detail": "by 12", "signature": "defect", "place": "at 390 wide", "trails": 1, "cells": narrow, "everywhere": false, "occurrences": plain(&narrow, 3), "verdict": "cause",
                  "words": format!("On **all {0} of {0}** cells with viewport=390x844, on **none of {1}** others.", narrow.len(), total - 1 - narrow.len()),
                  "explanations": [{"all_of": [{"fact": "viewport", "is": "=", "value": "390x844"}], "bad": narrow.len(), "bad_of": narrow.len(), "good": 0, "good_of": total - 1 - narrow.len(), "chance": 0.001}], "again": again(narrow[0])},
                 {"letter": "D", "kind": "visual", "title": "button \"Add to cart\" looks different", "signature": "visual", "trails": 1, "cells": [firefox], "everywhere": false,
-                 "occurrences": [{"trail": 0, "session": firefox, "step": 4, "nearest": reference, "visual": 0}], "verdict": "single", "words": "Only this cell differs; nothing can be concluded.", "explanations": [], "again": again(firefox)},
-                {"letter": "E", "kind": "slow", "title": "Step 5 is slow", "detail": "5.1 s where others take 0.6 s", "signature": "slow", "trails": 1, "cells": [2], "everywhere": false, "occurrences": plain(&[2], 5), "verdict": "single", "words": "Only this cell is slow; nothing can be concluded.", "explanations": [], "again": again(2)},
+                 "occurrences": [{"trail": 0, "session": firefox, "step": 4, "nearest": reference, "visual": 0}], "verdict": "single", "words": format!("Only on {}.", self.settings[firefox].label()), "explanations": [], "again": again(firefox)},
+                {"letter": "E", "kind": "slow", "title": "Step 5 is slow", "detail": "5.1 s where others take 0.6 s", "signature": "slow", "trails": 1, "cells": [2], "everywhere": false, "occurrences": plain(&[2], 5), "verdict": "single", "words": format!("Only on {}.", self.settings[2].label()), "explanations": [], "again": again(2)},
                 {"letter": "F", "kind": "console", "title": "The page logs an error", "detail": "TypeError: x is undefined", "signature": "console", "trails": 1, "cells": everywhere, "everywhere": true, "occurrences": plain(&everywhere, 1), "verdict": "everywhere", "words": "On every cell; no axis tells it.", "explanations": [], "again": "packtrain run trails/buy-tea.trail.yaml"},
             ],
+            "conventions": [{"text": "At 390 wide three links are behind Menu.", "by": "width", "cells": [0], "count": 3, "items": ["link \"Offers\" is behind \"Menu\""]}],
             "differences": differences,
             "visual": [{"trail": 0, "step": 4, "session": firefox, "against": reference, "kind": "changed", "pixels": 312, "boxes": [{"at": [8, 360, 632, 386], "pixels": 300, "element": "button \"Add to cart\"", "kind": "changed"}, {"at": [500, 6, 560, 24], "pixels": 12, "kind": "added"}]}],
             "timings": [{"trail": 0, "step": 5, "session": 2, "ms": 5100, "median_ms": 600}],
@@ -692,6 +735,7 @@ impl Maker {
             "expectations": [{"text": "role: banner", "hits": 3}, {"text": "name: /^Cookie/", "hits": 0}],
             "noise": [{"trail": 0, "step": 3, "cell": 1, "boxes": [[10, 20, 60, 40]]}],
             "not_compared": [{"session": total - 1, "why": "infrastructure: the browser crashed"}],
-        })
+        });
+        serde_json::from_value(made).expect("a comparison")
     }
 }

@@ -1,21 +1,19 @@
 // Steps by cells: columns grouped by what went alike, equal ones folded into one.
 
 import { Component } from "preact";
-import type { Session } from "./data";
+import type { Data, Session } from "./data";
 import { rank } from "./model";
 import { isHit } from "./query";
-import { type Column, columns, redraw, state, stepsOf } from "./store";
-import { Divergences } from "./cards";
-import { Sign, Facts, word, Words } from "./ui";
+import { type Column, columns, lettersOf, redraw, state, stepsOf } from "./store";
+import { count, Sign, Facts, word, Words } from "./ui";
 
 const density = (n: number) => n <= 6 ? "wide" : n <= 14 ? "medium" : "compact";
 
 /** What tells a column from its neighbours: its configuration, or its device. */
 function about(session: Session): { model: string; line: string } {
-  const model = session.device.model || session.device.id;
-  if (!session.cell) return { model, line: session.device.label === model ? session.device.system : session.device.label.replace(`${model}, `, "") };
-  const [device, values] = state.model.name(session).split(": ");
-  return values ? { model: device ?? "", line: values } : { model: device ?? "", line: "" };
+  if (!session.cell) return { model: state.model.name(session), line: session.device.system };
+  const [first = "", ...rest] = state.model.name(session).split(", ");
+  return { model: first, line: rest.join(", ") };
 }
 
 interface RowProps { trail: number; i: number; columns: Column[]; cursor: string; current: string; version: unknown }
@@ -37,22 +35,22 @@ class Row extends Component<RowProps> {
         const steps = column.sessions.map((s) => model.at(s, i));
         const step = steps.reduce((worst, s) => s && (!worst || rank(s.mark) < rank(worst.mark)) ? s : worst, steps[0]);
         const found = column.sessions.flatMap((s) => model.causesAt(s.id, i)).filter((f) => !f.cluster.everywhere).map((f): [string, string] => [f.cluster.letter, f.cluster.kind]);
-        const own = model.data.trails[trail]?.divergences.find((d) => d.index === i && d.sessions.split(" ").includes(column.head.id));
-        const letters: [string, string][] = model.comparison ? [...new Map(found)].sort() : own ? [[own.letter, ""]] : [];
-        const left = letters.some(([, kind]) => kind === "" || kind === "failure" || kind === "difference");
+        const letters: [string, string][] = [...new Map(found)].sort();
+        const left = letters.some(([, kind]) => kind === "failure" || kind === "difference");
         const noisy = step?.reports?.some((r) => r.bad);
         const hit = column.sessions.some((s) => isHit(query, model, model.at(s, i)));
         const mark = step?.mark ?? "not_run";
-        const title = [word(mark), column.sessions.length === 1 && step?.time, column.sessions.length > 1 && `${column.sessions.length} alike`, letters.length && `${model.comparison ? "cause" : "first divergence of"} ${letters.map(([l]) => l).join(", ")}`, noisy && "errors on the device", hit && "shows the text"].filter(Boolean).join(", ");
+        const idle = mark === "passed" && steps.every((s) => s?.idle);
+        const title = [idle ? "nothing to do" : word(mark), column.sessions.length === 1 && step?.time, column.sessions.length > 1 && `${column.sessions.length} alike`, letters.length && `cause ${letters.map(([l]) => l).join(", ")}`, noisy && "errors on the device", hit && "shows the text"].filter(Boolean).join(", ");
         return <td class={column.edge ? "edge" : ""}><a class={`m-${mark}${left ? " first" : ""}${hit ? " hit" : ""}`} href={`#${key}`} title={title} tabIndex={cursor === key ? 0 : -1} aria-current={current === key ? "true" : undefined}>
-          <Sign mark={mark} /><span class="unseen">{title}</span>{column.sessions.length === 1 && <span class="t" aria-hidden="true"> {step?.time}</span>}{noisy && <u aria-hidden="true">!</u>}{letters.map(([l, kind]) => <b class={`l k-${kind}`} aria-hidden="true">{l}</b>)}
+          {idle ? <i aria-hidden="true">-</i> : <Sign mark={mark} />}<span class="unseen">{title}</span>{column.sessions.length === 1 && !idle && <span class="t" aria-hidden="true"> {step?.time}</span>}{noisy && <u aria-hidden="true">!</u>}{letters.map(([l, kind]) => <b class={`l k-${kind}`} aria-hidden="true">{l}</b>)}
         </a></td>;
       })}
     </tr>;
   }
 }
 
-function Head({ column, count }: { column: Column; count: number }) {
+function Head({ column, all }: { column: Column; all: number }) {
   const { head, sessions } = column;
   const { model, line } = about(head);
   const fold = () => { if (state.unfolded.has(column.id)) state.unfolded.delete(column.id); else state.unfolded.add(column.id); redraw(); };
@@ -60,13 +58,17 @@ function Head({ column, count }: { column: Column; count: number }) {
   const current = state.route.name === "step" && state.route.place.key === head.id;
   return <th class={`dev${column.edge ? " edge" : ""}`} scope="col">
     <a class={`m-${head.mark}`} href={`#${head.id}`} tabIndex={-1} aria-current={current ? "true" : undefined} title={[head.device.model, head.device.id, head.device.system, Object.entries(head.cell ?? {}).map(([k, v]) => `${k}=${v}`).join(" "), word(head.mark), head.time, head.attempts.length > 1 && `${head.attempts.length} attempts`].filter(Boolean).join(" · ")}>
-      <span class="head">{many ? <span class="model">{count === sessions.length ? "all" : head.mark === "passed" ? "passed" : "these"} alike</span> : <><span class="model">{model}</span>{line && <span class="id">{line}</span>}</>}</span>
+      <span class="head">{many ? <span class="model">{all === sessions.length ? "all" : head.mark === "passed" ? "passed" : "these"} alike</span> : <><span class="model">{model}</span>{line && <span class="id">{line}</span>}</>}</span>
       <span class="sum"><Sign mark={head.mark} /><span class="unseen">{word(head.mark)}</span><span class="t"> {many ? "" : head.time}{head.attempts.length > 1 && <span class="tries"> ×{head.attempts.length}</span>}</span></span>
     </a>
     {column.letters.length > 0 && (many || column.folds) && <span class="ls">{column.letters.slice(0, 3).map((l) => <b class="l">{l}</b>)}</span>}
     {column.folds && <button type="button" class="fold" aria-expanded={!many} aria-label={many ? `Show all ${sessions.length}` : "Fold what is alike"} title={many ? `Show all ${sessions.length}` : "Fold what is alike"} onClick={fold}>{many ? `×${sessions.length}` : "−"}</button>}
   </th>;
 }
+
+const Notes = ({ of }: { of: Data["trails"][number]["notes"] }) => of.length > 0 ? <details class="aside"><summary>{count(of.length, "note")} on steps</summary><ul class="notes">
+  {of.map((note) => <li><a href={`#${note.href}`}>{note.step}</a>: <Words text={note.text} />{note.who && <span class="who"> {note.who}</span>}</li>)}
+</ul></details> : null;
 
 export class Trail extends Component<{ trail: number }> {
   private key = "";
@@ -90,12 +92,11 @@ export class Trail extends Component<{ trail: number }> {
     return <section class="block trail" id={`t${trail}`}>
       <h2><span class={`sign m-${worst}`} aria-hidden="true">{model.data.marks[worst]?.sign}</span> {summary.title} <small>{summary.path}</small></h2>
       <Facts of={[...summary.facts, wall && <a href={`#wall/${trail}/${wall.i}`}>screenshot wall</a>, <a href="#time">timeline</a>]} />
-      <Divergences list={summary.divergences} />
-      {summary.notes.length > 0 && <ul class="notes" aria-label="Notes">{summary.notes.filter((n) => n.sessions.split(" ").some((id) => state.shown.has(id))).map((note) => <li><a href={`#${note.href}`}>{note.step}</a>: <Words text={note.text} />{note.who && <span class="who"> {note.who}</span>}</li>)}</ul>}
       <div class="scroll"><table class={`grid ${density(all.length)}${sessions.some((s) => s.cell) ? " celled" : ""}`}>
-        <thead><tr><th class="corner" scope="col">Step</th><th class="spread" scope="col" title="fastest – slowest where it passed">range</th>{all.map((column) => <Head key={column.head.id} column={column} count={sessions.length} />)}</tr></thead>
+        <thead><tr><th class="corner" scope="col">Step</th><th class="spread" scope="col" title="fastest – slowest where it passed">range</th>{all.map((column) => <Head key={column.head.id} column={column} all={sessions.length} />)}</tr></thead>
         <tbody>{steps.map((s) => <Row key={s.i} trail={trail} i={s.i} columns={all} cursor={cursor} current={current} version={this.version} />)}</tbody>
       </table></div>
+      <Notes of={summary.notes.filter((n) => n.sessions.split(" ").some((id) => state.shown.has(id)))} />
     </section>;
   }
   private model: unknown = null;
@@ -115,7 +116,7 @@ export function Overview() {
     <tbody>{data.trails.map((trail, at) => shown.some((s) => s.trail === at) && <tr><th class="step" scope="row"><a href={`#t${at}`}><span class="text">{trail.title}</span></a></th>{devices.map((device) => {
       const s = byKey.get(`${at}/${name(device)}`);
       if (!s) return <td />;
-      const letter = state.model.comparison ? state.model.causesOf(s.id)[0]?.letter : s.letter;
+      const [letter] = lettersOf(s);
       return <td><a class={`m-${s.mark}`} href={`#${s.id}`} title={`${word(s.mark)}${s.time ? `, ${s.time}` : ""}`}><Sign mark={s.mark} /><span class="unseen">{word(s.mark)}</span><span class="t"> {s.time}</span>{letter && <b class="l">{letter}</b>}</a></td>;
     })}</tr>)}</tbody>
   </table></div></section>;

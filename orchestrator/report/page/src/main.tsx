@@ -3,7 +3,7 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Comparison, type Data, kept, type Words } from "./data";
-import { Causes } from "./cards";
+import { causes, Differences, Failures } from "./cards";
 import { Overview, Trail } from "./grid";
 import { reportMarkdown } from "./markdown";
 import { liveAddress, Model, rank } from "./model";
@@ -27,16 +27,14 @@ function dress(name: string) {
 function Header() {
   const { model, query } = state;
   const { head } = model.data;
-  const { comparison } = model;
-  const running = comparison && comparison.settled < comparison.planned;
   return <header class="top">
     <div class={`verdict m-${head.headline_mark.key}`}><span class="sign" aria-hidden="true">{head.headline_mark.sign}</span><div>
-      <h1>{comparison?.sentence ?? head.headline}{running && <small> so far, {comparison.settled} of {comparison.planned}</small>}</h1>
-      <Facts of={[comparison && head.headline, ...head.facts]} /><Times />
+      <h1>{head.headline}</h1>
+      <Facts of={head.facts} />
     </div></div>
     <div class="tools">
       {head.counts.length > 1 && <ul class="counts" aria-label="Count by outcome">{head.counts.map((c) => { const filter = `is:${c.mark.key}`; return <li><button type="button" class={`count m-${c.mark.key}`} title={`Show only: ${c.mark.word}`} aria-pressed={query.text === filter} onClick={() => ask(query.text === filter ? "" : filter)}><Sign mark={c.mark.key} /> <b>{c.count}</b> {c.word}</button></li>; })}</ul>}
-      <label class="search"><span class="unseen">Query: devices, cells, steps and texts of screens</span><input id="query" type="search" value={state.typed} placeholder={comparison ? 'locale=de width<400 step:7 !pass "text"' : "failed, pixel, -web, step:7 …"} autocomplete="off" spellcheck={false} onInput={(e) => later(e.currentTarget.value)} /></label>
+      <label class="search"><span class="unseen">Query: devices, cells, steps and texts of screens</span><input id="query" type="search" value={state.typed} placeholder={model.comparison.axes?.length ? 'locale=de width<400 step:7 !pass "text"' : "failed, pixel, -web, step:7 …"} autocomplete="off" spellcheck={false} onInput={(e) => later(e.currentTarget.value)} /></label>
       <Copy text={reportMarkdown} label="copy as Markdown" />
       <button type="button" class="plain" onClick={() => print()}>print</button>
       <button type="button" class="plain" title="Light, dark, or as the system has it" onClick={() => { dress(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system"); redraw(); }}><span class="unseen">Theme: </span><span aria-hidden="true">◐ </span>{theme}</button>
@@ -90,17 +88,24 @@ function App() {
   const over = isOver(route);
   const worst = (trail: number) => Math.min(...data.sessions.filter((s) => s.trail === trail).map((s) => rank(s.mark)), 99);
   const order = data.trails.map((_, at) => at).sort((a, b) => worst(a) - worst(b));
+  // What passed opens with the grid: there is nothing to look at before it.
+  const isGreen = data.sessions.every((s) => ["passed", "flaky", "skipped"].includes(s.mark));
+  const trails = order.map((trail) => <Trail key={trail} trail={trail} />);
+  const only = trails.length === 1 ? trails[0] : null;
   document.body.classList.toggle("open", route.name === "step");
   return <>
     <div hidden={over}>
       <Header />
       <main>
-        <Causes /><Pivot /><Overview />
-        {order.map((trail) => <Trail key={trail} trail={trail} />)}
+        <Failures />
+        {isGreen && <>{only ?? <Overview />}<Differences /><Pivot /></>}
+        {!isGreen && <><Differences /><Pivot /><Overview />{only}</>}
+        {!only && trails}
         {data.sessions.length > 0 && state.shown.size === 0 && <p class="note" role="status">Nothing matches the query.</p>}
       </main>
       <footer>
-        <p class="legend">{Object.entries(data.marks).map(([key, mark]) => <span class={`m-${key}`}><i aria-hidden="true">{mark.sign}</i> {mark.word}</span>)}<span><b class="l">A</b> {model.comparison ? "cause" : "first divergence"}</span><span><u>!</u> errors on the device</span></p>
+        <p class="legend">{Object.entries(data.marks).map(([key, mark]) => <span class={`m-${key}`}><i aria-hidden="true">{mark.sign}</i> {mark.word}</span>)}<span><i aria-hidden="true">-</i> nothing to do</span><span><b class="l">A</b> cause</span><span><u>!</u> errors on the device</span></p>
+        <Times />
         <p>{data.head.run} · packtrain {data.head.packtrain}</p>
       </footer>
     </div>
@@ -150,18 +155,18 @@ function firstCell(): string {
   return "";
 }
 /** The first step of each cause, in the order of the page. */
-function causes(): string[] {
+function firsts(): string[] {
   const { model } = state;
-  const told = (model.comparison?.clusters ?? []).flatMap((c) => {
+  const { failures, flaky, differences, unexplained } = causes();
+  const told = (clusters: typeof failures) => clusters.flatMap((c) => {
     const first = c.occurrences.find((o) => { const s = model.byPlace(o.session); return s && state.shown.has(s.id); });
-    const session = model.byPlace(first?.session);
-    return first && session ? [model.keyOf(session, first.step)] : [];
+    return first ? [model.keyAt(first)] : [];
   });
-  const others = model.data.trails.flatMap((t) => t.divergences.filter((d) => d.sessions.split(" ").some((id) => state.shown.has(id))).map((d) => d.href));
-  return [...new Set([...told, ...(told.length ? [] : others)])];
+  const untested = model.data.trails.flatMap((t) => t.problems.filter((p) => !p.letter && p.sessions.split(" ").some((id) => state.shown.has(id))).map((p) => p.href));
+  return [...new Set([...told(failures), ...untested, ...told([...flaky, ...differences, ...unexplained])])];
 }
 function cause(by: number) {
-  const keys = causes();
+  const keys = firsts();
   if (!keys.length) return;
   const { route } = state;
   const at = route.name === "step" || route.name === "pair" ? keys.indexOf(route.place.key) : -1;
@@ -210,13 +215,13 @@ document.addEventListener("click", (event) => {
 });
 
 // ---- News of a run that goes on ----
-interface Update { data: Data; comparison: Comparison | null; texts?: string[]; words?: Words }
+interface Update { data: Data; comparison: Comparison; texts?: string[]; words?: Words }
 function update({ data, comparison, texts, words }: Update) {
   const model = new Model(data, comparison, texts, words);
   model.adopt(state.model);
   setModel(model);
   document.title = `${data.head.headline_mark.sign} ${data.head.headline} · ${data.head.run}`;
-  state.said = comparison ? `${comparison.settled} of ${comparison.planned} sessions ended` : data.head.headline;
+  state.said = data.head.headline;
   follow();
 }
 function listen(address: string) {
@@ -241,7 +246,7 @@ function listen(address: string) {
   events.addEventListener("end", (event) => { events.close(); over.abort(); update(JSON.parse((event as MessageEvent<string>).data) as Update); });
 }
 
-setModel(new Model(JSON.parse(kept("data") ?? "null") as Data, JSON.parse(kept("comparison") ?? "null") as Comparison | null));
+setModel(new Model(JSON.parse(kept("data") ?? "null") as Data, JSON.parse(kept("comparison") ?? "null") as Comparison));
 dress(theme);
 document.getElementById("static")?.remove();
 start(() => render(<App />, document.getElementById("app") as HTMLElement));

@@ -12,15 +12,15 @@ const where = (cluster: Cluster) => {
   return first && trail ? `${plain(trail.title)}, step ${first.step}: ${plain(state.model.stepText(first.trail, first.step).text)}` : "";
 };
 export const clusterMarkdown = (cluster: Cluster) => [
-  `**${cluster.letter}: ${plain(cluster.title)}** (${cluster.kind}, ${cluster.cells.length} ${cluster.cells.length === 1 ? "cell" : "cells"})`,
+  `**${cluster.letter}: ${plain(cluster.title)}**${cluster.place ? `, ${plain(cluster.place)}` : ""} (${cluster.kind}, ${cluster.cells.length} ${cluster.cells.length === 1 ? "cell" : "cells"})`,
   where(cluster), cluster.words, cluster.detail ? `> ${plain(cluster.detail)}` : "", cluster.again ? `\`\`\`sh\n${cluster.again}\n\`\`\`` : "",
 ].filter(Boolean).join("\n\n");
 
 export function reportMarkdown(): string {
   const { data, comparison } = state.model;
-  const lines = [`# ${plain(comparison?.sentence ?? data.head.headline)}`, data.head.facts.map(plain).join(" · ")];
-  for (const cluster of comparison?.clusters ?? []) lines.push(`## ${cluster.letter}`, clusterMarkdown(cluster));
-  if (!comparison) for (const trail of data.trails) for (const d of trail.divergences) lines.push(`**${d.letter}: ${plain(d.what)}** ${plain(d.who)} (${plain(trail.title)})`, d.message ? `> ${plain(d.message)}` : "");
+  const lines = [`# ${plain(comparison.sentence)}`, data.head.facts.map(plain).join(" · ")];
+  for (const cluster of comparison.clusters ?? []) lines.push(`## ${cluster.letter}`, clusterMarkdown(cluster));
+  for (const trail of data.trails) for (const p of trail.problems) if (!p.letter) lines.push(`**${p.mark.sign} ${plain(p.what)}** ${plain(p.who)} (${plain(trail.title)})`, p.message ? `> ${plain(p.message)}` : "");
   lines.push(`| outcome | sessions |\n|---|---|\n${data.head.counts.map((c) => `| ${c.mark.sign} ${c.word} | ${c.count} |`).join("\n")}`);
   return `${lines.filter(Boolean).join("\n\n")}\n`;
 }

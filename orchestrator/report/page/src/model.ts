@@ -20,17 +20,18 @@ export class Model {
   private readonly differences = new Map<string, Difference>();
   private readonly visuals = new Map<string, Visual>();
   private readonly nearestAt = new Map<string, string>();
+  private readonly stepsThere = new Map<string, number>();
   private readonly compared = new Map<string, number>();
 
   /** `texts` and `words` are given where the file has none as new as the data. */
-  constructor(readonly data: Data, readonly comparison: Comparison | null, private readonly texts?: string[], words?: Words) {
+  constructor(readonly data: Data, readonly comparison: Comparison, private readonly texts?: string[], words?: Words) {
     this.wordsKept = words;
-    this.order = data.groups.map((groups) => groups.flat());
+    this.order = data.trails.map((_, trail) => data.sessions.flatMap((s, place) => s.trail === trail ? [place] : [])
+      .sort((a, b) => rank(data.sessions[a]?.mark ?? "") - rank(data.sessions[b]?.mark ?? "")));
     for (const session of data.sessions) {
       this.sessions.set(session.id, session);
       this.facts.set(session.id, { device: session.device.id, model: session.device.model, platform: session.device.id.split("/")[0] ?? "", ...session.cell });
     }
-    if (!comparison) return;
     const id = (place: number | undefined) => place === undefined ? undefined : comparison.sessions?.[place]?.session;
     comparison.sessions?.forEach((session, place) => {
       this.compared.set(session.session, place);
@@ -44,29 +45,16 @@ export class Model {
         this.found.set(key, [...(this.found.get(key) ?? []), { cluster, occurrence }]);
         const nearest = id(occurrence.nearest);
         if (nearest && !this.nearestAt.has(key)) this.nearestAt.set(key, nearest);
+        if (nearest && occurrence.nearest_step !== undefined) this.stepsThere.set(pair(id(occurrence.session), occurrence.step, nearest), occurrence.nearest_step);
       }
     }
+    for (const one of comparison.differences ?? []) if (one.against_step !== undefined) this.stepsThere.set(pair(id(one.session), one.step, id(one.against)), one.against_step);
     for (const difference of comparison.differences ?? []) this.differences.set(pair(id(difference.session), difference.step, id(difference.against)), difference);
     for (const visual of comparison.visual ?? []) this.visuals.set(pair(id(visual.session), visual.step, id(visual.against)), visual);
   }
 
-  private readonly names = new Map<string, string>();
-  /** What tells a session from the others: its configuration, its device, or both. */
-  name(session: Session): string {
-    const known = this.names.get(session.id);
-    if (known !== undefined) return known;
-    const others = this.data.sessions;
-    const device = (s: Session) => s.device.id.split(" (")[0] ?? "";
-    const cell = session.cell ?? {};
-    const order = [...(this.comparison?.axes ?? []).map((a) => a.name), ...Object.keys(cell)];
-    const varies = [...new Set(order)].filter((axis) => cell[axis] !== undefined && others.some((s) => s.cell?.[axis] !== cell[axis]));
-    const alone = others.every((s) => device(s) === device(session));
-    const same = others.some((s) => device(s) !== device(session) && s.device.model === session.device.model);
-    const values = varies.map((axis) => cell[axis]).join(" ");
-    const name = !varies.length ? session.device.label : alone ? values : `${same ? device(session) : session.device.model}: ${values}`;
-    this.names.set(session.id, name);
-    return name;
-  }
+  /** What a person calls it: `desktop, dark`. */
+  name = (session: Session): string => session.device.label;
   /** What an address names: `s3`, `s3-4`, `s3.2-4`. */
   place(key: string): Place | null {
     const parts = /^(s\d+)(?:\.\d+)?(?:-(\d+))?$/.exec(key);
@@ -82,22 +70,29 @@ export class Model {
   at(session: Session | undefined, step: number): Step | undefined {
     return session?.attempts.at(-1)?.steps.find((s) => s.i === step);
   }
-  keyOf(session: Session, step: number): string {
-    const last = session.attempts.at(-1);
-    return last ? `${last.id}-${step}` : session.id;
+  keyOf(session: Session, step: number, attempt?: number): string {
+    const shown = session.attempts.find((a) => a.n === attempt) ?? session.attempts.at(-1);
+    return shown ? `${shown.id}-${step}` : session.id;
   }
+  /** Where an occurrence of a cause is to be seen: in its own attempt. */
+  keyAt(occurrence: Occurrence): string {
+    const session = this.byPlace(occurrence.session);
+    return session ? this.keyOf(session, occurrence.step, occurrence.attempt) : "";
+  }
+  /** At which step another session shows what this one shows at a step. */
+  stepThere = (session: string, step: number, against: string): number => this.stepsThere.get(pair(session, step, against)) ?? step;
   stepText(trail: number, i: number) {
     const known = this.data.trails[trail]?.steps.find((s) => s.i === i);
     return { label: i === 0 ? "Trailhead" : String(i), text: known?.text ?? "", kind: known?.kind ?? "step", line: known?.line };
   }
   byPlace = (place: number | undefined): Session | undefined => {
-    const id = place === undefined ? undefined : this.comparison?.sessions?.[place]?.session;
+    const id = place === undefined ? undefined : this.comparison.sessions?.[place]?.session;
     return id ? this.sessions.get(id) : undefined;
   };
   causesAt = (session: string, step: number): Found[] => this.found.get(`${session}-${step}`) ?? [];
   causesOf(session: string): Cluster[] {
     const place = this.compared.get(session);
-    return (this.comparison?.clusters ?? []).filter((c) => !c.everywhere && c.occurrences.some((o) => o.session === place));
+    return (this.comparison.clusters ?? []).filter((c) => c.occurrences.some((o) => o.session === place));
   }
   difference = (session: string, step: number, against: string) => this.differences.get(pair(session, step, against));
   visual = (session: string, step: number, against: string) => this.visuals.get(pair(session, step, against));
@@ -107,13 +102,13 @@ export class Model {
     const known = this.nearestAt.get(`${session.id}-${step}`) ?? this.referenceOf(session)?.id;
     if (known && known !== session.id) return this.sessions.get(known);
     const platform = session.device.id.split("/")[0];
-    const passed = (this.data.reference[session.trail] ?? []).map((place) => this.data.sessions[place]).filter((s) => s !== undefined).filter((s) => s !== session);
+    const passed = this.data.sessions.filter((s) => s.trail === session.trail && s !== session && (s.mark === "passed" || s.mark === "flaky"));
     return passed.find((s) => s.device.id.split("/")[0] === platform) ?? passed[0];
   }
   /** The session that others are compared with first. */
   referenceOf(session: Session): Session | undefined {
     const place = this.compared.get(session.id);
-    return this.byPlace(place === undefined ? undefined : this.comparison?.sessions?.[place]?.reference);
+    return this.byPlace(place === undefined ? undefined : this.comparison.sessions?.[place]?.reference);
   }
 
   // ---- Pictures and trees: made when somebody looks at them, kept once each ----

@@ -16,7 +16,7 @@ export function both(place: Place, against: string): Both | null {
   const { model } = state;
   const other = model.sessions.get(against);
   const step = place.step;
-  const there = step && model.at(other, step.i);
+  const there = step && model.at(other, model.stepThere(place.session.id, step.i, against));
   if (!step || !other || !there || other === place.session) return null;
   return { session: place.session, against: other, step, other: there, difference: model.difference(place.session.id, step.i, against), visual: model.visual(place.session.id, step.i, against) };
 }
@@ -39,8 +39,8 @@ export function marksOf(pair: Both): { here: Mark[]; there: Mark[] } {
   return { here, there };
 }
 const KINDS: Record<string, string> = {
-  missing: "is missing", added: "is only here", name: "says something else", value: "has another value", state: "has another state", order: "stands elsewhere",
-  out_of_view: "is out of view", into_view: "is in view only here", untranslated: "is not translated", raw_key: "shows a raw key", matches: "is matched another number of times",
+  missing: "is missing", added: "is only here", name: "is renamed", value: "has another value", state: "has another state", order: "is in another place",
+  out_of_view: "is out of view", into_view: "is in view only here", untranslated: "is not translated", raw_key: "shows a raw key", matches: "has another number of matches",
 };
 export const itemWords = (item: Item) => `${item.role ?? ""}${item.name ? ` "${item.name}"` : ""} ${KINDS[item.kind] ?? item.kind}${item.was !== undefined && item.is !== undefined ? `: "${item.was}" → "${item.is}"` : ""}`.trim();
 const shift = (visual: Visual) => {
@@ -56,6 +56,9 @@ export function visualWords(visual: Visual): string {
   return `${count(visual.pixels ?? 0, "pixel")} in ${count(boxes.length, "box", "boxes")}${named.length ? `: ${named.join(", ")}` : ""}`;
 }
 
+/** Which step the other picture is of, when it is another one. */
+const stepOf = (pair: Both) => pair.other.i === pair.step.i ? "" : pair.other.i === 0 ? "at the trailhead" : `at step ${pair.other.i}`;
+
 function Pictures({ pair, mode }: { pair: Both; mode: Mode }) {
   const [split, setSplit] = useState(50);
   const [flip, setFlip] = useState(false);
@@ -70,10 +73,10 @@ function Pictures({ pair, mode }: { pair: Both; mode: Mode }) {
   const marks = state.boxes ? marksOf(pair) : { here: [], there: [] };
   const [name, other] = [state.model.name(pair.session), state.model.name(pair.against)];
   const one = (frame: Frame | null, step: Step, label: string, which: string, drawn: Mark[]) => <figure>
-    <figcaption class={`m-${step.mark}`}><b>{which}</b> <span><Sign mark={step.mark} /> {label}</span></figcaption>
-    {frame ? <Picture frame={frame} alt={`${which}: ${label}`} marks={drawn} /> : <span class="none">no picture</span>}
+    <figcaption class={`m-${step.mark}`}><span><Sign mark={step.mark} /> <b>{label}</b></span>{which && <> <span>{which}</span></>}</figcaption>
+    {frame ? <Picture frame={frame} alt={label} marks={drawn} /> : <span class="none">no picture</span>}
   </figure>;
-  if (mode === "side" || !here || !there) return <div class="sides">{one(there, pair.other, other, "compared with", marks.there)}{one(here, pair.step, name, "this", marks.here)}</div>;
+  if (mode === "side" || !here || !there) return <div class="sides">{one(there, pair.other, other, stepOf(pair), marks.there)}{one(here, pair.step, name, "", marks.here)}</div>;
   const top: Record<string, string> = mode === "slider" ? { clipPath: `inset(0 0 0 ${split}%)` } : mode === "onion" ? { opacity: String(split / 100) } : { visibility: flip ? "visible" : "hidden" };
   return <div class="over">
     <p class="quiet">{mode === "blink" ? <>Now: <b>{flip ? "this" : "compared with"}</b> {flip ? name : other}</> : mode === "slider" ? `Left: ${other}. Right: ${name}.` : `0 %: ${other}. 100 %: ${name}.`}</p>
@@ -96,7 +99,7 @@ function TreeRows({ pair, around }: { pair: Both; around: number }) {
   return <>
     <table class="trees">
       <caption>{count(changed, "line differs", "lines differ")} <button type="button" class="plain" aria-pressed={state.whole} onClick={() => set({ whole: !state.whole })}>show all {rows.length}</button></caption>
-      <thead><tr><th scope="col"><span class="unseen">what</span></th><th scope="col">{state.model.name(pair.against)}</th><th scope="col">{state.model.name(pair.session)}, this</th></tr></thead>
+      <thead><tr><th scope="col"><span class="unseen">what</span></th><th scope="col">{state.model.name(pair.against)}</th><th scope="col">{state.model.name(pair.session)}</th></tr></thead>
       <tbody>{folded(rows, state.whole ? rows.length : around).map((row) => {
         if (typeof row === "number") return <tr class="gap"><td /><td colSpan={2}>{count(row, "equal line")}</td></tr>;
         const by = row.kind === "same" ? undefined : expected(row);
@@ -121,7 +124,7 @@ function Items({ pair }: { pair: Both }) {
 export function Differs({ place, against }: { place: Place; against: Session }) {
   const pair = both(place, against.id);
   if (!pair || (!state.model.frame(pair.step) && !pair.difference)) return null;
-  return <Part title="Difference" tools={<span class="tabs"><a href={`#pair/${place.key}/${against.id}`}>compare closely</a></span>}>
+  return <Part title="Difference" tools={<span class="tabs"><a href={`#pair/${place.key}/${against.id}`}>Compare</a></span>}>
     <p class="quiet">Compared with {state.model.name(against)}{state.model.nearest(place.session, pair.step.i) === against ? ", the nearest that passed this step" : ""}.</p>
     <Items pair={pair} /><Pictures pair={pair} mode="side" /><TreeRows pair={pair} around={LINES_AROUND} />
   </Part>;

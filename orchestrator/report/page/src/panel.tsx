@@ -39,15 +39,13 @@ function Bar({ place }: { place: Place }) {
 function Lead({ place, mark, shown, title, facts }: { place: Place; mark: string; shown: string; title: string; facts: (string | undefined | false)[] }) {
   const { session } = place;
   const device = session.device;
-  const causes = state.model.causesOf(session.id);
-  const all = state.model.order[session.trail]?.length ?? 0;
+  const causes = state.model.causesOf(session.id).filter((c) => !c.everywhere);
   return <div class="lead">
     <h1><span class={`pill m-${mark}`}><Sign mark={mark} /> {shown}</span>{title}</h1>
     <Facts of={[device.model, session.cell ? device.id.split(" (")[0] : device.id, device.system, device.screen, device.driver]} />
     {session.cell && <Facts of={Object.entries(session.cell).map(([axis, value]) => `${axis}=${value}`)} />}
     <Facts of={facts} />
     {causes.length > 0 && <p class="facts">{causes.map((c) => <><span><a href={`#cause-${c.letter}`}><b class={`l k-${c.kind}`}>{c.letter}</b> {c.title}</a></span> </>)}</p>}
-    {!state.model.comparison && session.letter && <p class={`facts m-${session.mark}`}><span><b class="l">{session.letter}</b> {session.alike} of {all} devices {session.alike === 1 ? "has" : "have"} this result</span></p>}
     {session.attempts.length > 1 && <div class="tabs" role="group" aria-label="Attempts">{session.attempts.map((attempt) =>
       <a class={`m-${attempt.mark}`} href={`#${attempt.id}-${place.step?.i ?? attempt.bad ?? attempt.steps[0]?.i ?? 0}`} aria-current={place.step && attempt === place.attempt ? "true" : undefined}><Sign mark={attempt.mark} /> attempt {attempt.n} · {attempt.time}</a>)}</div>}
   </div>;
@@ -164,7 +162,7 @@ function SessionDetails({ place, enlarge }: { place: Place; enlarge: (frames: Fr
   return <>
     <Lead place={place} mark={session.mark} shown={session.word ?? word(session.mark)} title={state.model.data.trails[session.trail]?.title ?? ""}
       facts={[session.time, session.attempts.length > 1 && count(session.attempts.length, "attempt")]} />
-    {parts && <Facts of={[`waiting ${time(parts.waiting)}`, `starting ${time(parts.starting)}`, `steps ${time(parts.steps)}`, parts.between >= 1 && `between steps and after ${time(parts.between)}`]} />}
+    {parts && <Facts of={[`waiting ${time(parts.waiting)}`, `starting ${time(parts.starting)}`, `steps ${time(parts.steps)}`, parts.between >= 1 && `overhead ${time(parts.between)}`]} />}
     {bad?.said ? <Trouble mark={bad.mark} said={bad.said} /> : <Trouble mark={session.mark} said={session.said} />}
     {attempt && <Screens place={place} enlarge={enlarge} />}
     {attempt?.axes && <Part title="Configuration, read back"><table class="rows"><tbody>{attempt.axes.map((a) => <tr><td>{a.axis}</td><td>{a.got}{a.got !== a.want && ` instead of ${a.want}`}</td><td>{a.how}, {time(a.took_ms)}</td></tr>)}</tbody></table></Part>}

@@ -9,13 +9,13 @@ const FROM_CELLS = 12;
 
 /** Axes that vary, those of the matrix first. */
 export function axes(model: Model): Axis[] {
-  const all = [...(model.comparison?.axes ?? []), ...(model.comparison?.facts ?? [])];
+  const all = [...(model.comparison.axes ?? []), ...(model.comparison.facts ?? [])];
   return all.filter((axis, at) => axis.values.length > 1 && all.findIndex((a) => a.name === axis.name) === at);
 }
 /** What explains most comes first: an axis for the rows, the next for the columns. */
 function preselected(model: Model) {
   const known = axes(model).map((a) => a.name);
-  const told = (model.comparison?.clusters ?? []).flatMap((c) => (c.explanations ?? []).flatMap((e) => e.all_of.map((l) => l.fact)));
+  const told = (model.comparison.clusters ?? []).flatMap((c) => (c.explanations ?? []).flatMap((e) => e.all_of.map((l) => l.fact)));
   const [rows, columns] = [...new Set([...told, ...known])].filter((name) => known.includes(name));
   return { rows: rows ? [rows] : [], columns: columns ? [columns] : [] };
 }
@@ -31,7 +31,7 @@ function heads(model: Model, names: string[]): Head[] {
 
 export function Pivot() {
   const { model } = state;
-  if ((model.comparison?.cells?.length ?? 0) < FROM_CELLS || axes(model).length < 2) return null;
+  if ((model.comparison.cells?.length ?? 0) < FROM_CELLS || axes(model).length < 2) return null;
   const chosen = pick(model);
   const names = axes(model).map((a) => a.name);
   const [rows, columns] = [heads(model, chosen.rows), heads(model, chosen.columns)];

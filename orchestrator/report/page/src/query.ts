@@ -20,7 +20,7 @@ export function parse(text: string): Query {
       const wanted = bare(value);
       if (is === ":" && key === "step") query.steps.add(Number(wanted));
       else if (is === ":" && key === "is") add((_, session, steps) => hasMark(session, steps, marks[wanted] ?? [wanted]));
-      else if (is === ":" && key === "cause") add((model, session) => model.causesOf(session.id).some((c) => c.letter.toLowerCase() === wanted) || (!model.comparison && session.letter?.toLowerCase() === wanted));
+      else if (is === ":" && key === "cause") add((model, session) => model.causesOf(session.id).some((c) => c.letter.toLowerCase() === wanted));
       else add((model, session) => holds(factOf(model, session, key), is, wanted));
     } else if (word) {
       const wanted = bare(word);

@@ -130,17 +130,15 @@ const FOLD_AT_LEAST = 4;
 /** Sessions of a trail that went alike: with the same causes and the same end. */
 function groups(trail: number): Session[][] {
   const { model } = state;
-  const all = (model.data.groups[trail] ?? []).map((group) => group.map((place) => model.data.sessions[place]).filter((s) => s !== undefined));
-  if (!model.comparison) return all;
   const alike = new Map<string, Session[]>();
-  for (const session of all.flat()) {
-    const left = model.causesOf(session.id).filter((c) => c.kind === "failure" || c.kind === "difference");
+  for (const session of (model.order[trail] ?? []).flatMap((place) => model.data.sessions[place] ?? [])) {
+    const left = model.causesOf(session.id).filter((c) => !c.everywhere && (c.kind === "failure" || c.kind === "difference"));
     const key = `${rank(session.mark)} ${left.map((c) => c.letter).join() || "~"}`;
     alike.set(key, [...(alike.get(key) ?? []), session]);
   }
   return [...alike.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
-export const lettersOf = (session: Session) => state.model.comparison ? state.model.causesOf(session.id).map((c) => c.letter) : session.letter ? [session.letter] : [];
+export const lettersOf = (session: Session) => state.model.causesOf(session.id).filter((c) => !c.everywhere).map((c) => c.letter);
 export function columns(trail: number): Column[] {
   const shown = groups(trail).map((group) => group.filter((s) => state.shown.has(s.id))).filter((group) => group.length);
   const count = shown.reduce((sum, group) => sum + group.length, 0);

@@ -52,11 +52,18 @@ export interface Mark { at: Box; kind: string; label: string }
 export const Boxes = ({ marks, width, height }: { marks: Mark[]; width: number; height: number }) => width && height
   ? <>{marks.map((mark, n) => <span class={`box b-${mark.kind}`} style={percent(mark.at, width, height)} title={mark.label}><b>{n + 1}</b></span>)}</> : null;
 
-export function Picture({ frame, alt, marks, style, lazy }: { frame: Frame; alt: string; marks?: Mark[]; style?: Record<string, string>; lazy?: boolean }) {
-  return <span class="picture" style={style}>
+/** How far down the first box is, in widths of the picture, where only so many widths of it are shown. */
+export function windowTop(pictures: { frame: Frame | null; marks: Mark[] }[], window: number): number {
+  for (const { frame, marks: [first] } of pictures) {
+    if (frame?.width && first) return Math.max(0, Math.min((first.at[1] + first.at[3]) / 2 / frame.width - window / 2, frame.height / frame.width - window));
+  }
+  return 0;
+}
+export function Picture({ frame, alt, marks, style, lazy, top = 0 }: { frame: Frame; alt: string; marks?: Mark[]; style?: Record<string, string>; lazy?: boolean; top?: number }) {
+  return <span class="picture" style={style}><span class="whole" style={top ? { marginTop: `${-100 * top}%` } : undefined}>
     <img src={frame.src} alt={alt} width={frame.width || undefined} height={frame.height || undefined} loading={lazy ? "lazy" : undefined} decoding="async" />
     {marks && <Boxes marks={marks} width={frame.width} height={frame.height} />}
-  </span>;
+  </span></span>;
 }
 
 /** A step's picture in a strip or on a wall; the picture leads to the step, or enlarges. */

@@ -85,6 +85,6 @@ export function Times() {
   const sum = (part: keyof (typeof all)[number]) => all.reduce((total, one) => total + one[part], 0);
   const parts = { waiting: sum("waiting"), starting: sum("starting"), steps: sum("steps"), between: sum("between") };
   const total = parts.waiting + parts.starting + parts.steps + parts.between;
-  const named = Object.entries({ waiting: parts.waiting, starting: parts.starting, steps: parts.steps, "between and after steps": parts.between });
+  const named = Object.entries({ waiting: parts.waiting, starting: parts.starting, steps: parts.steps, overhead: parts.between });
   return <p class="facts">{time(total)} over all sessions = {named.filter(([, ms]) => ms >= 1).map(([name, ms]) => `${name} ${time(ms)}`).join(" + ")}</p>;
 }

@@ -1,23 +1,24 @@
-//! The blocks at the end of a run: divergences, flaky sessions, counts, where the reports are.
+//! The blocks at the end of a run: problems, flaky sessions, the headline, where the reports are.
 
-use packtrain_model::Outcome;
+use packtrain_compare::answer::{ClusterKind, Comparison};
+use packtrain_model::StepIndex;
 
 use super::{Layout, MANY_TRAILS, grid};
 use crate::again::again;
-use crate::compare::{Cluster, Comparison};
-use crate::headline::{counts, facts, headline, lacks_a_driver, notes};
+use crate::facts::{counts, facts, lacks_a_driver, mark, notes};
 use crate::mark::Mark;
 use crate::notes::StepNote;
-use crate::view::{AttemptView, RunView, SessionView, TrailView};
+use crate::problem::{Names, Problem};
+use crate::view::{AttemptView, RunView, TrailView};
 use crate::wording;
 
-/// How many devices of a cluster are named.
+/// How many devices of a problem are named.
 const MOST_NAMED: usize = 6;
 /// How many lines of a failure's log are shown.
 const MOST_LOG: usize = 6;
 
-/// How many notes of steps are shown.
-const MOST_NOTES: usize = 8;
+/// How many differences are shown.
+const MOST_DIFFERENCES: usize = 8;
 
 /// A report that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +30,15 @@ pub struct ReportLink {
 }
 
 /// Everything a person reads when a run has ended: trails that did not pass, with their grids and
-/// divergences; flaky sessions; counts; where the reports are.
-pub fn summary(view: &RunView, reports: &[ReportLink], layout: Layout) -> String {
+/// problems; flaky sessions; what differs; the headline; where the reports are.
+pub fn summary(
+    view: &RunView,
+    comparison: &Comparison,
+    reports: &[ReportLink],
+    layout: Layout,
+) -> String {
     let mut text = String::new();
+    let names = Names::of(view, comparison);
     let mut trails: Vec<&TrailView> = view.trails.iter().collect();
     // The worst last: it is what stands above the prompt.
     trails.sort_by_key(|trail| std::cmp::Reverse(trail.mark()));
@@ -39,29 +46,27 @@ pub fn summary(view: &RunView, reports: &[ReportLink], layout: Layout) -> String
         if matches!(trail.mark(), Mark::Passed | Mark::Flaky | Mark::Skipped) {
             continue;
         }
-        let comparison = Comparison::of(trail);
+        let problems = Problem::of(trail, comparison);
         text.push_str(&title(trail, layout));
-        if let Some(grid) = grid(trail, &comparison, layout) {
+        if let Some(grid) = grid(trail, &problems, &names, layout) {
             text.push_str(&grid);
         }
-        text.push_str(&divergences(view, trail, &comparison, layout));
+        for problem in &problems {
+            text.push_str(&told(view, trail, problem, &names, layout));
+        }
         text.push('\n');
     }
-    let flaky = flaky(view, layout);
-    if !flaky.is_empty() {
-        text.push_str(&flaky);
-        text.push('\n');
+    for block in [flaky(view, &names, layout), differences(comparison, layout)] {
+        if !block.is_empty() {
+            text.push_str(&block);
+            text.push('\n');
+        }
     }
-    let notes_of_steps = step_notes(view, layout);
-    if !notes_of_steps.is_empty() {
-        text.push_str(&notes_of_steps);
-        text.push('\n');
-    }
-    for note in notes(view) {
+    for note in notes(view, false) {
         text.push_str(&format!("note: {note}\n"));
     }
-    text.push_str(&super::closing::failures(view, layout));
-    text.push_str(&verdict(view, layout));
+    text.push_str(&super::closing::failures(view, &names, layout));
+    text.push_str(&verdict(view, &comparison.sentence, layout));
     let kinds = reports.iter().map(|report| report.kind.chars().count());
     let width = kinds.max().unwrap_or(0);
     for ReportLink { kind, path } in reports {
@@ -70,120 +75,94 @@ pub fn summary(view: &RunView, reports: &[ReportLink], layout: Layout) -> String
     text
 }
 
-/// Where devices left the way, by cluster; empty when all went well.
-pub fn divergences(
+fn told(
     view: &RunView,
     trail: &TrailView,
-    comparison: &Comparison,
+    problem: &Problem,
+    names: &Names<'_>,
     layout: Layout,
 ) -> String {
-    let all = trail.sessions.len();
-    let mut diverged = comparison.divergences();
-    let mut text = match (diverged.next(), all) {
-        (None, _) => return String::new(),
-        (Some(_), 1) => String::new(),
-        (Some(cluster), _) if cluster.sessions.len() == all => {
-            let devices = match all {
-                2 => "Both devices".to_owned(),
-                all => format!("All {all} devices"),
-            };
-            let ended = match cluster.mark {
-                Mark::Failed => "failed",
-                _ => "ended",
-            };
-            format!("{devices} {ended} the same way:\n")
-        }
-        (Some(_), _) => "Divergences:\n".to_owned(),
-    };
-    for cluster in comparison.divergences() {
-        text.push_str(&divergence(trail, cluster, layout));
-        let first = cluster.sessions.first();
-        let first = first.and_then(|&place| trail.sessions.get(place));
-        // A run of many trails closes with these.
-        if let Some(session) = first.filter(|_| view.trails.len() <= MANY_TRAILS) {
-            let command = again(view, trail, session);
-            text.push_str(&layout.dim(&format!("     {command}")));
-            text.push('\n');
-        }
-    }
-    text
-}
-
-fn divergence(trail: &TrailView, cluster: &Cluster, layout: Layout) -> String {
-    let mut lines = Vec::new();
-    let who = cluster.who(trail);
     let mut first = format!(
-        "{}  {} {}",
-        layout.bold(&cluster.letter),
-        layout.sign(cluster.mark),
-        layout.mark(cluster.mark, &cluster.what()),
+        "{}{} {}",
+        match problem.letter.as_str() {
+            "" => "   ".to_owned(),
+            letter => format!("{}  ", layout.bold(letter)),
+        },
+        layout.sign(problem.mark),
+        layout.mark(problem.mark, &problem.what()),
     );
+    let who = problem.who(trail);
     if !who.is_empty() {
-        first.push(' ');
-        first.push_str(&who);
+        first.push_str(&format!(" {who}"));
     }
-    if !cluster.shared.is_empty() {
-        first.push_str(&format!(", only {}", cluster.shared.join(", ")));
-    }
-    if let Some(step) = cluster.step.and_then(|step| trail.step(step)) {
+    if let Some(step) = problem.step.and_then(|step| trail.step(step)) {
         first.push_str(&layout.dim(&format!(": {}", wording::one_line(&step.text))));
     }
-    lines.push(first);
-    if let Some(message) = &cluster.message {
+    let mut lines = vec![first];
+    if let Some(message) = &problem.message {
         lines.extend(wording::lines(message).map(|line| format!("   {line}")));
     }
-    if let Some(hint) = &cluster.hint {
+    if let Some(hint) = &problem.hint {
         lines.push(format!("   hint: {}", wording::one_line(hint)));
     }
-    if let Some(at) = &cluster.at {
+    if let Some(at) = &problem.at {
         lines.push(layout.dim(&format!("   at {}", wording::one_line(at))));
     }
-    let log = failure_log(trail, cluster);
-    for line in log.iter().take(MOST_LOG) {
+    for line in problem.log.iter().take(MOST_LOG) {
         lines.push(layout.dim(&format!("   - {}", wording::one_line(line))));
     }
     if trail.sessions.len() > 1 {
-        let mut names: Vec<String> = cluster
-            .sessions
-            .iter()
-            .filter_map(|&place| trail.sessions.get(place))
-            .take(MOST_NAMED)
-            .map(SessionView::name)
-            .collect();
-        if cluster.sessions.len() > MOST_NAMED {
-            names.push(format!("{} more", cluster.sessions.len() - MOST_NAMED));
-        }
-        lines.push(layout.dim(&format!("   {}", wording::one_line(&names.join(", ")))));
+        let names = names.some(trail, &problem.sessions, MOST_NAMED);
+        lines.push(layout.dim(&format!("   {}", names.join(", "))));
+    }
+    // A run of many trails closes with these.
+    let session = problem.first(trail);
+    if let Some(session) = session.filter(|_| view.trails.len() <= MANY_TRAILS) {
+        lines.push(layout.dim(&format!("   {}", again(view, trail, session))));
     }
     lines.iter().map(|line| format!("  {line}\n")).collect()
 }
 
-/// What was tried before the first of a cluster failed.
-fn failure_log<'a>(trail: &'a TrailView, cluster: &Cluster) -> &'a [String] {
-    cluster
-        .sessions
-        .first()
-        .and_then(|&place| trail.sessions.get(place)?.last()?.first_bad_step())
-        .and_then(|step| match step.status.outcome()? {
-            Outcome::Failed(failure) => Some(&failure.log[..]),
-            Outcome::Passed
-            | Outcome::Skipped { .. }
-            | Outcome::NeedsAgent { .. }
-            | Outcome::Infrastructure { .. }
-            | Outcome::Cancelled { .. } => None,
+/// What differs between sessions, a line each; empty when nothing that has a pattern does.
+fn differences(comparison: &Comparison, layout: Layout) -> String {
+    let all = comparison.clusters.iter();
+    let all = all.filter(|one| one.kind != ClusterKind::Failure && one.has_pattern());
+    let mut lines: Vec<String> = all
+        .map(|cluster| {
+            let place = match cluster.place.as_str() {
+                "" => String::new(),
+                place => format!(", {place}"),
+            };
+            let first = cluster.occurrences.first();
+            let trail = first.and_then(|one| comparison.trails.get(one.trail));
+            let at = trail.zip(first).map_or_else(String::new, |(trail, one)| {
+                format!(" ({}, {})", trail.title, wording::step(StepIndex(one.step)))
+            });
+            let said = format!("{}{place}{at}", cluster.title);
+            let letter = layout.bold(&cluster.letter);
+            format!("  {letter}  {}\n", wording::one_line(&said))
         })
-        .unwrap_or_default()
+        .collect();
+    if lines.len() > MOST_DIFFERENCES {
+        let more = lines.len() - MOST_DIFFERENCES;
+        lines.truncate(MOST_DIFFERENCES);
+        lines.push(format!("  and {more} more in the report\n"));
+    }
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("Differences:\n{}", lines.concat()),
+    }
 }
 
 /// Sessions that passed only after a failed attempt, and what that cost; empty without any.
-pub fn flaky(view: &RunView, layout: Layout) -> String {
+pub fn flaky(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
     let mut text = String::new();
     for (trail, session) in view.sessions().filter(|(_, session)| session.flaky) {
         text.push_str(&format!(
             "  {} {} on {}: passed on attempt {}, retries cost {}\n",
             layout.sign(Mark::Flaky),
             wording::one_line(&trail.summary.title),
-            wording::one_line(&session.name()),
+            names.get(session),
             session.attempts.len(),
             wording::duration(session.retry_cost()),
         ));
@@ -201,33 +180,14 @@ pub fn flaky(view: &RunView, layout: Layout) -> String {
     }
 }
 
-/// What calls noticed, each once for all devices of a trail; empty without any.
-pub fn step_notes(view: &RunView, layout: Layout) -> String {
-    let mut lines = Vec::new();
-    for trail in &view.trails {
-        for note in StepNote::of(trail) {
-            let who = match note.who(trail) {
-                who if who.is_empty() => who,
-                who => layout.dim(&format!(" ({who})")),
-            };
-            lines.push(format!(
-                "  {}, {}: {}{who}\n",
-                wording::one_line(&trail.summary.title),
-                wording::step(note.step),
-                wording::one_line(&note.text),
-            ));
-        }
-    }
-    if let Some(more) = lines.len().checked_sub(MOST_NOTES).filter(|more| *more > 0) {
-        lines.truncate(MOST_NOTES);
-        let more = wording::count(more, "more note", "more notes");
-        lines.push(format!("  and {more} in the report\n"));
-    }
-    if lines.is_empty() {
-        String::new()
-    } else {
-        format!("Notes:\n{}", lines.concat())
-    }
+/// How many things calls noticed, and where they are told; empty without any.
+fn noticed(view: &RunView) -> Option<String> {
+    let count = view.trails.iter().map(|trail| StepNote::of(trail).len());
+    let count = Some(count.sum::<usize>()).filter(|count| *count > 0)?;
+    let notes = wording::count(count, "note", "notes");
+    Some(format!(
+        "{notes} on steps in the report, or with --lines tools"
+    ))
 }
 
 fn attempt_trouble(attempt: &AttemptView) -> String {
@@ -247,19 +207,20 @@ fn title(trail: &TrailView, layout: Layout) -> String {
         layout.dim(&format!(
             "{} × {}",
             wording::one_line(&trail.summary.path),
-            wording::count(trail.sessions.len(), "device", "devices")
+            wording::count(
+                trail.sessions.len(),
+                trail.ones().trim_end_matches('s'),
+                trail.ones()
+            )
         )),
     )
 }
 
-/// The last lines: the answer, how many ended how, how long it took.
-fn verdict(view: &RunView, layout: Layout) -> String {
-    let (mark, headline) = headline(view);
-    let mut text = format!(
-        "{} {}\n",
-        layout.sign(mark),
-        layout.bold(&layout.mark(mark, &headline))
-    );
+/// The last lines: the headline, how many ended how, how long it took.
+fn verdict(view: &RunView, headline: &str, layout: Layout) -> String {
+    let mark = mark(view);
+    let headline = layout.bold(&layout.mark(mark, headline));
+    let mut text = format!("{} {headline}\n", layout.sign(mark));
     if lacks_a_driver(view) {
         text.push_str(
             "  hint: choose devices that the pinned drivers drive, or another driver with --driver\n",
@@ -274,5 +235,8 @@ fn verdict(view: &RunView, layout: Layout) -> String {
         text.push_str(&format!("  {}\n", counts.join("   ")));
     }
     text.push_str(&format!("  {}\n", layout.dim(&facts(view).join(" · "))));
+    if let Some(noticed) = noticed(view) {
+        text.push_str(&format!("  {}\n", layout.dim(&noticed)));
+    }
     text
 }

@@ -3,6 +3,7 @@
 use super::Layout;
 use crate::again::again;
 use crate::mark::Mark;
+use crate::problem::Names;
 use crate::view::{AttemptView, RunView};
 use crate::wording;
 
@@ -15,7 +16,7 @@ const MOST_WORDS: usize = 160;
 
 /// Each session that did not pass: trail, device, step, what it said, and the command that runs it
 /// again. Empty after a run of few trails, or when all went well.
-pub fn failures(view: &RunView, layout: Layout) -> String {
+pub fn failures(view: &RunView, names: &Names<'_>, layout: Layout) -> String {
     if view.trails.len() <= MANY_TRAILS {
         return String::new();
     }
@@ -42,7 +43,7 @@ pub fn failures(view: &RunView, layout: Layout) -> String {
             "  {} {} on {}{}: {}\n",
             layout.sign(session.mark()),
             layout.bold(&wording::one_line(&trail.summary.title)),
-            wording::one_line(&session.name()),
+            names.get(session),
             step.map_or_else(String::new, |step| format!(
                 ", {}",
                 wording::step(step.step)

@@ -4,12 +4,12 @@ use packtrain_model::StepKind;
 
 use super::Layout;
 use super::paint::pad;
-use crate::compare::{Comparison, Standing};
 use crate::mark::Mark;
+use crate::problem::{Names, Problem};
 use crate::view::{SessionView, Status, StepView, TrailView};
 use crate::wording;
 
-/// With more devices than this there is no grid: the divergences say it better.
+/// With more devices than this there is no grid: the problems say it better.
 pub const MOST_DEVICES: usize = 8;
 
 /// A column with a time, and one with a word of the step as well.
@@ -24,20 +24,23 @@ const FEW_WORDS: usize = 24;
 
 /// The grid, with a newline at the end; `None` with too many devices, or when there is nothing to
 /// show. Each row ends with what went wrong.
-pub fn grid(trail: &TrailView, comparison: &Comparison, layout: Layout) -> Option<String> {
+pub fn grid(
+    trail: &TrailView,
+    problems: &[Problem],
+    names: &Names<'_>,
+    layout: Layout,
+) -> Option<String> {
     let steps = trail.summary.steps.len();
     if trail.sessions.is_empty() || trail.sessions.len() > MOST_DEVICES || steps == 0 {
         return None;
     }
-    let names: Vec<String> = trail
+    let rows: Vec<String> = trail
         .sessions
         .iter()
-        .map(|session| wording::one_line(&session.name()).into_owned())
+        .map(|session| names.get(session).to_owned())
         .collect();
-    let name_width = names.iter().map(|name| name.chars().count()).max()?;
-    let tags: Vec<String> = (0..names.len())
-        .map(|place| tag(comparison, place))
-        .collect();
+    let name_width = rows.iter().map(|name| name.chars().count()).max()?;
+    let tags: Vec<String> = (0..rows.len()).map(|place| tag(problems, place)).collect();
     let tag_width = tags.iter().map(|tag| tag.chars().count()).max()?;
     let lead = 1 + name_width + 2 + tag_width + 2;
     let room = layout.width.saturating_sub(lead);
@@ -76,7 +79,7 @@ pub fn grid(trail: &TrailView, comparison: &Comparison, layout: Layout) -> Optio
         text.push_str(layout.dim(head.trim_end()).as_str());
         text.push('\n');
         let first = block * per_block;
-        for ((session, name), tag) in trail.sessions.iter().zip(&names).zip(&tags) {
+        for ((session, name), tag) in trail.sessions.iter().zip(&rows).zip(&tags) {
             let mut row = format!(
                 " {}  {}  ",
                 pad(name, name_width),
@@ -96,16 +99,11 @@ pub fn grid(trail: &TrailView, comparison: &Comparison, layout: Layout) -> Optio
     Some(text)
 }
 
-/// `A` for a device of cluster A, `ref` for one of the reference when there are others.
-fn tag(comparison: &Comparison, place: usize) -> String {
-    let Some(cluster) = comparison.cluster_of(place) else {
-        return String::new();
-    };
-    match cluster.standing {
-        Standing::Diverged => cluster.letter.clone(),
-        Standing::Reference if comparison.clusters.len() > 1 => "ref".to_owned(),
-        Standing::Reference | Standing::Open => String::new(),
-    }
+/// The letter of what went wrong on a device.
+fn tag(problems: &[Problem], place: usize) -> String {
+    let mut own = problems.iter();
+    let own = own.find(|problem| problem.sessions.contains(&place));
+    own.map_or_else(String::new, |problem| problem.letter.clone())
 }
 
 fn cells(
@@ -142,13 +140,13 @@ fn cells(
             row.push_str(&pad("", column));
             continue;
         }
-        let time = if column >= TIMED && mark == Mark::Passed {
+        let time = if column >= TIMED && mark == Mark::Passed && !step.is_idle() {
             format!(" {}", seconds(step))
         } else {
             String::new()
         };
-        let cell = pad(&format!("{}{time}", mark.sign()), column);
-        row.push_str(&cell.replacen(mark.sign(), &layout.sign(mark), 1));
+        let cell = pad(&format!("{}{time}", step.sign()), column);
+        row.push_str(&cell.replacen(step.sign(), &layout.mark(mark, step.sign()), 1));
     }
     if session.flaky && bad.is_none() {
         row.push_str(&layout.mark(Mark::Flaky, "↻ flaky"));

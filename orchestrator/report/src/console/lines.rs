@@ -1,6 +1,6 @@
 //! Lines for each event worth some: what a run says where there is no terminal to redraw.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use packtrain_drivers::DeviceEvent;
@@ -17,8 +17,6 @@ use crate::wording;
 
 /// Longest label that others are aligned with, in characters.
 const WIDEST_LABEL: usize = 44;
-/// How many notes are said where sessions only start and end; reports have all.
-const MOST_NOTES: usize = 20;
 
 /// How much to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,11 +25,11 @@ pub enum Detail {
     Failures,
     /// Sessions as they end, one line each.
     Ends,
-    /// Sessions that start and end, and what steps noticed, once for all devices.
+    /// Sessions that start and end.
     Sessions,
     /// Steps too, and what devices report when it hints at a fault.
     Steps,
-    /// Tool calls too, and everything devices report.
+    /// Tool calls too, what they noticed, and everything devices report.
     Tools,
 }
 
@@ -62,8 +60,6 @@ pub struct EventLines {
     attempts: u32,
     /// What the calls of each session's step under way noticed.
     notes: HashMap<String, Vec<String>>,
-    /// What was said of any device: trail, step and note.
-    noted: HashSet<(usize, StepIndex, String)>,
     /// What is said of a session when its first step begins; one that is skipped never starts.
     starting: HashMap<String, String>,
 }
@@ -83,7 +79,6 @@ impl EventLines {
             finished: 0,
             attempts: 1,
             notes: HashMap::new(),
-            noted: HashSet::new(),
             starting: HashMap::new(),
         }
     }
@@ -113,24 +108,14 @@ impl EventLines {
                 }
                 Vec::new()
             }
-            RunEvent::StepFinished { session, step, .. } => {
-                let mut notes = self.notes.remove(&session.0).unwrap_or_default();
-                if self.detail < Detail::Sessions {
-                    return Vec::new();
-                }
-                let place = if self.detail < Detail::Steps {
-                    notes.retain(|note| self.is_new(session, *step, note));
-                    format!("{}: ", wording::step(*step))
-                } else {
-                    "  ".to_owned()
-                };
-                notes
-                    .iter()
-                    .map(|note| {
-                        let note = wording::one_line(note);
-                        self.labelled(session, &format!("{place}note: {note}"))
-                    })
-                    .collect()
+            RunEvent::StepFinished { session, .. } => {
+                let notes = self.notes.remove(&session.0).unwrap_or_default();
+                let told = notes.iter().filter(|_| self.detail >= Detail::Tools);
+                told.map(|note| {
+                    let note = wording::one_line(note);
+                    self.labelled(session, &format!("  note: {note}"))
+                })
+                .collect()
             }
             RunEvent::SessionWillRetry { session, .. }
             | RunEvent::SessionFinished { session, .. } => {
@@ -150,12 +135,6 @@ impl EventLines {
             | RunEvent::StopRequested { .. }
             | RunEvent::RunFinished { .. } => Vec::new(),
         }
-    }
-
-    /// Whether a note was not said yet of another device of the trail.
-    fn is_new(&mut self, session: &SessionId, step: StepIndex, note: &str) -> bool {
-        let trail = self.sessions.get(&session.0).map_or(0, |(trail, _)| *trail);
-        self.noted.len() < MOST_NOTES && self.noted.insert((trail, step, note.to_owned()))
     }
 
     fn timestamp(&self, at: DateTime<Utc>) -> String {

@@ -3,45 +3,51 @@
 
 use std::collections::{HashMap, HashSet};
 
+use packtrain_compare::answer::Comparison;
 use packtrain_model::StepIndex;
-use serde_json::Value;
 
-use crate::view::{RunView, StepView};
+use crate::view::{AttemptView, RunView, StepView};
 
-/// Steps of sessions that are compared, by the id of the session's attempt that counts.
+/// Steps of sessions that are compared, by the id of the attempt.
 #[derive(Default)]
 pub(super) struct Compared {
     steps: HashSet<(String, u32)>,
 }
 
 impl Compared {
-    pub(super) fn of(view: &RunView, comparison: Option<&Value>) -> Self {
+    pub(super) fn of(view: &RunView, comparison: &Comparison) -> Self {
         let mut compared = Self::default();
-        let Some(comparison) = comparison else {
-            return compared;
-        };
-        // The attempt that counts, which has another id after a retry.
-        let attempts: HashMap<&str, &str> = view
+        let sessions: HashMap<&str, &[AttemptView]> = view
             .sessions()
-            .filter_map(|(_, session)| Some((&*session.id.0, &*session.last()?.id.0)))
+            .map(|(_, session)| (&*session.id.0, &*session.attempts))
             .collect();
-        let ids: Vec<Option<&&str>> = list(comparison, "sessions")
-            .iter()
-            .map(|session| attempts.get(session.get("session")?.as_str()?))
-            .collect();
-        let occurrences = list(comparison, "clusters")
-            .iter()
-            .flat_map(|cluster| list(cluster, "occurrences"));
-        let pairs = ["differences", "visual"].map(|key| list(comparison, key));
-        for pair in occurrences.chain(pairs.into_iter().flatten()) {
-            let step = number(pair, "step").and_then(|step| u32::try_from(step).ok());
-            for key in ["session", "nearest", "against"] {
-                let place = number(pair, key).and_then(|place| usize::try_from(place).ok());
-                let id = place.and_then(|place| *ids.get(place)?);
-                if let (Some(id), Some(step)) = (id, step) {
-                    compared.steps.insert(((*id).to_owned(), step));
+        // The attempt that was seen, or the one that counts.
+        let mut add = |place: usize, attempt: Option<u32>, step: u32| {
+            let session = comparison.sessions.get(place);
+            let attempts = session.and_then(|session| sessions.get(&*session.session));
+            let attempt = attempts.and_then(|all| match attempt {
+                Some(number) => all.iter().find(|one| one.number.0 == number),
+                None => all.last(),
+            });
+            if let Some(attempt) = attempt {
+                compared.steps.insert((attempt.id.0.clone(), step));
+            }
+        };
+        for cluster in &comparison.clusters {
+            for one in &cluster.occurrences {
+                add(one.session, one.attempt, one.step);
+                if let Some(nearest) = one.nearest {
+                    add(nearest, None, one.nearest_step.unwrap_or(one.step));
                 }
             }
+        }
+        for one in &comparison.differences {
+            add(one.session, None, one.step);
+            add(one.against, None, one.against_step.unwrap_or(one.step));
+        }
+        for one in &comparison.visual {
+            add(one.session, None, one.step);
+            add(one.against, None, one.step);
         }
         compared
     }
@@ -58,13 +64,4 @@ impl Compared {
             .filter(|(attempt, step)| self.has(&attempt.id.0, step.step))
             .map(|(_, step)| step)
     }
-}
-
-fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    let found = value.get(key).and_then(Value::as_array);
-    found.map_or(&[], Vec::as_slice)
-}
-
-fn number(value: &Value, key: &str) -> Option<u64> {
-    value.get(key).and_then(Value::as_u64)
 }

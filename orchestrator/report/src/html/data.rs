@@ -14,15 +14,12 @@ use serde_json::Value;
 
 pub(super) use self::shape::Details;
 use self::shape::{
-    Attempt, Call, Device, File, MarkText, Report, Said, Seen, Session, Shot, Step, Trail,
-    TrailStep,
+    Attempt, Call, Device, File, Report, Said, Seen, Session, Shot, Step, Trail, TrailStep,
 };
 use self::texts::Texts;
 use super::HtmlOptions;
-use super::label::labels;
 use super::page::{Page, Section};
 use super::pictures::{Picture, Pictures};
-use crate::compare::Comparison;
 use crate::mark::Mark;
 use crate::view::{AttemptView, CallView, RunView, SessionView, Status, StepView, TrailView};
 use crate::wording;
@@ -35,41 +32,23 @@ const MOST_REPORTS: usize = 100;
 /// The details, and the screens' texts they refer to.
 pub(super) fn details<'a>(
     view: &'a RunView,
-    page: &'a Page,
-    comparisons: &'a [Comparison],
+    page: &'a Page<'_>,
     options: &'a HtmlOptions,
     pictures: &Pictures,
     artifact: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
 ) -> (Details<'a>, Vec<String>) {
     let mut texts = Texts::new(artifact);
     let mut sessions = Vec::new();
-    let mut groups = Vec::new();
-    let mut reference = Vec::new();
     let firsts = super::trees::firsts(view);
-    for (place, (trail, comparison)) in view.trails.iter().zip(comparisons).enumerate() {
-        let first = sessions.len();
-        groups.push(
-            comparison
-                .clusters
-                .iter()
-                .map(|cluster| cluster.sessions.iter().map(|at| first + at).collect())
-                .collect(),
-        );
-        let passed = comparison.reference().map_or(&[][..], |c| &c.sessions);
-        reference.push(passed.iter().map(|session| first + session).collect());
-        for ((index, session), label) in trail.sessions.iter().enumerate().zip(labels(trail)) {
+    for (place, trail) in view.trails.iter().enumerate() {
+        for session in &trail.sessions {
             let mut details = details_of(trail, place, session, view.started, pictures, &mut texts);
-            details.device.label = label;
+            page.names
+                .get(session)
+                .clone_into(&mut details.device.label);
             let steps = details.attempts.iter_mut().flat_map(|one| &mut one.steps);
             for seen in steps.filter_map(|step| step.seen.as_mut()) {
                 seen.tree = seen.tree.and_then(|tree| firsts.get(tree).copied());
-            }
-            if let Some(cluster) = comparison
-                .divergences()
-                .find(|c| c.sessions.contains(&index))
-            {
-                details.letter = Some(&cluster.letter);
-                details.alike = cluster.sessions.len();
             }
             sessions.push(details);
         }
@@ -79,10 +58,7 @@ pub(super) fn details<'a>(
         head: &page.heading,
         marks: Mark::ALL
             .into_iter()
-            .map(|mark| {
-                let (sign, word) = (mark.sign(), mark.word());
-                (mark.key(), MarkText { sign, word })
-            })
+            .map(|mark| (mark.key(), mark.into()))
             .collect(),
         trails: view
             .trails
@@ -91,8 +67,6 @@ pub(super) fn details<'a>(
             .map(|(view, section)| trail(view, section))
             .collect(),
         sessions,
-        groups,
-        reference,
         pictures: observed_pictures(view, pictures),
     };
     (details, texts.kept)
@@ -113,7 +87,7 @@ fn trail<'a>(trail: &'a TrailView, section: &'a Section) -> Trail<'a> {
         title: &trail.summary.title,
         path: &trail.summary.path,
         facts: &section.facts,
-        divergences: &section.divergences,
+        problems: &section.problems,
         notes: &section.notes,
         steps: trail
             .summary
@@ -189,8 +163,6 @@ fn details_of<'a>(
             .filter(|took| !took.is_zero())
             .map_or_else(String::new, wording::duration),
         cell: &session.cell,
-        letter: None,
-        alike: 0,
         find,
         said: said(&session.status),
         attempts: session
@@ -248,6 +220,7 @@ fn details_of_step<'a>(
         i: step.step.0,
         mark: step.mark().key(),
         word: word_of(step.mark(), &step.status),
+        idle: step.is_idle(),
         time: step_time(step),
         said: said(&step.status),
         calls: step.calls.iter().map(call).collect(),
@@ -277,7 +250,8 @@ pub(super) fn step_time(step: &StepView) -> String {
         Status::Ended(Outcome::Skipped { .. }) | Status::NotRun | Status::Unfinished => {
             String::new()
         }
-        // A step that asks for an agent takes no time worth the name.
+        // A step with nothing to do, or that asks for an agent, takes no time worth the name.
+        Status::Ended(_) if step.is_idle() => String::new(),
         Status::Ended(_) if step.duration.is_zero() => String::new(),
         Status::Ended(_) => wording::duration(step.duration),
     }

@@ -1,19 +1,16 @@
-//! What the page shows at once: headline, overview, divergences, grids. Failures first: trails,
-//! and within a trail the devices that left the way.
+//! What the page shows at once: headline, problems, grids. Failures first: trails, and within a trail
+//! the sessions that failed.
 
-mod overview;
 mod section;
 
-use std::collections::HashMap;
-
 use chrono::SecondsFormat;
+use packtrain_compare::answer::Comparison;
 use serde::Serialize;
 
-use self::overview::Overview;
-pub(super) use self::section::{Divergence, Note, Section};
-use crate::compare::Comparison;
-use crate::headline::{counts, facts, headline, notes};
+pub(super) use self::section::{Note, Section, Told};
+use crate::facts::{counts, facts, mark, notes};
 use crate::mark::Mark;
+use crate::problem::Names;
 use crate::view::{RunView, SessionView};
 use crate::wording;
 
@@ -22,12 +19,13 @@ const WIDE: usize = 6;
 const MEDIUM: usize = 14;
 
 #[derive(Serialize)]
-pub(super) struct Page {
+pub(super) struct Page<'a> {
     #[serde(flatten)]
     pub(super) heading: Heading,
-    overview: Option<Overview>,
     trails: Vec<Section>,
     legend: Vec<MarkText>,
+    #[serde(skip)]
+    pub(super) names: Names<'a>,
 }
 
 /// What stands above everything else.
@@ -43,7 +41,7 @@ pub(super) struct Heading {
 }
 
 #[derive(Clone, Copy, Serialize)]
-struct MarkText {
+pub(super) struct MarkText {
     key: &'static str,
     sign: &'static str,
     word: &'static str,
@@ -66,27 +64,12 @@ struct Count {
     word: &'static str,
 }
 
-#[derive(Serialize)]
-struct Head {
-    id: String,
-    model: String,
-    system: String,
-    /// The line below the model that tells devices apart: the configuration or the system, or the
-    /// id where two devices have model and that in common.
-    about: String,
-}
-
-impl Page {
-    pub(super) fn new(view: &RunView, comparisons: &[Comparison]) -> Self {
-        let (mark, text) = headline(view);
+impl<'a> Page<'a> {
+    pub(super) fn new(view: &'a RunView, comparison: &Comparison, is_live: bool) -> Self {
         let mut about = Vec::new();
         if let Some(started) = view.started {
-            about.push(
-                started
-                    .to_rfc3339_opts(SecondsFormat::Secs, true)
-                    .replace('T', " ")
-                    .replace('Z', " UTC"),
-            );
+            let started = started.to_rfc3339_opts(SecondsFormat::Secs, true);
+            about.push(started.replace('T', " ").replace('Z', " UTC"));
         }
         about.extend(facts(view));
         about.push(view.run.to_string());
@@ -95,8 +78,8 @@ impl Page {
         let heading = Heading {
             run: view.run.to_string(),
             packtrain: view.packtrain.clone(),
-            headline: capitalised(&text),
-            headline_mark: mark.into(),
+            headline: comparison.sentence.clone(),
+            headline_mark: mark(view).into(),
             facts: about,
             counts: counts(view)
                 .into_iter()
@@ -106,16 +89,17 @@ impl Page {
                     word: mark.word_for(count),
                 })
                 .collect(),
-            notes: notes(view),
+            notes: notes(view, is_live),
         };
+        let names = Names::of(view, comparison);
         Self {
             heading,
-            overview: (view.trails.len() > 1).then(|| Overview::new(view, comparisons, &order)),
             trails: order
                 .iter()
-                .map(|&place| Section::new(place, &view.trails[place], &comparisons[place]))
+                .map(|&place| Section::new(place, &view.trails[place], comparison, &names))
                 .collect(),
             legend: Mark::ALL.into_iter().map(MarkText::from).collect(),
+            names,
         }
     }
 
@@ -124,39 +108,6 @@ impl Page {
         let mut sections: Vec<&Section> = self.trails.iter().collect();
         sections.sort_by_key(|section| section.place);
         sections
-    }
-}
-
-impl Head {
-    fn of(session: &SessionView) -> Self {
-        let info = session.info.as_ref();
-        let id = session.name();
-        let system = info.map_or_else(String::new, |info| info.system.clone());
-        Self {
-            model: info.map_or_else(|| session.device_name(), |info| info.model.clone()),
-            about: if session.cell.is_empty() {
-                system.clone()
-            } else {
-                session.cell.to_string()
-            },
-            system,
-            id,
-        }
-    }
-
-    fn tell_apart(heads: &mut [Self]) {
-        let mut seen: HashMap<(String, String), usize> = HashMap::new();
-        for head in &*heads {
-            *seen
-                .entry((head.model.clone(), head.about.clone()))
-                .or_default() += 1;
-        }
-        for head in heads {
-            let same = seen.get(&(head.model.clone(), head.about.clone()));
-            if same.is_some_and(|&same| same > 1) && head.model != head.id {
-                head.about.clone_from(&head.id);
-            }
-        }
     }
 }
 
@@ -174,12 +125,4 @@ const fn density(columns: usize) -> &'static str {
         _ if columns <= MEDIUM => "medium",
         _ => "compact",
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
 }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use packtrain_compare::answer::Comparison;
+use packtrain_report::comparison::compare;
 use packtrain_report::{HtmlOptions, RunView, html, html_data};
 use serde_json::{Value, json};
 
@@ -20,6 +22,8 @@ mod picture;
 mod run;
 #[path = "../../examples/sample/scenario.rs"]
 mod scenario;
+#[path = "../../examples/sample/six.rs"]
+mod six;
 
 use matrix::{Extent, Matrix};
 
@@ -34,9 +38,9 @@ fn installed() -> PathBuf {
     PathBuf::from(folder.expect("PACKTRAIN_TEST_SOURCES is set by tests/run.sh"))
 }
 
-fn render(made: &Matrix, comparison: &Value, options: &HtmlOptions) -> String {
+fn render(made: &Matrix, comparison: &Comparison, options: &HtmlOptions) -> String {
     let view = RunView::from_events(made.sample.entries.clone());
-    html(&view, Some(comparison), options, &mut |path| {
+    html(&view, comparison, options, &mut |path| {
         made.sample.files.get(path).cloned()
     })
     .unwrap()
@@ -135,11 +139,47 @@ fn a_run_without_a_matrix_has_its_details_filter_and_keys() {
         screenshots: true,
     });
     let view = RunView::from_events(sample.entries.clone());
-    let page = html(&view, None, &HtmlOptions::default(), &mut |path| {
-        sample.files.get(path).cloned()
-    })
-    .unwrap();
+    let files = &mut |path: &str| sample.files.get(path).cloned();
+    let compared = compare(&view, files);
+    let page = html(&view, &compared, &HtmlOptions::default(), files).unwrap();
     promise("devices", &page, &[]);
+}
+
+/// Each of six runs: what its headline says, and what stands on the first screen.
+#[test]
+fn the_first_screen_says_where_and_why() {
+    let mut pages = Vec::new();
+    let mut wanted = Vec::new();
+    for told in six::six() {
+        let view = RunView::from_events(told.sample.entries.clone());
+        let files = &mut |path: &str| told.sample.files.get(path).cloned();
+        let compared = compare(&view, files);
+        let page = html(&view, &compared, &HtmlOptions::default(), files).unwrap();
+        pages.push((format!("{}.html", told.name), page));
+        wanted
+            .push(json!({"name": told.name, "headline": compared.sentence, "expected": told.headline, "wanted": told.wanted}));
+    }
+    pages.push(("wanted.json".to_owned(), Value::from(wanted).to_string()));
+    let pages: Vec<(&str, String)> = pages
+        .iter()
+        .map(|(name, page)| (&**name, page.clone()))
+        .collect();
+    promise("first", "", &pages);
+}
+
+/// Forty devices in one trail, on a phone.
+#[test]
+fn forty_devices_do_not_scroll_a_phone_sideways() {
+    let shape = run::Shape {
+        devices: 40,
+        trails: 2,
+        screenshots: false,
+    };
+    let sample = run::sample(shape);
+    let view = RunView::from_events(sample.entries);
+    let compared = compare(&view, &mut |_| None);
+    let page = html(&view, &compared, &HtmlOptions::default(), &mut |_| None).unwrap();
+    promise("narrow", &page, &[]);
 }
 
 /// The page of a run that goes on: first as it was after two thirds, then as it ended.
@@ -147,14 +187,15 @@ fn a_run_without_a_matrix_has_its_details_filter_and_keys() {
 fn a_page_that_is_served_follows_the_run_and_keeps_what_is_open() {
     let made = cells();
     let mut early = made.comparison.clone();
-    early["settled"] = json!(16);
+    early.settled = 16;
+    early.sentence = "So far, 16 of 24: 4 failed: de-DE at 390 wide.".to_owned();
     let options = HtmlOptions {
         live: true,
         ..HtmlOptions::default()
     };
     let page = render(made, &early, &options);
     let view = RunView::from_events(made.sample.entries.clone());
-    let data = html_data(&view, Some(&made.comparison), &options, &mut |path| {
+    let data = html_data(&view, &made.comparison, &options, &mut |path| {
         made.sample.files.get(path).cloned()
     })
     .unwrap();
@@ -165,8 +206,9 @@ fn a_page_that_is_served_follows_the_run_and_keeps_what_is_open() {
 fn foreign_texts_are_text_in_every_view() {
     const EVIL: &str = "</script><img src=x onerror=\"document.title='evil'\"><b id=evil>`**";
     let made = cells();
-    let mut comparison = made.comparison.clone();
+    let mut comparison = serde_json::to_value(&made.comparison).unwrap();
     spoil(&mut comparison, EVIL);
+    let comparison = serde_json::from_value(comparison).unwrap();
     promise(
         "hostile",
         &render(made, &comparison, &HtmlOptions::default()),

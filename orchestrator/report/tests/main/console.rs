@@ -1,12 +1,12 @@
 //! What the terminal shows.
 
 use packtrain_report::console::{
-    Detail, EventLines, Layout, MOST_DEVICES, ReportLink, Timestamps, grid, summary,
+    Detail, EventLines, Layout, MOST_DEVICES, ReportLink, Timestamps, grid,
 };
-use packtrain_report::{Comparison, RunView};
+use packtrain_report::{Names, Problem, RunView};
 
 use crate::run::{self, Shape};
-use crate::{golden, small, view};
+use crate::{compared, golden, small, summary, view};
 
 fn lines(detail: Detail, timestamps: Timestamps) -> String {
     let mut lines = EventLines::new(Layout::default(), detail, timestamps);
@@ -77,8 +77,11 @@ fn the_grid_keeps_to_the_width_of_the_terminal() {
             color: false,
             width,
         };
+        let compared = compared(&view);
+        let names = Names::of(&view, &compared);
         for trail in &view.trails {
-            let text = grid(trail, &Comparison::of(trail), layout).unwrap();
+            let problems = Problem::of(trail, &compared);
+            let text = grid(trail, &problems, &names, layout).unwrap();
             for line in text.lines() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
@@ -94,9 +97,12 @@ fn many_devices_have_no_grid() {
         screenshots: false,
     });
     let view = view(&sample);
-    let comparison = Comparison::of(&view.trails[0]);
-    assert_eq!(grid(&view.trails[0], &comparison, Layout::default()), None);
-    assert!(summary(&view, &[], Layout::default()).contains("Divergences:"));
+    let compared = compared(&view);
+    let names = Names::of(&view, &compared);
+    let problems = Problem::of(&view.trails[0], &compared);
+    let trail = &view.trails[0];
+    assert_eq!(grid(trail, &problems, &names, Layout::default()), None);
+    assert!(summary(&view, &[], Layout::default()).contains("✗ failed at step 6 on "));
 }
 
 #[test]
@@ -132,7 +138,7 @@ const AMBIGUITY: &str = "2 elements match role=button[name=\"Add to basket\"]; t
 
 #[test]
 fn what_calls_noticed_is_said_once_for_each_step_below_its_line() {
-    let mut lines = EventLines::new(Layout::default(), Detail::Steps, Timestamps::None);
+    let mut lines = EventLines::new(Layout::default(), Detail::Tools, Timestamps::None);
     let lines: Vec<String> = ambiguous()
         .iter()
         .flat_map(|entry| lines.lines(entry))
@@ -151,20 +157,15 @@ fn what_calls_noticed_is_said_once_for_each_step_below_its_line() {
 }
 
 #[test]
-fn without_steps_what_calls_noticed_is_said_once_for_all_devices() {
-    let mut lines = EventLines::new(Layout::default(), Detail::Sessions, Timestamps::None);
-    let noted: Vec<String> = ambiguous()
-        .iter()
-        .flat_map(|entry| lines.lines(entry))
-        .filter(|line| line.ends_with(AMBIGUITY))
-        .collect();
-    assert_eq!(noted.len(), 1, "{noted:?}");
-    assert!(noted[0].contains("step 3: note: "), "{noted:?}");
-}
-
-#[test]
-fn the_summary_has_what_calls_noticed_once_for_all_devices() {
-    let text = summary(&RunView::from_events(ambiguous()), &[], Layout::default());
-    assert_eq!(text.matches(AMBIGUITY).count(), 1, "{text}");
-    assert!(text.contains(&format!("  Buy two cups, step 3: {AMBIGUITY}\n")));
+fn without_tools_what_calls_noticed_is_counted_and_no_more() {
+    let mut lines = EventLines::new(Layout::default(), Detail::Steps, Timestamps::None);
+    let entries = ambiguous();
+    let noted = entries.iter().flat_map(|entry| lines.lines(entry));
+    assert_eq!(noted.filter(|line| line.contains("note: ")).count(), 0);
+    let text = summary(&RunView::from_events(entries), &[], Layout::default());
+    assert!(!text.contains(AMBIGUITY), "{text}");
+    assert!(
+        text.contains("  6 notes on steps in the report, or with --lines tools\n"),
+        "{text}"
+    );
 }

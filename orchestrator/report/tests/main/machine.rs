@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use packtrain_model::{Blame, Entry, Outcome, RunEvent};
-use packtrain_report::console::{Detail, EventLines, Layout, Timestamps, summary};
-use packtrain_report::{HtmlOptions, JunitOptions, RunView, html, json, junit};
+use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
+use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus};
 
 use crate::run::{self, Shape};
-use crate::{golden, small, view};
+use crate::{compared, golden, html, json, junit, small, summary, view};
 
 fn report(view: &RunView) -> Report {
-    let xml = junit(view, &JunitOptions::default()).unwrap();
+    let xml = junit(view, &JunitOptions::default());
     Report::deserialize_from_str(&xml).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn junit_is_as_agreed() {
     let options = JunitOptions {
         run_folder: Some(".packtrain/runs/20261121-093015-k3f9".to_owned()),
     };
-    golden::expect("junit.xml", &junit(&view(&small()), &options).unwrap());
+    golden::expect("junit.xml", &junit(&view(&small()), &options));
 }
 
 #[test]
@@ -39,7 +39,9 @@ fn json_is_as_agreed() {
         trails: 1,
         screenshots: false,
     });
-    golden::expect("summary.json", &json(&view(&sample)).unwrap());
+    let view = view(&sample);
+    let text = packtrain_report::json(&view, &compared(&view)).unwrap();
+    golden::expect("summary.json", &text);
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn a_run_cut_short_is_an_error_in_junit_and_says_so_in_json() {
     let sample = small();
     let view = RunView::from_events(sample.entries[..40].to_vec());
     assert_eq!(report(&view).errors, 24);
-    let json: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    let json: serde_json::Value = json(&view);
     assert_eq!(json["state"], "cut_short");
     assert_eq!(json["exit_code"], 2);
     assert_eq!(json["unfinished"], 24);
@@ -168,10 +170,17 @@ fn json_says_which_devices_left_the_way_where_and_what_they_share() {
         trails: 1,
         screenshots: false,
     });
-    let json: serde_json::Value = serde_json::from_str(&json(&view(&sample)).unwrap()).unwrap();
+    let view = view(&sample);
+    let mut compared = compared(&view);
+    compared.clusters[0].place = "iPhones and iPads only".to_owned();
+    let json = packtrain_report::json(&view, &compared).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let divergence = &json["trails"][0]["divergences"][0];
     assert_eq!(divergence["first_divergent_step"], 6);
-    assert_eq!(divergence["only"], serde_json::json!(["ios"]));
+    assert_eq!(
+        divergence["only"],
+        serde_json::json!(["iPhones and iPads only"])
+    );
     assert_eq!(divergence["devices"].as_array().unwrap().len(), 4);
     assert_eq!(json["trails"][0]["reference"].as_array().unwrap().len(), 7);
 }
@@ -179,7 +188,7 @@ fn json_says_which_devices_left_the_way_where_and_what_they_share() {
 #[test]
 fn a_mixed_run_has_failures_and_infrastructure_errors_side_by_side() {
     let view = view(&small());
-    let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    let document: serde_json::Value = json(&view);
     assert_eq!(document["exit_code"], 1);
     let verdict = &document["verdict"];
     assert_eq!(
@@ -187,7 +196,11 @@ fn a_mixed_run_has_failures_and_infrastructure_errors_side_by_side() {
         (&3.into(), &1.into())
     );
     let text = summary(&view, &[], Layout::default());
-    assert!(text.contains("\n✗ 3 failed, 1 infrastructure error, 1 not recorded\n"));
+    assert!(
+        text.contains("\n✗ 3 of 24 failed: Buy two cups, step 6: "),
+        "{text}"
+    );
+    assert!(text.contains(" 1 not tested"), "{text}");
     let report = report(&view);
     // What is not recorded is a failure in JUnit too.
     assert_eq!((report.failures, report.errors), (4, 1));
@@ -215,7 +228,7 @@ fn an_infrastructure_error_says_whom_it_blames() {
             }
         }
         let view = view(&sample);
-        let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+        let document: serde_json::Value = json(&view);
         let trail = &document["trails"][2];
         assert_eq!(trail["sessions"][4]["blame"], key);
         assert_eq!(trail["divergences"][0]["blame"], key);
@@ -273,7 +286,7 @@ fn what_calls_noticed_is_in_junit_json_and_html() {
             .count(),
         1
     );
-    let document: serde_json::Value = serde_json::from_str(&json(&view).unwrap()).unwrap();
+    let document: serde_json::Value = json(&view);
     let noted = document["trails"][0]["notes"].as_array().unwrap();
     let noted = noted.iter().find(|one| one["note"] == note).unwrap();
     assert_eq!(noted["step"], 3);

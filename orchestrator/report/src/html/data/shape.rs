@@ -8,7 +8,7 @@ use packtrain_model::Cell;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::html::page::{Divergence, Heading, Note};
+use crate::html::page::{Heading, MarkText, Note, Told};
 
 #[derive(Serialize)]
 pub(in crate::html) struct Details<'a> {
@@ -18,18 +18,8 @@ pub(in crate::html) struct Details<'a> {
     pub(super) marks: BTreeMap<&'static str, MarkText>,
     pub(super) trails: Vec<Trail<'a>>,
     pub(super) sessions: Vec<Session<'a>>,
-    /// Per trail, places in `sessions` in the order of the grid's columns, in groups that went alike.
-    pub(super) groups: Vec<Vec<Vec<usize>>>,
-    /// Per trail, the sessions of the reference.
-    pub(super) reference: Vec<Vec<usize>>,
     /// Observed pictures by their digest.
     pub(super) pictures: BTreeMap<&'a str, Shot<'a>>,
-}
-
-#[derive(Serialize)]
-pub(in crate::html) struct MarkText {
-    pub(super) sign: &'static str,
-    pub(super) word: &'static str,
 }
 
 #[derive(Serialize)]
@@ -37,7 +27,7 @@ pub(in crate::html) struct Trail<'a> {
     pub(super) title: &'a str,
     pub(super) path: &'a str,
     pub(super) facts: &'a [String],
-    pub(super) divergences: &'a [Divergence],
+    pub(super) problems: &'a [Told],
     pub(super) notes: &'a [Note],
     pub(super) steps: Vec<TrailStep<'a>>,
 }
@@ -66,12 +56,6 @@ pub(in crate::html) struct Session<'a> {
     /// Its configuration.
     #[serde(skip_serializing_if = "Cell::is_empty")]
     pub(super) cell: &'a Cell,
-    /// Of the cluster it belongs to, unless that is the reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) letter: Option<&'a str>,
-    /// How many sessions that cluster has.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub(super) alike: usize,
     /// What the filter looks through, in lower case.
     pub(super) find: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +65,7 @@ pub(in crate::html) struct Session<'a> {
 
 #[derive(Serialize)]
 pub(in crate::html) struct Device {
-    /// What tells it apart from the trail's other devices.
+    /// What a person calls the cell.
     pub(super) label: String,
     pub(super) id: String,
     pub(super) model: String,
@@ -114,6 +98,9 @@ pub(in crate::html) struct Step<'a> {
     /// In place of the mark's word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) word: Option<&'static str>,
+    /// Whether it passed because nothing is to be done here: `[]`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) idle: bool,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) time: String,
     /// Milliseconds since the run's start, and how many it took.

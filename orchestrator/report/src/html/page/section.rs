@@ -1,19 +1,19 @@
-//! One trail: what diverged, and the grid of its steps and devices.
+//! One trail: what went wrong, and the grid of its steps and sessions.
 
+use packtrain_compare::answer::Comparison;
 use packtrain_model::StepKind;
 use serde::Serialize;
 
-use super::{Head, MarkText, density, session_time};
-use crate::compare::{Cluster, Comparison, Standing};
+use super::{MarkText, density, session_time};
 use crate::html::data;
-use crate::html::label::labels;
 use crate::mark::Mark;
 use crate::notes::StepNote;
+use crate::problem::{Names, Problem};
 use crate::reported::Reported;
 use crate::view::{SessionView, StepView, TrailView};
 use crate::wording;
 
-/// How many devices of a cluster are named.
+/// How many devices of a problem are named.
 const MOST_NAMED: usize = 12;
 
 #[derive(Serialize)]
@@ -23,23 +23,21 @@ pub(in crate::html) struct Section {
     title: String,
     path: String,
     pub(in crate::html) facts: Vec<String>,
-    pub(in crate::html) divergences: Vec<Divergence>,
+    pub(in crate::html) problems: Vec<Told>,
     pub(in crate::html) notes: Vec<Note>,
     density: &'static str,
     columns: Vec<Column>,
     pub(in crate::html) rows: Vec<Row>,
 }
 
+/// A problem as it is told.
 #[derive(Serialize)]
-pub(in crate::html) struct Divergence {
+pub(in crate::html) struct Told {
     letter: String,
     mark: MarkText,
     what: String,
     who: String,
-    shared: String,
     step: String,
-    /// Its number.
-    index: Option<u32>,
     message: Option<String>,
     hint: Option<String>,
     href: String,
@@ -69,12 +67,12 @@ pub(super) struct Link {
 pub(super) struct Column {
     session: String,
     mark: MarkText,
-    head: Head,
+    name: String,
+    /// The device's id, model and system.
+    title: String,
     time: String,
     /// How many attempts, when more than one.
     tries: Option<usize>,
-    /// Whether another cluster begins here.
-    edge: bool,
 }
 
 #[derive(Serialize)]
@@ -90,76 +88,60 @@ pub(in crate::html) struct Row {
 pub(super) struct Cell {
     href: String,
     mark: MarkText,
+    sign: &'static str,
     time: String,
     letter: Option<String>,
     noisy: bool,
-    edge: bool,
 }
 
 impl Section {
-    pub(super) fn new(place: usize, trail: &TrailView, comparison: &Comparison) -> Self {
-        let columns: Vec<(usize, &Cluster, bool)> = comparison
-            .clusters
-            .iter()
-            .flat_map(|cluster| {
-                let first = cluster.sessions.first().copied();
-                cluster
-                    .sessions
-                    .iter()
-                    .map(move |&session| (session, cluster, Some(session) == first))
-            })
-            .collect();
-        let names = labels(trail);
-        let mut heads: Vec<Head> = columns
-            .iter()
-            .map(|(session, ..)| Head::of(&trail.sessions[*session]))
-            .collect();
-        Head::tell_apart(&mut heads);
-        let rows = trail
-            .summary
-            .steps
-            .iter()
-            .zip(&comparison.spreads)
-            .map(|(step, spread)| Row {
-                number: match step.kind {
-                    StepKind::Trailhead => String::new(),
-                    StepKind::Step | StepKind::Verify => step.step.to_string(),
-                },
-                kind: data::kind(step.kind),
-                text: step.text.clone(),
-                spread: spread.filter(|spread| spread.count > 1).map(|spread| {
-                    let fastest = wording::duration(spread.fastest);
-                    let slowest = wording::duration(spread.slowest);
-                    if fastest == slowest {
-                        fastest
-                    } else {
-                        format!("{fastest} – {slowest}")
-                    }
-                }),
-                cells: columns
-                    .iter()
-                    .enumerate()
-                    .map(|(column, (session, cluster, first))| {
-                        let session = &trail.sessions[*session];
-                        let letter = (cluster.standing == Standing::Diverged
-                            && cluster.step == Some(step.step))
-                        .then(|| cluster.letter.clone());
-                        Cell::new(session, session.step(step.step), step.step.0, letter)
-                            .edge(*first && column > 0)
-                    })
-                    .collect(),
-            })
-            .collect();
+    pub(super) fn new(
+        place: usize,
+        trail: &TrailView,
+        comparison: &Comparison,
+        names: &Names<'_>,
+    ) -> Self {
+        let problems = Problem::of(trail, comparison);
+        let of = |at: usize| problems.iter().position(|one| one.sessions.contains(&at));
+        let mut columns: Vec<usize> = (0..trail.sessions.len()).collect();
+        columns.sort_by_key(|&at| (trail.sessions[at].mark(), of(at)));
+        let letter = |at: usize, step: &StepView| {
+            let problem = &problems[of(at)?];
+            (problem.step == Some(step.step)).then(|| problem.letter.clone())
+        };
+        let rows = trail.summary.steps.iter().map(|step| Row {
+            number: match step.kind {
+                StepKind::Trailhead => String::new(),
+                StepKind::Step | StepKind::Verify => step.step.to_string(),
+            },
+            kind: data::kind(step.kind),
+            text: step.text.clone(),
+            spread: trail.spread(step.step).map(|(fastest, slowest, _)| {
+                let took = |one: &SessionView| one.step(step.step).map(|step| step.duration);
+                let words = [fastest, slowest]
+                    .map(|one| took(one).map_or_else(String::new, wording::duration));
+                match words[0] == words[1] {
+                    true => words[0].clone(),
+                    false => words.join(" – "),
+                }
+            }),
+            cells: columns
+                .iter()
+                .map(|&at| {
+                    let session = &trail.sessions[at];
+                    let own = session.step(step.step);
+                    let letter = own.and_then(|own| letter(at, own));
+                    Cell::new(session, own, step.step.0, letter)
+                })
+                .collect(),
+        });
         Self {
             place,
             mark: trail.mark().into(),
             title: trail.summary.title.clone(),
             path: trail.summary.path.clone(),
-            facts: section_facts(trail, comparison),
-            divergences: comparison
-                .divergences()
-                .map(|cluster| Divergence::new(trail, cluster, &names))
-                .collect(),
+            facts: facts(trail),
+            rows: rows.collect(),
             notes: StepNote::of(trail)
                 .iter()
                 .map(|note| Note::new(trail, note))
@@ -167,26 +149,28 @@ impl Section {
             density: density(columns.len()),
             columns: columns
                 .iter()
-                .zip(heads)
-                .enumerate()
-                .map(|(column, ((session, _, first), head))| {
-                    Column::new(&trail.sessions[*session], head, *first && column > 0)
-                })
+                .map(|&at| Column::new(&trail.sessions[at], names))
                 .collect(),
-            rows,
+            problems: problems
+                .iter()
+                .map(|problem| Told::new(trail, problem, names))
+                .collect(),
         }
     }
 }
 
 impl Column {
-    fn new(session: &SessionView, head: Head, edge: bool) -> Self {
+    fn new(session: &SessionView, names: &Names<'_>) -> Self {
+        let info = session.info.as_ref();
+        let told = info.map(|info| [info.model.clone(), info.system.clone()]);
+        let title = told.into_iter().flatten().chain([session.name()]);
         Self {
             session: session.id.0.clone(),
             mark: session.mark().into(),
-            head,
+            name: names.get(session).to_owned(),
+            title: title.collect::<Vec<_>>().join(" · "),
             time: session_time(session),
             tries: Some(session.attempts.len()).filter(|&tries| tries > 1),
-            edge,
         }
     }
 }
@@ -198,83 +182,58 @@ impl Cell {
         index: u32,
         letter: Option<String>,
     ) -> Self {
-        let attempt = session.last().map_or(&session.id, |attempt| &attempt.id);
         let mark = step.map_or(Mark::NotRun, StepView::mark);
         Self {
             // A session without an attempt has no steps to open.
             href: match session.last() {
-                Some(_) => format!("{attempt}-{index}"),
+                Some(attempt) => format!("{}-{index}", attempt.id),
                 None => session.id.0.clone(),
             },
             mark: mark.into(),
+            sign: step.map_or(mark.sign(), StepView::sign),
             time: step.map(data::step_time).unwrap_or_default(),
             letter,
             noisy: step.is_some_and(is_noisy),
-            edge: false,
         }
-    }
-
-    const fn edge(mut self, edge: bool) -> Self {
-        self.edge = edge;
-        self
     }
 }
 
-impl Divergence {
-    /// `names` are those of the trail's devices.
-    fn new(trail: &TrailView, cluster: &Cluster, names: &[String]) -> Self {
-        let sessions = || {
-            cluster
-                .sessions
-                .iter()
-                .filter_map(|&place| trail.sessions.get(place))
-        };
-        let href = |session: &SessionView| match (session.last(), cluster.step) {
+impl Told {
+    fn new(trail: &TrailView, problem: &Problem, names: &Names<'_>) -> Self {
+        let all = problem.sessions.iter();
+        let sessions = all.filter_map(|&at| trail.sessions.get(at));
+        let href = |session: &SessionView| match (session.last(), problem.step) {
             (Some(attempt), Some(step)) => format!("{}-{}", attempt.id, step.0),
             (_, _) => session.id.0.clone(),
         };
-        let step = cluster.step.and_then(|step| trail.step(step));
+        let step = problem.step.and_then(|step| trail.step(step));
         Self {
-            letter: cluster.letter.clone(),
-            mark: cluster.mark.into(),
-            what: cluster.what(),
-            who: cluster.who(trail),
-            shared: cluster.shared.join(", "),
+            letter: problem.letter.clone(),
+            mark: problem.mark.into(),
+            what: problem.what(),
+            who: problem.who(trail),
             step: step.map_or_else(String::new, |step| step.text.clone()),
-            index: cluster.step.map(|step| step.0),
-            message: cluster.message.clone(),
-            hint: cluster.hint.clone(),
-            href: sessions().next().map(href).unwrap_or_default(),
-            sessions: sessions()
-                .map(|session| session.id.0.as_str())
-                .collect::<Vec<_>>()
-                .join(" "),
-            devices: sessions()
-                .zip(
-                    cluster
-                        .sessions
-                        .iter()
-                        .filter_map(|&place| names.get(place)),
-                )
+            message: problem.message.clone(),
+            hint: problem.hint.clone(),
+            href: problem.first(trail).map(href).unwrap_or_default(),
+            sessions: ids(sessions.clone()),
+            devices: sessions
                 .take(MOST_NAMED)
-                .map(|(session, name)| Link {
+                .map(|session| Link {
                     href: href(session),
-                    name: name.clone(),
+                    name: names.get(session).to_owned(),
                 })
                 .collect(),
-            more: cluster.sessions.len().saturating_sub(MOST_NAMED),
+            more: problem.sessions.len().saturating_sub(MOST_NAMED),
         }
     }
 }
 
 impl Note {
     fn new(trail: &TrailView, note: &StepNote) -> Self {
-        let sessions: Vec<&SessionView> = note
-            .sessions
-            .iter()
-            .filter_map(|&position| trail.sessions.get(position))
-            .collect();
-        let attempt = sessions.first().and_then(|session| session.last());
+        let sessions = note.sessions.iter();
+        let mut sessions = sessions.filter_map(|&at| trail.sessions.get(at)).peekable();
+        let attempt = sessions.peek().and_then(|session| session.last());
         Self {
             step: wording::step(note.step),
             text: note.text.clone(),
@@ -282,13 +241,14 @@ impl Note {
             href: attempt.map_or_else(String::new, |attempt| {
                 format!("{}-{}", attempt.id, note.step.0)
             }),
-            sessions: sessions
-                .iter()
-                .map(|session| session.id.0.as_str())
-                .collect::<Vec<_>>()
-                .join(" "),
+            sessions: ids(sessions),
         }
     }
+}
+
+fn ids<'a>(sessions: impl Iterator<Item = &'a SessionView>) -> String {
+    let ids: Vec<&str> = sessions.map(|session| &*session.id.0).collect();
+    ids.join(" ")
 }
 
 /// Whether the device reported something that hints at a fault.
@@ -298,43 +258,45 @@ fn is_noisy(step: &StepView) -> bool {
         .any(|event| Reported::of(event).is_trouble)
 }
 
-fn section_facts(trail: &TrailView, comparison: &Comparison) -> Vec<String> {
+/// `10 steps`, how many passed, were skipped or cancelled, or had errors reported.
+fn facts(trail: &TrailView) -> Vec<String> {
     let mut facts = vec![wording::count(trail.summary.steps.len(), "step", "steps")];
-    if let Some(reference) = comparison.reference() {
-        facts.push(match (reference.sessions.len(), trail.sessions.len()) {
-            (1, 1) => "passed".to_owned(),
-            (some, all) if some == all => format!("passed on all {all} devices"),
-            (some, all) => format!("passed on {some} of {all} devices"),
-        });
+    let all = trail.sessions.len();
+    let count = |mark| {
+        trail
+            .sessions
+            .iter()
+            .filter(|one| one.mark() == mark)
+            .count()
+    };
+    facts.push(match (count(Mark::Passed) + count(Mark::Flaky), all) {
+        (0, _) => String::new(),
+        (1, 1) => "passed".to_owned(),
+        (some, all) if some == all => format!("all {all} passed"),
+        (some, all) => format!("{some} of {all} passed"),
+    });
+    for mark in [
+        Mark::Flaky,
+        Mark::Unfinished,
+        Mark::Cancelled,
+        Mark::NotRun,
+        Mark::Skipped,
+    ] {
+        facts.extend((count(mark) > 0).then(|| mark.counted(count(mark))));
     }
-    for cluster in &comparison.clusters {
-        if cluster.standing == Standing::Open {
-            facts.push(cluster.mark.counted(cluster.sessions.len()));
-        }
-    }
-    let flaky = trail
-        .sessions
-        .iter()
-        .filter(|session| session.mark() == Mark::Flaky)
-        .count();
-    if flaky > 0 {
-        facts.push(format!("{flaky} flaky"));
-    }
-    let noisy = trail
-        .sessions
-        .iter()
-        .filter(|session| {
-            session
-                .last()
-                .is_some_and(|last| last.steps.iter().any(is_noisy))
-        })
-        .count();
+    let is_noisy = |one: &&SessionView| {
+        one.last()
+            .is_some_and(|last| last.steps.iter().any(is_noisy))
+    };
+    let noisy = trail.sessions.iter().filter(is_noisy).count();
     if noisy > 0 {
-        let devices = wording::count(noisy, "device", "devices");
-        facts.push(format!("errors reported by {devices}"));
+        let ones = trail.ones();
+        let on = wording::count(noisy, ones.trim_end_matches('s'), ones);
+        facts.push(format!("errors reported on {on}"));
     }
     if !trail.summary.tags.is_empty() {
         facts.push(format!("tagged {}", trail.summary.tags.join(", ")));
     }
+    facts.retain(|fact| !fact.is_empty());
     facts
 }

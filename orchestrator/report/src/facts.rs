@@ -1,4 +1,4 @@
-//! A run in one line, and what its first paragraph says, the same in every report.
+//! What stands beside a run's headline, the same in every report: its mark, counts, facts and notes.
 
 use std::collections::BTreeSet;
 
@@ -23,64 +23,18 @@ pub fn counts(view: &RunView) -> Vec<(Mark, usize)> {
         .collect()
 }
 
-/// The run's answer as a sentence and its mark: `5 failed, 1 infrastructure error`, `all 12 passed`.
-pub fn headline(view: &RunView) -> (Mark, String) {
-    let counts = counts(view);
-    let of = |wanted: Mark| {
-        counts
-            .iter()
-            .find(|(mark, _)| *mark == wanted)
-            .map_or(0, |(_, count)| *count)
-    };
-    let Some((worst, _)) = counts.first().copied() else {
-        return (Mark::NotRun, "nothing ran".to_owned());
-    };
-    let total: usize = counts.iter().map(|(_, count)| count).sum();
-    let passed = of(Mark::Passed) + of(Mark::Flaky);
-    let bad: Vec<String> = counts
-        .iter()
-        .filter(|(mark, _)| *mark < Mark::Flaky || *mark == Mark::NotRun)
-        .map(|(mark, count)| mark.counted(*count))
-        .collect();
-    if !bad.is_empty() {
-        return (worst, bad.join(", "));
-    }
-    if passed == 0 {
-        let mark = if lacks_a_driver(view) {
-            Mark::Infrastructure
-        } else {
-            Mark::Skipped
-        };
-        return (mark, nothing_ran(view, total));
-    }
-    let mut text = match passed {
-        1 if total == 1 => "passed".to_owned(),
-        _ if passed == total => format!("all {total} passed"),
-        _ => format!("{passed} passed, {} skipped", of(Mark::Skipped)),
-    };
-    if of(Mark::Flaky) > 0 {
-        text.push_str(&format!(", {} flaky", of(Mark::Flaky)));
-    }
-    let mark = match of(Mark::Flaky) {
-        0 => Mark::Passed,
-        _ => Mark::Flaky,
-    };
-    (mark, text)
-}
-
-/// What a run says of which every session was skipped, with the reason when it is the same for all.
-fn nothing_ran(view: &RunView, total: usize) -> String {
-    let reasons: BTreeSet<_> = view
-        .sessions()
-        .filter_map(|(_, session)| session.status.message())
-        .collect();
-    let all = match total {
-        1 => "skipped".to_owned(),
-        _ => format!("all {total} skipped"),
-    };
-    match (reasons.first(), reasons.len()) {
-        (Some(reason), 1) => format!("nothing ran: {all}: {}", wording::one_line(reason)),
-        _ => format!("nothing ran: {all}"),
+/// The mark beside the headline: that of the worst session, or of what ran.
+pub(crate) fn mark(view: &RunView) -> Mark {
+    match view.mark() {
+        Mark::Skipped
+            if view
+                .sessions()
+                .any(|(_, session)| session.mark() == Mark::Passed) =>
+        {
+            Mark::Passed
+        }
+        Mark::Skipped if lacks_a_driver(view) => Mark::Infrastructure,
+        mark => mark,
     }
 }
 
@@ -92,12 +46,20 @@ pub(crate) fn lacks_a_driver(view: &RunView) -> bool {
             .all(|(_, session)| session.mark() == Mark::Skipped)
 }
 
-/// `4 trails × 12 devices`, how long it took, what retries cost.
+/// `4 trails × 12 cells`, or devices where there is no matrix; how long it took, what retries cost.
 pub(crate) fn facts(view: &RunView) -> Vec<String> {
+    let cells: BTreeSet<_> = view
+        .sessions()
+        .filter(|(_, session)| !session.cell.is_empty())
+        .map(|(_, session)| (session.cell_device(), &session.cell.0))
+        .collect();
     let mut facts = vec![format!(
         "{} × {}",
         wording::count(view.trails.len(), "trail", "trails"),
-        wording::count(devices(view), "device", "devices"),
+        match cells.len() {
+            0 => wording::count(devices(view), "device", "devices"),
+            cells => wording::count(cells, "cell", "cells"),
+        },
     )];
     if let Some(part) = &view.options.part {
         facts.push(format!("part {}", wording::one_line(part)));
@@ -111,10 +73,11 @@ pub(crate) fn facts(view: &RunView) -> Vec<String> {
 }
 
 /// What a reader must know before believing the rest.
-pub(crate) fn notes(view: &RunView) -> Vec<String> {
+pub(crate) fn notes(view: &RunView, is_live: bool) -> Vec<String> {
     let mut notes = Vec::new();
     match view.state {
         RunState::Finished => {}
+        RunState::CutShort if is_live => notes.push("Running".to_owned()),
         RunState::CutShort => notes.push(match view.unfinished() {
             0 => "The run's end was not recorded.".to_owned(),
             unfinished => format!(
