@@ -81,6 +81,7 @@ mod tests {
     use packtrain_model::{Axis, Cell, MatrixSummary, RunEvent, RunId};
 
     use super::*;
+    use crate::dispatch::{Action, Dispatcher, Event};
     use crate::matrix::Matrix;
     use crate::request::{RequestedTrail, RunOptions, RunRequest, Shard};
     use crate::resolve::{resolve, tests::device};
@@ -152,6 +153,8 @@ mod tests {
             let mut sorted = order.clone();
             sorted.sort_unstable();
             assert_eq!(sorted, planned, "each starts once");
+            let begun = Dispatcher::new(&plan).handle(Event::Begin).0.pop_front();
+            assert!(matches!(begun, Some(Action::Start(one)) if one.index.0 == order[0]));
             for first in &order[..2] {
                 let cell = &plan.sessions[*first].cell;
                 assert_eq!(cell.to_string(), "colorScheme=dark, locale=ar-EG", "{name}");

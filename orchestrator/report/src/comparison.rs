@@ -38,6 +38,7 @@ pub fn input(view: &RunView, files: &mut Files<'_>) -> (Run, HashMap<String, Str
         trees: HashMap::new(),
         pictures: HashMap::new(),
         cells: Vec::new(),
+        seen: Vec::new(),
     };
     let mut sessions = Vec::new();
     for (place, trail) in view.trails.iter().enumerate() {
@@ -101,6 +102,8 @@ struct Reading<'r, 'f> {
     /// Their paths, by digest.
     pictures: HashMap<String, String>,
     cells: Vec<Cell>,
+    /// Of each cell, whether its facts are of a screen that was read, and of one that was pictured.
+    seen: Vec<(bool, bool)>,
 }
 
 impl Reading<'_, '_> {
@@ -209,24 +212,27 @@ impl Reading<'_, '_> {
             .cells
             .iter_mut()
             .position(|cell| cell.device == device && cell.values == *values);
+        let engine = engine(session);
         let facts = session
             .info
             .as_ref()
-            .map(|info| facts(info, values, screen))
+            .map(|info| facts(info, &engine, values, screen))
             .unwrap_or_default();
         let key = visual_key(&facts, values, screen, scale);
-        let engine = engine(session);
+        let seen = (screen.is_some(), scale.is_some());
         let name = person_calls(session, &device);
         match known {
             Some(known) => {
-                let cell = &mut self.cells[known];
                 // Another trail may have seen what this one did not get to.
-                if cell.visual_key.is_empty() {
+                if self.seen[known] < seen {
+                    self.seen[known] = seen;
+                    let cell = &mut self.cells[known];
                     (cell.facts, cell.visual_key, cell.engine) = (facts, key, engine);
                 }
                 known
             }
             None => {
+                self.seen.push(seen);
                 self.cells.push(Cell {
                     device,
                     name,
@@ -281,6 +287,7 @@ fn outcome(status: &Status) -> OutcomeKind {
 /// What is known of a device in a configuration besides the values of axes.
 fn facts(
     info: &DeviceInfo,
+    engine: &str,
     values: &BTreeMap<String, String>,
     screen: Option<(f64, f64)>,
 ) -> BTreeMap<String, String> {
@@ -307,8 +314,8 @@ fn facts(
     );
     match info.id.platform() {
         Platform::Web => {
-            let engine = values.get("engine").map_or("chromium", String::as_str);
-            add("engine", engine.to_owned());
+            let (name, _) = packtrain_compare::runs::names::engine(engine);
+            add("engine", name.to_lowercase());
         }
         Platform::Android | Platform::Ios => {
             add("os", info.system.clone());
