@@ -8,6 +8,7 @@ use packtrain_record::JournalReader;
 use packtrain_report::console::{self, Layout, ReportLink};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 
+use crate::baselines::of_run;
 use crate::exit::CliError;
 
 /// Copies that somebody asked for.
@@ -36,6 +37,8 @@ pub struct Written {
     warnings: Vec<String>,
     copied: Result<(), CliError>,
     annotations: Vec<String>,
+    /// What differs from what was approved.
+    baselines: Option<String>,
 }
 
 impl Written {
@@ -76,6 +79,7 @@ impl Written {
             ..Layout::default()
         };
         let mut text = console::summary(&self.view, &self.links, layout);
+        text.push_str(self.baselines.as_deref().unwrap_or_default());
         for warning in &self.warnings {
             text.push_str(&format!("warning: {warning}\n"));
         }
@@ -96,7 +100,10 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let failed = |what: &str, error: &dyn std::error::Error| {
         CliError::infrastructure(format!("cannot write the {what} report")).because(error)
     };
-    let comparison = packtrain_report::comparison::compare(&view, &mut |path| file(folder, path));
+    let mut comparison =
+        packtrain_report::comparison::compare(&view, &mut |path| file(folder, path));
+    comparison.baselines = of_run::compare(&view, folder);
+    let baselines = comparison.baselines.as_ref().map(of_run::told);
     let mut links = Vec::new();
     let mut keep = |kind: &str, name: &str, content: &str| {
         let path = folder.join(name);
@@ -169,6 +176,7 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let html = own.map(|link| PathBuf::from(&link.path));
     Ok(Written {
         annotations,
+        baselines,
         comparison: compared,
         html: html.or_else(|| wanted.html.clone().filter(|_| copied.is_ok())),
         view,

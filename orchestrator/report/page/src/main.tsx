@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Comparison, type Data, kept, type Words } from "./data";
+import { Baselines } from "./baselines";
 import { Causes } from "./cards";
 import { Overview, Trail } from "./grid";
 import { reportMarkdown } from "./markdown";
@@ -95,7 +96,7 @@ function App() {
     <div hidden={over}>
       <Header />
       <main>
-        <Causes /><Pivot /><Overview />
+        <Causes /><Pivot /><Overview /><Baselines />
         {order.map((trail) => <Trail key={trail} trail={trail} />)}
         {data.sessions.length > 0 && state.shown.size === 0 && <p class="note" role="status">Nothing matches the query.</p>}
       </main>
