@@ -265,7 +265,7 @@ fn a_step_added_before_others_leaves_their_baselines_theirs() {
     shop.run(&[], 0);
     shop.packtrain(&["compare"], 0);
     let gone = shop.packtrain(&["compare", &base], 0).stdout;
-    assert!(gone.contains("No more there:\n     shop: step 2"), "{gone}");
+    assert!(gone.contains("Removed:\n     shop: step 2"), "{gone}");
     let said = shop
         .packtrain(&["approve", "--prune", "--dry-run"], 0)
         .stdout;
@@ -297,7 +297,7 @@ fn a_run_of_some_cells_is_no_pass_beside_one_of_all_and_removes_no_baseline_of_t
 
     shop.packtrain(&["run", "trails", "-d", "web/desk"], 0);
     let compared = shop.packtrain(&["compare", base], 2).stdout;
-    assert!(compared.contains("1 of 2 cells are as before; 1 is no more there."));
+    assert!(compared.contains("1 of 2 cells are as before; 1 removed."));
     let told = shop.packtrain(&["approve", "--prune"], 2).stderr;
     assert!(
         told.contains("web-chromium-390x844@1 stays: the run was of some cells only (--device)"),
