@@ -1,7 +1,6 @@
 //! What a run differs in from what was approved, for the run's own reports. It is told there;
 //! `packtrain compare` judges.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
@@ -13,13 +12,6 @@ use packtrain_report::RunView;
 use super::Kept;
 use crate::reports;
 
-/// What `packtrain compare` fails for unless it is told otherwise.
-const FAIL_ON: [ChangeKind; 4] = [
-    ChangeKind::Outcome,
-    ChangeKind::Tree,
-    ChangeKind::Defect,
-    ChangeKind::Visual,
-];
 /// The folder of approved pictures in a run's folder.
 const APPROVED: &str = "approved";
 /// Changes that are told at a run's end.
@@ -34,32 +26,25 @@ pub(crate) fn compare(view: &RunView, folder: &Path) -> Option<RunComparison> {
         return None;
     }
     let mut kept = Kept::new(root);
-    let has_baselines = |path: &str| kept.folder(path).is_ok_and(|folder| folder.is_dir());
-    if !view
+    let trails = view
         .trails
         .iter()
-        .any(|trail| has_baselines(&trail.summary.path))
-    {
+        .map(|trail| kept.folder(&trail.summary.path));
+    let has_baselines: Vec<_> = trails
+        .map(|folder| folder.is_ok_and(|it| it.is_dir()))
+        .collect();
+    if !has_baselines.contains(&true) {
         return None;
     }
     let file = |path: &str| reports::file(folder, path);
     let (mut run, pictures) = packtrain_report::comparison::input(view, &mut { file });
-    let trails = &run.trails;
-    run.sessions
-        .retain(|session| has_baselines(&trails[session.trail].path));
+    run.sessions.retain(|session| has_baselines[session.trail]);
     let mut bytes = |digest: &str| file(pictures.get(digest)?);
-    let mut compared = compare_with_baselines((&run, &mut bytes), &mut kept, &FAIL_ON);
-    let cells: HashMap<_, _> = run
-        .sessions
-        .iter()
-        .map(|one| (&*one.id, one.cell))
-        .collect();
+    let mut compared = compare_with_baselines((&run, &mut bytes), &mut kept, &ChangeKind::ALL);
     for change in &mut compared.changes {
-        let Some(cell) = cells.get(&*change.session).map(|cell| &run.cells[*cell]) else {
-            continue;
-        };
         if change.status != ChangeStatus::New && !change.step_id.is_empty() {
-            let picture = kept.picture(&change.path, &change.step_id, &names::key(cell));
+            let key = names::key(&run.cells[run.sessions[change.place].cell]);
+            let picture = kept.picture(&change.path, &change.step_id, &key);
             change.approved = picture.and_then(|(name, picture)| copied(folder, &name, &picture));
         }
     }
@@ -81,23 +66,14 @@ fn copied(folder: &Path, name: &str, picture: &[u8]) -> Option<String> {
 pub(crate) fn told(compared: &RunComparison) -> String {
     let mut text = format!("baselines: {}\n", compared.sentence);
     let clusters = compared.clusters();
-    for cluster in clusters.iter().take(MAX_TOLD) {
-        let Some(first) = cluster.first() else {
-            continue;
-        };
+    let told = clusters.iter().filter_map(|all| Some((all, all.first()?)));
+    for (cluster, first) in told.take(MAX_TOLD) {
         let places = match cluster.len() {
             1 => String::new(),
             places => format!(", in {places} places"),
         };
         let (letter, title, kind) = (&first.letter, &first.title, first.kind.word());
         text.push_str(&format!("  {letter}  {title}  ({kind}{places})\n"));
-    }
-    if let Some(more) = clusters
-        .len()
-        .checked_sub(MAX_TOLD)
-        .filter(|more| *more > 0)
-    {
-        text.push_str(&format!("  and {more} more\n"));
     }
     if !clusters.is_empty() {
         text.push_str(
