@@ -89,6 +89,11 @@ impl DeviceId {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Whether it is a virtual phone, of this computer or of a farm's host.
+    pub fn is_virtual(&self) -> bool {
+        self.platform != Platform::Web && self.name.starts_with("virtual-")
+    }
 }
 
 impl fmt::Display for DeviceId {

@@ -1,6 +1,8 @@
 //! Baselines in the project: `trails/<name>.baseline/<step>/<key>.webp`, its tree beside it, and
 //! `baseline.json`, which says what they are. Never outside of the folder of the trail.
 
+pub(crate) mod of_run;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -124,6 +126,14 @@ impl Kept {
             picture,
             tree,
         }))
+    }
+
+    /// An approved picture as its file has it, with a name that no other picture has.
+    fn picture(&mut self, trail: &str, step: &str, key: &str) -> Option<(String, Vec<u8>)> {
+        let folder = self.folder(trail).ok()?.join(step);
+        let entry = self.step(&folder).ok()??.screens.get(key)?.clone();
+        let bytes = content(&folder.join(format!("{key}.webp"))).ok()??;
+        is_plain(&entry.picture).then_some((entry.picture, bytes))
     }
 
     /// Writes a baseline: the files that it has.

@@ -92,9 +92,9 @@ enum Command {
     Tools(tools::ToolsArgs),
     /// List the toolsets that agents have built, show, accept or delete one
     Toolsets(toolsets::ToolsetsArgs),
-    /// Show how the tool sources are
+    /// Show the state of the tool sources
     Sources(sources::SourcesArgs),
-    /// Make the reports of a run anew from its journal
+    /// Rebuild the reports of a run from its journal
     Report(report::ReportArgs),
     /// List earlier runs
     Runs(report::RunsArgs),
@@ -102,13 +102,13 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Make what a run recorded its baselines, without running again
     Approve(approve::ApproveArgs),
-    /// Say what is installed, what is missing, and how to get it
+    /// Check your setup: what is installed, what is missing, and how to get it
     Doctor(doctor::DoctorArgs),
     /// A farm: devices of many computers for everybody's runs
     Farm(Box<farm::FarmArgs>),
     /// Print a JSON schema for editors
     Schema(schema::SchemaArgs),
-    /// Virtual phones for anybody's client
+    /// Run virtual phones for other tools
     Virtual(virtual_phones::VirtualArgs),
     /// Offer this computer's devices to a farm, until Ctrl-C
     Host(host::HostArgs),
@@ -323,10 +323,10 @@ fn dispatch(cli: Cli) -> Result<Exit, CliError> {
 /// How data is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// Human-readable.
     #[default]
     Text,
-    /// For programs.
+    /// Machine-readable.
     Json,
 }
 

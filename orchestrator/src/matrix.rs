@@ -298,7 +298,9 @@ fn refuse_odd(expected: &packtrain_config::Expectation, place: &str) -> Result<(
     if let Some(kind) = &expected.kind {
         let known = serde_json::from_value::<ItemKind>(kind.as_str().into());
         if known.is_err() {
-            let odd = CliError::misuse(format!("{place}.kind: `{kind}` is no kind of difference"));
+            let odd = CliError::misuse(format!(
+                "{place}.kind: `{kind}` is not a kind of difference"
+            ));
             return Err(odd.hint(
                 "it is one of missing, added, name, value, state, order, out_of_view, into_view, \
                  untranslated, raw_key, matches",
@@ -410,7 +412,7 @@ fn pattern(row: &BTreeMap<String, String>) -> Result<Pattern, String> {
 /// `locale=de-DE,en-US`.
 fn given_axis(text: &str) -> Result<(String, Vec<String>), CliError> {
     let refused = || {
-        CliError::misuse(format!("`--axis {text}` is no axis"))
+        CliError::misuse(format!("`--axis {text}` is not an axis"))
             .hint("write it as NAME=VALUE,VALUE, such as locale=de-DE,en-US")
     };
     let (name, values) = text.split_once('=').ok_or_else(refused)?;
@@ -618,7 +620,7 @@ mod tests {
         for (expect, told) in [
             (
                 "{ kind: nonsense }",
-                "expect.0.kind: `nonsense` is no kind of difference",
+                "expect.0.kind: `nonsense` is not a kind of difference",
             ),
             ("{ name: '(' }", "expect.0.name"),
             ("{}", "would expect every difference"),

@@ -9,6 +9,7 @@ use packtrain_record::JournalReader;
 use packtrain_report::console::{self, Layout, ReportLink};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 
+use crate::baselines::of_run;
 use crate::exit::CliError;
 
 /// Copies that somebody asked for.
@@ -37,6 +38,8 @@ pub struct Written {
     warnings: Vec<String>,
     copied: Result<(), CliError>,
     annotations: Vec<String>,
+    /// What differs from what was approved.
+    baselines: Option<String>,
 }
 
 impl Written {
@@ -77,6 +80,7 @@ impl Written {
             ..Layout::default()
         };
         let mut text = console::summary(&self.view, &self.comparison, &self.links, layout);
+        text.push_str(self.baselines.as_deref().unwrap_or_default());
         for warning in &self.warnings {
             text.push_str(&format!("warning: {warning}\n"));
         }
@@ -97,7 +101,10 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let failed = |what: &str, error: &dyn std::error::Error| {
         CliError::infrastructure(format!("cannot write the {what} report")).because(error)
     };
-    let comparison = packtrain_report::comparison::compare(&view, &mut |path| file(folder, path));
+    let baselines = of_run::compare(&view, folder);
+    let files = &mut |path: &str| file(folder, path);
+    let comparison = packtrain_report::comparison::compare_beside(&view, baselines, files);
+    let baselines = comparison.baselines.as_ref().map(of_run::told);
     let mut links = Vec::new();
     let mut keep = |kind: &str, name: &str, content: &str| {
         let path = folder.join(name);
@@ -113,7 +120,8 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
         let options = JunitOptions {
             run_folder: Some(as_found_from(file, folder)),
         };
-        packtrain_report::junit(&view, &comparison, &options).map_err(|error| failed("JUnit", &error))
+        packtrain_report::junit(&view, &comparison, &options)
+            .map_err(|error| failed("JUnit", &error))
     };
     let inline_limit = match wanted.single_file {
         true => u64::MAX,
@@ -133,8 +141,8 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     if !wanted.only {
         keep("html", "report.html", &html(String::new())?);
         keep("junit", "junit.xml", &junit(&folder.join("junit.xml"))?);
-        let json = packtrain_report::json(&view, &comparison)
-            .map_err(|error| failed("JSON", &error))?;
+        let json =
+            packtrain_report::json(&view, &comparison).map_err(|error| failed("JSON", &error))?;
         keep("json", "report.json", &json);
         let text = serde_json::to_string_pretty(&comparison)
             .map_err(|error| failed("comparison", &error))?;
@@ -157,7 +165,8 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     let copied = copies.into_iter().flatten().fold(Ok(()), Result::and);
     let named = crate::ci::summary_file().filter(|_| wanted.for_ci);
     if let Some(file) = named.filter(|file| wanted.summary.as_ref() != Some(file))
-        && let Err(error) = crate::ci::append(&file, &packtrain_report::markdown(&view, &comparison))
+        && let Err(error) =
+            crate::ci::append(&file, &packtrain_report::markdown(&view, &comparison))
     {
         warnings.push(format!("{}: {error}", file.display()));
     }
@@ -170,6 +179,7 @@ pub fn write(folder: &Path, wanted: &Copies) -> Result<Written, CliError> {
     Ok(Written {
         annotations,
         comparison,
+        baselines,
         html: html.or_else(|| wanted.html.clone().filter(|_| copied.is_ok())),
         view,
         links,

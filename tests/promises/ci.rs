@@ -382,7 +382,10 @@ fn a_ci_is_given_a_summary_and_annotations_that_no_text_can_break_out_of() {
     assert!(!ended.stderr.lines().any(is_command), "{}", ended.stderr);
     assert!(!ended.stderr.contains("##["), "{}", ended.stderr);
     let appended = lab.read("step.md");
-    assert!(appended.starts_with("before\n## ✗ 2 of 10 failed: "), "{appended}");
+    assert!(
+        appended.starts_with("before\n## ✗ 2 of 10 failed: "),
+        "{appended}"
+    );
     assert_eq!(
         appended.strip_prefix("before\n").unwrap(),
         lab.read("own.md")

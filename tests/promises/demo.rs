@@ -32,6 +32,10 @@ fn the_demo_runs_its_trail_at_once_on_both_phones_and_on_every_browser() {
     let counts = ["android/", "ios/", "web/desktop"].map(ended_well);
     assert_eq!(counts, [2, 2, 4]);
     assert!(ended.stderr.contains("report.html"), "{}", ended.stderr);
+    // The trail says which element it means, and nothing else is worth a note.
+    for note in ["Notes:", "note:"] {
+        assert!(!ended.stderr.contains(note), "{}", ended.stderr);
+    }
     // One of its steps is by a tool source, on every device.
     let tool =
         |event: &&Value| event["event"] == "tool_finished" && event["tool"] == "shop_signUpNode";

@@ -196,6 +196,53 @@ fn an_approval_makes_the_next_comparison_pass_and_a_missing_baseline_is_new_and_
 }
 
 #[test]
+fn a_run_says_by_itself_what_differs_from_what_was_approved_and_passes_all_the_same() {
+    let shop = Shop::new();
+    shop.run(&[], 0);
+    let read = |name: &str| shop.0.read(shop.0.run_folder().join(name));
+    assert!(
+        !read("comparison.json").contains("baselines"),
+        "none are there"
+    );
+    shop.packtrain(&["approve"], 0);
+    shop.run(&[("MOVED", "12")], 0);
+
+    // As `packtrain compare` has it, with the approved picture in the run's folder.
+    let compared: Value = serde_json::from_str(&read("comparison.json")).unwrap();
+    let mut changes = compared["baselines"]["changes"].as_array().unwrap().clone();
+    for change in &mut changes {
+        let approved = change.as_object_mut().unwrap().remove("approved").unwrap();
+        let approved = shop.0.run_folder().join(approved.as_str().unwrap());
+        let baseline = format!(
+            "trails/shop.baseline/{}/{KEY}.webp",
+            text(change, "step_id")
+        );
+        let baseline = std::fs::read(shop.0.folder().join(baseline)).unwrap();
+        assert!(std::fs::read(approved).unwrap() == baseline);
+    }
+    assert_eq!(changes, shop.changes(&[], 1));
+    assert!(!read("junit.xml").contains("<failure"));
+
+    let again = shop.packtrain(&["report", "latest"], 0).stderr;
+    let title = text(&changes[0], "title");
+    assert!(
+        again.contains("baselines: The only cell is not as approved. 1 change."),
+        "{again}"
+    );
+    assert!(
+        again.contains(&format!("  A  {title}  (visual, in 2 places)")),
+        "{again}"
+    );
+    shop.packtrain(&["approve"], 0);
+    shop.run(&[("MOVED", "12")], 0);
+    let again = shop.packtrain(&["report", "latest"], 0).stderr;
+    assert!(
+        again.contains("baselines: The only cell is as approved.\n"),
+        "{again}"
+    );
+}
+
+#[test]
 fn a_step_added_before_others_leaves_their_baselines_theirs() {
     let shop = Shop::new();
     shop.run(&[], 0);
@@ -218,7 +265,7 @@ fn a_step_added_before_others_leaves_their_baselines_theirs() {
     shop.run(&[], 0);
     shop.packtrain(&["compare"], 0);
     let gone = shop.packtrain(&["compare", &base], 0).stdout;
-    assert!(gone.contains("No more there:\n     shop: step 2"), "{gone}");
+    assert!(gone.contains("Removed:\n     shop: step 2"), "{gone}");
     let said = shop
         .packtrain(&["approve", "--prune", "--dry-run"], 0)
         .stdout;
@@ -250,7 +297,7 @@ fn a_run_of_some_cells_is_no_pass_beside_one_of_all_and_removes_no_baseline_of_t
 
     shop.packtrain(&["run", "trails", "-d", "web/desk"], 0);
     let compared = shop.packtrain(&["compare", base], 2).stdout;
-    assert!(compared.contains("1 of 2 cells are as before; 1 is no more there."));
+    assert!(compared.contains("1 of 2 cells are as before; 1 removed."));
     let told = shop.packtrain(&["approve", "--prune"], 2).stderr;
     assert!(
         told.contains("web-chromium-390x844@1 stays: the run was of some cells only (--device)"),

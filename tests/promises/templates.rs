@@ -59,7 +59,10 @@ fn an_undefined_name_fails_its_step_and_is_never_verified() {
 fn an_undefined_name_is_never_typed() {
     let lab = trail("{}", &["inputText: { text: \"dear ${name}\" }"]);
     let said = lab.run(&PHONE).expect(1).stderr;
-    has(&said, &["`${name}` is undefined", "nothing is defined"]);
+    has(
+        &said,
+        &["`${name}` is undefined", "pass it with --memory name=VALUE"],
+    );
     let events = lab.events();
     let typed = |event: &&serde_json::Value| event["tool"] == "inputText";
     let ended = events.iter().rfind(typed).unwrap();

@@ -97,7 +97,7 @@ fn combination(
         };
         if !is_free && !values.contains(value.as_str()) {
             let values: Vec<_> = values.iter().copied().collect();
-            let message = format!("`{value}` is no value of `{axis}`");
+            let message = format!("`{value}` is not a value of `{axis}`");
             let hint = format!("its values are {}", values.join(", "));
             return Err(Violation::new(key, message).hint(hint));
         }

@@ -60,11 +60,11 @@ fn a_value_of_the_wrong_kind_says_which_kind_is_expected() {
     for (yaml, words) in [
         (
             "run: {retries: many}",
-            "run.retries: expected a whole number from 0 to 4294967295",
+            "run.retries: expected a whole number, found `many`",
         ),
         (
             "run: {retries: -1}",
-            "run.retries: expected a whole number from 0 to 4294967295",
+            "run.retries: expected a whole number of at least 0",
         ),
         (
             "run: {failFast: perhaps}",

@@ -45,7 +45,7 @@ fn what_a_combination_says_must_exist() {
         ),
         (
             "    reference: { viewport: 1x1 }",
-            "`1x1` is no value of `viewport`",
+            "`1x1` is not a value of `viewport`",
         ),
         ("    add: [{}]", "names no axis"),
         ("    limit: 0", "must be between 1 and"),

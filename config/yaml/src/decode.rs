@@ -68,8 +68,14 @@ impl Value {
 
     fn integer<T: number::Whole>(&self) -> Result<T, DecodeError> {
         let text = &self.scalar_for("a whole number")?.text;
-        let wanted = || format!("a whole number from {} to {}", T::MIN, T::MAX);
-        number::whole(text).ok_or_else(|| self.instead(&wanted(), &quoted(text)))
+        number::whole(text).ok_or_else(|| {
+            let wanted = match number::whole::<i128>(text) {
+                None => "a whole number".to_owned(),
+                Some(..0) => format!("a whole number of at least {}", T::MIN),
+                Some(0..) => format!("a whole number of at most {}", T::MAX),
+            };
+            self.instead(&wanted, &quoted(text))
+        })
     }
 
     fn float(&self) -> Result<f64, DecodeError> {

@@ -115,7 +115,7 @@ impl AndroidDevice {
 
     async fn write_file(&self, path: &str, bytes: Vec<u8>, deadline: Instant) -> Result<()> {
         if !path.starts_with('/') || path.contains('\0') {
-            let message = format!("`{path}` is no absolute path");
+            let message = format!("`{path}` is not an absolute path");
             return Err(DriverError::Invalid(message).into());
         }
         let open = || std::future::ready(Ok(std::io::Cursor::new(bytes.as_slice())));

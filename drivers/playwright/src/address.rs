@@ -46,7 +46,7 @@ fn whole(options: &SessionOptions, url: &str) -> Result<String> {
                 .map(|folder| folder.display().to_string())
                 .collect();
             DriverError::Invalid(format!(
-                "`{url}` is no address with a scheme, there is no base URL, and no such file in {}",
+                "`{url}` is not an absolute URL, there is no base URL, and no such file in {}",
                 looked.join(" or ")
             ))
         })?;

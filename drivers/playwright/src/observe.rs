@@ -1,7 +1,8 @@
 //! A page once it is still: tree, picture, masks and layout defects, read at once.
 //!
 //! A page that is observed is watched from then on, so that one that rests already is not waited for.
-//! Nothing is read before it rests, so that nothing is read twice.
+//! Nothing is read before it rests, so that nothing is read twice, unless it moved while it was read and
+//! its picture taken: then neither is told of the other's moment.
 
 use std::time::{Duration, Instant};
 
@@ -15,13 +16,18 @@ use serde_json::json;
 
 use crate::find::is_navigating;
 use crate::read::{self, Animations};
-use crate::reading::{self, Frames, Reading, Wanted};
+use crate::reading::{self, Frames, Place, Reading, Wanted};
 use crate::session::Session;
 use crate::wire;
 
 /// Waits until a document is still.
 const STILL: &str = include_str!("page/still.js");
 
+/// How often the page has moved since it is watched; -1 where it is another document.
+const MOVES: &str = "() => window[Symbol.for('packtrain.watch')]?.moves ?? -1";
+
+/// Tree and picture are taken so often at most until nothing moves meanwhile.
+const MOST_TAKES: u32 = 3;
 /// Without a change for this long, a page is still: longer than three frames.
 const QUIET_MS: f64 = 60.0;
 /// How long the frames of a page may take to be still, all at once.
@@ -32,13 +38,17 @@ const NAVIGATION_POLL: Duration = Duration::from_millis(20);
 type Result<T> = std::result::Result<T, DriverError>;
 
 /// What the page tells of its rest.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 struct Rest {
     still: bool,
     moved: bool,
     animated: bool,
     /// Milliseconds.
     settled: f64,
+    moves: i64,
+    /// The frames that rest, with how often they have moved.
+    #[serde(skip)]
+    frames: Vec<(Place, i64)>,
 }
 
 pub(crate) async fn observe(
@@ -48,12 +58,13 @@ pub(crate) async fn observe(
 ) -> Result<Observation> {
     let begun = Instant::now();
     let end = begun + ctx.remaining_up_to(options.still_within);
+    let mut takes = 0;
     loop {
         let page = session.page()?;
         let left = end.saturating_duration_since(Instant::now());
         let is_last = left.is_zero();
         let watched_from = begun.elapsed();
-        let rest = match rest(&page, left).await {
+        let mut rest = match rest(&page, left).await {
             Ok(rest) => rest,
             // Between two documents, or on a tab that another takes over from.
             Err(error) if !is_last && has_gone(session, &error) => {
@@ -88,6 +99,14 @@ pub(crate) async fn observe(
             // Left meanwhile: the tree is of another document than the picture.
             Ok(reading) if !is_last && page.url() != reading.location => {}
             Ok(reading) => {
+                takes += 1;
+                // What never rests is never at rest twice.
+                if picture.is_some() && rest.still && !is_as_it_was(&page, &rest).await {
+                    if !is_last && takes < MOST_TAKES {
+                        continue;
+                    }
+                    rest.still = false;
+                }
                 let settled = settled(watched_from, &rest);
                 return Ok(answer(&page, reading, picture, &rest, settled));
             }
@@ -98,6 +117,25 @@ pub(crate) async fn observe(
             }
         }
     }
+}
+
+/// Whether nothing has moved since it rested.
+async fn is_as_it_was(page: &Page, rest: &Rest) -> bool {
+    let asked = page.evaluate::<(), i64>(MOVES, None).await;
+    if asked.ok() != Some(rest.moves) {
+        return false;
+    }
+    let frames = rest.frames.iter().map(|(place, moves)| async move {
+        let root = page.locator(place.selector("css=:root"));
+        let asked = root.evaluate::<i64, ()>(MOVES, None);
+        let asked = tokio::time::timeout(FRAMES_TIMEOUT, asked).await;
+        // What does not answer cannot be told to have moved.
+        asked.is_err() || asked.is_ok_and(|now| now.is_ok_and(|now| now == *moves))
+    });
+    futures::future::join_all(frames)
+        .await
+        .into_iter()
+        .all(|same| same)
 }
 
 fn settled(watched_from: Duration, rest: &Rest) -> Duration {
@@ -134,16 +172,18 @@ async fn rest(page: &Page, limit: Duration) -> std::result::Result<Rest, Error> 
     let arguments =
         |limit: Duration| json!({ "quiet": QUIET_MS, "limit": limit.as_secs_f64() * 1e3 });
     let begun = Instant::now();
-    let rest: Rest = page.evaluate(STILL, Some(&arguments(limit))).await?;
+    let mut rest: Rest = page.evaluate(STILL, Some(&arguments(limit))).await?;
     let left = FRAMES_TIMEOUT.min(limit.saturating_sub(begun.elapsed()));
     let script = format!("(_, asked) => ({STILL})(asked)");
     let frames = reading::places(page, Frames::Shown).await;
-    let frames = frames.iter().skip(1).map(|place| async {
+    let frames = frames.into_iter().skip(1).map(|place| async {
         let root = page.locator(place.selector("css=:root"));
         let asked = root.evaluate::<Rest, _>(&script, Some(arguments(left)));
-        tokio::time::timeout(left, asked).await
+        let rest = tokio::time::timeout(left, asked).await.ok()?.ok()?;
+        rest.still.then_some((place, rest.moves))
     });
-    futures::future::join_all(frames).await;
+    let frames = futures::future::join_all(frames).await;
+    rest.frames = frames.into_iter().flatten().collect();
     Ok(rest)
 }
 

@@ -181,6 +181,80 @@ fn what_only_a_picture_shows_changes_the_picture_alone() {
 }
 
 #[test]
+fn a_picture_shows_what_its_tree_tells_however_soon_the_page_changes() {
+    run(async {
+        let site = Site::start().await;
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            let page = "<h1 id=text></h1><script>function show(what, color) { \
+                        text.textContent = what; document.body.style.background = color }</script>";
+            device.go(site.page(page)).await;
+            device.script("show('New', 'teal'), 1").await;
+            let new = observed(&mut device, true).await;
+            for delay in (0..60).step_by(2) {
+                device.script("show('Old', 'gold'), 1").await;
+                let old = observed(&mut device, true).await;
+                let change = format!("setTimeout(() => show('New', 'teal'), {delay}), 1");
+                device.script(&change).await;
+                let seen = observed(&mut device, true).await;
+                let as_told = match seen.snapshot.text.contains("Old") {
+                    true => png(&old),
+                    false => png(&new),
+                };
+                assert!(png(&seen) == as_told, "{engine}, after {delay} ms");
+                // It has changed, whether it was waited for or not.
+                device
+                    .script("new Promise(done => setTimeout(done, 60))")
+                    .await;
+            }
+            device.close().await;
+        }
+    });
+}
+
+#[test]
+fn a_page_whose_timers_come_late_is_waited_for() {
+    run(async {
+        let site = Site::start().await;
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            device.go(site.page(PAGE)).await;
+            told(&mut device).await;
+            // Busy while the page should be looked at; what it does late, it does bit by bit.
+            let script = "text.textContent = 'Busy', \
+                          setTimeout(() => { const end = Date.now() + 300; while (Date.now() < end); }, 20), \
+                          setTimeout(() => setTimeout(() => text.textContent = 'Late', 40), 150), 1";
+            device.script(script).await;
+            let text = told(&mut device).await.snapshot.text;
+            assert!(text.contains("Late"), "{engine}: {text}");
+            device.close().await;
+        }
+    });
+}
+
+#[test]
+fn a_shadow_tree_that_changes_is_waited_for() {
+    run(async {
+        let site = Site::start().await;
+        for engine in ["chromium", "firefox"] {
+            let mut device = Device::connect(WebSlot::default()).await;
+            begin(&mut device, engine).await;
+            device.go(site.page(PAGE)).await;
+            told(&mut device).await;
+            let script = "window.left = 12, window.go = () => { \
+                          host.shadowRoot.firstChild.textContent = 'Left: ' + --left; \
+                          if (left) setTimeout(go, 30) }, go(), 1";
+            device.script(script).await;
+            let text = told(&mut device).await.snapshot.text;
+            assert!(text.contains("Left: 0"), "{engine}: {text}");
+            device.close().await;
+        }
+    });
+}
+
+#[test]
 fn what_was_scrolled_is_told_where_it_is_now() {
     run(async {
         let site = Site::start().await;

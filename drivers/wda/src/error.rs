@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WdaError {
     /// The address of a WebDriverAgent cannot be one.
-    #[error("ios/{name}: `{url}` is no address of a WebDriverAgent: {why}")]
+    #[error("ios/{name}: `{url}` is not the address of a WebDriverAgent: {why}")]
     Address {
         /// The device's name.
         name: String,

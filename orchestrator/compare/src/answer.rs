@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use packtrain_model::Axis;
 use serde::{Deserialize, Serialize};
 
+use crate::runs::RunComparison;
+
 /// The version of the document.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -61,6 +63,9 @@ pub struct Comparison {
     /// Sessions that say nothing of the app.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<NotCompared>,
+    /// How the run differs from what was approved, where that is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baselines: Option<RunComparison>,
 }
 
 /// A device in a configuration.

@@ -64,6 +64,7 @@ pub fn compare(run: &Run, pictures: &mut dyn Pictures) -> Comparison {
         expectations: screens.expectations,
         noise,
         not_compared: field.not_compared(),
+        baselines: None,
     }
 }
 

@@ -96,6 +96,8 @@ enum SessionState {
 /// A run's state.
 pub(crate) struct Dispatcher {
     planned: Vec<PlannedSession>,
+    /// The order in which sessions start.
+    order: Vec<SessionIndex>,
     skips: Vec<Option<String>>,
     /// Whether the farm finds the session's device.
     is_anywhere: Vec<bool>,
@@ -121,6 +123,7 @@ impl Dispatcher {
         let sessions = &plan.sessions;
         Self {
             planned: sessions.iter().map(|planned| planned.event()).collect(),
+            order: plan.starting_order(),
             skips: sessions
                 .iter()
                 .map(|p| Some(p.skip.as_ref()?.reason.clone()))
@@ -168,7 +171,7 @@ impl Dispatcher {
     }
 
     fn begin(&mut self, actions: &mut Actions) {
-        for index in (0..self.planned.len()).map(SessionIndex) {
+        for index in std::mem::take(&mut self.order) {
             if let Some(reason) = self.skips[index.0].clone() {
                 self.settle_unstarted(index, Outcome::Skipped { reason }, actions);
             } else if self.is_anywhere[index.0] {

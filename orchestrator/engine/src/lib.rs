@@ -23,6 +23,7 @@ mod request;
 mod resolve;
 mod run;
 mod session;
+mod shuffle;
 mod stop;
 
 pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput, SessionSink};

@@ -83,6 +83,11 @@ impl Matrix {
         cells
     }
 
+    /// The cell of devices of a platform that others are compared with first.
+    pub(crate) fn reference_on(&self, platform: Platform) -> Cell {
+        projected(&self.summary.reference, platform)
+    }
+
     /// What a configuration means.
     pub fn settings(&self, cell: &Cell) -> CellSettings {
         let mut settings = CellSettings::default();

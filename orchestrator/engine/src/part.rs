@@ -38,18 +38,18 @@ impl FromStr for Part {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (number, of) = text
             .split_once('/')
-            .ok_or_else(|| format!("`{text}` is no part such as 2/4"))?;
+            .ok_or_else(|| format!("`{text}` is not a part such as 2/4"))?;
         let read = |word: &str| {
             let word = word.trim();
             word.parse::<u32>()
-                .map_err(|_| format!("`{word}` is no number"))
+                .map_err(|_| format!("`{word}` is not a number"))
         };
         let (number, of) = (read(number)?, read(of)?);
         if of > Self::MOST {
             return Err(format!("there are at most {} parts", Self::MOST));
         }
         if number == 0 || number > of {
-            return Err(format!("of {of} parts there is no part {number}"));
+            return Err(format!("there is no part {number} of {of}"));
         }
         Ok(Self { number, of })
     }

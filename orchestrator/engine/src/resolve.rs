@@ -1,7 +1,7 @@
 //! From a request to a plan: which trail runs on which device. Pure.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -187,6 +187,7 @@ impl Plan {
                 retries: self.options.retries,
                 working_directory: self.options.working_directory.display().to_string(),
                 narrowed_by: self.options.narrowed_by.clone(),
+                order_seed: (self.matrices.iter().any(Option::is_some)).then(|| self.order_seed()),
                 secrets: self
                     .options
                     .secrets

@@ -378,7 +378,12 @@ impl SessionContext {
 
     pub(crate) fn needs_agent(&self) -> Outcome {
         Outcome::NeedsAgent {
-            why: format!("no recording for {}", self.lineage.join(" or ")),
+            why: match self.scope.lease.device().id.platform() {
+                Platform::Web => "not recorded for the web",
+                Platform::Android => "not recorded for Android",
+                Platform::Ios => "not recorded for iOS",
+            }
+            .to_owned(),
         }
     }
 

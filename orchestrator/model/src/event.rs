@@ -461,6 +461,9 @@ pub struct RunOptionsSummary {
     /// The flags that left out devices or configurations of the project: `--device`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub narrowed_by: Vec<String>,
+    /// What decides in which order cells started, in runs with a matrix; it follows from the run's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_seed: Option<u32>,
     /// The names of the secrets it was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,

@@ -93,7 +93,7 @@ pub enum RecordError {
         found: u64,
     },
     /// No run of that name.
-    #[error("find run `{wanted}` in {}{}", root.display(), known_runs(newest))]
+    #[error("no run `{wanted}` in {}{}", root.display(), known_runs(newest))]
     NoSuchRun {
         /// Where it was looked for.
         root: PathBuf,
@@ -103,7 +103,7 @@ pub enum RecordError {
         newest: Vec<String>,
     },
     /// A prefix of several runs.
-    #[error("tell which run `{wanted}` means: {}", candidates.join(", "))]
+    #[error("several runs begin with `{wanted}`: {}", candidates.join(", "))]
     AmbiguousRun {
         /// What was asked for.
         wanted: String,
@@ -144,8 +144,8 @@ impl RecordError {
 
 fn known_runs(newest: &[String]) -> String {
     if newest.is_empty() {
-        "; there are no runs".to_owned()
+        String::new()
     } else {
-        format!("; the newest are {}", newest.join(", "))
+        format!("; the newest: {}", newest.join(", "))
     }
 }

@@ -44,7 +44,7 @@ pub enum MergeError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// A run is whole by itself.
-    #[error("{} is no part of a run: it was started without `--shard N/M`", .0.display())]
+    #[error("{} is not a part of a run: it was started without `--shard N/M`", .0.display())]
     NotAPart(PathBuf),
     /// A part was given more than once.
     #[error("{} and {} are both part {part}", one.display(), other.display())]

@@ -317,10 +317,10 @@ mod tests {
         let error = find("20261121").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "tell which run `20261121` means: 20261121-1-ab, 20261121-1-a"
+            "several runs begin with `20261121`: 20261121-1-ab, 20261121-1-a"
         );
         let error = find("2025").unwrap_err().to_string();
-        assert!(error.contains("the newest are 20261121-1-ab"), "{error}");
+        assert!(error.contains("the newest: 20261121-1-ab"), "{error}");
         assert!(find("").is_err());
     }
 
@@ -368,6 +368,7 @@ mod tests {
         let missing = root.path().join("missing");
         assert!(list_runs(&missing).unwrap().is_empty());
         let error = find_run(&missing, "latest").unwrap_err().to_string();
-        assert!(error.ends_with("there are no runs"), "{error}");
+        let expected = format!("no run `latest` in {}", missing.display());
+        assert_eq!(error, expected);
     }
 }

@@ -10,6 +10,7 @@ use packtrain_compare::input::{
     Cell, Commands, EarlierFailure, FailedRequest, MatrixSource, OutcomeKind, Run, SeenPicture,
     SeenTree, Session, Step, StepStatus,
 };
+use packtrain_compare::runs::RunComparison;
 use packtrain_drivers::{DeviceEvent, DeviceInfo, Platform, known_axis};
 use packtrain_model::screen::ScreenTree;
 use packtrain_model::{Expected, Outcome};
@@ -23,12 +24,29 @@ pub type Files<'f> = dyn FnMut(&str) -> Option<Vec<u8>> + 'f;
 
 /// Compares a run. Trees and pictures are read when they are needed, each once.
 pub fn compare(view: &RunView, files: &mut Files<'_>) -> Comparison {
-    let (run, pictures) = input(view, files);
+    compare_beside(view, None, files)
+}
+
+/// Compares a run that was compared with its baselines: the comparison has both.
+pub fn compare_beside(
+    view: &RunView,
+    baselines: Option<RunComparison>,
+    files: &mut Files<'_>,
+) -> Comparison {
+    let (mut run, pictures) = input(view, files);
+    let changes = baselines.iter().flat_map(|compared| &compared.changes);
+    let screens: BTreeMap<_, _> = changes
+        .filter(|change| change.fails)
+        .map(|change| ((change.session.as_str(), change.step), change.title.clone()))
+        .collect();
+    run.unlike_approved = screens.into_values().collect();
     let mut bytes = |digest: &str| {
         let path = pictures.get(digest)?;
         files(path)
     };
-    packtrain_compare::compare::compare(&run, &mut bytes)
+    let mut comparison = packtrain_compare::compare::compare(&run, &mut bytes);
+    comparison.baselines = baselines;
+    comparison
 }
 
 /// A run as it is compared, and where its pictures are, by digest.
@@ -38,6 +56,7 @@ pub fn input(view: &RunView, files: &mut Files<'_>) -> (Run, HashMap<String, Str
         trees: HashMap::new(),
         pictures: HashMap::new(),
         cells: Vec::new(),
+        seen: Vec::new(),
     };
     let mut sessions = Vec::new();
     for (place, trail) in view.trails.iter().enumerate() {
@@ -102,6 +121,8 @@ struct Reading<'r, 'f> {
     /// Their paths, by digest.
     pictures: HashMap<String, String>,
     cells: Vec<Cell>,
+    /// Of each cell, whether its facts are of a screen that was read, and of one that was pictured.
+    seen: Vec<(bool, bool)>,
 }
 
 impl Reading<'_, '_> {
@@ -216,24 +237,27 @@ impl Reading<'_, '_> {
             .cells
             .iter_mut()
             .position(|cell| cell.device == device && cell.values == *values);
+        let engine = engine(session);
         let facts = session
             .info
             .as_ref()
-            .map(|info| facts(info, values, screen))
+            .map(|info| facts(info, &engine, values, screen))
             .unwrap_or_default();
         let key = visual_key(&facts, values, screen, scale);
-        let engine = engine(session);
+        let seen = (screen.is_some(), scale.is_some());
         let name = person_calls(session, &device);
         match known {
             Some(known) => {
-                let cell = &mut self.cells[known];
                 // Another trail may have seen what this one did not get to.
-                if cell.visual_key.is_empty() {
+                if self.seen[known] < seen {
+                    self.seen[known] = seen;
+                    let cell = &mut self.cells[known];
                     (cell.facts, cell.visual_key, cell.engine) = (facts, key, engine);
                 }
                 known
             }
             None => {
+                self.seen.push(seen);
                 self.cells.push(Cell {
                     device,
                     name,
@@ -288,6 +312,7 @@ fn outcome(status: &Status) -> OutcomeKind {
 /// What is known of a device in a configuration besides the values of axes.
 fn facts(
     info: &DeviceInfo,
+    engine: &str,
     values: &BTreeMap<String, String>,
     screen: Option<(f64, f64)>,
 ) -> BTreeMap<String, String> {
@@ -314,8 +339,8 @@ fn facts(
     );
     match info.id.platform() {
         Platform::Web => {
-            let engine = values.get("engine").map_or("chromium", String::as_str);
-            add("engine", engine.to_owned());
+            let (name, _) = packtrain_compare::runs::names::engine(engine);
+            add("engine", name.to_lowercase());
         }
         Platform::Android | Platform::Ios => {
             add("os", info.system.clone());

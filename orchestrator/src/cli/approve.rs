@@ -205,7 +205,7 @@ impl ApproveArgs {
             let mut values = BTreeMap::new();
             for part in text.split(',') {
                 let Some((name, value)) = part.split_once('=') else {
-                    return Err(CliError::misuse(format!("`--cell {text}` is no cell"))
+                    return Err(CliError::misuse(format!("`--cell {text}` is not a cell"))
                         .hint("write it as NAME=VALUE,NAME=VALUE"));
                 };
                 values.insert(name.trim().to_owned(), value.trim().to_owned());

@@ -230,7 +230,7 @@ fn shown(compared: &RunComparison) -> String {
             text.push_str(&format!("     and in {more} more places\n"));
         }
     }
-    list(&mut text, "No more there:", &compared.gone);
+    list(&mut text, "Removed:", &compared.gone);
     let unknown: Vec<String> = compared.not_compared.iter().map(told).collect();
     list(&mut text, "Not compared:", &unknown);
     text

@@ -29,8 +29,8 @@ const STOP_POLL: Duration = Duration::from_millis(20);
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "Nobody has to start it: `packtrain mcp` does. Commands use it when it is there.\n\
-Without a command it stays in this terminal, until Ctrl-C."
+    after_help = "Starts by itself with `packtrain mcp`; commands use it while it runs.\n\
+Without a command it runs in this terminal until Ctrl-C."
 )]
 pub(crate) struct DaemonArgs {
     #[command(subcommand)]

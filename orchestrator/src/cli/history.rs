@@ -46,15 +46,7 @@ pub(super) fn run(root: &Path, trail: &str, format: Format) -> Result<Exit, CliE
             render::out(&shown.to_string());
         }
         Format::Text => {
-            let heading = [
-                "CELL",
-                "NOW",
-                "RUNS",
-                "FAILED",
-                "FLAKY",
-                "TOOK",
-                "SLOWER BY",
-            ];
+            let heading = ["CELL", "NOW", "RUNS", "FAILED", "FLAKY", "TOOK", "SPEED"];
             let rows: Vec<_> = histories.iter().map(row).collect();
             render::out(&super::tools::columns(&heading, &rows));
             for run in unread {
@@ -117,12 +109,15 @@ fn went(view: &RunView, trail: &str) -> Vec<Past> {
 fn row(history: &History) -> [String; 7] {
     let ms = |ms: u64| packtrain_report::duration(std::time::Duration::from_millis(ms));
     let slower = history.slower_by_ms().map(|by| match by {
-        by if by < 0 => format!("-{}", ms(by.unsigned_abs())),
-        by => ms(by.unsigned_abs()),
+        by if by < 0 => format!("{} faster", ms(by.unsigned_abs())),
+        by => format!("{} slower", ms(by.unsigned_abs())),
     });
     [
         history.cell.clone(),
-        history.trend.word().to_owned(),
+        match history.runs {
+            0 => "never ran".to_owned(),
+            _ => history.trend.word().to_owned(),
+        },
         history.runs.to_string(),
         history.failed.to_string(),
         format!("{:.0}%", history.flake_rate * 100.0),

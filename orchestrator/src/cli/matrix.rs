@@ -102,10 +102,12 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
     let mut text = String::new();
     let product: usize = summary.axes.iter().map(|axis| axis.values.len()).product();
     let cells = summary.cells.len();
-    text.push_str(&format!(
-        "{cells} of {product} combinations, cover {}",
-        summary.cover
-    ));
+    let of = match cells < product {
+        true => format!(" of {product} combinations"),
+        false => String::new(),
+    };
+    let noun = if cells == 1 { "cell" } else { "cells" };
+    text.push_str(&format!("{cells} {noun}{of}, cover {}", summary.cover));
     if summary.excluded > 0 {
         text.push_str(&format!(", {} excluded", summary.excluded));
     }
@@ -140,7 +142,7 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
         text.push_str(&format!("{:>4}  {cell}{mark}\n", index + 1));
     }
     if !summary.unreachable.is_empty() {
-        text.push_str("\nNo configuration has, because of what is excluded:\n");
+        text.push_str("\nIn no cell, because of `exclude`:\n");
         for pair in &summary.unreachable {
             text.push_str(&format!("      {pair}\n"));
         }
@@ -148,10 +150,7 @@ fn shown(matrix: &Matrix, config: &Config) -> String {
     let platforms = Platform::ALL.map(|platform| (platform, matrix.cells_on(platform).len()));
     if platforms.iter().any(|(_, count)| *count != cells) {
         let counts = platforms.map(|(platform, count)| format!("{count} on {platform}"));
-        text.push_str(&format!(
-            "\nDifferent ones by platform: {}\n",
-            counts.join(", ")
-        ));
+        text.push_str(&format!("\nCells by platform: {}\n", counts.join(", ")));
     }
     if let Some(estimate) = estimate(config, cells) {
         text.push_str(&format!("\n{estimate}\n"));
@@ -175,9 +174,8 @@ fn estimate(config: &Config, cells: usize) -> Option<String> {
     let each = duration.div_f64(summary.sessions as f64);
     let all = each.mul_f64(cells as f64);
     Some(format!(
-        "About {} a trail and device: in run {} a session took {} of its time.",
+        "About {} for each trail and device, going by run {}.",
         packtrain_report::duration(all),
         run.id,
-        packtrain_report::duration(each),
     ))
 }

@@ -1,4 +1,4 @@
-//! `packtrain sources`: how the tool sources are.
+//! `packtrain sources`: the state of the tool sources.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `packtrain virtual`: virtual phones for anybody's client.
+//! `packtrain virtual`: virtual phones for other tools.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,11 +51,11 @@ struct UpArgs {
     #[arg(long, value_name = "FILE")]
     app: Option<PathBuf>,
 
-    /// What goes wrong on them
+    /// Fault rules
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
 
-    /// The number that everything random follows from
+    /// Random seed
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 

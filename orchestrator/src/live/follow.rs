@@ -138,8 +138,7 @@ impl Followed {
     pub(super) async fn page(self: &Arc<Self>) -> Result<String, NotShown> {
         self.show(|moment, folder| {
             let files = &mut |path: &str| reports::file(folder, path);
-            html(&moment.view, &moment.comparison, &options(), files)
-                .map_err(NotShown::because)
+            html(&moment.view, &moment.comparison, &options(), files).map_err(NotShown::because)
         })
         .await
     }

@@ -94,10 +94,10 @@ impl Defined {
     /// Adds what a call may have defined.
     fn remember(&mut self, call: &ToolCall, tool: Option<&dyn Tool>) {
         let Some(tool) = tool else {
-            return self.may_be_more(&format!("`{}`, which is not built in", call.name));
+            return self.may_be_more(&format!("`{}`, which is not built in,", call.name));
         };
         if tool.spec().origin != Origin::BuiltIn {
-            self.may_be_more(&format!("`{}`, which is not built in", call.name));
+            self.may_be_more(&format!("`{}`, which is not built in,", call.name));
         }
         if tool.spec().runs_trail.is_some() {
             self.may_be_more(&format!("the trail that `{}` runs", call.name));
@@ -108,7 +108,7 @@ impl Defined {
                 continue;
             };
             if named.is_some_and(is_template) {
-                self.may_be_more(&format!("`{}`, whose `{key}` is a template", call.name));
+                self.may_be_more(&format!("`{}`, whose `{key}` is a template,", call.name));
             } else {
                 self.names.insert(name.text.clone());
             }

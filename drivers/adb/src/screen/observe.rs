@@ -1,6 +1,6 @@
 //! A screen once it is still, with all that comparing it takes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::wait::ChangePoll;
 use packtrain_drivers::{DriverError, Observation, ObserveOptions, Observed, SnapshotDetail};
@@ -19,7 +19,8 @@ const DETAIL: SnapshotDetail = SnapshotDetail {
 
 impl AndroidDevice {
     /// Waits until two looks in a row show the same. The look that ended the last step counts:
-    /// when nothing was done since, one more is enough.
+    /// when nothing was done since, one more is enough. The picture is taken between the two, so that
+    /// it shows what they tell.
     pub(crate) async fn observe(
         &self,
         options: &ObserveOptions,
@@ -28,22 +29,32 @@ impl AndroidDevice {
         let start = Instant::now();
         let poll = ChangePoll::within(options.still_within);
         let mut last = self.last_mark();
+        let picture = async || match options.picture {
+            true => self.picture(deadline).await.map(Some),
+            false => Ok(None),
+        };
+        let look = async || tokio::join!(self.focus(deadline), picture());
+        let mut settled = Duration::ZERO;
+        let mut looked = None;
         let (screen, is_still) = loop {
+            if last.is_some() {
+                looked = Some(look().await);
+            }
             let screen = self.read(deadline).await?;
             let is_still = last == Some(screen.mark);
-            if is_still || !poll.again().await {
-                break (screen, is_still);
+            if is_still {
+                break (screen, true);
+            }
+            settled = start.elapsed();
+            if !poll.again().await {
+                break (screen, false);
             }
             last = Some(screen.mark);
         };
-        let settled = start.elapsed();
-        let picture = async {
-            match options.picture {
-                true => self.picture(deadline).await.map(Some),
-                false => Ok(None),
-            }
+        let (focus, picture) = match looked {
+            Some(looked) => looked,
+            None => look().await,
         };
-        let (focus, picture) = tokio::join!(self.focus(deadline), picture);
         let picture = match picture {
             Ok(Some(Observation::Screenshot(picture))) => Some(picture),
             // An app may forbid pictures of itself, and several displays make none.

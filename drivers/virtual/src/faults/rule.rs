@@ -330,7 +330,7 @@ impl<'de> Deserialize<'de> for Millis {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::read(&text).ok_or_else(|| {
-            de::Error::custom(format!("`{text}` is no duration; write 250ms, 2s or 1m"))
+            de::Error::custom(format!("`{text}` is not a duration; write 250ms, 2s or 1m"))
         })
     }
 }

@@ -1,10 +1,10 @@
 //! A screen once it is still, with all that comparing it takes.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::wait::ChangePoll;
 use packtrain_drivers::{
-    CommandContext, DriverError, Observation, ObserveOptions, Observed, SnapshotDetail,
+    CommandContext, DriverError, Observation, ObserveOptions, Observed, Screenshot, SnapshotDetail,
 };
 
 use super::{Result, WdaDriver};
@@ -19,7 +19,8 @@ const DETAIL: SnapshotDetail = SnapshotDetail {
 
 impl WdaDriver {
     /// Waits until two looks in a row show the same. The look that ended the last step counts:
-    /// when nothing was done since, one more is enough.
+    /// when nothing was done since, one more is enough. The picture is taken between the two, so that
+    /// it shows what they tell.
     pub(super) async fn observe(
         &mut self,
         options: &ObserveOptions,
@@ -28,26 +29,29 @@ impl WdaDriver {
         let start = Instant::now();
         let poll = ChangePoll::within(ctx.remaining_up_to(options.still_within));
         let mut last = self.state.seen;
+        let mut settled = Duration::ZERO;
+        let mut looked = None;
         let (snapshot, is_still) = loop {
+            if last.is_some() {
+                looked = Some(self.picture(options, ctx).await?);
+            }
             let Observation::Snapshot(snapshot) = self.snapshot(DETAIL, ctx).await? else {
                 return Err(DriverError::unmet("observe the screen: it was not read"));
             };
             let is_still = last == Some(snapshot.mark);
-            if is_still || !poll.again().await {
-                break (snapshot, is_still);
+            if is_still {
+                break (snapshot, true);
+            }
+            settled = start.elapsed();
+            if !poll.again().await {
+                break (snapshot, false);
             }
             last = Some(snapshot.mark);
         };
-        let settled = start.elapsed();
-        let mut picture = None;
-        if options.picture {
-            picture = match self.screenshot(ctx).await {
-                Ok(Observation::Screenshot(picture)) => Some(picture),
-                // An app may forbid pictures of itself.
-                Ok(_) | Err(DriverError::Unmet { .. }) => None,
-                Err(error) => return Err(error),
-            };
-        }
+        let picture = match looked {
+            Some(picture) => picture,
+            None => self.picture(options, ctx).await?,
+        };
         Ok(Observation::Observed(Box::new(Observed {
             snapshot: *snapshot,
             picture,
@@ -57,5 +61,21 @@ impl WdaDriver {
             is_still,
             hidden: Vec::new(),
         })))
+    }
+
+    async fn picture(
+        &mut self,
+        options: &ObserveOptions,
+        ctx: &CommandContext,
+    ) -> Result<Option<Screenshot>> {
+        if !options.picture {
+            return Ok(None);
+        }
+        match self.screenshot(ctx).await {
+            Ok(Observation::Screenshot(picture)) => Ok(Some(picture)),
+            // An app may forbid pictures of itself.
+            Ok(_) | Err(DriverError::Unmet { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }

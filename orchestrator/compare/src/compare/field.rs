@@ -282,16 +282,6 @@ impl<'a> Field<'a> {
         self.value(session, "locale").unwrap_or_default()
     }
 
-    /// Whether a cell has a session that says something of the app.
-    pub(super) fn says_something(&self, cell: usize) -> bool {
-        let mut own = self
-            .run
-            .sessions
-            .iter()
-            .filter(|session| session.cell == cell);
-        own.any(|session| matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed))
-    }
-
     pub(super) fn cell(&self, place: usize) -> answer::Cell {
         let cell = &self.run.cells[place];
         let values: Vec<String> = cell
@@ -357,14 +347,6 @@ impl<'a> Field<'a> {
     }
 
     /// Sessions that say nothing of the app.
-    /// How many screens nobody knows: of steps that passed, in runs with something to compare with.
-    pub(super) fn unseen(&self) -> usize {
-        if self.run.cells.len() < 2 {
-            return 0;
-        }
-        self.run.sessions.iter().map(unseen).sum()
-    }
-
     pub(super) fn not_compared(&self) -> Vec<answer::NotCompared> {
         let told = |(place, session): (usize, &Session)| {
             let word = match session.outcome {

@@ -139,6 +139,9 @@ pub struct Change {
     /// Where; the first is box 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boxes: Vec<PictureBox>,
+    /// The approved picture, by its path below the run's folder; only in the run's own reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<String>,
     /// How long the step took before, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was_ms: Option<u64>,

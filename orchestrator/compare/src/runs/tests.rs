@@ -467,11 +467,11 @@ fn cells_that_are_gone_are_counted_and_no_pass() {
     };
     assert_eq!(
         sentence(&after(2)),
-        "2 of 4 cells are as before; 2 are no more there."
+        "2 of 4 cells are as before; 2 removed."
     );
     assert_eq!(
         sentence(&after(3)),
-        "3 of 4 cells are as before; 1 is no more there."
+        "3 of 4 cells are as before; 1 removed."
     );
     assert_eq!(sentence(&after(4)), "All 4 cells are as before.");
     let mut trails = base.clone();
@@ -490,17 +490,11 @@ fn cells_that_are_gone_are_counted_and_no_pass() {
     let compared = compared(&trails, &fewer);
     assert_eq!(compared.gone, ["cart on web/b"]);
     assert!(!compared.is_whole());
-    assert_eq!(
-        compared.sentence,
-        "5 of 6 cells are as before; 1 is no more there."
-    );
+    assert_eq!(compared.sentence, "5 of 6 cells are as before; 1 removed.");
     let whole = compare((&trails, &mut png), (&base, &mut png), ALL);
     assert_eq!(whole.gone, ["cart"]);
     assert!(!whole.is_whole());
-    assert_eq!(
-        whole.sentence,
-        "4 of 6 cells are as before; 2 are no more there."
-    );
+    assert_eq!(whole.sentence, "4 of 6 cells are as before; 2 removed.");
 }
 
 #[test]

@@ -50,9 +50,8 @@ pub(super) fn sentence(answer: &RunComparison, as_before: usize) -> String {
     let mut words = match (as_before, answer.cells) {
         (_, 0) => "Nothing could be compared.".to_owned(),
         (alike, rest) if gone > 0 => {
-            let verb = if gone == 1 { "is" } else { "are" };
             let all = rest + gone;
-            format!("{alike} of {all} cells are {before}; {gone} {verb} no more there.")
+            format!("{alike} of {all} cells are {before}; {gone} removed.")
         }
         (1, 1) => format!("The only cell is {before}."),
         (0, 1) => format!("The only cell is not {before}."),

@@ -20,7 +20,7 @@ struct DeviceIndex(usize);
 struct DeviceSlot {
     info: DeviceInfo,
     running: bool,
-    /// Sessions that only this device may run, in planning order, retries first.
+    /// Sessions that only this device may run, in starting order, retries first.
     bound: VecDeque<SessionIndex>,
     /// Infrastructure errors in a row that blame it.
     errors: u32,
@@ -56,7 +56,7 @@ pub(super) struct Devices {
     slots: Vec<DeviceSlot>,
     indices: HashMap<DeviceId, DeviceIndex>,
     sessions: Vec<Waiting>,
-    /// Sessions that several devices may run, in planning order, retries first.
+    /// Sessions that several devices may run, in starting order, retries first.
     shared: VecDeque<SessionIndex>,
     /// How many devices have a session.
     busy: usize,

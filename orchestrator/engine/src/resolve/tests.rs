@@ -3,7 +3,7 @@ use packtrain_drivers::{Platform, Size};
 use super::*;
 use crate::request::RequestedTrail;
 
-fn device(platform: Platform, name: &str) -> DeviceInfo {
+pub(crate) fn device(platform: Platform, name: &str) -> DeviceInfo {
     DeviceInfo {
         id: DeviceId::new(platform, name),
         driver: String::new(),

@@ -331,8 +331,7 @@ pub fn undefined_hint(name: &str, defined: impl IntoIterator<Item = String>) -> 
     match closest(name, defined.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean `{{{{{meant}}}}}`? defined: {list}"),
         None if defined.is_empty() => {
-            "nothing is defined; `memory` in the trail's config and `--memory` define names"
-                .to_owned()
+            format!("pass it with --memory {name}=VALUE, or under `memory` in the trail's config")
         }
         None => format!("defined: {list}"),
     }

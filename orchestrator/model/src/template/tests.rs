@@ -98,7 +98,12 @@ fn an_undefined_name_is_an_error_that_lists_what_is_defined() {
     }
     assert_eq!(error("{{nobody}}").1, Some(format!("defined: {defined}")));
     let nothing = strict(&Memory::default()).fill_text("{{x}}").unwrap_err();
-    assert!(nothing.hint().unwrap().starts_with("nothing is defined"));
+    assert!(
+        nothing
+            .hint()
+            .unwrap()
+            .starts_with("pass it with --memory ")
+    );
     assert!(error("{{target.appId}}").1.unwrap().contains("no id"));
     assert_eq!(
         error("all: {{args.items}}").0,

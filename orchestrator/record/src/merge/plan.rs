@@ -192,6 +192,8 @@ impl WholePlan {
             devices: self.devices.clone(),
             sessions: sessions.collect(),
             options: RunOptionsSummary {
+                // Each part had its own.
+                order_seed: None,
                 part: None,
                 elsewhere: Vec::new(),
                 plan: String::new(),

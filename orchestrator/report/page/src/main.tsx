@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { type Comparison, type Data, kept, type Words } from "./data";
+import { Baselines } from "./baselines";
 import { causes, Differences, Failures } from "./cards";
 import { Overview, Trail } from "./grid";
 import { reportMarkdown } from "./markdown";
@@ -101,6 +102,7 @@ function App() {
         {isGreen && <>{only ?? <Overview />}<Differences /><Pivot /></>}
         {!isGreen && <><Differences /><Pivot /><Overview />{only}</>}
         {!only && trails}
+        <Baselines />
         {data.sessions.length > 0 && state.shown.size === 0 && <p class="note" role="status">Nothing matches the query.</p>}
       </main>
       <footer>

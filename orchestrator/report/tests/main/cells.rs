@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use packtrain_compare::input::Run;
 use packtrain_model::{Cell, Entry, RunEvent};
+use packtrain_report::comparison::input;
 use packtrain_report::console::{Detail, EventLines, Layout, Timestamps};
 use packtrain_report::{HtmlOptions, JunitOptions, RunView};
 use quick_junit::Report;
+use serde_json::{Value, json};
 
+use crate::matrix::{Extent, matrix as browsers};
 use crate::run::{self, Shape};
 use crate::{html, json, junit, summary};
 
@@ -100,11 +104,102 @@ fn a_configuration_tells_suites_and_tests_apart_in_junit_and_is_a_property() {
 #[test]
 fn a_configuration_is_in_the_json_and_in_the_html() {
     let view = RunView::from_events(matrix("all"));
-    let document: serde_json::Value = json(&view);
+    let document: Value = json(&view);
     let sessions = &document["trails"][0]["sessions"];
     assert_eq!(sessions[0].get("cell"), None);
     assert_eq!(sessions[1]["cell"], serde_json::json!({"locale": "de"}));
     let page = html(&view, None, &HtmlOptions::default(), &mut |_| None).unwrap();
     assert!(page.contains("<span class=\"model\">de</span>"));
     assert!(page.contains("\"label\":\"de\""));
+}
+
+/// Two sessions of one size, in Chromium and in Firefox, as `change` has their events: no axis says
+/// which engine it is.
+fn two_engines(change: impl Fn(&mut Value)) -> Run {
+    let made = browsers(Extent::Small).sample;
+    let entries = made.entries.iter().filter_map(|entry| {
+        let mut event = serde_json::to_value(entry).unwrap();
+        let session = event["session"].as_str().map(str::to_owned);
+        match session.as_deref() {
+            None | Some("s1") => {}
+            Some("s13") => {
+                event["session"] = "s2".into();
+                if event["event"] == "session_started" {
+                    event["device"]["system"] = "Firefox 140.5".into();
+                }
+            }
+            Some(_) => return None,
+        }
+        if event["event"] == "run_started" {
+            event["sessions"] = json!([event["sessions"][0], event["sessions"][12]]);
+            event["trails"] = json!([event["trails"][0], event["trails"][0]]);
+        }
+        change(&mut event);
+        Some(serde_json::from_value(event).unwrap())
+    });
+    let view = RunView::from_events(entries);
+    input(&view, &mut |path| made.files.get(path).cloned()).0
+}
+
+/// Leaves the engine out of the configurations of an event.
+fn without_engine(event: &mut Value) {
+    let planned = |event: &mut Value| {
+        if let Some(cell) = event["cell"].as_object_mut() {
+            cell.remove("engine");
+        }
+    };
+    match event["sessions"].as_array_mut() {
+        Some(all) => all.iter_mut().for_each(planned),
+        None => planned(&mut event["planned"]),
+    }
+}
+
+#[test]
+fn firefox_is_told_as_firefox_where_no_axis_says_so() {
+    let run = two_engines(|event| {
+        without_engine(event);
+        if event["event"] == "run_started" {
+            event["sessions"][1]["device"] = "web/fox".into();
+        } else if event["session"] == "s2" && !event["planned"].is_null() {
+            event["planned"]["device"] = "web/fox".into();
+            event["device"]["id"] = "web/fox".into();
+        }
+    });
+    let [chromium, firefox] = run.cells.as_slice() else {
+        panic!("{:#?}", run.cells);
+    };
+    assert_eq!(firefox.device, "web/fox");
+    assert_eq!(chromium.engine, "Chromium 156");
+    assert_eq!(firefox.engine, "Firefox 140.5");
+    assert_eq!(chromium.facts["engine"], "chromium");
+    assert_eq!(firefox.facts["engine"], "firefox");
+    assert_eq!(firefox.facts["width"], "390", "as it ran");
+    assert_ne!(chromium.visual_key, firefox.visual_key);
+}
+
+#[test]
+fn a_cell_of_two_trails_is_what_it_ran_with() {
+    // One trail saw its screens without pictures, the other none at all, and so has the planned size.
+    for blind in ["s1", "s2"] {
+        let run = two_engines(|event| {
+            without_engine(event);
+            if event["event"] == "run_started" {
+                event["sessions"][1]["trail"] = 1.into();
+            } else if event["planned"].is_object() && event["session"] == "s2" {
+                event["planned"]["trail"] = 1.into();
+            }
+            if event["event"] == "step_observed" {
+                let is_blind = event["session"] == blind;
+                let observed = event.as_object_mut().unwrap();
+                observed.remove("picture");
+                if is_blind {
+                    observed.remove("tree");
+                }
+            }
+        });
+        let [cell] = run.cells.as_slice() else {
+            panic!("{:#?}", run.cells);
+        };
+        assert_eq!(cell.facts["width"], "390", "{blind} saw nothing");
+    }
 }

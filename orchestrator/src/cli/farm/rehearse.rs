@@ -77,7 +77,7 @@ pub(crate) struct RehearseArgs {
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
 
-    /// The number that everything random follows from
+    /// Random seed
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed: u64,
 

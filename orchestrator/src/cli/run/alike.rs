@@ -71,9 +71,8 @@ pub(super) fn side_by_side(
 
 /// Whether two virtual phones are of a kind.
 fn is_like(one: &DeviceInfo, other: &DeviceInfo) -> bool {
-    let is_virtual = |device: &DeviceInfo| device.id.name().starts_with("virtual-");
-    is_virtual(one)
-        && is_virtual(other)
+    one.id.is_virtual()
+        && other.id.is_virtual()
         && one.id.platform() == other.id.platform()
         && (&one.classifiers, &one.system, one.screen)
             == (&other.classifiers, &other.system, other.screen)

@@ -107,7 +107,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) target: Option<String>,
 
-    /// Where relative addresses lead
+    /// Base URL: what relative URLs are resolved against
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 
@@ -130,7 +130,7 @@ pub(crate) struct RunArgs {
     )]
     pub(crate) headless: Option<bool>,
 
-    /// Connect devices anew, though a daemon has them
+    /// Connect devices without the daemon, even when it runs
     #[arg(long)]
     pub(crate) no_daemon: bool,
 
@@ -146,8 +146,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) trace: Option<ScreenshotsArg>,
 
-    /// Most contexts of web devices that run a matrix side by side [default: twice the processors, at
-    /// most 8]
+    /// Most browser contexts at once in a matrix [default: twice the processors, at most 8]
     #[arg(long, value_name = "N")]
     pub(crate) parallel: Option<u32>,
 

@@ -82,7 +82,7 @@ fn grep(pattern: &str, plan: &mut Plan) -> Result<(), CliError> {
         .size_limit(LARGEST_PATTERN)
         .build();
     let regex = regex.map_err(|error| {
-        CliError::misuse(format!("`--grep {pattern}` is no regular expression")).because(&error)
+        CliError::misuse(format!("`--grep {pattern}` is not a regular expression")).because(&error)
     })?;
     let matches = |trail: &Trail| {
         let summary = trail.summary();

@@ -45,12 +45,12 @@ impl Callbacks {
             body => serde_json::from_slice(body).map_err(|error| {
                 CommandError::new(
                     Code::InvalidArgument,
-                    format!("{}: the body is no JSON: {error}", command.name),
+                    format!("{}: the body is not JSON: {error}", command.name),
                 )
             })?,
         };
         if !request.is_object() {
-            let message = format!("{}: the body is no JSON object", command.name);
+            let message = format!("{}: the body is not a JSON object", command.name);
             return Err(CommandError::new(Code::InvalidArgument, message));
         }
         let mut answer = Answer::default();

@@ -66,7 +66,9 @@ fn number(rest: &str) -> Result<(Token, &str), String> {
         }
     }
     let (text, after) = rest.split_at(end);
-    let number = text.parse().map_err(|_| format!("'{text}' is no number"))?;
+    let number = text
+        .parse()
+        .map_err(|_| format!("'{text}' is not a number"))?;
     Ok((Token::Number(number), after))
 }
 

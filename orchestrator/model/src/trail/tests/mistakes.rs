@@ -151,9 +151,7 @@ fn each_mistake_has_a_message_a_place_and_advice() {
         ),
         (
             "trail:\n- step: a\n  maxRetries: -1\n",
-            Some(
-                "3:15: error: `maxRetries`: expected a whole number from 0 to 4294967295, found `-1`",
-            ),
+            Some("3:15: error: `maxRetries`: expected a whole number of at least 0, found `-1`"),
         ),
         (
             "trail:\n- step:\n",

@@ -120,10 +120,10 @@ pub(super) async fn type_text(
     text: String,
     hide_keyboard: bool,
 ) -> Result<Answer, ToolError> {
-    let mut answer = call.act(Command::Input(InputCommand::Text(text))).await?;
+    let answer = call.act(Command::Input(InputCommand::Text(text))).await?;
     if hide_keyboard {
-        let hidden = call.act(Command::Input(InputCommand::HideKeyboard)).await?;
-        answer.report.notes.extend(hidden.report.notes);
+        // A keyboard that stays is no news until it covers something, and that is told then.
+        call.act(Command::Input(InputCommand::HideKeyboard)).await?;
     }
     Ok(answer)
 }
