@@ -203,6 +203,7 @@ fn a_picture_shows_what_its_tree_tells_however_soon_the_page_changes() {
                     false => png(&new),
                 };
                 assert!(png(&seen) == as_told, "{engine}, after {delay} ms");
+                assert!(seen.is_still && old.is_still, "{engine}, after {delay} ms");
                 // It has changed, whether it was waited for or not.
                 device
                     .script("new Promise(done => setTimeout(done, 60))")

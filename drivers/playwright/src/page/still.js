@@ -6,16 +6,20 @@
 ({ quiet, limit }) => new Promise(resolve => {
   const WATCH = Symbol.for('packtrain.watch');
   const EVENTS = ['pointerdown', 'pointerup', 'keydown', 'keyup', 'input', 'change', 'wheel', 'scroll', 'mouseover', 'focusin', 'load', 'resize', 'toggle'];
+  const CHANGES = ['input', 'change', 'scroll', 'load', 'toggle'];
   const begun = performance.now();
   // A document that is opened anew loses its listeners and its root.
   if (window[WATCH]?.root !== document.documentElement) {
     window[WATCH]?.observer.disconnect();
     const watch = { last: begun, moves: 0, root: document.documentElement };
-    const move = () => { watch.last = performance.now(); watch.moves++; };
-    // While a picture is taken, Playwright hides carets.
-    const bare = style => (style ?? '').replace(/caret-color:[^;]*;?/, '').trim();
-    const own = ({ type, attributeName, target, oldValue }) => type === 'attributes' && attributeName === 'style' &&
-      bare(oldValue) === bare(target.getAttribute('style'));
+    // A picture that is taken moves the mouse and the window, too; only what the page does counts as a move.
+    const move = event => { watch.last = performance.now(); if (!event || CHANGES.includes(event.type)) watch.moves++; };
+    // While a picture is taken, Playwright hides carets, and in Firefox it adds an empty rule for a moment.
+    const empty = node => node.nodeName === 'STYLE' && node.textContent === 'body {}';
+    const bare = style => (style ?? '').replace(/caret-color:[^;]*;?/, '').replace(/[\s;]/g, '');
+    const own = ({ type, attributeName, target, oldValue, addedNodes, removedNodes }) => type === 'attributes'
+      ? attributeName === 'style' && bare(oldValue) === bare(target.getAttribute('style'))
+      : type === 'childList' && [...addedNodes, ...removedNodes].every(empty);
     watch.observer = new MutationObserver(mutations => { if (!mutations.every(own)) move(); });
     for (const event of EVENTS) addEventListener(event, move, { capture: true, passive: true });
     Object.defineProperty(window, WATCH, { value: watch, configurable: true });
