@@ -202,10 +202,10 @@ fn states_values_view_and_raw_keys_are_told() {
         "%1$s left",
         "cart.empty.title",
     ] {
-        assert!(text::is_raw_key(text), "{text}");
+        assert!(is_raw_key(text), "{text}");
     }
     for text in ["1.2.3", "Hello", "e.g. this", "www.example", "100 % sure"] {
-        assert!(!text::is_raw_key(text), "{text}");
+        assert!(!is_raw_key(text), "{text}");
     }
 }
 
