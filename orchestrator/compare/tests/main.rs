@@ -37,7 +37,7 @@ fn what_was_planted_is_found_and_named_as_such() {
         ),
         (
             ClusterKind::Difference,
-            "\"Help\" is not translated",
+            "\"Help and contact\" is not translated",
             "locale=de-DE",
         ),
         (
@@ -100,14 +100,19 @@ fn nothing_else_is_found() {
         .iter()
         .map(|cluster| (cluster.title.as_str(), cluster.verdict))
         .collect();
-    assert_eq!(found.clusters.len(), 9, "{titles:?}");
-    let everywhere = cluster(&found, ClusterKind::Console, "unload");
-    assert!(everywhere.everywhere);
-    assert_eq!(everywhere.verdict, Verdict::Everywhere);
-    for (kind, title) in [(ClusterKind::Slow, "Step 9"), (ClusterKind::Failure, "503")] {
-        assert_eq!(cluster(&found, kind, title).verdict, Verdict::Single);
-    }
-    assert_eq!(found.timings.len(), 1);
+    assert_eq!(found.clusters.len(), 7, "{titles:?}");
+    // What every cell has tells none of them apart, and one slow cell is an accident.
+    let everywhere = found.conventions.iter().find(|one| one.by == "everywhere");
+    assert_eq!(
+        everywhere.expect("a line").items,
+        ["Console: Deprecated: unload listeners"]
+    );
+    assert_eq!(found.timings, []);
+    let flaky = cluster(&found, ClusterKind::Failure, "503");
+    assert_eq!(
+        (flaky.verdict, flaky.occurrences[0].attempt),
+        (Verdict::Single, Some(1))
+    );
     assert_eq!(
         found.not_compared[0].why,
         "infrastructure: the browser crashed"

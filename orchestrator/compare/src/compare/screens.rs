@@ -328,11 +328,17 @@ impl<'a> Screens<'a> {
         let Some(&base) = sessions.first() else {
             return others;
         };
-        let is_other = |session: &usize| {
-            let pair = (*session, base);
-            is_another_screen(self, field, pair, step) && !is_early_or_late(self, field, pair, step)
-        };
-        let (odd, alike): (Vec<usize>, Vec<usize>) = sessions.iter().partition(|one| is_other(one));
+        let (mut odd, mut alike) = (Vec::new(), Vec::new());
+        for &session in sessions {
+            let pair = (session, base);
+            if !is_another_screen(self, field, pair, step) {
+                alike.push(session);
+            } else if is_early_or_late(self, field, pair, step) {
+                others.excused.push(session);
+            } else {
+                odd.push(session);
+            }
+        }
         others.base = base;
         if odd.is_empty() {
             return others;
@@ -542,8 +548,8 @@ pub(crate) fn alike(was: &ScreenTree, is: &ScreenTree, alignment: &Alignment) ->
 }
 
 /// Whether one of the two was looked at before the next page came, and the other after it: what the
-/// session shows at a step its baseline shows at the step before or behind, and at the next step they
-/// agree.
+/// session shows at a step its baseline shows at the step before or behind, or one of them still shows
+/// what it did at the step before; and at the next step they agree.
 fn is_early_or_late<'a>(
     screens: &Screens<'a>,
     field: &Field<'a>,
@@ -557,7 +563,15 @@ fn is_early_or_late<'a>(
     let beside = [step.checked_sub(1), step.checked_add(1)];
     let mut beside = beside.into_iter().flatten();
     let next = step.saturating_add(1);
-    beside.any(|other| field.passed(against, other) && agree(other, step))
+    let is_unchanged = |session: usize| {
+        let before = field.before(session, step);
+        let alike =
+            before.and_then(|before| screens.alike(field, (session, before), (session, step)));
+        alike.is_some_and(|(_, unlike)| unlike == 0)
+    };
+    (beside.any(|other| field.passed(against, other) && agree(other, step))
+        || is_unchanged(against)
+        || is_unchanged(place))
         && field.passed(place, next)
         && agree(next, next)
 }
