@@ -238,6 +238,7 @@ impl<'a> Screens<'a> {
         } else {
             Vec::new()
         };
+        let early = self.early(field, &elements, step);
         // What is told of each session, and what explains the rest.
         let mut told: BTreeMap<usize, (Vec<Item>, Vec<(String, usize)>)> = BTreeMap::new();
         let mut explained: BTreeMap<usize, Vec<Item>> = BTreeMap::new();
@@ -314,11 +315,41 @@ impl<'a> Screens<'a> {
                 let title = || (item_title(&item), item_detail(&item));
                 let sighted = sightings.add(ClusterKind::Difference, key, occurrence, title);
                 sighted.excused.extend(fact.excused());
-                sighted.is_faint = fact.is_faint;
+                let is_early = |is_bad: bool| {
+                    let mut looked = elements.looked.iter();
+                    looked
+                        .all(|(one, _)| fact.bad.contains_key(one) != is_bad || early.contains(one))
+                };
+                sighted.is_faint = fact.is_faint || is_early(true) || is_early(false);
                 sighted.rank = rank(&item, field.step(against, step));
             }
         }
         self.elements.insert((trail, step, platform), elements);
+    }
+
+    /// The sessions that may have been looked at a moment too early: they still show what they did at
+    /// the step before, others do not, and at the next step they go on like them.
+    fn early(&self, field: &Field<'a>, elements: &Elements<'a>, step: u32) -> BTreeSet<usize> {
+        let digest = |session: usize, step: u32| {
+            let tree = field.step(session, step)?.tree.as_ref()?;
+            Some(tree.digest.as_str())
+        };
+        let is_unchanged = |session: usize| {
+            let before = field.before(session, step);
+            before.is_some_and(|before| digest(session, before) == digest(session, step))
+        };
+        let (early, others): (Vec<usize>, Vec<usize>) = (elements.looked.iter())
+            .map(|(session, _)| *session)
+            .partition(|session| is_unchanged(*session));
+        let next = step.saturating_add(1);
+        let Some(&other) = others.first().filter(|other| field.passed(**other, next)) else {
+            return BTreeSet::new();
+        };
+        let goes_on = |session: &usize| {
+            let alike = self.alike(field, (other, next), (*session, next));
+            field.passed(*session, next) && alike.is_some_and(|(_, unlike)| unlike == 0)
+        };
+        early.into_iter().filter(goes_on).collect()
     }
 
     /// The sessions that are on another screen than the one nearest to the reference; a layout's own
