@@ -291,6 +291,9 @@ pub struct Literal {
     /// For `<=` and `>=`, the next value that was tested, on the other side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// Whether it is the only value on that side that was tested.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_alone: bool,
 }
 
 /// A cell to run.

@@ -107,6 +107,15 @@ pub(crate) fn title(message: &str) -> (String, bool) {
             let why = why.trim_end_matches(['.', ' ']);
             return (cut(&format!("{element} is {why}")), true);
         }
+        // `link "Reports" is hidden by CSS`
+        let clause = rest
+            .split([';', ',', '(', ':'])
+            .next()
+            .unwrap_or_default()
+            .trim();
+        if clause.starts_with("is ") && clause.chars().count() < 40 {
+            return (format!("{element} {}", clause.trim_end_matches('.')), true);
+        }
         let words = [
             ("disabled", "is disabled"),
             ("hidden", "is hidden"),

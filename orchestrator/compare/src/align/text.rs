@@ -17,6 +17,13 @@ pub struct Texts {
 /// Values shorter than this occur by accident.
 const SHORTEST_VALUE: usize = 3;
 
+/// What engines call a request that came to nothing; pages show it.
+const NETWORK: [&str; 3] = [
+    "NetworkError when attempting to fetch resource.",
+    "Failed to fetch",
+    "Load failed",
+];
+
 const CURRENCIES: &str = r"[$€£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY|kr)\b";
 
 static CLASSES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
@@ -85,6 +92,11 @@ impl Texts {
             }
             false => text.into(),
         };
+        for words in NETWORK {
+            if text.contains(words) {
+                text = Cow::Owned(text.replace(words, "<network error>"));
+            }
+        }
         text = Cow::Owned(self.without_memory(&text));
         if !text.contains(|c: char| c.is_ascii_digit()) {
             return text.into_owned();

@@ -47,14 +47,16 @@ pub(super) fn family(name: &str) -> &str {
 }
 
 /// How well a name reads among those of its family; the lower the better.
-fn preference(name: &str) -> usize {
+fn preference(name: &str, value: &str) -> usize {
     match name {
-        "width" | "platform" => 0,
-        "form" | "engine" | "orientation" => 1,
-        "viewport" | "browser" | "os" => 2,
-        "size" | "model" => 3,
-        "device" => 4,
-        "height" | "touch" | "density" => 5,
+        "width" | "platform" => 1,
+        // All of iOS may be tablets too.
+        "form" if matches!(value, "iphone" | "ipad") => 0,
+        "form" | "engine" | "orientation" => 2,
+        "viewport" | "browser" | "os" => 3,
+        "size" | "model" => 4,
+        "device" => 5,
+        "height" | "touch" | "density" => 6,
         _ => 0,
     }
 }
@@ -76,13 +78,14 @@ pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Lite
                 (0..cells.len()).filter(|cell| meets(&cells[*cell])),
             )
         };
-        let mut push = |is: &str, value: &str, next: Option<String>, bits: Bits| {
+        let mut push = |is: &str, value: &str, next: Option<String>, is_alone: bool, bits: Bits| {
             literals.push(Literal {
                 told: answer::Literal {
                     fact: name.name.clone(),
                     is: is.to_owned(),
                     value: value.to_owned(),
                     next,
+                    is_alone,
                 },
                 family: family(&name.name).to_owned(),
                 order,
@@ -96,7 +99,7 @@ pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Lite
             .collect();
         let Some(mut ranked) = ranked.filter(|_| name.ordered) else {
             for value in values {
-                push("=", value, None, bits(&|other| other == value));
+                push("=", value, None, true, bits(&|other| other == value));
             }
             continue;
         };
@@ -105,18 +108,31 @@ pub(super) fn of(names: &[Name], cells: &[BTreeMap<String, String>]) -> Vec<Lite
         ranked.dedup_by(|(one, _), (other, _)| one == other);
         for (place, (_, value)) in ranked.iter().enumerate() {
             if place > 0 && place + 1 < ranked.len() {
-                push("=", value, None, bits(&|other| rank(other) == rank(value)));
+                push(
+                    "=",
+                    value,
+                    None,
+                    true,
+                    bits(&|other| rank(other) == rank(value)),
+                );
             }
         }
-        for pair in ranked.windows(2) {
+        for (place, pair) in ranked.windows(2).enumerate() {
             let [(low, below), (high, above)] = pair else {
                 continue;
             };
             let cut = f64::midpoint(*low, *high);
             let is_low = |value: &str| rank(value).is_some_and(|rank| rank < cut);
             let is_high = |value: &str| rank(value).is_some_and(|rank| rank >= cut);
-            push("<=", below, Some((*above).clone()), bits(&is_low));
-            push(">=", above, Some((*below).clone()), bits(&is_high));
+            let is_last = place + 2 == ranked.len();
+            push(
+                "<=",
+                below,
+                Some((*above).clone()),
+                place == 0,
+                bits(&is_low),
+            );
+            push(">=", above, Some((*below).clone()), is_last, bits(&is_high));
         }
     }
     literals
@@ -131,7 +147,7 @@ pub(super) fn groups(literals: &[Literal], all: &Bits) -> Vec<Group> {
         let is_fact = !literal.is_axis && family(&told.fact) != "screen";
         (
             is_fact,
-            preference(&told.fact),
+            preference(&told.fact, &told.value),
             literal.order,
             &told.is,
             &told.value,

@@ -207,6 +207,7 @@ fn word(literal: &Literal) -> (u8, String) {
     let wide =
         packtrain_drivers::axes::size(value).map_or_else(|| value.clone(), |(w, _)| w.to_string());
     let side = |least: &str, most: &str| match is.as_str() {
+        _ if literal.is_alone => String::new(),
         "<=" => most.to_owned(),
         ">=" => least.to_owned(),
         _ => String::new(),
@@ -216,7 +217,8 @@ fn word(literal: &Literal) -> (u8, String) {
         "platform" | "form" => (
             1,
             match value.as_str() {
-                "ios" | "iphone" => "iPhones only".to_owned(),
+                "iphone" => "iPhones only".to_owned(),
+                "ios" => "iOS only".to_owned(),
                 "ipad" => "iPads only".to_owned(),
                 "android" => "Android only".to_owned(),
                 "web" => "browsers only".to_owned(),

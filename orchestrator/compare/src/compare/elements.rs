@@ -1,5 +1,6 @@
 //! The elements of a step's screens, each once, whatever a screen calls it and wherever it shows it.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::facts::LAYOUT;
@@ -9,6 +10,9 @@ use crate::align::Prepared;
 
 /// Screens that the rest of a screen's nodes are looked for on, after the one that is most like it.
 const MORE_SOURCES: usize = 3;
+
+/// Elements that not every screen shows and that are looked at as one in two languages, at most.
+const MAX_JOINED: usize = 150;
 
 /// The elements of one step on one platform.
 pub(super) struct Elements<'a> {
@@ -60,7 +64,42 @@ impl<'a> Elements<'a> {
             };
             elements.looked.push((session, screen));
         }
+        elements.join_languages(field);
         elements
+    }
+
+    /// What is of one role in one place and never in the same language is one element, called otherwise.
+    fn join_languages(&mut self, field: &Field<'a>) {
+        let somewhere: Vec<usize> = (0..self.nodes.len())
+            .filter(|element| self.nodes[*element].iter().any(Option::is_none))
+            .take(MAX_JOINED)
+            .collect();
+        let locales = |elements: &Self, element: usize| -> BTreeSet<String> {
+            let looked = elements.looked.iter();
+            let shown = looked.filter(|(_, screen)| elements.nodes[element][*screen].is_some());
+            shown
+                .map(|(session, _)| field.locale(*session).to_owned())
+                .collect()
+        };
+        for (at, &one) in somewhere.iter().enumerate() {
+            for &other in &somewhere[at + 1..] {
+                let (first, second) = (locales(self, one), locales(self, other));
+                let is_same = !first.is_empty()
+                    && !second.is_empty()
+                    && first.is_disjoint(&second)
+                    && self.called(one).0 == self.called(other).0
+                    && self.parent(one) == self.parent(other);
+                if !is_same {
+                    continue;
+                }
+                for screen in 0..self.screens.len() {
+                    if let Some(node) = self.nodes[other][screen].take() {
+                        self.nodes[one][screen] = Some(node);
+                        self.screens[screen].elements[node] = one;
+                    }
+                }
+            }
+        }
     }
 
     /// Adds a screen: its nodes are those of the screens that are most like it, or elements of its own.

@@ -44,6 +44,8 @@ pub(super) struct Fact {
     pub(super) excused: Vec<Excuse>,
     /// Whether nothing but digits differs.
     pub(super) is_faint: bool,
+    /// The sessions of which nobody can say: their language is shown in other layouts only.
+    unknown: BTreeSet<usize>,
 }
 
 /// What the others show, and what a session does.
@@ -102,6 +104,7 @@ impl<'e> Look<'e, '_> {
             self.excuse(fact);
         }
         self.excuse_opened(&mut facts);
+        self.excuse_parts(&mut facts);
         let views = self.views(&facts);
         facts.extend(views);
         facts
@@ -131,6 +134,15 @@ impl<'e> Look<'e, '_> {
         let step = self.field.step(session, self.step);
         let tree = step.and_then(|step| step.tree.as_ref());
         tree.map_or(&[], |seen| &seen.tree.hidden)
+    }
+
+    /// Whether a session is laid out like the reference.
+    fn is_usual_layout(&self, session: usize) -> bool {
+        let first = self.looked().first().map_or(session, |(first, _)| *first);
+        let value = |session: usize, name: &str| self.field.value(session, name).map(str::to_owned);
+        LAYOUT
+            .iter()
+            .all(|name| value(session, name) == value(first, name))
     }
 
     /// What sessions of equal values are, each group with the nearest to the reference first.
@@ -280,7 +292,11 @@ impl<'e> Look<'e, '_> {
 
     /// Names and values that differ within a language.
     fn texts(&self) -> Vec<Fact> {
-        let groups = self.groups(&["locale"]);
+        let mut groups = self.groups(&["locale"]);
+        for group in &mut groups {
+            // What is laid out like the reference first: other layouts may call it otherwise.
+            group.sort_by_key(|(session, _)| !self.is_usual_layout(*session));
+        }
         let mut facts = Vec::new();
         for element in 0..self.elements.nodes.len() {
             let (mut called, mut raw) = (
@@ -290,6 +306,14 @@ impl<'e> Look<'e, '_> {
             let mut holds = self.fact(ItemKind::Value, element);
             called.is_faint = true;
             for group in &groups {
+                if group
+                    .iter()
+                    .all(|(session, _)| !self.is_usual_layout(*session))
+                {
+                    called
+                        .unknown
+                        .extend(group.iter().map(|(session, _)| *session));
+                }
                 let nodes: Vec<(usize, usize, usize)> = (group.iter())
                     .filter_map(|&(session, screen)| {
                         Some((session, screen, self.node(element, screen)?))
@@ -592,6 +616,8 @@ impl<'e> Look<'e, '_> {
             ItemKind::Missing | ItemKind::Added | ItemKind::Role | ItemKind::Order => {
                 LAYOUT.into_iter().chain(["locale"]).collect()
             }
+            // A switch of colours says what it switches to.
+            ItemKind::Name if is_of_colours(fact) => vec!["colorScheme"],
             ItemKind::Name => LAYOUT.to_vec(),
             // What is open depends on the room there is, and a switch of colours shows them.
             ItemKind::State if changes_only(fact, &["expanded"]) => LAYOUT.to_vec(),
@@ -601,11 +627,15 @@ impl<'e> Look<'e, '_> {
             _ => return,
         };
         let element = fact.element;
-        let bad = &fact.bad;
+        let (bad, unknown) = (&fact.bad, &fact.unknown);
         let mut excuses = match fact.kind {
             ItemKind::Missing => self.explained(&names, |session| {
                 bad.contains_key(&session) && self.hides(session, element).is_some()
             }),
+            // A control without a name is not told among what is hidden.
+            ItemKind::Added if fact.name.is_empty() => {
+                self.explained(&LAYOUT, |session| bad.contains_key(&session))
+            }
             ItemKind::Added => {
                 let good = self
                     .looked()
@@ -617,7 +647,9 @@ impl<'e> Look<'e, '_> {
                     _ => self.explained(&names, |session| bad.contains_key(&session)),
                 }
             }
-            _ => self.explained(&names, |session| bad.contains_key(&session)),
+            _ => self.explained(&names, |session| {
+                bad.contains_key(&session) || unknown.contains(&session)
+            }),
         };
         if fact.kind == ItemKind::Missing {
             for excuse in &mut excuses {
@@ -685,6 +717,34 @@ impl<'e> Look<'e, '_> {
         }
     }
 
+    /// Texts and images come and go with what they are in, and with what they stand beside.
+    fn excuse_parts(&self, facts: &mut [Fact]) {
+        for value in self.explained(&LAYOUT, |_| true) {
+            let is_excused = |fact: &Fact| {
+                let mut excuses = fact.excused.iter();
+                excuses.any(|one| one.name == value.name && one.value == value.value)
+            };
+            let excused: BTreeSet<usize> = (facts.iter())
+                .filter(|fact| is_excused(fact))
+                .flat_map(|fact| [Some(fact.element), self.elements.parent(fact.element)])
+                .flatten()
+                .collect();
+            for fact in facts.iter_mut() {
+                let parent = self.elements.parent(fact.element);
+                let is_part = matches!(fact.kind, ItemKind::Missing | ItemKind::Added)
+                    && !stands_by_itself(&fact.role)
+                    && parent.is_some_and(|parent| excused.contains(&parent));
+                let mut sessions = value.sessions.iter();
+                if is_part
+                    && !is_excused(fact)
+                    && sessions.all(|session| fact.bad.contains_key(session))
+                {
+                    fact.excused.push(value.clone());
+                }
+            }
+        }
+    }
+
     /// A difference as it is told of a session.
     pub(super) fn item(&self, fact: &Fact, session: usize) -> Item {
         let (was, is) = fact.bad.get(&session).cloned().unwrap_or_default();
@@ -709,6 +769,15 @@ impl<'e> Look<'e, '_> {
             ..Item::default()
         }
     }
+}
+
+/// Whether all names speak of a colour scheme.
+fn is_of_colours(fact: &Fact) -> bool {
+    let speaks = |text: &Option<String>| {
+        let text = text.as_deref().unwrap_or_default().to_lowercase();
+        text.contains("dark") || text.contains("light")
+    };
+    is_actionable(&fact.role) && fact.bad.values().all(|(was, is)| speaks(was) && speaks(is))
 }
 
 /// Whether nothing but these states differs.

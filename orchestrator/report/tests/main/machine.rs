@@ -197,7 +197,7 @@ fn a_mixed_run_has_failures_and_infrastructure_errors_side_by_side() {
     );
     let text = summary(&view, &[], Layout::default());
     assert!(
-        text.contains("\n✗ 3 of 24 failed: Buy two cups, step 6: "),
+        text.contains("\n✗ 3 of 24 failed: iOS only, and 1 other. 1 not tested: "),
         "{text}"
     );
     assert!(text.contains(" 1 not tested"), "{text}");
