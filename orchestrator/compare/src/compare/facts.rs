@@ -147,7 +147,8 @@ impl<'e> Look<'e, '_> {
 
     /// What sessions of equal values are, each group with the nearest to the reference first.
     fn groups(&self, names: &[&str]) -> Vec<Vec<(usize, usize)>> {
-        let mut groups: Vec<(Vec<Option<&str>>, Vec<(usize, usize)>)> = Vec::new();
+        type Group<'v> = (Vec<Option<&'v str>>, Vec<(usize, usize)>);
+        let mut groups: Vec<Group<'_>> = Vec::new();
         for &(session, screen) in self.looked() {
             let key: Vec<_> = (names.iter())
                 .map(|name| self.field.value(session, name))

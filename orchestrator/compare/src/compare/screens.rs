@@ -240,7 +240,7 @@ impl<'a> Screens<'a> {
         };
         let early = self.early(field, &elements, step);
         // What is told of each session, and what explains the rest.
-        let mut told: BTreeMap<usize, (Vec<Item>, Vec<(String, usize)>)> = BTreeMap::new();
+        let mut told: BTreeMap<usize, News> = BTreeMap::new();
         let mut explained: BTreeMap<usize, Vec<Item>> = BTreeMap::new();
         for (place, fact) in facts.iter().enumerate() {
             for excuse in &fact.excused {
@@ -507,6 +507,9 @@ impl<'a> Screens<'a> {
         })
     }
 }
+
+/// What is told of a session, and what of it is new, each with its fact.
+type News = (Vec<Item>, Vec<(String, usize)>);
 
 /// The sessions of a step that are on another screen.
 #[derive(Default)]
