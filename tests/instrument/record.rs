@@ -1,0 +1,194 @@
+//! Runs of the real program on real browsers, each in a workspace that is used again while the shop,
+//! the trail and the program are the same.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::UNIX_EPOCH;
+
+use crate::defects;
+use crate::server::{RIGHT, Server, Variant};
+use crate::sites::{self, Site};
+
+/// How often the right shop is recorded on every cell: no two runs are quite alike.
+const RIGHT_RECORDINGS: usize = 4;
+
+const LOCALES: &str = "[en-US, { de-DE: { texts: { Thank you: Danke } } }, { ar-EG: { texts: { Thank you: شكرا لك } } }]";
+
+/// What is recorded into a workspace.
+struct Wanted {
+    name: String,
+    variant: Variant,
+    /// The configuration and the trail.
+    config: String,
+    trail: String,
+    /// What else may change it.
+    sources: String,
+}
+
+/// Where recordings are made, and by what.
+pub(crate) struct Studio<'s> {
+    /// The program.
+    pub(crate) program: &'s Path,
+    /// The shop.
+    pub(crate) app: &'s Path,
+    /// A workspace for each recording.
+    pub(crate) folder: &'s Path,
+    /// Whether all of them are made again.
+    pub(crate) again: bool,
+}
+
+impl Studio<'_> {
+    /// Records what is missing, of these names only when there are any.
+    pub(crate) fn record(&self, names: &[String]) -> io::Result<()> {
+        fs::create_dir_all(self.folder)?;
+        let server = Server::start(self.app, &sites::folder(self.folder))?;
+        let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
+        let mut all = self.shops()?;
+        for site in sites::ALL {
+            if is_wanted(&format!("app-{}", site.name)) && site.fetch(self.folder)? {
+                all.push(self.site(site));
+            }
+        }
+        for wanted in all.into_iter().filter(|wanted| is_wanted(&wanted.name)) {
+            self.run(&server, &wanted)?;
+        }
+        for run in 1..=4 {
+            let name = format!("app-demo-{run}");
+            if is_wanted(&name) {
+                self.in_workspace(&name, "demo", |_| self.command(&name, &["demo"]))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn shops(&self) -> io::Result<Vec<Wanted>> {
+        let read = |name: &str| fs::read_to_string(self.app.join(name));
+        let (trail, defects) = (read("buy.trail.yaml")?, read("defects.js")?);
+        let shop = read("index.html")? + &read("app.css")? + &read("app.js")?;
+        let wanted = |name: &str, variant: Variant, axes: &str| Wanted {
+            name: name.to_owned(),
+            variant,
+            config: config(axes, "all"),
+            trail: trail.clone(),
+            // A change to one defect is none to the others.
+            sources: shop.clone() + &without_others(&defects, variant.defect),
+        };
+        let base = format!(
+            "{{ locale: {LOCALES}, viewport: [1280x800, 390x844], colorScheme: [light, dark] }}"
+        );
+        let wide = format!(
+            "{{ locale: {LOCALES}, viewport: [1280x800, 768x1024, 390x844], colorScheme: [light, dark], engine: [chromium, firefox] }}"
+        );
+        let mut all: Vec<_> = (0..RIGHT_RECORDINGS)
+            .map(|at| wanted(&format!("right-{at}"), RIGHT, &base))
+            .collect();
+        all.extend(defects::ALL.iter().map(|one| {
+            let variant = Variant { defect: one.id, ..RIGHT };
+            wanted(one.id, variant, &base)
+        }));
+        for menu in ["hidden", "unmounted"] {
+            let variant = Variant { menu, ..RIGHT };
+            all.push(wanted(&format!("app-shop-{menu}"), variant, &wide));
+        }
+        Ok(all)
+    }
+
+    fn site(&self, site: &Site) -> Wanted {
+        let locales = if site.speaks_arabic { "[en-US, de-DE, ar-EG]" } else { "[en-US, de-DE]" };
+        let axes = format!(
+            "{{ locale: {locales}, viewport: [1280x800, 768x1024, 390x844], colorScheme: [light, dark], engine: [chromium, firefox] }}"
+        );
+        Wanted {
+            name: format!("app-{}", site.name),
+            variant: RIGHT,
+            config: config(&axes, "pairs"),
+            trail: site.trail(),
+            sources: site.package.to_owned(),
+        }
+    }
+
+    fn run(&self, server: &Server, wanted: &Wanted) -> io::Result<()> {
+        let stamp = format!("{}{}{}", wanted.config, wanted.trail, wanted.sources);
+        self.in_workspace(&wanted.name, &stamp, |workspace| {
+            fs::write(workspace.join("packtrain.yaml"), &wanted.config)?;
+            fs::write(workspace.join("buy.trail.yaml"), &wanted.trail)?;
+            server.show(wanted.variant);
+            let url = server.url();
+            let run = ["run", "buy.trail.yaml", "--matrix", "all", "--base-url", &url];
+            self.command(&wanted.name, &[&run[..], &["--parallel", "4", "--no-daemon", "--no-report", "--step-timeout", "4s"]].concat())
+        })
+    }
+
+    /// Empties a workspace and fills it, unless it was filled by the same.
+    fn in_workspace(
+        &self,
+        name: &str,
+        stamp: &str,
+        fill: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let workspace = self.folder.join(name);
+        let program = fs::metadata(self.program)?;
+        let built = program.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let stamp = format!("{} {} {}", program.len(), built.as_secs(), digest(stamp));
+        let is_same = fs::read_to_string(workspace.join("stamp")).is_ok_and(|old| old == stamp);
+        if is_same && !self.again {
+            return Ok(());
+        }
+        let _ = fs::remove_dir_all(&workspace);
+        fs::create_dir_all(&workspace)?;
+        fill(&workspace)?;
+        fs::write(workspace.join("stamp"), stamp)
+    }
+
+    /// The program, away from what the user has. It may find that something is wrong; it may not fail
+    /// to look.
+    fn command(&self, name: &str, arguments: &[&str]) -> io::Result<()> {
+        let workspace = self.folder.join(name);
+        let own = |name: &str| workspace.join(name);
+        let ended = Command::new(self.program)
+            .args(arguments)
+            .current_dir(&workspace)
+            .env("XDG_CONFIG_HOME", own(".config"))
+            .env("XDG_STATE_HOME", own(".state"))
+            .env("XDG_RUNTIME_DIR", own(".run"))
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stderr(fs::File::create(own("log"))?)
+            .stdout(fs::File::create(own("out"))?)
+            .status()?;
+        println!("recorded {name}: {ended}");
+        match ended.code() {
+            Some(0 | 1) => Ok(()),
+            _ => Err(io::Error::other(format!("{name}: {ended}, see {}", own("log").display()))),
+        }
+    }
+}
+
+fn config(axes: &str, cover: &str) -> String {
+    format!(
+        "devices: {{ web: {{ desk: {{}} }} }}\nrun: {{ trace: none }}\nmatrices:\n  all:\n    devices: [web/desk]\n    axes: {axes}\n    cover: {cover}\n"
+    )
+}
+
+/// The file of defects with the lines of one of them.
+fn without_others(defects: &str, own: &str) -> String {
+    let is_other = |line: &&str| line.starts_with("  d") && !line[2..].starts_with(own);
+    let lines: Vec<_> = defects.lines().filter(|line| !is_other(line)).collect();
+    lines.join("\n")
+}
+
+/// FNV-1a.
+fn digest(text: &str) -> String {
+    let mixed = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{mixed:016x}")
+}
+
+/// Where recordings are kept: below the build, unless the environment says where.
+pub(crate) fn folder() -> PathBuf {
+    let set = std::env::var_os("PACKTRAIN_TEST_INSTRUMENT").map(PathBuf::from);
+    set.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/instrument"))
+}
