@@ -1,7 +1,6 @@
 //! Sessions that were run once, and runs composed of them: as many cells as a question needs, each with
 //! the session of the shop that is right or of one with a defect.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -21,8 +20,9 @@ pub(crate) struct Recording {
 }
 
 impl Recording {
-    /// Reads the only run of a workspace.
+    /// Reads the only run of a workspace, when it was recorded to its end.
     pub(crate) fn open(workspace: &Path) -> Option<Self> {
+        std::fs::metadata(workspace.join("stamp")).ok()?;
         let runs = std::fs::read_dir(workspace.join(".packtrain/runs")).ok()?;
         let folder = runs
             .filter_map(|run| Some(run.ok()?.path()))
@@ -54,6 +54,22 @@ impl Recording {
     pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.view.trails[0].sessions.iter().map(|one| &one.cell)
     }
+}
+
+/// Whether anything that is observed of two sessions differs, times left out.
+pub(crate) fn look_alike(one: &SessionView, other: &SessionView) -> bool {
+    let steps = |session: &SessionView| -> Vec<_> {
+        let steps = session.last().into_iter().flat_map(|last| last.steps.clone());
+        let seen = steps.map(|step| {
+            let observed = step.observed.unwrap_or_default();
+            let tree = observed.tree.map(|tree| tree.shown().to_owned());
+            let picture = observed.picture.map(|picture| picture.digest);
+            let counts = (observed.console, observed.failed_requests);
+            (step.status, tree, picture, observed.defects, counts)
+        });
+        seen.collect()
+    };
+    steps(one) == steps(other)
 }
 
 /// Compares a run as the report does.
@@ -163,10 +179,4 @@ impl Random {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((mixed ^ (mixed >> 31)) % limit as u64) as usize
     }
-}
-
-/// What a cell is in the words of a person, for lines of the score.
-pub(crate) fn words(values: &BTreeMap<String, String>) -> String {
-    let words: Vec<_> = values.values().map(String::as_str).collect();
-    words.join(" ")
 }

@@ -9,7 +9,7 @@ use packtrain_report::view::{RunView, SessionView};
 
 use crate::condition::{Condition, Literal, is_exact, is_sure, meets, short, values};
 use crate::defects::{self, Defect};
-use crate::recording::{Random, Recording, compared, compose};
+use crate::recording::{Random, Recording, compared, compose, look_alike};
 
 /// How many random runs of the right shop are looked at.
 const RIGHT_RUNS: u64 = 70;
@@ -153,6 +153,9 @@ pub(crate) fn ask(recordings: &Recordings, wanted: &Wanted) {
         shown = rows.len();
     }
     println!();
+    for (defect, cell) in unseen(recordings) {
+        println!("{defect} is not as planned on {cell}");
+    }
     for line in lines {
         println!("{line}");
     }
@@ -190,6 +193,26 @@ fn planted(
     (comparison, bad)
 }
 
+/// Cells on which a defect changes nothing that is observed, though it should.
+fn unseen(recordings: &Recordings) -> Vec<(&'static str, String)> {
+    let mut unseen = Vec::new();
+    for defect in defects::ALL.iter().filter(|one| one.id != "d16") {
+        let Some(wrong) = recordings.wrong.get(defect.id) else {
+            continue;
+        };
+        for cell in wrong.cells() {
+            let is_meant = defect.only.is_none_or(|(axis, value)| cell.0[axis] == value);
+            let own = wrong.session(cell);
+            let mut right = recordings.right.iter();
+            let is_alike = right.any(|right| look_alike(own, right.session(cell)));
+            if is_alike == is_meant {
+                unseen.push((defect.id, format!("{cell}, meant there: {is_meant}")));
+            }
+        }
+    }
+    unseen
+}
+
 impl Score {
     /// Counts an answer; what it says instead when it is not the right one.
     fn add(
@@ -212,7 +235,8 @@ impl Score {
             .collect();
         let has_all = |card: &Cluster| (0..bad.len()).all(|at| !bad[at] || card.cells.contains(&at));
         let named = about.iter().find(|(_, card)| has_all(card));
-        let exact = about.iter().any(|(_, card)| is_exact(card, &comparison.cells, bad, size));
+        let is_exact = |card: &Cluster| is_exact(card, &comparison.cells, bad, size);
+        let exact = about.iter().any(|(_, card)| has_all(card) && is_exact(card));
         let sure = about.iter().find(|(_, card)| is_sure(card.verdict));
         self.cases += 1;
         self.cards += cards.len();

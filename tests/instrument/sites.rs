@@ -31,7 +31,25 @@ const fn site(
     }
 }
 
-pub(crate) const ALL: &[Site] = &[];
+const fn in_arabic_too(mut site: Site) -> Site {
+    site.speaks_arabic = true;
+    site
+}
+
+pub(crate) const ALL: &[Site] = &[
+    site("todomvc", "todomvc@0.1.1", "examples/backbone/index.html", "#new-todo"),
+    site("sb-admin", "startbootstrap-sb-admin-2@4.1.4", "index.html", "#content"),
+    site("agency", "startbootstrap-agency@7.0.12", "dist/index.html", "#services"),
+    site("blog", "startbootstrap-clean-blog@6.0.9", "dist/index.html", "h1"),
+    site("jsoneditor", "jsoneditor@10.4.3", "examples/01_basic_usage.html", ".jsoneditor"),
+    site("swagger", "swagger-ui-dist@5.35.0", "index.html", ".swagger-ui"),
+    in_arabic_too(site("ckeditor", "ckeditor4@4.25.2", "samples/index.html", ".cke_toolbox")),
+    in_arabic_too(site("ckeditor-full", "ckeditor4@4.25.2", "samples/old/replacebyclass.html", ".cke_toolbox")),
+    site("reveal", "reveal.js@6.0.2", "demo.html", ".slides h1, .slides img"),
+    site("98", "98.css@0.1.21", "dist/index.html", ".window"),
+    site("spectre", "spectre.css@0.5.9", "docs/elements/buttons.html", ".btn"),
+    site("spectre-tables", "spectre.css@0.5.9", "docs/elements/tables.html", "table"),
+];
 
 /// Where packages are.
 pub(crate) fn folder(recordings: &Path) -> PathBuf {
