@@ -4,7 +4,7 @@ use packtrain_compare::answer::ClusterKind::{
     self, Console, Defect as Layout, Difference, Failure, Network, Slow, Visual,
 };
 
-use crate::condition::Literal;
+use super::condition::Literal;
 
 /// Something that is wrong with the shop.
 pub(crate) struct Defect {

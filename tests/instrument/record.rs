@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
-use crate::defects;
-use crate::server::{RIGHT, Server, Variant};
-use crate::sites::{self, Site};
+use super::defects;
+use super::server::{RIGHT, Server, Variant};
+use super::sites::{self, Site};
 
 /// How often the right shop is recorded on every cell: no two runs are quite alike.
 const RIGHT_RECORDINGS: usize = 4;
@@ -43,7 +43,7 @@ impl Studio<'_> {
     /// Records what is missing, of these names only when there are any.
     pub(crate) fn record(&self, names: &[String]) -> io::Result<()> {
         fs::create_dir_all(self.folder)?;
-        let server = Server::start(self.app, &sites::folder(self.folder))?;
+        let server = Server::start(self.app, &sites::folder(self.folder), &self.folder.join("port"))?;
         let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
         let mut all = self.shops()?;
         for site in sites::ALL {

@@ -9,7 +9,7 @@ use packtrain_model::{Axis, Cell, SessionId};
 use packtrain_record::JournalReader;
 use packtrain_report::view::{RunView, SessionView};
 
-use crate::condition::Values;
+use super::condition::Values;
 
 /// How many sessions of a composed run are as if they had run side by side.
 const LANES: usize = 4;
@@ -56,20 +56,37 @@ impl Recording {
     }
 }
 
-/// Whether anything that is observed of two sessions differs, times left out.
-pub(crate) fn look_alike(one: &SessionView, other: &SessionView) -> bool {
+/// The first step at which anything that is observed of two sessions differs, times left out.
+pub(crate) fn first_unlike(one: &SessionView, other: &SessionView) -> Option<String> {
     let steps = |session: &SessionView| -> Vec<_> {
         let steps = session.last().into_iter().flat_map(|last| last.steps.clone());
         let seen = steps.map(|step| {
             let observed = step.observed.unwrap_or_default();
             let tree = observed.tree.map(|tree| tree.shown().to_owned());
-            let picture = observed.picture.map(|picture| picture.digest);
-            let counts = (observed.console, observed.failed_requests);
-            (step.status, tree, picture, observed.defects, counts)
+            let picture = observed.picture.map(|picture| picture.artifact);
+            (step.status, tree, picture, observed.defects, step.reports.len())
         });
         seen.collect()
     };
-    steps(one) == steps(other)
+    let (one, other) = (steps(one), steps(other));
+    let name = |path: &Option<String>| {
+        let path = path.as_deref().unwrap_or_default();
+        path.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    let parts = |(one, other): (&(_, _, _, _, _), &(_, _, _, _, _))| {
+        [
+            ("status", one.0 == other.0),
+            ("tree", one.1 == other.1),
+            ("picture", name(&one.2) == name(&other.2)),
+            ("defects", one.3 == other.3),
+            ("reports", one.4 == other.4),
+        ]
+    };
+    let steps = one.iter().zip(&other).map(parts).enumerate();
+    steps
+        .flat_map(|(step, parts)| parts.map(|(part, is_alike)| (step + 1, part, is_alike)))
+        .find(|(.., is_alike)| !is_alike)
+        .map(|(step, part, _)| format!("the {part} of step {step}"))
 }
 
 /// Compares a run as the report does.

@@ -7,9 +7,9 @@ use packtrain_compare::answer::{Cluster, ClusterKind, Comparison};
 use packtrain_model::Cell;
 use packtrain_report::view::{RunView, SessionView};
 
-use crate::condition::{Condition, Literal, is_exact, is_sure, meets, short, values};
-use crate::defects::{self, Defect};
-use crate::recording::{Random, Recording, compared, compose, look_alike};
+use super::condition::{Condition, Literal, is_exact, is_sure, meets, short, values};
+use super::defects::{self, Defect};
+use super::recording::{Random, Recording, compared, compose, first_unlike};
 
 /// How many random runs of the right shop are looked at.
 const RIGHT_RUNS: u64 = 70;
@@ -66,14 +66,16 @@ struct Question {
     added: Vec<(&'static str, &'static [&'static str])>,
     devices: &'static [&'static str],
     condition: Condition,
+    repeats: u64,
 }
 
 fn questions() -> Vec<Question> {
-    let question = |name, words, added, devices, condition| Question {
+    let question = |name, words, added, devices, condition: Condition| Question {
         name,
         words,
         added,
         devices,
+        repeats: if condition.is_empty() { 2 } else { 1 },
         condition,
     };
     let three = &["desk", "studio", "kiosk"];
@@ -95,6 +97,7 @@ impl Question {
             return Some(self.condition.clone());
         };
         match self.condition.as_slice() {
+            // Chance has a condition where not all cells can have it.
             [all_of] if all_of.contains(&only) => Some(self.condition.clone()),
             [all_of] if all_of.len() == 1 => Some(vec![vec![all_of[0], only]]),
             _ => None,
@@ -114,83 +117,156 @@ struct Score {
     places: Vec<usize>,
 }
 
-/// Asks everything and prints the score. True when all that has to be met is met.
+/// Asks everything, and prints the score and what was said where it is not met.
 pub(crate) fn ask(recordings: &Recordings, wanted: &Wanted) {
     println!("| condition | cases | named | exact | first | median place | cards | sure |");
     println!("|---|---|---|---|---|---|---|---|");
-    let (mut lines, mut rows, mut shown) = (Vec::new(), Vec::new(), 0);
+    let mut lines = Vec::new();
     for question in questions() {
         let mut score = Score::default();
-        for (place, defect) in defects::ALL.iter().enumerate() {
-            if !wanted.has(question.name, defect.id) {
-                continue;
-            }
-            let Some(wrong) = recordings.wrong.get(defect.id) else {
-                continue;
-            };
-            let Some(condition) = question.condition(defect) else {
-                continue;
-            };
-            let repeats = if question.name == "random" { 2 } else { 1 };
-            for repeat in 0..repeats {
-                let seed = place as u64 * 10 + repeat;
-                let (comparison, bad) =
-                    planted(&question, &condition, (&recordings.right, wrong), seed);
-                let name = format!("{}-{}-{repeat}", defect.id, question.name);
-                wanted.write(&name, &comparison);
-                let size = condition.iter().map(Vec::len).sum();
-                let said = score.add(defect, &comparison, &bad, size);
-                let said = said.map(|said| format!("{} {}: {said}", question.name, defect.id));
-                lines.extend(said.map(|said| format!("{said} [{}]", defect.what)));
+        for defect in defects::ALL.iter().filter(|one| wanted.has(question.name, one.id)) {
+            for seed in 0..question.repeats {
+                let Some(answer) = question.ask(recordings, defect, seed) else {
+                    continue;
+                };
+                let name = format!("{}-{}-{seed}", defect.id, question.name);
+                wanted.write(&name, &answer.comparison);
+                let unmet = answer.unmet(defect);
+                let unmet = unmet.map(|said| format!("{} {}: {said} [{}]", question.name, defect.id, defect.what));
+                lines.extend(unmet);
+                score.add(defect, &answer);
             }
         }
         if score.cases > 0 {
-            rows.push(score.row(question.words));
+            println!("{}", score.row(question.words));
         }
-        for row in &rows[shown..] {
-            println!("{row}");
-        }
-        shown = rows.len();
     }
     println!();
     for (defect, cell) in unseen(recordings) {
-        println!("{defect} is not as planned on {cell}");
+        println!("{defect} changes nothing that is observed on {cell}");
     }
     for line in lines {
         println!("{line}");
     }
 }
 
-/// A run in which the defect is where the condition holds; without one, in a random fifth.
-fn planted(
-    question: &Question,
-    condition: &[Vec<Literal>],
-    (right, wrong): (&[Recording], &Recording),
-    seed: u64,
-) -> (Comparison, Vec<bool>) {
-    let mut random = Random(seed);
-    let mut chosen = BTreeMap::new();
-    let view = compose(
-        &right[0],
-        &question.added,
-        question.devices,
-        &mut random,
-        |base, values, random| {
-            let bad = match condition {
-                [] => random.below(5) == 0,
-                condition => meets(condition, values),
-            };
-            chosen.insert(values.clone(), bad);
-            match bad {
-                true => wrong.session(base),
-                false => right[random.below(right.len())].session(base),
+/// What was said of a defect under a question instead of what is true; nothing where all was right.
+pub(crate) fn unmet(recordings: &Recordings, question: &str, defect: &str) -> Option<String> {
+    let question = questions().into_iter().find(|one| one.name == question)?;
+    let defect = defects::ALL.iter().find(|one| one.id == defect)?;
+    question.ask(recordings, defect, 0)?.unmet(defect)
+}
+
+impl Question {
+    /// Composes the run in which the defect is where the condition holds; without one, in a random
+    /// fifth. `None` where it is not to be asked.
+    fn ask(&self, recordings: &Recordings, defect: &Defect, seed: u64) -> Option<Answer> {
+        let condition = self.condition(defect)?;
+        let wrong = recordings.wrong.get(defect.id)?;
+        let right = &recordings.right;
+        let number: u64 = defect.id[1..].parse().ok()?;
+        let mut random = Random(number * 1_000 + seed);
+        let mut chosen = BTreeMap::new();
+        let view = compose(
+            right.first()?,
+            &self.added,
+            self.devices,
+            &mut random,
+            |base, values, random| {
+                let bad = match condition.as_slice() {
+                    [] => random.below(5) == 0,
+                    condition => meets(condition, values),
+                };
+                chosen.insert(values.clone(), bad);
+                match bad {
+                    true => wrong.session(base),
+                    false => right[random.below(right.len())].session(base),
+                }
+            },
+        );
+        let comparison = compared(&view);
+        let bad = comparison.cells.iter().map(|cell| chosen[&values(cell)]);
+        Some(Answer {
+            bad: bad.collect(),
+            literals: condition.iter().map(Vec::len).sum(),
+            comparison,
+        })
+    }
+}
+
+/// What was said of a composed run, and what is true of it.
+struct Answer {
+    comparison: Comparison,
+    /// By cell.
+    bad: Vec<bool>,
+    /// Of the condition; 0 where there is none.
+    literals: usize,
+}
+
+/// A card about a defect.
+struct About<'a> {
+    /// Its place among the cards, from 1.
+    place: usize,
+    card: &'a Cluster,
+    /// Whether it has all the bad cells.
+    is_whole: bool,
+    /// Whether it says exactly where the defect is.
+    is_exact: bool,
+}
+
+impl Answer {
+    /// The cards that count. Times of a composed run come from several: only a defect of times is asked
+    /// for them.
+    fn cards(&self, defect: &Defect) -> Vec<&Cluster> {
+        let is_slow = defect.kinds.contains(&ClusterKind::Slow);
+        let cards = self.comparison.clusters.iter();
+        cards
+            .filter(|card| is_slow || card.kind != ClusterKind::Slow)
+            .collect()
+    }
+
+    fn about(&self, defect: &Defect) -> Vec<About<'_>> {
+        let cards = self.cards(defect).into_iter().enumerate();
+        cards
+            .filter(|(_, card)| is_about(defect, card))
+            .map(|(place, card)| {
+                let mut bad = (0..self.bad.len()).filter(|at| self.bad[*at]);
+                let is_whole = bad.all(|at| card.cells.contains(&at));
+                let cells = &self.comparison.cells;
+                About {
+                    place: place + 1,
+                    card,
+                    is_whole,
+                    is_exact: is_whole && is_exact(card, cells, &self.bad, self.literals),
+                }
+            })
+            .collect()
+    }
+
+    fn unmet(&self, defect: &Defect) -> Option<String> {
+        let about = self.about(defect);
+        let all = self.bad.iter().filter(|bad| **bad).count();
+        let told = |card: &Cluster| {
+            let Cluster { kind, title, cells, .. } = card;
+            format!("{kind:?} {title:?} on {} of {all}, {}", cells.len(), short(card))
+        };
+        if self.literals == 0 {
+            let sure = about.iter().find(|about| is_sure(about.card.verdict));
+            return sure.map(|about| format!("SURE OF CHANCE; {}", told(about.card)));
+        }
+        let first = self.cards(defect).first().map(|card| told(card));
+        let first = first.unwrap_or_else(|| "no card".to_owned());
+        let whole = about.iter().find(|about| about.is_whole);
+        match (whole, about.first()) {
+            (None, None) => Some(format!("NOT NAMED; first {first}")),
+            (None, Some(part)) => Some(format!("IN PARTS; place {}: {}", part.place, told(part.card))),
+            (Some(whole), _) if !about.iter().any(|about| about.is_exact) => {
+                Some(format!("NOT EXACT; place {}: {}", whole.place, told(whole.card)))
             }
-        },
-    );
-    let comparison = compared(&view);
-    let bad = comparison.cells.iter().map(|cell| chosen[&values(cell)]);
-    let bad = bad.collect();
-    (comparison, bad)
+            (Some(whole), _) if whole.place > 1 => Some(format!("PLACE {}; first {first}", whole.place)),
+            (Some(_), _) => None,
+        }
+    }
 }
 
 /// Cells on which a defect changes nothing that is observed, though it should.
@@ -203,10 +279,12 @@ fn unseen(recordings: &Recordings) -> Vec<(&'static str, String)> {
         for cell in wrong.cells() {
             let is_meant = defect.only.is_none_or(|(axis, value)| cell.0[axis] == value);
             let own = wrong.session(cell);
-            let mut right = recordings.right.iter();
-            let is_alike = right.any(|right| look_alike(own, right.session(cell)));
-            if is_alike == is_meant {
-                unseen.push((defect.id, format!("{cell}, meant there: {is_meant}")));
+            let right = recordings.right.iter();
+            let unlike: Vec<_> = right
+                .map(|right| first_unlike(own, right.session(cell)))
+                .collect();
+            if is_meant && unlike.contains(&None) {
+                unseen.push((defect.id, cell.to_string()));
             }
         }
     }
@@ -214,52 +292,16 @@ fn unseen(recordings: &Recordings) -> Vec<(&'static str, String)> {
 }
 
 impl Score {
-    /// Counts an answer; what it says instead when it is not the right one.
-    fn add(
-        &mut self,
-        defect: &Defect,
-        comparison: &Comparison,
-        bad: &[bool],
-        size: usize,
-    ) -> Option<String> {
-        let is_slow = defect.kinds.contains(&ClusterKind::Slow);
-        // Times of composed runs come from several; only a defect of times is asked for them.
-        let cards = comparison.clusters.iter();
-        let cards: Vec<&Cluster> = cards
-            .filter(|card| is_slow || card.kind != ClusterKind::Slow)
-            .collect();
-        let about: Vec<(usize, &&Cluster)> = cards
-            .iter()
-            .enumerate()
-            .filter(|(_, card)| is_about(defect, card))
-            .collect();
-        let has_all = |card: &Cluster| (0..bad.len()).all(|at| !bad[at] || card.cells.contains(&at));
-        let named = about.iter().find(|(_, card)| has_all(card));
-        let is_exact = |card: &Cluster| is_exact(card, &comparison.cells, bad, size);
-        let exact = about.iter().any(|(_, card)| has_all(card) && is_exact(card));
-        let sure = about.iter().find(|(_, card)| is_sure(card.verdict));
+    fn add(&mut self, defect: &Defect, answer: &Answer) {
+        let about = answer.about(defect);
+        let place = about.iter().find(|about| about.is_whole).map(|about| about.place);
         self.cases += 1;
-        self.cards += cards.len();
-        self.named += usize::from(named.is_some());
-        self.exact += usize::from(exact);
-        self.sure += usize::from(sure.is_some());
-        self.first += usize::from(named.is_some_and(|(place, _)| *place == 0));
-        self.places.extend(named.map(|(place, _)| place + 1));
-        let all = bad.iter().filter(|bad| **bad).count();
-        let told = |card: &Cluster| {
-            format!("{:?} {:?} on {} of {all}, {}", card.kind, card.title, card.cells.len(), short(card))
-        };
-        let first = cards.first().map_or("no card".to_owned(), |card| told(card));
-        if size == 0 {
-            return sure.map(|(_, card)| format!("sure of chance: {}", told(card)));
-        }
-        match (named, about.first()) {
-            (None, None) => Some(format!("NOT NAMED; first {first}")),
-            (None, Some((place, card))) => Some(format!("IN PARTS; place {}: {}", place + 1, told(card))),
-            (Some((place, card)), _) if !exact => Some(format!("NOT EXACT; place {}: {}", place + 1, told(card))),
-            (Some((place, _)), _) if *place > 0 => Some(format!("PLACE {}; first {first}", place + 1)),
-            (Some(_), _) => None,
-        }
+        self.cards += answer.cards(defect).len();
+        self.named += usize::from(place.is_some());
+        self.first += usize::from(place == Some(1));
+        self.places.extend(place);
+        self.exact += usize::from(about.iter().any(|about| about.is_exact));
+        self.sure += usize::from(about.iter().any(|about| is_sure(about.card.verdict)));
     }
 
     fn row(&self, words: &str) -> String {

@@ -28,9 +28,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves the shop from one folder and `sites/` from another.
-    pub(crate) fn start(app: &Path, sites: &Path) -> std::io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// Serves the shop from one folder and `sites/` from another. A screen's tree has the page's address:
+    /// the port is that of earlier recordings, kept in a file, while it is free.
+    pub(crate) fn start(app: &Path, sites: &Path, port: &Path) -> std::io::Result<Self> {
+        let last = std::fs::read_to_string(port).unwrap_or_default();
+        let listener = TcpListener::bind(format!("127.0.0.1:{}", last.trim()))
+            .or_else(|_| TcpListener::bind("127.0.0.1:0"))?;
+        std::fs::write(port, listener.local_addr()?.port().to_string())?;
         let server = Self {
             address: listener.local_addr()?,
             variant: Arc::new(Mutex::new(RIGHT)),
