@@ -14,7 +14,11 @@ use super::sites::{self, Site};
 /// How often the right shop is recorded on every cell: no two runs are quite alike.
 const RIGHT_RECORDINGS: usize = 4;
 
-const LOCALES: &str = "[en-US, { de-DE: { texts: { Thank you: Danke } } }, { ar-EG: { texts: { Thank you: شكرا لك } } }]";
+/// Every language, on a desk and in the hand, in light and in dark.
+const BASE: &str = "{ locale: [en-US, { de-DE: { texts: { Thank you: Danke } } }, { ar-EG: { texts: { Thank you: شكرا لك } } }], viewport: [1280x800, 390x844], colorScheme: [light, dark] }";
+
+/// What shops that are right are also looked at with.
+const WIDE: &str = "{ locale: [en-US, { de-DE: { texts: { Thank you: Danke } } }, { ar-EG: { texts: { Thank you: شكرا لك } } }], viewport: [1280x800, 768x1024, 390x844], colorScheme: [light, dark], engine: [chromium, firefox] }";
 
 /// What is recorded into a workspace.
 struct Wanted {
@@ -25,6 +29,8 @@ struct Wanted {
     trail: String,
     /// What else may change it.
     sources: String,
+    /// A step of the shop that fails has to fail soon; pages wait for hosts that are out of reach.
+    step_timeout: &'static str,
 }
 
 /// Where recordings are made, and by what.
@@ -42,70 +48,72 @@ pub(crate) struct Studio<'s> {
 impl Studio<'_> {
     /// Records what is missing, of these names only when there are any.
     pub(crate) fn record(&self, names: &[String]) -> io::Result<()> {
-        fs::create_dir_all(self.folder)?;
-        let server = Server::start(self.app, &sites::folder(self.folder), &self.folder.join("port"))?;
+        let server = self.serve()?;
         let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
-        let mut all = self.shops()?;
-        for site in sites::ALL {
-            if is_wanted(&format!("app-{}", site.name)) && site.fetch(self.folder)? {
-                all.push(self.site(site));
+        let right = (0..RIGHT_RECORDINGS).map(|at| (format!("right-{at}"), RIGHT));
+        let wrong = defects::ALL.iter().map(|one| {
+            let variant = Variant { defect: one.id, ..RIGHT };
+            (one.id.to_owned(), variant)
+        });
+        let shops = right.chain(wrong).filter(|(name, _)| is_wanted(name));
+        self.shops(&server, &shops.collect::<Vec<_>>(), BASE)?;
+        let menus = ["hidden", "unmounted"].map(|menu| {
+            let variant = Variant { menu, ..RIGHT };
+            (format!("app-shop-{menu}"), variant)
+        });
+        let menus: Vec<_> = menus.into_iter().filter(|(name, _)| is_wanted(name)).collect();
+        self.shops(&server, &menus, WIDE)?;
+        for site in sites::ALL.iter().filter(|site| is_wanted(&format!("app-{}", site.name))) {
+            if site.fetch(self.folder)? {
+                self.run(&server, &self.site(site))?;
             }
         }
-        for wanted in all.into_iter().filter(|wanted| is_wanted(&wanted.name)) {
-            self.run(&server, &wanted)?;
-        }
-        for run in 1..=4 {
-            let name = format!("app-demo-{run}");
-            if is_wanted(&name) {
-                self.in_workspace(&name, "demo", |_| self.command(&name, &["demo"]))?;
-            }
+        for name in (1..=4).map(|run| format!("app-demo-{run}")).filter(|name| is_wanted(name)) {
+            self.in_workspace(&name, "demo", |_| self.command(&name, &["demo"]))?;
         }
         Ok(())
     }
 
-    fn shops(&self) -> io::Result<Vec<Wanted>> {
+    /// Records shops by name with these axes, what is missing of them.
+    pub(crate) fn shops(
+        &self,
+        server: &Server,
+        shops: &[(String, Variant)],
+        axes: &str,
+    ) -> io::Result<()> {
         let read = |name: &str| fs::read_to_string(self.app.join(name));
         let (trail, defects) = (read("buy.trail.yaml")?, read("defects.js")?);
         let shop = read("index.html")? + &read("app.css")? + &read("app.js")?;
-        let wanted = |name: &str, variant: Variant, axes: &str| Wanted {
-            name: name.to_owned(),
-            variant,
-            config: config(axes, "all"),
-            trail: trail.clone(),
-            // A change to one defect is none to the others.
-            sources: shop.clone() + &without_others(&defects, variant.defect),
-        };
-        let base = format!(
-            "{{ locale: {LOCALES}, viewport: [1280x800, 390x844], colorScheme: [light, dark] }}"
-        );
-        let wide = format!(
-            "{{ locale: {LOCALES}, viewport: [1280x800, 768x1024, 390x844], colorScheme: [light, dark], engine: [chromium, firefox] }}"
-        );
-        let mut all: Vec<_> = (0..RIGHT_RECORDINGS)
-            .map(|at| wanted(&format!("right-{at}"), RIGHT, &base))
-            .collect();
-        all.extend(defects::ALL.iter().map(|one| {
-            let variant = Variant { defect: one.id, ..RIGHT };
-            wanted(one.id, variant, &base)
-        }));
-        for menu in ["hidden", "unmounted"] {
-            let variant = Variant { menu, ..RIGHT };
-            all.push(wanted(&format!("app-shop-{menu}"), variant, &wide));
+        for (name, variant) in shops {
+            let wanted = Wanted {
+                name: name.clone(),
+                variant: *variant,
+                config: config(axes, "all"),
+                trail: trail.clone(),
+                // A change to one defect is none to the others.
+                sources: shop.clone() + &without_others(&defects, variant.defect),
+                step_timeout: "4s",
+            };
+            self.run(server, &wanted)?;
         }
-        Ok(all)
+        Ok(())
+    }
+
+    /// Serves what is recorded.
+    pub(crate) fn serve(&self) -> io::Result<Server> {
+        fs::create_dir_all(self.folder)?;
+        let port = self.folder.join("port");
+        Server::start(self.app, &sites::folder(self.folder), &port)
     }
 
     fn site(&self, site: &Site) -> Wanted {
-        let locales = if site.speaks_arabic { "[en-US, de-DE, ar-EG]" } else { "[en-US, de-DE]" };
-        let axes = format!(
-            "{{ locale: {locales}, viewport: [1280x800, 768x1024, 390x844], colorScheme: [light, dark], engine: [chromium, firefox] }}"
-        );
         Wanted {
             name: format!("app-{}", site.name),
             variant: RIGHT,
-            config: config(&axes, "pairs"),
+            config: config(WIDE, "pairs"),
             trail: site.trail(),
             sources: site.package.to_owned(),
+            step_timeout: "30s",
         }
     }
 
@@ -117,7 +125,9 @@ impl Studio<'_> {
             server.show(wanted.variant);
             let url = server.url();
             let run = ["run", "buy.trail.yaml", "--matrix", "all", "--base-url", &url];
-            self.command(&wanted.name, &[&run[..], &["--parallel", "4", "--no-daemon", "--no-report", "--step-timeout", "4s"]].concat())
+            let how = ["--parallel", "4", "--no-daemon", "--no-report", "--step-timeout"];
+            let arguments = [&run[..], &how, &[wanted.step_timeout]].concat();
+            self.command(&wanted.name, &arguments)
         })
     }
 

@@ -93,6 +93,12 @@ impl Question {
     /// Where the defect is to be seen; `None` where too few cells would have it, or its condition would
     /// be another one.
     fn condition(&self, defect: &Defect) -> Option<Condition> {
+        // Where all cells that are to look alike have it, no picture tells.
+        let looks = |all_of: &Vec<Literal>| all_of.iter().all(|one| [DE, NARROW].contains(one));
+        let is_drawn = defect.kinds == [ClusterKind::Visual];
+        if is_drawn && !self.condition.is_empty() && self.condition.iter().all(looks) {
+            return None;
+        }
         let Some(only) = defect.only else {
             return Some(self.condition.clone());
         };
