@@ -44,10 +44,8 @@ pub(crate) fn is_exact(card: &answer::Cluster, cells: &[Cell], bad: &[bool], siz
     match card.verdict {
         Verdict::Cause => !parts.is_empty() && met(parts) == bad && literals(parts) == size,
         Verdict::Tie => {
-            !parts.is_empty()
-                && parts
-                    .chunks(1)
-                    .all(|one| met(one) == bad && literals(one) == size)
+            let mut alternatives = parts.chunks(1);
+            alternatives.all(|one| met(one) == bad && literals(one) == size)
         }
         Verdict::Mostly
         | Verdict::Weak
@@ -90,14 +88,15 @@ fn number(value: &str) -> Option<u64> {
     digits.parse().ok()
 }
 
-/// An explanation in short, for the lines about what was not met.
-pub(crate) fn short(card: &answer::Cluster) -> String {
+/// A card in a line.
+pub(crate) fn told(card: &answer::Cluster) -> String {
     let part = |part: &answer::Explanation| {
-        let literal =
-            |one: &answer::Literal| format!("{}{}{}", one.fact, one.is, one.value);
-        let all_of: Vec<_> = part.all_of.iter().map(literal).collect();
-        all_of.join(" & ")
+        let literals = part.all_of.iter();
+        let literals = literals.map(|one| format!("{}{}{}", one.fact, one.is, one.value));
+        literals.collect::<Vec<_>>().join(" & ")
     };
     let parts: Vec<_> = card.explanations.iter().map(part).collect();
-    format!("{:?}: {}", card.verdict, parts.join(" | "))
+    let (kind, title, cells) = (card.kind, &card.title, card.cells.len());
+    let (verdict, parts) = (card.verdict, parts.join(" | "));
+    format!("{kind:?} {title:?} on {cells}, {verdict:?} {parts}")
 }

@@ -10,6 +10,7 @@
 
 mod condition;
 mod defects;
+mod question;
 mod record;
 mod recording;
 mod score;
@@ -29,7 +30,9 @@ fn main() -> std::io::Result<()> {
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
     let place = arguments.iter().position(|argument| argument == "--write");
     let write = place.and_then(|place| arguments.get(place + 1));
-    let names = arguments.iter().filter(|one| !one.starts_with('-') && Some(*one) != write);
+    let names = arguments
+        .iter()
+        .filter(|one| !one.starts_with('-') && Some(*one) != write);
     let names: Vec<String> = names.cloned().collect();
     let folder = record::folder();
     if !has("--judge") {
@@ -38,15 +41,20 @@ fn main() -> std::io::Result<()> {
         let app = std::env::var_os("PACKTRAIN_TEST_APP").map(PathBuf::from);
         let studio = Studio {
             program: &program.unwrap_or_else(|| own.into()),
-            app: &app.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("instrument/app")),
+            app: &app
+                .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("instrument/app")),
             folder: &folder,
             again: has("--again"),
         };
-        let of_recordings = if has("--record") { names.as_slice() } else { &[] };
+        let of_recordings = if has("--record") {
+            names.as_slice()
+        } else {
+            &[]
+        };
         studio.record(of_recordings)?;
     }
     if !has("--record") {
-        let recordings = score::open(&folder);
+        let recordings = recording::open(&folder);
         let wanted = score::Wanted {
             names,
             write: write.map(PathBuf::from),

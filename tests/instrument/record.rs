@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
-use super::defects;
+use super::defects::{self, Defect};
 use super::server::{RIGHT, Server, Variant};
 use super::sites::{self, Site};
 
@@ -51,9 +51,9 @@ impl Studio<'_> {
         let server = self.serve()?;
         let is_wanted = |name: &str| names.is_empty() || names.iter().any(|one| one == name);
         let right = (0..RIGHT_RECORDINGS).map(|at| (format!("right-{at}"), RIGHT));
-        let wrong = defects::ALL.iter().map(|one| {
-            let variant = Variant { defect: one.id, ..RIGHT };
-            (one.id.to_owned(), variant)
+        let wrong = defects::all().into_iter().map(|Defect { id: defect, .. }| {
+            let variant = Variant { defect, ..RIGHT };
+            (defect.to_owned(), variant)
         });
         let shops = right.chain(wrong).filter(|(name, _)| is_wanted(name));
         self.shops(&server, &shops.collect::<Vec<_>>(), BASE)?;
@@ -61,15 +61,20 @@ impl Studio<'_> {
             let variant = Variant { menu, ..RIGHT };
             (format!("app-shop-{menu}"), variant)
         });
-        let menus: Vec<_> = menus.into_iter().filter(|(name, _)| is_wanted(name)).collect();
+        let menus: Vec<_> = menus
+            .into_iter()
+            .filter(|(name, _)| is_wanted(name))
+            .collect();
         self.shops(&server, &menus, WIDE)?;
-        for site in sites::ALL.iter().filter(|site| is_wanted(&format!("app-{}", site.name))) {
-            if site.fetch(self.folder)? {
-                self.run(&server, &self.site(site))?;
+        for site in sites::all() {
+            if is_wanted(&format!("app-{}", site.name)) {
+                site.fetch(self.folder)?;
+                self.run(&server, &self.site(&site))?;
             }
         }
-        for name in (1..=4).map(|run| format!("app-demo-{run}")).filter(|name| is_wanted(name)) {
-            self.in_workspace(&name, "demo", |_| self.command(&name, &["demo"]))?;
+        let demos = (1..=4).map(|run| format!("app-demo-{run}"));
+        for name in demos.filter(|name| is_wanted(name)) {
+            self.in_workspace(&name, "demo", |_| self.command(&name, "demo"))?;
         }
         Ok(())
     }
@@ -123,10 +128,11 @@ impl Studio<'_> {
             fs::write(workspace.join("packtrain.yaml"), &wanted.config)?;
             fs::write(workspace.join("buy.trail.yaml"), &wanted.trail)?;
             server.show(wanted.variant);
-            let url = server.url();
-            let run = ["run", "buy.trail.yaml", "--matrix", "all", "--base-url", &url];
-            let how = ["--parallel", "4", "--no-daemon", "--no-report", "--step-timeout"];
-            let arguments = [&run[..], &how, &[wanted.step_timeout]].concat();
+            let arguments = format!(
+                "run buy.trail.yaml --matrix all --base-url {} --parallel 4 --no-daemon --no-report --step-timeout {}",
+                server.url(),
+                wanted.step_timeout
+            );
             self.command(&wanted.name, &arguments)
         })
     }
@@ -140,7 +146,8 @@ impl Studio<'_> {
     ) -> io::Result<()> {
         let workspace = self.folder.join(name);
         let program = fs::metadata(self.program)?;
-        let built = program.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let built = program.modified()?.duration_since(UNIX_EPOCH);
+        let built = built.unwrap_or_default();
         let stamp = format!("{} {} {}", program.len(), built.as_secs(), digest(stamp));
         let is_same = fs::read_to_string(workspace.join("stamp")).is_ok_and(|old| old == stamp);
         if is_same && !self.again {
@@ -154,11 +161,11 @@ impl Studio<'_> {
 
     /// The program, away from what the user has. It may find that something is wrong; it may not fail
     /// to look.
-    fn command(&self, name: &str, arguments: &[&str]) -> io::Result<()> {
+    fn command(&self, name: &str, arguments: &str) -> io::Result<()> {
         let workspace = self.folder.join(name);
         let own = |name: &str| workspace.join(name);
         let ended = Command::new(self.program)
-            .args(arguments)
+            .args(arguments.split(' '))
             .current_dir(&workspace)
             .env("XDG_CONFIG_HOME", own(".config"))
             .env("XDG_STATE_HOME", own(".state"))
@@ -171,7 +178,10 @@ impl Studio<'_> {
         println!("recorded {name}: {ended}");
         match ended.code() {
             Some(0 | 1) => Ok(()),
-            _ => Err(io::Error::other(format!("{name}: {ended}, see {}", own("log").display()))),
+            _ => {
+                let log = own("log");
+                Err(io::Error::other(format!("{ended}, see {}", log.display())))
+            }
         }
     }
 }

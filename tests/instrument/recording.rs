@@ -1,6 +1,7 @@
 //! Sessions that were run once, and runs composed of them: as many cells as a question needs, each with
 //! the session of the shop that is right or of one with a defect.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -10,6 +11,8 @@ use packtrain_record::JournalReader;
 use packtrain_report::view::{RunView, SessionView};
 
 use super::condition::Values;
+use super::defects;
+use super::question::Added;
 
 /// How many sessions of a composed run are as if they had run side by side.
 const LANES: usize = 4;
@@ -36,7 +39,9 @@ impl Recording {
             let steps = session.attempts.iter_mut().flat_map(|one| &mut one.steps);
             for seen in steps.filter_map(|step| step.observed.as_mut()) {
                 let whole = |path: &mut String| *path = folder.join(&path).display().to_string();
-                seen.tree.iter_mut().for_each(|tree| whole(&mut tree.artifact));
+                seen.tree
+                    .iter_mut()
+                    .for_each(|tree| whole(&mut tree.artifact));
                 let picture = seen.picture.iter_mut();
                 picture.for_each(|picture| whole(&mut picture.artifact));
             }
@@ -56,37 +61,58 @@ impl Recording {
     }
 }
 
-/// The first step at which anything that is observed of two sessions differs, times left out.
-pub(crate) fn first_unlike(one: &SessionView, other: &SessionView) -> Option<String> {
+/// What was recorded.
+pub(crate) struct Recordings {
+    /// The right shop, several times.
+    pub(crate) right: Vec<Recording>,
+    /// The shop with each defect.
+    pub(crate) wrong: BTreeMap<&'static str, Recording>,
+    /// Apps that are right, by name.
+    pub(crate) apps: Vec<(String, Recording)>,
+}
+
+/// The recordings of a folder; what is not there is not asked for.
+pub(crate) fn open(folder: &Path) -> Recordings {
+    let open = |name: &str| Recording::open(&folder.join(name));
+    let mut apps: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with("app-"))
+        .collect();
+    apps.sort();
+    Recordings {
+        right: (0..).map_while(|at| open(&format!("right-{at}"))).collect(),
+        wrong: defects::all()
+            .iter()
+            .filter_map(|defect| Some((defect.id, open(defect.id)?)))
+            .collect(),
+        apps: apps
+            .into_iter()
+            .filter_map(|name| Some((name.clone(), open(&name)?)))
+            .collect(),
+    }
+}
+
+/// Whether nothing that is observed of two sessions differs; times are not.
+pub(crate) fn look_alike(one: &SessionView, other: &SessionView) -> bool {
     let steps = |session: &SessionView| -> Vec<_> {
-        let steps = session.last().into_iter().flat_map(|last| last.steps.clone());
-        let seen = steps.map(|step| {
+        let steps = session.last().map(|last| last.steps.clone());
+        let seen = steps.into_iter().flatten().map(|step| {
             let observed = step.observed.unwrap_or_default();
             let tree = observed.tree.map(|tree| tree.shown().to_owned());
-            let picture = observed.picture.map(|picture| picture.artifact);
-            (step.status, tree, picture, observed.defects, step.reports.len())
+            let picture = observed.picture.map(|picture| picture.digest);
+            (
+                step.status,
+                tree,
+                picture,
+                observed.defects,
+                step.reports.len(),
+            )
         });
         seen.collect()
     };
-    let (one, other) = (steps(one), steps(other));
-    let name = |path: &Option<String>| {
-        let path = path.as_deref().unwrap_or_default();
-        path.rsplit('/').next().unwrap_or_default().to_owned()
-    };
-    let parts = |(one, other): (&(_, _, _, _, _), &(_, _, _, _, _))| {
-        [
-            ("status", one.0 == other.0),
-            ("tree", one.1 == other.1),
-            ("picture", name(&one.2) == name(&other.2)),
-            ("defects", one.3 == other.3),
-            ("reports", one.4 == other.4),
-        ]
-    };
-    let steps = one.iter().zip(&other).map(parts).enumerate();
-    steps
-        .flat_map(|(step, parts)| parts.map(|(part, is_alike)| (step + 1, part, is_alike)))
-        .find(|(.., is_alike)| !is_alike)
-        .map(|(step, part, _)| format!("the {part} of step {step}"))
+    steps(one) == steps(other)
 }
 
 /// Compares a run as the report does.
@@ -98,7 +124,7 @@ pub(crate) fn compared(view: &RunView) -> Comparison {
 /// session of each cell.
 pub(crate) fn compose<'r>(
     right: &'r Recording,
-    added: &[(&str, &[&str])],
+    added: &[Added],
     devices: &[&str],
     random: &mut Random,
     mut choose: impl FnMut(&Cell, &Values, &mut Random) -> &'r SessionView,
@@ -170,7 +196,9 @@ fn lay_out(sessions: &mut [SessionView], random: &mut Random) {
     }
     let mut lanes = [DateTime::<Utc>::UNIX_EPOCH + TimeDelta::days(20_000); LANES];
     for place in order {
-        let Some(lane) = lanes.iter_mut().min() else { return };
+        let Some(lane) = lanes.iter_mut().min() else {
+            return;
+        };
         let session = &mut sessions[place];
         let Some(began) = session.attempts.first().and_then(|one| one.started) else {
             continue;

@@ -79,7 +79,11 @@ fn answer(mut stream: &TcpStream, folders: &[PathBuf; 2], variant: Variant) -> s
                 Some(path) => folders[1].join(path),
                 None => folders[0].join(path),
             };
-            let file = if file.is_dir() { file.join("index.html") } else { file };
+            let file = if file.is_dir() {
+                file.join("index.html")
+            } else {
+                file
+            };
             let is_inside = !path.split('/').any(|part| part == "..");
             match std::fs::read(file).ok().filter(|_| is_inside) {
                 Some(body) => ("200 OK", body),
@@ -89,7 +93,10 @@ fn answer(mut stream: &TcpStream, folders: &[PathBuf; 2], variant: Variant) -> s
     };
     let body = if path == "index.html" {
         let page = String::from_utf8_lossy(&body);
-        let page = page.replace("data-defect=\"none\"", &format!("data-defect=\"{}\"", variant.defect));
+        let page = page.replace(
+            "data-defect=\"none\"",
+            &format!("data-defect=\"{}\"", variant.defect),
+        );
         let menu = format!("data-menu=\"{}\"", variant.menu);
         page.replace("data-menu=\"hidden\"", &menu).into_bytes()
     } else {

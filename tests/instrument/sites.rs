@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A page of a package.
+/// A page of a package, a line of `sites.txt`.
 pub(crate) struct Site {
     pub(crate) name: &'static str,
     /// With its version.
@@ -15,34 +15,19 @@ pub(crate) struct Site {
     ready: &'static str,
 }
 
-const fn site(
-    name: &'static str,
-    package: &'static str,
-    page: &'static str,
-    ready: &'static str,
-) -> Site {
-    Site {
-        name,
-        package,
-        page,
-        ready,
-    }
+pub(crate) fn all() -> Vec<Site> {
+    let lines = include_str!("sites.txt").lines();
+    let sites = lines.filter_map(|line| {
+        let mut columns = line.split('|').map(str::trim);
+        Some(Site {
+            name: columns.next()?,
+            package: columns.next()?,
+            page: columns.next()?,
+            ready: columns.next()?,
+        })
+    });
+    sites.collect()
 }
-
-pub(crate) const ALL: &[Site] = &[
-    site("todomvc", "todomvc@0.1.1", "examples/backbone/index.html", "#new-todo"),
-    site("sb-admin", "startbootstrap-sb-admin-2@4.1.4", "index.html", "#content"),
-    site("agency", "startbootstrap-agency@7.0.12", "dist/index.html", "#services"),
-    site("blog", "startbootstrap-clean-blog@6.0.9", "dist/index.html", "h1"),
-    site("jsoneditor", "jsoneditor@10.4.3", "examples/01_basic_usage.html", ".jsoneditor"),
-    site("swagger", "swagger-ui-dist@5.35.0", "index.html", ".swagger-ui"),
-    site("ckeditor", "ckeditor4@4.22.1", "samples/index.html", ".cke_toolbox"),
-    site("ckeditor-old", "ckeditor4@4.22.1", "samples/old/replacebyclass.html", ".cke_toolbox"),
-    site("reveal", "reveal.js@6.0.2", "demo.html", ".slides h1, .slides img"),
-    site("98", "98.css@0.1.21", "dist/index.html", ".window"),
-    site("spectre", "spectre.css@0.5.9", "docs/elements/buttons.html", ".btn"),
-    site("spectre-tables", "spectre.css@0.5.9", "docs/elements/tables.html", "table"),
-];
 
 /// Where packages are.
 pub(crate) fn folder(recordings: &Path) -> PathBuf {
@@ -50,26 +35,33 @@ pub(crate) fn folder(recordings: &Path) -> PathBuf {
 }
 
 impl Site {
-    /// Has npm fetch it, once.
-    pub(crate) fn fetch(&self, recordings: &Path) -> io::Result<bool> {
+    /// Has npm fetch it with the others, once.
+    pub(crate) fn fetch(&self, recordings: &Path) -> io::Result<()> {
         let modules = folder(recordings);
         if modules.join(self.path()).is_file() {
-            return Ok(true);
+            return Ok(());
         }
         std::fs::create_dir_all(&modules)?;
-        let npm = Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts", "--legacy-peer-deps"])
-            .arg("--prefix")
+        let how =
+            "install --no-audit --no-fund --no-save --ignore-scripts --legacy-peer-deps --prefix";
+        let ended = Command::new("npm")
+            .args(how.split(' '))
             .arg(recordings.join("sites"))
-            .args(ALL.iter().map(|site| site.package))
+            .args(all().iter().map(|site| site.package))
             .stdin(Stdio::null())
+            .stdout(Stdio::null())
             .status()?;
-        println!("npm: {npm}");
-        Ok(modules.join(self.path()).is_file())
+        match modules.join(self.path()).is_file() {
+            true => Ok(()),
+            false => Err(io::Error::other(format!("{}: npm: {ended}", self.package))),
+        }
     }
 
     fn path(&self) -> String {
-        let name = self.package.rsplit_once('@').map_or(self.package, |(name, _)| name);
+        let name = self
+            .package
+            .rsplit_once('@')
+            .map_or(self.package, |(name, _)| name);
         format!("{name}/{}", self.page)
     }
 

@@ -2,23 +2,25 @@
 //! something is, that is the first thing it says. `cargo bench -p packtrain-tests --bench instrument`
 //! asks for more.
 
-#[expect(dead_code, reason = "the bench uses more of it")]
 #[path = "../instrument/condition.rs"]
 mod condition;
 #[path = "../instrument/defects.rs"]
 mod defects;
 #[expect(dead_code, reason = "the bench uses more of it")]
+#[path = "../instrument/question.rs"]
+mod question;
+#[expect(
+    dead_code,
+    clippy::print_stdout,
+    reason = "as in the bench, which uses more of it"
+)]
 #[path = "../instrument/record.rs"]
 mod record;
 #[expect(dead_code, reason = "the bench uses more of it")]
 #[path = "../instrument/recording.rs"]
 mod recording;
-#[expect(dead_code, reason = "the bench uses more of it")]
-#[path = "../instrument/score.rs"]
-mod score;
 #[path = "../instrument/server.rs"]
 mod server;
-#[expect(dead_code, reason = "the bench uses more of it")]
 #[path = "../instrument/sites.rs"]
 mod sites;
 
@@ -35,24 +37,29 @@ const AXES: &str = "{ locale: [en-US, { de-DE: { texts: { Thank you: Danke } } }
 /// Of each kind of card one: failed, without a link, of other words, of other digits, 500, cut off.
 const DEFECTS: [&str; 6] = ["d01", "d02", "d03", "d11", "d15", "d20"];
 
-fn recorded(folder: &Path, shops: &[(&str, Variant)]) -> score::Recordings {
+fn recorded(folder: &Path, shops: &[(&str, Variant)]) -> recording::Recordings {
     let studio = Studio {
         program: env!("CARGO_BIN_EXE_packtrain-under-test").as_ref(),
         app: &repository().join("tests/instrument/app"),
         folder,
         again: false,
     };
-    let named = shops.iter().map(|(name, variant)| ((*name).to_owned(), *variant));
+    let named = shops
+        .iter()
+        .map(|(name, variant)| ((*name).to_owned(), *variant));
     let named: Vec<_> = named.collect();
     let server = studio.serve().unwrap();
     studio.shops(&server, &named, AXES).unwrap();
-    score::open(folder)
+    recording::open(folder)
 }
 
 #[test]
 fn a_right_app_has_no_cards_whether_its_menu_is_hidden_or_unmounted() {
     let lab = lab();
-    let unmounted = Variant { menu: "unmounted", ..RIGHT };
+    let unmounted = Variant {
+        menu: "unmounted",
+        ..RIGHT
+    };
     let shops = [("app-hidden", RIGHT), ("app-unmounted", unmounted)];
     for (name, app) in recorded(lab.folder(), &shops).apps {
         let comparison = recording::compared(&app.view);
@@ -68,10 +75,15 @@ fn what_is_wrong_is_named_first_and_exactly_where_it_is() {
     let wrong = DEFECTS.map(|defect| (defect, Variant { defect, ..RIGHT }));
     let shops = [&[("right-0", RIGHT)], &wrong[..]].concat();
     let recordings = recorded(lab.folder(), &shops);
-    for defect in DEFECTS {
-        for question in ["one", "two"] {
-            let unmet = score::unmet(&recordings, question, defect);
-            assert_eq!(unmet, None, "{question} {defect}");
+    let questions = question::QUESTIONS.iter();
+    for question in questions.filter(|one| ["one", "two"].contains(&one.name)) {
+        for defect in defects::all()
+            .iter()
+            .filter(|one| DEFECTS.contains(&one.id))
+        {
+            let answer = question.ask(&recordings, defect, 0).unwrap();
+            let unmet = answer.unmet(defect);
+            assert_eq!(unmet, None, "{}: {}", question.words, defect.what);
         }
     }
 }

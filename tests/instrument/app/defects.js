@@ -1,5 +1,4 @@
-// What can be wrong with the shop. Each is applied after the page was drawn, and again when its list was;
-// it knows only what it breaks.
+// What can be wrong with the shop. Each is applied after the page was drawn, and knows only what it breaks.
 const $ = (selector) => document.querySelector(selector);
 const all = (selector) => [...document.querySelectorAll(selector)];
 const style = (css) => document.body.insertAdjacentHTML('beforeend', `<style>${css}</style>`);
