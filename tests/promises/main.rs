@@ -17,6 +17,7 @@ mod downloads;
 mod farm;
 mod farm_server;
 mod fleet;
+mod instrument;
 mod isolation;
 mod live;
 mod matrix;
