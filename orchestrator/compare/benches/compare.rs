@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
-use packtrain_compare::align::{self, Prepared, Texts, Varied};
+use packtrain_compare::align::{self, Prepared, Texts};
 use packtrain_compare::answer::{ClusterKind, Trail};
 use packtrain_compare::attribute::{Name, Standing, Table};
 use packtrain_compare::input::{Cell, OutcomeKind, Run, Session, Step, StepStatus};
@@ -174,7 +174,6 @@ fn alignment(out: &mut impl Write) -> std::io::Result<()> {
         let was = if name == "few names" { &alike(0) } else { &was };
         let texts = Texts::default();
         let (one, two) = (Prepared::new(was, &texts), Prepared::new(is, &texts));
-        let varied = Varied::default();
         let preparing = best(51, || {
             black_box(Prepared::new(black_box(is), &texts));
         });
@@ -183,7 +182,7 @@ fn alignment(out: &mut impl Write) -> std::io::Result<()> {
         });
         let alignment = align::align(&one, &two);
         let telling = best(51, || {
-            black_box(align::differences(&one, &two, &alignment, &varied, &[]));
+            black_box(align::differences(&one, &two, &alignment));
         });
         writeln!(
             out,

@@ -1,6 +1,7 @@
 //! The elements of a step's screens, each once, whatever a screen calls it and wherever it shows it.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use super::facts::LAYOUT;
@@ -31,6 +32,14 @@ pub(super) struct Screen<'a> {
     pub(super) elements: Vec<usize>,
     /// The first session that shows it.
     session: usize,
+}
+
+/// Roles and names of what a screen names.
+fn texts<'p>(prepared: &'p Prepared<'_>) -> impl Iterator<Item = (&'p str, &'p str)> {
+    let nodes = prepared.tree().nodes.iter().enumerate();
+    nodes
+        .map(|(node, own)| (own.role.as_str(), prepared.name(node)))
+        .filter(|(_, name)| !name.is_empty())
 }
 
 impl<'a> Elements<'a> {
@@ -64,32 +73,49 @@ impl<'a> Elements<'a> {
             };
             elements.looked.push((session, screen));
         }
-        elements.join_languages(field);
+        elements.join(field);
         elements
     }
 
-    /// What is of one role in one place and never in the same language is one element, called otherwise.
-    fn join_languages(&mut self, field: &Field<'a>) {
+    /// What no screen shows twice is one element: of one name in a language, wherever it stands, or of one
+    /// place and never in the same language.
+    fn join(&mut self, field: &Field<'a>) {
         let somewhere: Vec<usize> = (0..self.nodes.len())
             .filter(|element| self.nodes[*element].iter().any(Option::is_none))
             .take(MAX_JOINED)
             .collect();
-        let locales = |elements: &Self, element: usize| -> BTreeSet<String> {
+        // The names of an element by language.
+        let names = |elements: &Self, element: usize| -> BTreeMap<String, String> {
             let looked = elements.looked.iter();
-            let shown = looked.filter(|(_, screen)| elements.nodes[element][*screen].is_some());
-            shown
-                .map(|(session, _)| field.locale(*session).to_owned())
-                .collect()
+            let shown = looked.filter_map(|(session, screen)| {
+                let node = elements.nodes[element][*screen]?;
+                let name = elements.screens[*screen].prepared.name(node);
+                Some((field.locale(*session).to_owned(), name.to_owned()))
+            });
+            shown.collect()
         };
+        let mut called: BTreeMap<usize, BTreeMap<String, String>> = (somewhere.iter())
+            .map(|element| (*element, names(self, *element)))
+            .collect();
         for (at, &one) in somewhere.iter().enumerate() {
             for &other in &somewhere[at + 1..] {
-                let (first, second) = (locales(self, one), locales(self, other));
-                let is_same = !first.is_empty()
-                    && !second.is_empty()
-                    && first.is_disjoint(&second)
-                    && self.called(one).0 == self.called(other).0
-                    && self.parent(one) == self.parent(other);
-                if !is_same {
+                let (first, second) = (&called[&one], &called[&other]);
+                if first.is_empty()
+                    || second.is_empty()
+                    || self.called(one).0 != self.called(other).0
+                {
+                    continue;
+                }
+                let mut screens = self.nodes[one].iter().zip(&self.nodes[other]);
+                let is_apart = screens.all(|(one, other)| one.is_none() || other.is_none());
+                let is_foreign = second.keys().all(|locale| !first.contains_key(locale));
+                let mut shared = second.iter();
+                let is_alike = match is_foreign {
+                    true => self.parent(one) == self.parent(other),
+                    false => shared
+                        .any(|(locale, name)| !name.is_empty() && first.get(locale) == Some(name)),
+                };
+                if !is_apart || !is_alike {
                     continue;
                 }
                 for screen in 0..self.screens.len() {
@@ -98,6 +124,8 @@ impl<'a> Elements<'a> {
                         self.screens[screen].elements[node] = one;
                     }
                 }
+                let more = called.insert(other, BTreeMap::new()).unwrap_or_default();
+                called.entry(one).or_default().extend(more);
             }
         }
     }
@@ -113,11 +141,13 @@ impl<'a> Elements<'a> {
         let locale = field.locale(session);
         let layout = |session: usize| LAYOUT.map(|name| field.value(session, name));
         let own_layout = layout(session);
-        // First what speaks this language, then what is laid out like it.
+        // First what says the same, in this language most likely, then what is laid out like it.
+        let said: HashSet<(&str, &str)> = texts(&prepared).collect();
         let mut sources: Vec<usize> = (0..self.screens.len()).collect();
-        sources.sort_by_key(|source| {
-            let other = self.screens[*source].session;
-            (field.locale(other) != locale, field.apart(session, other))
+        sources.sort_by_cached_key(|source| {
+            let other = &self.screens[*source];
+            let same = texts(&other.prepared).filter(|text| said.contains(text));
+            (Reverse(same.count()), field.apart(session, other.session))
         });
         if let Some((_, rest)) = sources.split_first_mut() {
             rest.sort_by_key(|source| {

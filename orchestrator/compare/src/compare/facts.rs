@@ -84,12 +84,15 @@ pub(super) struct Look<'e, 'a> {
     pub(super) step: u32,
 }
 
-/// What more than three of four have, and otherwise what the first has: a reference in the minority is
-/// what differs.
-fn usual<T: PartialEq>(values: &[T]) -> Option<&T> {
+/// What more than three of four have.
+fn most<T: PartialEq>(values: &[T]) -> Option<&T> {
     let count = |one: &T| values.iter().filter(|other| *other == one).count();
-    let most = values.iter().find(|one| count(one) * 4 > values.len() * 3);
-    most.or_else(|| values.first())
+    values.iter().find(|one| count(one) * 4 > values.len() * 3)
+}
+
+/// What most have, and otherwise what the first has: a reference in the minority is what differs.
+fn usual<T: PartialEq>(values: &[T]) -> Option<&T> {
+    most(values).or_else(|| values.first())
 }
 
 impl<'e> Look<'e, '_> {
@@ -306,6 +309,10 @@ impl<'e> Look<'e, '_> {
             );
             let mut holds = self.fact(ItemKind::Value, element);
             called.is_faint = true;
+            let reference = self.looked().first().and_then(|(_, screen)| {
+                let node = self.node(element, *screen)?;
+                Some(self.elements.screens[*screen].prepared.exact(node).0)
+            });
             for group in &groups {
                 if group
                     .iter()
@@ -325,7 +332,10 @@ impl<'e> Look<'e, '_> {
                 let texts: Vec<_> = nodes.iter().map(|(_, s, node)| text(*s, *node)).collect();
                 let names: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
                 let values: Vec<Option<&str>> = texts.iter().map(|(_, value)| *value).collect();
-                let (Some(name), Some(value)) = (usual(&names), usual(&values)) else {
+                // A text that this language has from the reference is its own too.
+                let is_own = |one: &&&str| Some(**one) == reference;
+                let name = most(&names).or_else(|| names.iter().find(is_own));
+                let (Some(name), Some(value)) = (name.or(names.first()), usual(&values)) else {
                     continue;
                 };
                 let normal = |at: usize| {
