@@ -728,7 +728,8 @@ impl<'e> Look<'e, '_> {
         }
     }
 
-    /// Texts and images come and go with what they are in, and with what they stand beside.
+    /// Texts and images come and go with what they are in, and with what they stand beside; what holds
+    /// others, with those.
     fn excuse_parts(&self, facts: &mut [Fact]) {
         for value in self.explained(&LAYOUT, |_| true) {
             let is_excused = |fact: &Fact| {
@@ -744,7 +745,8 @@ impl<'e> Look<'e, '_> {
                 let parent = self.elements.parent(fact.element);
                 let is_part = matches!(fact.kind, ItemKind::Missing | ItemKind::Added)
                     && !stands_by_itself(&fact.role)
-                    && parent.is_some_and(|parent| excused.contains(&parent));
+                    && (excused.contains(&fact.element)
+                        || parent.is_some_and(|parent| excused.contains(&parent)));
                 let mut sessions = value.sessions.iter();
                 if is_part
                     && !is_excused(fact)

@@ -1,3 +1,5 @@
+mod recipes;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
