@@ -1,5 +1,6 @@
 //! Differences that are no news, folded into a line for each thing that explains them.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Excuse, Fact};
@@ -13,8 +14,8 @@ const MAX_NAMED: usize = 30;
 /// What is folded.
 #[derive(Debug, Default)]
 pub(super) struct Conventions {
-    /// By axis or fact, value, and the control that opens what is hidden.
-    explained: BTreeMap<(String, String, Option<String>), Folded>,
+    /// By the control that opens what is hidden, axis or fact, and value.
+    explained: BTreeMap<(Reverse<Option<String>>, String, String), Folded>,
     /// How the screens of other platforms differ, by platform.
     pub(super) platforms: Vec<(String, BTreeSet<String>)>,
     /// Hosts that could not be reached, with the requests.
@@ -33,9 +34,9 @@ impl Conventions {
     /// Folds what a layout or a language explains of a difference.
     pub(super) fn add(&mut self, field: &Field<'_>, fact: &Fact, excuse: &Excuse) {
         let key = (
+            Reverse(excuse.behind.clone()),
             excuse.name.clone(),
             excuse.value.clone(),
-            excuse.behind.clone(),
         );
         let folded = self.explained.entry(key).or_default();
         let cells = excuse
@@ -63,7 +64,7 @@ impl Conventions {
     /// A line for each.
     pub(super) fn lines(self, field: &Field<'_>) -> Vec<Convention> {
         let mut lines = Vec::new();
-        for ((name, value, behind), folded) in self.explained {
+        for ((Reverse(behind), name, value), folded) in self.explained {
             let at = match name.as_str() {
                 "width" | "viewport" | "size" => format!("At {}", said(&name, &value)),
                 _ => format!("In {}", said(&name, &value)),

@@ -301,6 +301,10 @@ impl<'e> Look<'e, '_> {
             // What is laid out like the reference first: other layouts may call it otherwise.
             group.sort_by_key(|(session, _)| !self.is_usual_layout(*session));
         }
+        let translated: Vec<bool> = groups
+            .iter()
+            .map(|group| self.is_translated(group).0)
+            .collect();
         let mut facts = Vec::new();
         for element in 0..self.elements.nodes.len() {
             let (mut called, mut raw) = (
@@ -313,7 +317,7 @@ impl<'e> Look<'e, '_> {
                 let node = self.node(element, *screen)?;
                 Some(self.elements.screens[*screen].prepared.exact(node).0)
             });
-            for group in &groups {
+            for (group, is_translated) in groups.iter().zip(&translated) {
                 if group
                     .iter()
                     .all(|(session, _)| !self.is_usual_layout(*session))
@@ -332,8 +336,8 @@ impl<'e> Look<'e, '_> {
                 let texts: Vec<_> = nodes.iter().map(|(_, s, node)| text(*s, *node)).collect();
                 let names: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
                 let values: Vec<Option<&str>> = texts.iter().map(|(_, value)| *value).collect();
-                // A text that this language has from the reference is its own too.
-                let is_own = |one: &&&str| Some(**one) == reference;
+                // What is not translated is called what the reference calls it.
+                let is_own = |one: &&&str| !is_translated && Some(**one) == reference;
                 let name = most(&names).or_else(|| names.iter().find(is_own));
                 let (Some(name), Some(value)) = (name.or(names.first()), usual(&values)) else {
                     continue;
@@ -418,6 +422,22 @@ impl<'e> Look<'e, '_> {
         facts
     }
 
+    /// Whether most texts of a group's first screen are not the reference's, and whether most are written
+    /// in other letters than Latin.
+    fn is_translated(&self, group: &[(usize, usize)]) -> (bool, bool) {
+        let (mut all, mut own, mut others) = (0_usize, 0_usize, 0_usize);
+        if let Some((_, screen)) = group.first() {
+            let screen = &self.elements.screens[*screen];
+            for (element, node) in screen.elements.iter().zip(&screen.prepared.tree().nodes) {
+                let is_other = is_other_script(&node.name);
+                all += usize::from(is_other || has_words(&node.name));
+                others += usize::from(is_other);
+                own += usize::from(is_other || self.elements.called(*element).1 != node.name);
+            }
+        }
+        (own * 2 > all, others * 2 > all)
+    }
+
     /// Whether a text on a group's screens belongs to another language, while most of the screen is
     /// translated: Latin letters among others, or some words that are the reference's.
     fn is_foreign(
@@ -432,31 +452,19 @@ impl<'e> Look<'e, '_> {
         if same < 2 || !has_words(name) || name.contains("://") || same == names.len() && same > 2 {
             return false;
         }
-        let Some(screen) = group
-            .first()
-            .map(|(_, screen)| &self.elements.screens[*screen])
-        else {
-            return false;
-        };
-        let (mut all, mut own, mut others) = (0_usize, 0_usize, 0_usize);
-        for (element, node) in screen.elements.iter().zip(&screen.prepared.tree().nodes) {
-            let is_other = is_other_script(&node.name);
-            all += usize::from(is_other || has_words(&node.name));
-            others += usize::from(is_other);
-            own += usize::from(is_other || self.elements.called(*element).1 != node.name);
-        }
+        let (is_translated, is_other) = self.is_translated(group);
         let words = |longest: usize| {
             let is_word = |word: &&str| {
                 word.chars().count() >= longest && word.chars().all(char::is_alphabetic)
             };
             name.split_whitespace().filter(is_word).count()
         };
-        if others * 2 > all {
+        if is_other {
             return words(4) > 0;
         }
         // A third language that has a word of its own says that it can be translated.
         let least = if names.len() > 2 { 2 } else { 3 };
-        own * 2 > all && name == reference && words(3) >= least
+        is_translated && name == reference && words(3) >= least
     }
 
     /// States that differ.
