@@ -264,7 +264,7 @@ fn skipped_trails_say_why() {
         .run(&["run", "later.trail.yaml", "-d", "web/a"])
         .expect(0);
     assert_eq!(lab.outcomes()["web/a"], "skipped");
-    let headline = "nothing ran: skipped: not on browsers yet";
+    let headline = "Nothing ran, skipped: not on browsers yet.";
     assert!(ended.stderr.contains(headline), "{}", ended.stderr);
     for wrong in ["started on", "all 1"] {
         assert!(!ended.stderr.contains(wrong), "{wrong}\n{}", ended.stderr);

@@ -24,7 +24,13 @@ pub(super) fn of(
         let cells: Vec<usize> = (0..standings.len())
             .filter(|cell| matches!(standings[*cell], Standing::Bad | Standing::Flaky))
             .collect();
-        let is_everywhere = kind != ClusterKind::Failure
+        // Errors are told wherever they are.
+        let is_error = matches!(
+            kind,
+            ClusterKind::Failure | ClusterKind::Network | ClusterKind::Console
+        );
+        let is_everywhere = !is_error
+            && (cells.len() > 1 || field.run.cells.len() == 1)
             && standings
                 .iter()
                 .all(|one| matches!(one, Standing::Bad | Standing::Absent));
@@ -68,7 +74,9 @@ pub(super) fn of(
         let is_news = match one.kind {
             // What is slow here and there is slow by accident, most likely.
             ClusterKind::Slow => is_sure || is_repeated(),
-            _ => is_sure || !one.sighted.is_faint,
+            _ if one.sighted.is_early => is_sure,
+            _ if one.sighted.is_faint => finding.verdict != Verdict::Unknown,
+            _ => true,
         };
         if is_news {
             clusters.push((one.sighted.rank, cluster(field, one, finding)));
@@ -77,7 +85,9 @@ pub(super) fn of(
     clusters.sort_by(|(rank, one), (other_rank, other)| {
         let key = |rank: u8, cluster: &Cluster| {
             let size = usize::MAX - cluster.cells.len();
-            (cluster.kind, rank, size)
+            // What every cell has tells none of them apart.
+            let is_last = cluster.everywhere && cluster.kind != ClusterKind::Failure;
+            (is_last, cluster.kind, rank, size)
         };
         key(*rank, one)
             .cmp(&key(*other_rank, other))
@@ -122,8 +132,14 @@ fn in_all_languages(field: &Field<'_>, seen: Vec<Seen>) -> Vec<Seen> {
             let parts = seen.sighted.detail.split('"');
             parts.step_by(2).collect::<Vec<_>>().concat()
         };
+        // An element is called as in the reference already; a text is not.
+        let is_text = |seen: &Seen| {
+            !seen.sighted.title.contains('"') || seen.sighted.title.contains("text \"")
+        };
         let same = merged.iter_mut().find(|known| {
-            one.kind == ClusterKind::Failure
+            is_text(&one)
+                && is_text(known)
+                && one.kind == ClusterKind::Failure
                 && known.kind == ClusterKind::Failure
                 && known.steps() == one.steps()
                 && locales(known).is_disjoint(&locales(&one))
@@ -174,6 +190,7 @@ fn joined(seen: Vec<Seen>) -> Vec<Seen> {
                 let known = &mut joined[place];
                 // Digits alone are told where something else is.
                 known.sighted.is_faint &= one.sighted.is_faint;
+                known.sighted.is_early &= one.sighted.is_early;
                 known.also.push(one.sighted.title);
                 known.also.extend(one.also);
                 let visual = one.sighted.occurrences.into_iter();
@@ -209,7 +226,7 @@ fn cluster(field: &Field<'_>, one: Seen, finding: Finding) -> Cluster {
     let words = match finding.verdict {
         Verdict::Single if field.run.cells.len() > 1 => match place.as_str() {
             "" => finding.words,
-            place => format!("Only on **{place}**."),
+            place => format!("Only **{place}**."),
         },
         _ => finding.words,
     };

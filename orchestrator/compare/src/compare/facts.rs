@@ -84,10 +84,12 @@ pub(super) struct Look<'e, 'a> {
     pub(super) step: u32,
 }
 
-/// What more than three of four have.
+/// What three of four have.
 fn most<T: PartialEq>(values: &[T]) -> Option<&T> {
     let count = |one: &T| values.iter().filter(|other| *other == one).count();
-    values.iter().find(|one| count(one) * 4 > values.len() * 3)
+    values
+        .iter()
+        .find(|one| values.len() > 2 && count(one) * 4 >= values.len() * 3)
 }
 
 /// What most have, and otherwise what the first has: a reference in the minority is what differs.
@@ -190,13 +192,22 @@ impl<'e> Look<'e, '_> {
         });
         let found = match &own {
             Some(own) => hidden.iter().find(|one| one.element == *own),
-            // In a language that never shows it, whatever has its role may be it.
+            // In a language that never shows it, what has its role may be it, where another language hides
+            // it in the same layout.
             None => hidden
                 .iter()
                 .find(|one| one.element == format!("{role} \"{name}\""))
                 .or_else(|| {
+                    let layout = |one: usize| LAYOUT.map(|name| self.field.value(one, name));
+                    let mut others = self.looked().iter().map(|(other, _)| *other);
+                    let is_hidden = others.any(|other| {
+                        layout(other) == layout(session)
+                            && self.field.locale(other) != locale
+                            && self.name_in(element, self.field.locale(other)).is_some()
+                            && self.hides(other, element).is_some()
+                    });
                     let is_kin = |one: &&Hidden| one.element.split(' ').next() == Some(role);
-                    hidden.iter().find(is_kin)
+                    hidden.iter().filter(|_| is_hidden).find(is_kin)
                 }),
         };
         found.map(|one| one.behind.clone())
@@ -462,9 +473,7 @@ impl<'e> Look<'e, '_> {
         if is_other {
             return words(4) > 0;
         }
-        // A third language that has a word of its own says that it can be translated.
-        let least = if names.len() > 2 { 2 } else { 3 };
-        is_translated && name == reference && words(3) >= least
+        is_translated && name == reference && words(3) > 1
     }
 
     /// States that differ.
@@ -637,10 +646,15 @@ impl<'e> Look<'e, '_> {
             }
             // A switch of colours says what it switches to.
             ItemKind::Name if is_of_colours(fact) => vec!["colorScheme"],
+            // No layout changes an amount.
+            ItemKind::Name if fact.is_faint => return,
             ItemKind::Name => LAYOUT.to_vec(),
             // What is open depends on the room there is, and a switch of colours shows them.
             ItemKind::State if changes_only(fact, &["expanded"]) => LAYOUT.to_vec(),
-            ItemKind::State if changes_only(fact, &["checked", "pressed", "selected"]) => {
+            ItemKind::State
+                if changes_only(fact, &["checked", "pressed", "selected"])
+                    && speaks_of_colours(&fact.name) =>
+            {
                 vec!["colorScheme"]
             }
             _ => return,
@@ -701,10 +715,8 @@ impl<'e> Look<'e, '_> {
             let controls: Vec<usize> = (0..facts.len())
                 .filter(|place| facts[*place].role == "button" && has(&facts[*place]))
                 .collect();
-            let links = gone
-                .iter()
-                .filter(|place| is_actionable(&facts[**place].role));
-            if links.count() == 0 {
+            let is_link = |role: &str| matches!(role, "link" | "menuitem" | "tab");
+            if !gone.iter().any(|place| is_link(&facts[*place].role)) {
                 continue;
             }
             let [control] = controls[..] else { continue };
@@ -714,11 +726,8 @@ impl<'e> Look<'e, '_> {
                 let fact = &facts[place];
                 let parent = self.elements.parent(fact.element);
                 let in_gone = parent.is_some_and(|parent| elements.contains(&parent));
-                if is_actionable(&fact.role)
-                    || in_gone
-                    || fact.role == "region"
-                    || fact.role == "list"
-                {
+                let is_box = matches!(fact.role.as_str(), "region" | "list");
+                if is_link(&fact.role) || is_box || in_gone && !stands_by_itself(&fact.role) {
                     facts[place].excused.push(Excuse {
                         behind: Some(behind.clone()),
                         ..value.clone()
@@ -792,13 +801,17 @@ impl<'e> Look<'e, '_> {
     }
 }
 
-/// Whether all names speak of a colour scheme.
+/// Whether a control is called after colour schemes wherever it differs.
 fn is_of_colours(fact: &Fact) -> bool {
-    let speaks = |text: &Option<String>| {
-        let text = text.as_deref().unwrap_or_default().to_lowercase();
-        text.contains("dark") || text.contains("light")
-    };
+    let speaks = |text: &Option<String>| text.as_deref().is_some_and(speaks_of_colours);
     is_actionable(&fact.role) && fact.bad.values().all(|(was, is)| speaks(was) && speaks(is))
+}
+
+fn speaks_of_colours(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["dark", "light", "theme", "dunkel", "hell"]
+        .iter()
+        .any(|word| text.contains(word))
 }
 
 /// Whether nothing but these states differs.

@@ -70,6 +70,8 @@ pub(super) struct Field<'a> {
     by_distance: RefCell<Rankings>,
     /// Axes and facts of each cell, to be compared.
     coded: Vec<CodedCell>,
+    /// What a person calls each cell.
+    labels: Vec<String>,
     /// Axes and facts of each cell together.
     pub(super) values: Vec<BTreeMap<String, String>>,
 }
@@ -116,6 +118,7 @@ impl<'a> Field<'a> {
             by_cell,
             by_distance: RefCell::default(),
             coded,
+            labels: Self::labels(run),
             values,
         };
         let standings: Vec<_> = (passed.iter().enumerate())
@@ -291,7 +294,7 @@ impl<'a> Field<'a> {
             .collect();
         answer::Cell {
             id: format!("{}{}", cell.device, values.concat()),
-            label: self.label(place),
+            label: self.labels[place].clone(),
             device: cell.device.clone(),
             values: cell.values.clone(),
             facts: cell.facts.clone(),
@@ -300,21 +303,37 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// What a person calls a cell: the device where there are several, and its values.
-    fn label(&self, place: usize) -> String {
-        let cell = &self.run.cells[place];
-        let mut words = Vec::new();
-        let is_only = self.run.cells.iter().all(|other| other.name == cell.name);
-        if !is_only || cell.values.is_empty() {
-            let called = if cell.name.is_empty() {
-                &cell.device
-            } else {
-                &cell.name
+    /// What a person calls each cell: the device where there are several, and its values; no two alike.
+    fn labels(run: &Run) -> Vec<String> {
+        let is_only = |cell: &Cell| run.cells.iter().all(|other| other.name == cell.name);
+        // Two sizes of one width are told whole.
+        let told = |axis: &String, value: &String| {
+            let mut others = run.cells.iter().filter_map(|cell| cell.values.get(axis));
+            let words = said(axis, value);
+            match others.any(|other| other != value && said(axis, other) == words) {
+                true => value.clone(),
+                false => words,
+            }
+        };
+        let label = |cell: &Cell| {
+            let called = match cell.name.as_str() {
+                "" => &cell.device,
+                name => name,
             };
-            words.push(called.clone());
-        }
-        words.extend(cell.values.iter().map(|(axis, value)| said(axis, value)));
-        words.join(", ")
+            let is_told = !is_only(cell) || cell.values.is_empty();
+            let name = is_told.then(|| called.to_owned());
+            let values = cell.values.iter().map(|(axis, value)| told(axis, value));
+            let words: Vec<String> = name.into_iter().chain(values).collect();
+            words.join(", ")
+        };
+        let labels: Vec<String> = run.cells.iter().map(label).collect();
+        let alike = |label: &String| labels.iter().filter(|other| *other == label).count() > 1;
+        let told = run.cells.iter().zip(&labels);
+        told.map(|(cell, label)| match alike(label) {
+            true => format!("{label} ({})", cell.device),
+            false => label.clone(),
+        })
+        .collect()
     }
 
     pub(super) fn session(&self, place: usize) -> answer::Session {

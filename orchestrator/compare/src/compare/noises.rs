@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::conventions::Folded;
 use super::field::Field;
 use super::screens::Screens;
 use super::sighting::Sightings;
@@ -18,7 +19,7 @@ const TEARDOWN: [&str; 4] = [
 /// What engines say of a request that failed: it is told as the request.
 const OF_REQUESTS: [&str; 4] = [
     "Same Origin Policy disallows",
-    "Failed to load resource",
+    "Failed to load resource: ",
     "Loading failed for the",
     "Cross-Origin Request Blocked",
 ];
@@ -68,6 +69,8 @@ fn why(request: &FailedRequest) -> &str {
 pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sightings: &mut Sightings) {
     // By trail, step and line: the sessions.
     let mut console: BTreeMap<(usize, u32, &str), Vec<usize>> = BTreeMap::new();
+    // Requests to other hosts that none answered, by host.
+    let mut away: BTreeMap<&str, Vec<(String, Occurrence)>> = BTreeMap::new();
     for (place, session) in field.sessions() {
         if !matches!(session.outcome, OutcomeKind::Passed | OutcomeKind::Failed) {
             continue;
@@ -108,11 +111,13 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
                 let line = format!("{}: {why}", request.request);
                 let is_out = !request.is_answered
                     && (request.is_elsewhere || why == "no such host" || why == "no network");
-                if let Some(host) = request.host.as_ref().filter(|_| is_out) {
-                    let folded = screens.conventions.out_of_reach.entry(host.clone());
-                    let folded = folded.or_default();
-                    folded.cells.insert(session.cell);
-                    folded.titles.insert(line);
+                if let Some(host) = request
+                    .host
+                    .as_ref()
+                    .filter(|host| is_out && !is_here(host))
+                {
+                    let requests = away.entry(host).or_default();
+                    requests.push((line, occurrence()));
                     continue;
                 }
                 let title = match request.is_answered {
@@ -129,6 +134,31 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
                     sessions.or_default().push(place);
                 }
             }
+        }
+    }
+    let told: BTreeSet<usize> = (field.sessions())
+        .filter(|(_, session)| session.steps.iter().any(|step| step.tree.is_some()))
+        .map(|(_, session)| session.cell)
+        .collect();
+    for (host, requests) in away {
+        let cells: BTreeSet<usize> = (requests.iter())
+            .map(|(_, one)| field.run.sessions[one.session].cell)
+            .collect();
+        // A host that most cells do not reach is out of this computer's reach; one that few do not is news.
+        if cells.len() * 2 > told.len() {
+            let titles = requests.into_iter().map(|(line, _)| line).collect();
+            let folded = Folded { cells, titles };
+            screens
+                .conventions
+                .out_of_reach
+                .insert(host.to_owned(), folded);
+            continue;
+        }
+        for (line, occurrence) in requests {
+            let key = format!("network:{line}");
+            sightings.add(ClusterKind::Network, key, occurrence, || {
+                (line.clone(), line)
+            });
         }
     }
     let mut rest: Vec<_> = console.into_iter().collect();
@@ -169,6 +199,12 @@ pub(super) fn compare<'a>(field: &Field<'a>, screens: &mut Screens<'a>, sighting
             });
         }
     }
+}
+
+/// Whether a host is this computer.
+fn is_here(host: &str) -> bool {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]") || name.ends_with(".localhost")
 }
 
 fn first_line(text: &str) -> String {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::conventions::Conventions;
 use super::elements::Elements;
-use super::facts::{Fact, LAYOUT, Look};
+use super::facts::{Fact, Look};
 use super::field::Field;
 use super::sighting::Sightings;
 use crate::align::{self, Alignment, Prepared, Texts};
@@ -320,7 +320,8 @@ impl<'a> Screens<'a> {
                     looked
                         .all(|(one, _)| fact.bad.contains_key(one) != is_bad || early.contains(one))
                 };
-                sighted.is_faint = fact.is_faint || is_early(true) || is_early(false);
+                sighted.is_early = is_early(true) || is_early(false);
+                sighted.is_faint = fact.is_faint;
                 sighted.rank = rank(&item, field.step(against, step));
             }
         }
@@ -352,8 +353,7 @@ impl<'a> Screens<'a> {
         early.into_iter().filter(goes_on).collect()
     }
 
-    /// The sessions that are on another screen than the one nearest to the reference; a layout's own
-    /// screen is no news.
+    /// The sessions that are on another screen than the one nearest to the reference.
     fn others(&self, field: &Field<'a>, sessions: &[usize], step: u32) -> Others {
         let mut others = Others::default();
         let Some(&base) = sessions.first() else {
@@ -375,25 +375,12 @@ impl<'a> Screens<'a> {
             return others;
         }
         // Where most are on the other one, it is the reference that went astray.
-        if odd.len() * 4 > sessions.len() * 3 {
+        if sessions.len() > 2 && odd.len() * 4 >= sessions.len() * 3 {
             others.base = odd[0];
             others.news = alike;
             return others;
         }
-        for name in LAYOUT {
-            let values: BTreeSet<_> = odd
-                .iter()
-                .filter_map(|one| field.value(*one, name))
-                .collect();
-            for value in values {
-                let has = |one: &&usize| field.value(**one, name) == Some(value);
-                if !alike.iter().any(|one| has(&one)) && !alike.is_empty() {
-                    others.excused.extend(odd.iter().filter(has));
-                }
-            }
-        }
         others.news = odd;
-        others.news.retain(|one| !others.excused.contains(one));
         others
     }
 
@@ -517,7 +504,7 @@ struct Others {
     /// One that is on the usual screen.
     base: usize,
     news: Vec<usize>,
-    /// Those whose layout has a screen of its own, or that were looked at a moment too early.
+    /// Those that were looked at a moment too early.
     excused: Vec<usize>,
 }
 
@@ -711,14 +698,17 @@ fn fail<'a>(
         difference,
         ..Occurrence::default()
     };
-    // A title that names an element says enough; other messages say it of their step.
-    let (told, is_named) = match signature::title(&step.message) {
-        // The driver knows best why an element that is there cannot be used.
-        (said, true) if !said.ends_with(" is missing") => (said, true),
-        (said, is_named) => match element_title(field, screens, place, step.step) {
-            Some(told) => (told, true),
-            None => (said, is_named),
+    // A title that names an element says enough; other messages say it of their step. The driver knows
+    // best why an element cannot be used, and the reference what it is called.
+    let (said, is_said) = signature::title(&step.message);
+    let (told, is_named) = match element_title(field, screens, place, step.step) {
+        Some(told) => match (said.rsplit_once('"'), told.rsplit_once('"')) {
+            (Some((_, why)), Some((element, _))) if is_said && why != " is missing" => {
+                (format!("{element}\"{why}"), true)
+            }
+            _ => (told, true),
         },
+        None => (said, is_said),
     };
     let key = if is_named {
         format!("failure:{}", Texts::default().normal(&told))
