@@ -19,9 +19,9 @@ use literals::{Group, Literal};
 use search::{Conjunction, Found};
 
 /// Below this, chance is not taken for the cause.
-const GATE: f64 = 0.01;
+const GATE: f64 = 0.02;
 /// The same for explanations that are not exact, of which there are more.
-const MOSTLY_GATE: f64 = 0.002;
+const MOSTLY_GATE: f64 = 0.004;
 /// Alternatives told at most.
 const MAX_ALTERNATIVES: usize = 4;
 

@@ -4,6 +4,7 @@ mod clusters;
 mod conventions;
 mod elements;
 mod facts;
+mod failures;
 mod field;
 mod noises;
 pub(crate) mod screens;

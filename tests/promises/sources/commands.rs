@@ -258,7 +258,7 @@ fn what_a_tool_does_wrong_is_refused_with_what_to_do() {
         (401, "unauthenticated", "has ended, or never was"),
         (504, "deadline_exceeded", "0.1 s that the caller allowed"),
         (400, "invalid_argument", "Connect-Timeout-Ms"),
-        (400, "invalid_argument", "no JSON"),
+        (400, "invalid_argument", "not JSON"),
         (403, "permission_denied", "pages of a browser"),
         (429, "resource_exhausted", "too large"),
     ];

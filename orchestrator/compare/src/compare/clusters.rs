@@ -74,8 +74,9 @@ pub(super) fn of(
         let is_news = match one.kind {
             // What is slow here and there is slow by accident, most likely.
             ClusterKind::Slow => is_sure || is_repeated(),
-            _ if one.sighted.is_early => is_sure,
-            _ if one.sighted.is_faint => finding.verdict != Verdict::Unknown,
+            _ if one.sighted.is_early => {
+                finding.verdict != Verdict::Single && !finding.place.is_empty()
+            }
             _ => true,
         };
         if is_news {
@@ -188,8 +189,6 @@ fn joined(seen: Vec<Seen>) -> Vec<Seen> {
         match place {
             Some(place) => {
                 let known = &mut joined[place];
-                // Digits alone are told where something else is.
-                known.sighted.is_faint &= one.sighted.is_faint;
                 known.sighted.is_early &= one.sighted.is_early;
                 known.also.push(one.sighted.title);
                 known.also.extend(one.also);
@@ -226,6 +225,9 @@ fn cluster(field: &Field<'_>, one: Seen, finding: Finding) -> Cluster {
     let words = match finding.verdict {
         Verdict::Single if field.run.cells.len() > 1 => match place.as_str() {
             "" => finding.words,
+            place if finding.words.contains("not each time") => {
+                format!("Only **{place}**, and not each time.")
+            }
             place => format!("Only **{place}**."),
         },
         _ => finding.words,
@@ -304,14 +306,11 @@ fn standings(field: &Field<'_>, kind: ClusterKind, sighted: &Sighted) -> Vec<Sta
         let mut by_cell: BTreeMap<usize, (usize, usize, usize)> = BTreeMap::new();
         for &place in field.sessions_of(trail) {
             let (good, flaky, bad) = by_cell.entry(field.run.sessions[place].cell).or_default();
-            if sighted.excused.contains(&place) {
-                continue;
-            }
             if sighted.flaky.contains(&place) {
                 *flaky += 1;
             } else if sighted.occurrences.contains_key(&place) {
                 *bad += 1;
-            } else if is_without(field, kind, place, step) {
+            } else if !sighted.excused.contains(&place) && is_without(field, kind, place, step) {
                 *good += 1;
             }
         }

@@ -5,13 +5,16 @@
 //! language have, alike and with a counterpart elsewhere, is how they are; what has no counterpart is
 //! news wherever it is missing.
 
+mod excuses;
+mod texts;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use packtrain_drivers::Hidden;
 
 use super::elements::Elements;
 use super::field::Field;
-use crate::align::{self, has_words, is_raw_key, stands_by_itself};
+use crate::align::{self, is_raw_key, stands_by_itself};
 use crate::answer::{Item, ItemKind};
 use crate::defects::named;
 use crate::normal::is_actionable;
@@ -305,177 +308,6 @@ impl<'e> Look<'e, '_> {
             .collect()
     }
 
-    /// Names and values that differ within a language.
-    fn texts(&self) -> Vec<Fact> {
-        let mut groups = self.groups(&["locale"]);
-        for group in &mut groups {
-            // What is laid out like the reference first: other layouts may call it otherwise.
-            group.sort_by_key(|(session, _)| !self.is_usual_layout(*session));
-        }
-        let translated: Vec<bool> = groups
-            .iter()
-            .map(|group| self.is_translated(group).0)
-            .collect();
-        let mut facts = Vec::new();
-        for element in 0..self.elements.nodes.len() {
-            let (mut called, mut raw) = (
-                self.fact(ItemKind::Name, element),
-                self.fact(ItemKind::RawKey, element),
-            );
-            let mut holds = self.fact(ItemKind::Value, element);
-            called.is_faint = true;
-            let reference = self.looked().first().and_then(|(_, screen)| {
-                let node = self.node(element, *screen)?;
-                Some(self.elements.screens[*screen].prepared.exact(node).0)
-            });
-            for (group, is_translated) in groups.iter().zip(&translated) {
-                if group
-                    .iter()
-                    .all(|(session, _)| !self.is_usual_layout(*session))
-                {
-                    called
-                        .unknown
-                        .extend(group.iter().map(|(session, _)| *session));
-                }
-                let nodes: Vec<(usize, usize, usize)> = (group.iter())
-                    .filter_map(|&(session, screen)| {
-                        Some((session, screen, self.node(element, screen)?))
-                    })
-                    .collect();
-                let text =
-                    |screen: usize, node: usize| self.elements.screens[screen].prepared.exact(node);
-                let texts: Vec<_> = nodes.iter().map(|(_, s, node)| text(*s, *node)).collect();
-                let names: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
-                let values: Vec<Option<&str>> = texts.iter().map(|(_, value)| *value).collect();
-                // What is not translated is called what the reference calls it.
-                let is_own = |one: &&&str| !is_translated && Some(**one) == reference;
-                let name = most(&names).or_else(|| names.iter().find(is_own));
-                let (Some(name), Some(value)) = (name.or(names.first()), usual(&values)) else {
-                    continue;
-                };
-                let normal = |at: usize| {
-                    let (_, screen, node) = nodes[at];
-                    self.elements.screens[screen].prepared.name(node)
-                };
-                let usual_at = names.iter().position(|one| one == name).unwrap_or_default();
-                let is_faint = (0..nodes.len()).all(|at| normal(at) == normal(usual_at));
-                let distinct: BTreeSet<&&str> = names.iter().collect();
-                // What nearly every cell has another number of is a number of its own.
-                let is_own = is_faint && distinct.len() > 2 && distinct.len() * 2 > names.len();
-                for (at, (session, ..)) in nodes.iter().enumerate() {
-                    if names[at] != *name && !is_own {
-                        let is_raw = is_raw_key(names[at]) && !is_raw_key(name);
-                        let fact = if is_raw { &mut raw } else { &mut called };
-                        fact.is_faint &= is_faint;
-                        let change = (Some((*name).to_owned()), Some(names[at].to_owned()));
-                        fact.bad.insert(*session, change);
-                    }
-                    if values[at] != *value {
-                        let of = |text: &Option<&str>| text.map(str::to_owned);
-                        holds.bad.insert(*session, (of(value), of(&values[at])));
-                    }
-                }
-            }
-            facts.extend(
-                [called, raw, holds]
-                    .into_iter()
-                    .filter(|one| !one.bad.is_empty()),
-            );
-        }
-        facts
-    }
-
-    /// Texts of a language that are those of another one, though a third has its own; and keys that
-    /// stand where a text belongs.
-    fn untranslated(&self) -> Vec<Fact> {
-        let groups = self.groups(&["locale"]);
-        let mut facts = Vec::new();
-        if groups.len() < 2 {
-            return facts;
-        }
-        for element in 0..self.elements.nodes.len() {
-            let usual_of = |group: &Vec<(usize, usize)>| -> Option<&str> {
-                let names: Vec<&str> = (group.iter())
-                    .filter_map(|&(_, screen)| {
-                        let node = self.node(element, screen)?;
-                        Some(self.elements.screens[screen].prepared.name(node))
-                    })
-                    .collect();
-                usual(&names).copied()
-            };
-            let names: Vec<Option<&str>> = groups.iter().map(usual_of).collect();
-            let Some(reference) = names.first().copied().flatten() else {
-                continue;
-            };
-            for (group, name) in groups.iter().zip(&names).skip(1) {
-                let Some(name) = *name else { continue };
-                let kind = if is_raw_key(name) && !is_raw_key(reference) {
-                    ItemKind::RawKey
-                } else if self.is_foreign(group, name, reference, &names) {
-                    ItemKind::Untranslated
-                } else {
-                    continue;
-                };
-                let same = |&&(_, screen): &&(usize, usize)| {
-                    let node = self.node(element, screen);
-                    node.is_some_and(|node| {
-                        self.elements.screens[screen].prepared.name(node) == name
-                    })
-                };
-                let change = (Some(reference.to_owned()), Some(name.to_owned()));
-                let bad = group.iter().filter(same);
-                facts.push(Fact {
-                    bad: bad.map(|(session, _)| (*session, change.clone())).collect(),
-                    ..self.fact(kind, element)
-                });
-            }
-        }
-        facts
-    }
-
-    /// Whether most texts of a group's first screen are not the reference's, and whether most are written
-    /// in other letters than Latin.
-    fn is_translated(&self, group: &[(usize, usize)]) -> (bool, bool) {
-        let (mut all, mut own, mut others) = (0_usize, 0_usize, 0_usize);
-        if let Some((_, screen)) = group.first() {
-            let screen = &self.elements.screens[*screen];
-            for (element, node) in screen.elements.iter().zip(&screen.prepared.tree().nodes) {
-                let is_other = is_other_script(&node.name);
-                all += usize::from(is_other || has_words(&node.name));
-                others += usize::from(is_other);
-                own += usize::from(is_other || self.elements.called(*element).1 != node.name);
-            }
-        }
-        (own * 2 > all, others * 2 > all)
-    }
-
-    /// Whether a text on a group's screens belongs to another language, while most of the screen is
-    /// translated: Latin letters among others, or some words that are the reference's.
-    fn is_foreign(
-        &self,
-        group: &[(usize, usize)],
-        name: &str,
-        reference: &str,
-        names: &[Option<&str>],
-    ) -> bool {
-        let same = names.iter().filter(|other| **other == Some(name)).count();
-        // A name that every language has is a name.
-        if same < 2 || !has_words(name) || name.contains("://") || same == names.len() && same > 2 {
-            return false;
-        }
-        let (is_translated, is_other) = self.is_translated(group);
-        let words = |longest: usize| {
-            let is_word = |word: &&str| {
-                word.chars().count() >= longest && word.chars().all(char::is_alphabetic)
-            };
-            name.split_whitespace().filter(is_word).count()
-        };
-        if is_other {
-            return words(4) > 0;
-        }
-        is_translated && name == reference && words(3) > 1
-    }
-
     /// States that differ.
     fn states(&self) -> Vec<Fact> {
         let mut facts = Vec::new();
@@ -613,168 +445,6 @@ impl<'e> Look<'e, '_> {
         views
     }
 
-    /// The values that all sessions have which meet a condition and no other: `width` `390`.
-    fn explained(&self, names: &[&str], has: impl Fn(usize) -> bool) -> Vec<Excuse> {
-        let mut excuses: Vec<Excuse> = Vec::new();
-        for name in names {
-            let values: BTreeSet<&str> = (self.looked().iter())
-                .filter_map(|(session, _)| self.field.value(*session, name))
-                .collect();
-            for value in values {
-                let (of, others): (Vec<usize>, Vec<usize>) = (self.looked().iter())
-                    .map(|(session, _)| *session)
-                    .partition(|session| self.field.value(*session, name) == Some(value));
-                let is_known = excuses.iter().any(|one| one.sessions == of);
-                if !others.is_empty() && !is_known && of.iter().all(|session| has(*session)) {
-                    excuses.push(Excuse {
-                        name: (*name).to_owned(),
-                        value: value.to_owned(),
-                        sessions: of,
-                        behind: None,
-                    });
-                }
-            }
-        }
-        excuses
-    }
-
-    /// Notes what a layout or a language explains of a difference: what has a counterpart.
-    fn excuse(&self, fact: &mut Fact) {
-        let names: Vec<&str> = match fact.kind {
-            ItemKind::Missing | ItemKind::Added | ItemKind::Role | ItemKind::Order => {
-                LAYOUT.into_iter().chain(["locale"]).collect()
-            }
-            // A switch of colours says what it switches to.
-            ItemKind::Name if is_of_colours(fact) => vec!["colorScheme"],
-            // No layout changes an amount.
-            ItemKind::Name if fact.is_faint => return,
-            ItemKind::Name => LAYOUT.to_vec(),
-            // What is open depends on the room there is, and a switch of colours shows them.
-            ItemKind::State if changes_only(fact, &["expanded"]) => LAYOUT.to_vec(),
-            ItemKind::State
-                if changes_only(fact, &["checked", "pressed", "selected"])
-                    && speaks_of_colours(&fact.name) =>
-            {
-                vec!["colorScheme"]
-            }
-            _ => return,
-        };
-        let element = fact.element;
-        let (bad, unknown) = (&fact.bad, &fact.unknown);
-        let mut excuses = match fact.kind {
-            ItemKind::Missing => self.explained(&names, |session| {
-                bad.contains_key(&session) && self.hides(session, element).is_some()
-            }),
-            // A control without a name is not told among what is hidden.
-            ItemKind::Added if fact.name.is_empty() => {
-                self.explained(&LAYOUT, |session| bad.contains_key(&session))
-            }
-            ItemKind::Added => {
-                let good = self
-                    .looked()
-                    .iter()
-                    .filter(|(one, _)| !bad.contains_key(one));
-                let hidden = good.filter(|(one, _)| self.hides(*one, element).is_some());
-                match hidden.count() {
-                    0 => Vec::new(),
-                    _ => self.explained(&names, |session| bad.contains_key(&session)),
-                }
-            }
-            _ => self.explained(&names, |session| {
-                bad.contains_key(&session) || unknown.contains(&session)
-            }),
-        };
-        if fact.kind == ItemKind::Missing {
-            for excuse in &mut excuses {
-                let mut sessions = excuse.sessions.iter();
-                excuse.behind = sessions.find_map(|one| self.hides(*one, element).flatten());
-            }
-        }
-        fact.excused = excuses;
-    }
-
-    /// Links that are out of the document in a layout are behind the only control that is there and
-    /// nowhere else.
-    fn excuse_opened(&self, facts: &mut [Fact]) {
-        let is_open = |fact: &Fact, of: &Excuse| {
-            let excused: BTreeSet<usize> = fact.excused().collect();
-            let mut sessions = of.sessions.iter();
-            sessions.all(|one| fact.bad.contains_key(one) && !excused.contains(one))
-        };
-        for value in self.explained(&LAYOUT, |_| true) {
-            let gone: Vec<usize> = (0..facts.len())
-                .filter(|place| {
-                    let fact = &facts[*place];
-                    fact.kind == ItemKind::Missing && is_open(fact, &value)
-                })
-                .collect();
-            let has = |fact: &Fact| {
-                let mut sessions = value.sessions.iter();
-                fact.kind == ItemKind::Added && sessions.all(|one| fact.bad.contains_key(one))
-            };
-            let controls: Vec<usize> = (0..facts.len())
-                .filter(|place| facts[*place].role == "button" && has(&facts[*place]))
-                .collect();
-            let is_link = |role: &str| matches!(role, "link" | "menuitem" | "tab");
-            if !gone.iter().any(|place| is_link(&facts[*place].role)) {
-                continue;
-            }
-            let [control] = controls[..] else { continue };
-            let behind = format!("button \"{}\"", facts[control].name);
-            let elements: BTreeSet<usize> = gone.iter().map(|at| facts[*at].element).collect();
-            for place in gone {
-                let fact = &facts[place];
-                let parent = self.elements.parent(fact.element);
-                let in_gone = parent.is_some_and(|parent| elements.contains(&parent));
-                let is_box = matches!(fact.role.as_str(), "region" | "list");
-                if is_link(&fact.role) || is_box || in_gone && !stands_by_itself(&fact.role) {
-                    facts[place].excused.push(Excuse {
-                        behind: Some(behind.clone()),
-                        ..value.clone()
-                    });
-                }
-            }
-            let fact = &mut facts[control];
-            if fact
-                .excused
-                .iter()
-                .all(|known| known.sessions != value.sessions)
-            {
-                fact.excused.push(value.clone());
-            }
-        }
-    }
-
-    /// Texts and images come and go with what they are in, and with what they stand beside; what holds
-    /// others, with those.
-    fn excuse_parts(&self, facts: &mut [Fact]) {
-        for value in self.explained(&LAYOUT, |_| true) {
-            let is_excused = |fact: &Fact| {
-                let mut excuses = fact.excused.iter();
-                excuses.any(|one| one.name == value.name && one.value == value.value)
-            };
-            let excused: BTreeSet<usize> = (facts.iter())
-                .filter(|fact| is_excused(fact))
-                .flat_map(|fact| [Some(fact.element), self.elements.parent(fact.element)])
-                .flatten()
-                .collect();
-            for fact in facts.iter_mut() {
-                let parent = self.elements.parent(fact.element);
-                let is_part = matches!(fact.kind, ItemKind::Missing | ItemKind::Added)
-                    && !stands_by_itself(&fact.role)
-                    && (excused.contains(&fact.element)
-                        || parent.is_some_and(|parent| excused.contains(&parent)));
-                let mut sessions = value.sessions.iter();
-                if is_part
-                    && !is_excused(fact)
-                    && sessions.all(|session| fact.bad.contains_key(session))
-                {
-                    fact.excused.push(value.clone());
-                }
-            }
-        }
-    }
-
     /// A difference as it is told of a session.
     pub(super) fn item(&self, fact: &Fact, session: usize) -> Item {
         let (was, is) = fact.bad.get(&session).cloned().unwrap_or_default();
@@ -792,51 +462,15 @@ impl<'e> Look<'e, '_> {
         Item {
             kind: fact.kind,
             role: fact.role.clone(),
-            name: fact.name.clone(),
+            // Where the reference is what differs, the others say what it is called.
+            name: match (fact.kind, &was) {
+                (ItemKind::Name, Some(was)) if is.as_ref() == Some(&fact.name) => was.clone(),
+                _ => fact.name.clone(),
+            },
             was,
             is,
             at: own.and_then(|(_, screen)| at(*screen)).or_else(there),
             ..Item::default()
         }
     }
-}
-
-/// Whether a control is called after colour schemes wherever it differs.
-fn is_of_colours(fact: &Fact) -> bool {
-    let speaks = |text: &Option<String>| text.as_deref().is_some_and(speaks_of_colours);
-    is_actionable(&fact.role) && fact.bad.values().all(|(was, is)| speaks(was) && speaks(is))
-}
-
-fn speaks_of_colours(text: &str) -> bool {
-    let text = text.to_lowercase();
-    ["dark", "light", "theme", "dunkel", "hell"]
-        .iter()
-        .any(|word| text.contains(word))
-}
-
-/// Whether nothing but these states differs.
-fn changes_only(fact: &Fact, states: &[&str]) -> bool {
-    let of = |text: &Option<String>| -> BTreeSet<String> {
-        let states = text.iter().flat_map(|text| text.split(", "));
-        states
-            .filter(|state| !state.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
-    fact.bad.values().all(|(was, is)| {
-        let (was, is) = (of(was), of(is));
-        let mut changed = was.symmetric_difference(&is);
-        changed.all(|state| states.contains(&state.split('=').next().unwrap_or_default()))
-    })
-}
-
-/// Whether most letters of a text are none of the Latin alphabet.
-fn is_other_script(text: &str) -> bool {
-    let letters = text.chars().filter(|c| c.is_alphabetic());
-    let (mut all, mut other) = (0_usize, 0_usize);
-    for letter in letters {
-        all += 1;
-        other += usize::from(u32::from(letter) > 0x24f);
-    }
-    all > 0 && other * 2 > all
 }

@@ -21,8 +21,6 @@ pub(super) struct Sighted {
     pub(super) flaky: Vec<usize>,
     /// The sessions for which something else explains it: they say nothing of it.
     pub(super) excused: BTreeSet<usize>,
-    /// Whether nothing but digits differs: told where its cells have something in common.
-    pub(super) is_faint: bool,
     /// Whether it may be a look that came too early: told where a cause is sure.
     pub(super) is_early: bool,
     /// Its place among those of its kind, worst first.
