@@ -127,10 +127,12 @@ impl DriverTask {
         let gate = Arc::clone(&session.gate);
         gate.attach(events);
         let mut begun = false;
+        // Waited for once, and not anew for each command.
+        let mut closed = std::pin::pin!(gate.closed());
         let died = loop {
             let queued = tokio::select! {
                 biased;
-                () = gate.closed() => break None,
+                () = &mut closed => break None,
                 queued = session.commands.recv() => queued,
             };
             let Some(queued) = queued else { break None };

@@ -36,7 +36,7 @@ pub use explain::explain;
 pub use generate::selector_for;
 pub use number::{around_number, contains_plain};
 pub use pattern::{Dialect, Pattern};
-pub use refs::{RefList, find_ref, list_refs, quoted_label, refs};
+pub use refs::{RefList, find_ref, is_input_method, list_refs, quoted_label, refs};
 pub use resolve::{Match, Resolution, resolve};
 pub use role::{is_role, role_and_name, roles, without_state};
 

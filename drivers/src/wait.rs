@@ -23,10 +23,16 @@ impl ChangePoll {
 
     /// Lets time pass until the next look is due; `false` when that would come after the limit.
     pub async fn again(&self) -> bool {
-        let in_time = Instant::now() + CHANGE_POLL < self.end;
-        if in_time {
-            tokio::time::sleep(CHANGE_POLL).await;
+        self.meanwhile(async {}).await.is_some()
+    }
+
+    /// As [`Self::again`], with work that does not have to wait until then; `None` when the next look
+    /// would come after the limit.
+    pub async fn meanwhile<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        if Instant::now() + CHANGE_POLL >= self.end {
+            return None;
         }
-        in_time
+        let (done, ()) = tokio::join!(work, tokio::time::sleep(CHANGE_POLL));
+        Some(done)
     }
 }

@@ -1,5 +1,5 @@
-"""An agent's first session, with nothing but Python's own library: it takes a phone, signs in to the example
-shop, looks at what has changed, and gives the phone back. A client of your own would use an SDK."""
+"""An agent's first session, with nothing but Python's own library: it takes a phone with the example shop
+open, signs in, and gives the phone back. A client of your own would use an SDK."""
 
 import json
 import re
@@ -9,7 +9,6 @@ server = subprocess.Popen(
     ["packtrain", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
 )
 asked = 0
-LOOKS = 500
 
 
 def send(**message):
@@ -30,7 +29,7 @@ def ask(method, **params):
 
 def call(tool, **arguments):
     result = ask("tools/call", name=tool, arguments=arguments)
-    text = result["content"][0]["text"]
+    text = "\n".join(part["text"] for part in result["content"])
     given = " ".join(f"{name}={value!r}" for name, value in arguments.items() if name != "lease")
     print(f"> {tool} {given}\n{text}\n")
     if result.get("isError"):
@@ -43,6 +42,14 @@ def reference(screen, label):
     return re.search(rf'\[(\w+)\] \w+ "{re.escape(label)}"', screen)[1]
 
 
+def tap(screen, label):
+    return {"action": "tap", "ref": reference(screen, label)}
+
+
+def typing(screen, label, text):
+    return {"action": "type", "ref": reference(screen, label), "value": text}
+
+
 ask(
     "initialize",
     protocolVersion="2025-11-25",
@@ -51,20 +58,15 @@ ask(
 )
 send(method="notifications/initialized")
 
-_, taken = call("device_acquire", device="android")
+screen, taken = call("device_acquire", device="android", open="com.example.shop")
 lease = taken["lease"]
-call("launchApp", lease=lease, appId="com.example.shop")
-screen, read = call("snapshot", lease=lease)
-for label, text in (("Email", "ada@example.com"), ("Password", "secret")):
-    call("tap", lease=lease, ref=reference(screen, label))
-    call("inputText", lease=lease, text=text)
-call("tap", lease=lease, ref=reference(screen, "Sign in"))
-# An app takes its time: look until it asks.
-for _ in range(LOOKS):
-    changes, read = call("snapshot", lease=lease, since=read["mark"])
-    if '"Allow"' in changes:
-        break
-call("tap", lease=lease, ref=reference(changes, "Allow"))
+signing_in = [
+    typing(screen, "Email", "ada@example.com"),
+    typing(screen, "Password", "secret"),
+    tap(screen, "Sign in"),
+]
+screen, _ = call("act", lease=lease, actions=signing_in)
+call("act", lease=lease, actions=[tap(screen, "Allow")])
 call("device_release", lease=lease)
 
 server.stdin.close()

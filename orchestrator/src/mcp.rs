@@ -1,6 +1,7 @@
 //! Packtrain as a server of the Model Context Protocol, for outer agents: devices, looks, every tool of
 //! the registry under a lease, runs of trails, toolsets.
 
+mod act;
 mod answers;
 pub(crate) mod catalog;
 mod desk;

@@ -1,9 +1,10 @@
 //! What an agent pays for the way through the daemon: from its start to the first list of tools, against
 //! a published server for phones, with a daemon and without; a snapshot by the protocol, against the
 //! driver's own on such a phone and against the tool's; the tokens of a snapshot of the example's list,
-//! against a published server for browsers; and the memory of many agents.
+//! against a published server for browsers; the example bought in with one action a call and with several,
+//! and a look, against the same; and the memory of many agents.
 //!
-//! `cargo bench -p packtrain-tests --bench agents -- [start|snapshot|text|memory]`
+//! `cargo bench -p packtrain-tests --bench agents -- [start|snapshot|text|hands|memory]`
 //!
 //! What is compared is measured in turns.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark")]
@@ -12,6 +13,8 @@
 mod client;
 #[path = "agents/driver.rs"]
 mod driver;
+#[path = "agents/hands.rs"]
+mod hands;
 #[path = "agents/memory.rs"]
 mod memory;
 
@@ -28,6 +31,11 @@ const MOST_OF_START: f64 = 0.06;
 const MOST_OF_SNAPSHOT: f64 = 1.2;
 /// The characters of a snapshot against the published server's.
 const MOST_OF_TEXT: f64 = 1.0 / 3.0;
+/// The example bought in on a page against the published server: with one action a call, with several; and
+/// one look.
+const MOST_OF_SINGLE: f64 = 1.0 / 3.0;
+const MOST_OF_BATCH: f64 = 1.0 / 5.0;
+const MOST_OF_LOOK: f64 = 1.0 / 1.5;
 const ROUNDS: usize = 15;
 const LOOKS: usize = 100;
 
@@ -37,10 +45,11 @@ fn main() {
         return;
     }
     let chosen: Vec<_> = words.iter().filter(|word| *word != "--bench").collect();
-    let parts: [(&str, fn()); 4] = [
+    let parts: [(&str, fn()); 5] = [
         ("start", start),
         ("snapshot", snapshot),
         ("text", text),
+        ("hands", hands),
         ("memory", memory::tell),
     ];
     for (name, part) in parts {
@@ -156,7 +165,8 @@ fn snapshot() {
     );
 }
 
-fn text() {
+/// The example's pages in a workspace, and where they are.
+fn pages() -> (Lab, String) {
     let lab = Lab::new(env!("CARGO_BIN_EXE_packtrain-under-test"));
     // Agents open files of the project only.
     for file in std::fs::read_dir(repository().join("examples/shop/web")).unwrap() {
@@ -171,16 +181,11 @@ fn text() {
     let base = format!("file://{}/web/", folder.display());
     let slot = format!("desktop: {{ viewport: 1280x800, baseUrl: {base:?} }}");
     lab.write("packtrain.yaml", &format!("devices:\n  web:\n    {slot}\n"));
-    let url = format!("{base}products.html");
-    let mut agent = Agent::ours(&lab);
-    agent.begin();
-    let lease = agent.acquire("web/desktop");
-    let opened = agent.call("web_navigate", json!({ "lease": lease, "url": url }));
-    assert!(opened["isError"] == false, "{opened}");
-    let ours = agent.call("snapshot", json!({ "lease": lease }));
-    agent.call("device_release", json!({ "lease": lease }));
-    drop(agent);
-    lab.run(&["daemon", "stop"]).expect(0);
+    (lab, base)
+}
+
+/// The published server for browsers.
+fn browsers() -> Agent {
     let browser = ["chromium", "chromium-browser", "google-chrome"];
     let paths = std::env::var_os("PATH").unwrap();
     let found = std::env::split_paths(&paths)
@@ -196,7 +201,22 @@ fn text() {
         "--executable-path",
         found,
     ];
-    let mut theirs = Agent::published("@playwright/mcp/cli.js", &flags);
+    Agent::published("@playwright/mcp/cli.js", &flags)
+}
+
+fn text() {
+    let (lab, base) = pages();
+    let url = format!("{base}products.html");
+    let mut agent = Agent::ours(&lab);
+    agent.begin();
+    let lease = agent.acquire("web/desktop");
+    let opened = agent.call("web_navigate", json!({ "lease": lease, "url": url }));
+    assert!(opened["isError"] == false, "{opened}");
+    let ours = agent.call("snapshot", json!({ "lease": lease }));
+    agent.call("device_release", json!({ "lease": lease }));
+    drop(agent);
+    lab.run(&["daemon", "stop"]).expect(0);
+    let mut theirs = browsers();
     theirs.begin();
     let navigated = theirs.call("browser_navigate", json!({ "url": url }));
     assert!(navigated["isError"] != true, "{navigated}");
@@ -208,6 +228,66 @@ fn text() {
         &[length(&theirs)],
         MOST_OF_TEXT,
     );
+}
+
+fn hands() {
+    let (lab, base) = pages();
+    let url = format!("{base}index.html");
+    let mut ours = Agent::ours(&lab);
+    ours.begin();
+    let list = ours.ask("tools/list", json!({}))["tools"].to_string().len();
+    let lease = ours.acquire("web/desktop");
+    let mut theirs = browsers();
+    theirs.begin();
+    let mut times = [const { Vec::new() }; 5];
+    let [single, batch, published, looks, their_looks] = &mut times;
+    for round in 0..=ROUNDS {
+        let mut hands = hands::Hands::of(&mut ours);
+        let (one, several) = (
+            hands.ours(&lease, &url, false),
+            hands.ours(&lease, &url, true),
+        );
+        let other = hands::Hands::of(&mut theirs).theirs(&url);
+        // Browsers start in the first.
+        if round > 0 {
+            single.push(one);
+            batch.push(several);
+            published.push(other);
+        }
+    }
+    ours.call(
+        "web_navigate",
+        json!({ "lease": lease, "url": format!("{base}products.html") }),
+    );
+    theirs.call(
+        "browser_navigate",
+        json!({ "url": format!("{base}products.html") }),
+    );
+    let timed = |agent: &mut Agent, tool: &str, arguments: Value| {
+        let begun = Instant::now();
+        agent.call(tool, arguments);
+        begun.elapsed().as_secs_f64() * 1e3
+    };
+    for _ in 0..LOOKS {
+        looks.push(timed(&mut ours, "snapshot", json!({ "lease": lease })));
+        their_looks.push(timed(&mut theirs, "browser_snapshot", json!({})));
+    }
+    let mut hands = hands::Hands::of(&mut ours);
+    hands.ours(&lease, &url, true);
+    println!(
+        "  the shop on a page: {} calls, {} characters, and {list} of tools/list",
+        hands.calls, hands.characters
+    );
+    drop(ours);
+    lab.run(&["daemon", "stop"]).expect(0);
+    told(
+        "buying, one action a call",
+        single,
+        published,
+        MOST_OF_SINGLE,
+    );
+    told("buying, several a call", batch, published, MOST_OF_BATCH);
+    told("one look", looks, their_looks, MOST_OF_LOOK);
 }
 
 /// Medians of both and their ratio, with where eight of ten ratios of neighbours are.

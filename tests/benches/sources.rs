@@ -29,6 +29,8 @@ use self::source::{Held, Source};
 
 /// Slices of each kind.
 const ROUNDS: usize = 80;
+/// Actions of 20 ms of a device, in one call or in as many calls.
+const STEPS: usize = 40;
 /// How long a slice takes.
 const SLICE: Duration = Duration::from_millis(100);
 
@@ -184,7 +186,8 @@ fn calls() {
     println!("{}", orchestrator.line());
 }
 
-/// How long one device takes, and how long many do: 40 actions of 20 ms each.
+/// How long one device takes, and how long many do: 40 actions of 20 ms each, in one call, and on one
+/// process of each SDK in a call each.
 fn fan_out() {
     let rust = |devices: usize| {
         let (source, _held) = Source::start();
@@ -196,7 +199,7 @@ fn fan_out() {
             "20",
         ])
     };
-    compare("Rust source", rust);
+    compare("Rust source", 200, rust);
     let Some(installed) = std::env::var_os("PACKTRAIN_TEST_SOURCES").map(PathBuf::from) else {
         println!("PACKTRAIN_TEST_SOURCES is not set, so the sources of the SDKs were not tried");
         return;
@@ -218,19 +221,23 @@ fn fan_out() {
         ),
     ];
     for (sdk, program, script) in sdks {
+        let run = |mode: &str, devices: usize, replicas: &str| {
+            wall(&[
+                "role-orchestrator",
+                mode,
+                script.to_str().unwrap(),
+                &devices.to_string(),
+                "20",
+                program.to_str().unwrap(),
+                replicas,
+            ])
+        };
         for replicas in ["1", "2", "4"] {
-            compare(&format!("{sdk}, replicas {replicas}"), |devices| {
-                wall(&[
-                    "role-orchestrator",
-                    "drive",
-                    script.to_str().unwrap(),
-                    &devices.to_string(),
-                    "20",
-                    program.to_str().unwrap(),
-                    replicas,
-                ])
-            });
+            let what = format!("{sdk}, replicas {replicas}");
+            compare(&what, 200, |devices| run("drive", devices, replicas));
         }
+        let what = format!("a call each, {sdk}, replicas 1");
+        compare(&what, 50, |devices| run("steps", devices, "1"));
     }
 }
 
@@ -238,19 +245,22 @@ fn wall(words: &[&str]) -> f64 {
     let mut orchestrator = Role::start(words);
     assert_eq!(orchestrator.line(), "ready");
     orchestrator.go();
-    orchestrator.line().parse().unwrap()
+    let took = orchestrator.line().parse().unwrap();
+    // It stops its sources before it ends.
+    orchestrator.0.wait().unwrap();
+    took
 }
 
-fn compare(what: &str, run: impl Fn(usize) -> f64) {
+fn compare(what: &str, devices: usize, run: impl Fn(usize) -> f64) {
     let (mut ratios, mut ones, mut manys) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..3 {
-        let (one, many) = (run(1), run(200));
+        let (one, many) = (run(1), run(devices));
         ratios.push(many / one);
         ones.push(one);
         manys.push(many);
     }
     println!(
-        "200 devices / one, 40 actions of 20 ms, {what}: {:.2} (min {:.2}, max {:.2}; {:.0} ms / {:.0} ms)",
+        "{devices} devices / one, {STEPS} actions of 20 ms, {what}: {:.2} (min {:.2}, max {:.2}; {:.0} ms / {:.0} ms)",
         median(&mut ratios),
         quantile(&mut ratios, 0.0),
         quantile(&mut ratios, 1.0),

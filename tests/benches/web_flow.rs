@@ -27,6 +27,14 @@ use packtrain_tools::{Caller, Registry, SharedRegistry};
 /// Contexts of the second measurement.
 const MANY: usize = 8;
 
+/// What is kept of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// As `packtrain run` does by default: a look and a picture after every step.
+    Default,
+    Nothing,
+}
+
 fn main() {
     // `cargo test` builds and starts benchmarks too; it passes no `--bench`.
     let arguments: Vec<String> = std::env::args().collect();
@@ -60,35 +68,47 @@ async fn measure(rounds: usize) {
 
     // Both browsers and all connections are warm before anything counts.
     plain.flows(1);
-    ours.flows(1).await;
+    ours.flows(1, Watch::Default).await;
     plain.flows(MANY);
-    ours.flows(MANY).await;
+    ours.flows(MANY, Watch::Default).await;
 
-    let (mut ratios, mut theirs_ms, mut ours_ms, mut cpu) = (vec![], vec![], vec![], vec![]);
+    let (mut theirs_ms, mut cpu, mut unwatched_cpu) = (vec![], vec![], vec![]);
+    let (mut watched_ms, mut watched_ratios) = (vec![], vec![]);
+    let (mut unwatched_ms, mut unwatched_ratios) = (vec![], vec![]);
     for round in 0..rounds {
         // The order changes, so that a drift of the machine favours nobody.
-        let (theirs, own) = if round % 2 == 0 {
-            let theirs = plain.flows(1);
-            (theirs, ours.timed_with_cpu(1, &mut cpu).await)
-        } else {
-            let own = ours.timed_with_cpu(1, &mut cpu).await;
-            (plain.flows(1), own)
-        };
-        ratios.push(own / theirs);
+        let (mut theirs, mut watched, mut unwatched) = (0.0, 0.0, 0.0);
+        for place in 0..3 {
+            match (round + place) % 3 {
+                0 => theirs = plain.flows(1),
+                1 => watched = ours.timed_with_cpu(1, Watch::Default, &mut cpu).await,
+                _ => {
+                    unwatched = ours
+                        .timed_with_cpu(1, Watch::Nothing, &mut unwatched_cpu)
+                        .await
+                }
+            }
+        }
         theirs_ms.push(theirs);
-        ours_ms.push(own);
+        watched_ms.push(watched);
+        watched_ratios.push(watched / theirs);
+        unwatched_ms.push(unwatched);
+        unwatched_ratios.push(unwatched / theirs);
     }
     println!("20-step flow, one device, {rounds} rounds");
     row("plain Playwright, ms", &mut theirs_ms);
-    row("packtrain, ms", &mut ours_ms);
-    row("packtrain / plain", &mut ratios);
+    row("watched, as by default, ms", &mut watched_ms);
+    row("watched / plain", &mut watched_ratios);
+    row("unwatched, ms", &mut unwatched_ms);
+    row("unwatched / plain", &mut unwatched_ratios);
+    row("unwatched, CPU of one flow, ms", &mut unwatched_cpu);
 
     let cores = std::thread::available_parallelism().unwrap().get() as f64;
     let (mut walls, mut plain_walls, mut to_ideal, mut to_plain, mut cpu8) =
         (vec![], vec![], vec![], vec![], vec![]);
     for _ in 0..rounds.div_ceil(3) {
         let theirs = plain.flows(MANY);
-        let wall = ours.timed_with_cpu(MANY, &mut cpu8).await;
+        let wall = ours.timed_with_cpu(MANY, Watch::Default, &mut cpu8).await;
         let ideal = MANY as f64 * median(&mut cpu) / cores;
         walls.push(wall);
         plain_walls.push(theirs);
@@ -195,7 +215,7 @@ impl Ours {
     }
 
     /// Milliseconds that `count` flows at once took.
-    async fn flows(&self, count: usize) -> f64 {
+    async fn flows(&self, count: usize, watch: Watch) -> f64 {
         let plan = resolve(RunRequest {
             run: RunId("bench".to_owned()),
             trails: vec![RequestedTrail {
@@ -211,9 +231,13 @@ impl Ours {
             tags: Vec::new(),
             shard: Shard::All,
             options: RunOptions {
-                session: SessionOptions {
-                    screenshots: Screenshots::None,
-                    ..SessionOptions::default()
+                session: match watch {
+                    Watch::Default => SessionOptions::default(),
+                    Watch::Nothing => SessionOptions {
+                        screenshots: Screenshots::None,
+                        observe: Screenshots::None,
+                        ..SessionOptions::default()
+                    },
                 },
                 working_directory: self.folder.clone(),
                 ..RunOptions::default()
@@ -245,9 +269,9 @@ impl Ours {
     }
 
     /// The same, and the processor time of each flow, browser included, in milliseconds.
-    async fn timed_with_cpu(&self, count: usize, cpu: &mut Vec<f64>) -> f64 {
+    async fn timed_with_cpu(&self, count: usize, watch: Watch, cpu: &mut Vec<f64>) -> f64 {
         let before = own_cpu();
-        let wall = self.flows(count).await;
+        let wall = self.flows(count, watch).await;
         let used = own_cpu().saturating_sub(before);
         cpu.push(used.as_secs_f64() * 1e3 / count as f64);
         wall

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use packtrain_compare::answer::{self, Cell, Verdict};
+use packtrain_compare::answer::{self, Cell, Cluster, Explanation, Verdict};
 
 /// An axis, or `device`, and its value.
 pub(crate) type Literal = (&'static str, &'static str);
@@ -28,31 +28,23 @@ pub(crate) fn values(cell: &Cell) -> Values {
 
 /// Whether a card's explanation is surely a condition with so many literals that just the bad cells
 /// meet. Readings that no cell of the run tells apart are the same.
-pub(crate) fn is_exact(card: &answer::Cluster, cells: &[Cell], bad: &[bool], size: usize) -> bool {
-    let met = |parts: &[answer::Explanation]| -> Vec<bool> {
-        let meets = |cell: &Cell| {
-            parts
-                .iter()
-                .any(|part| part.all_of.iter().all(|literal| holds(literal, cell)))
-        };
-        cells.iter().map(meets).collect()
+pub(crate) fn is_exact(card: &Cluster, cells: &[Cell], bad: &[bool], size: usize) -> bool {
+    let is = |parts: &[Explanation]| {
+        let literals: usize = parts.iter().map(|part| part.all_of.len()).sum();
+        literals == size && met(parts, cells) == bad
     };
-    let literals = |parts: &[answer::Explanation]| -> usize {
-        parts.iter().map(|part| part.all_of.len()).sum()
+    let is_tied = || card.explanations.chunks(1).all(is);
+    (card.verdict == Verdict::Cause && is(&card.explanations))
+        || (card.verdict == Verdict::Tie && is_tied())
+}
+
+/// Which cells meet an explanation.
+pub(crate) fn met(parts: &[Explanation], cells: &[Cell]) -> Vec<bool> {
+    let meets = |cell: &Cell| {
+        let mut parts = parts.iter();
+        parts.any(|part| part.all_of.iter().all(|one| holds(one, cell)))
     };
-    let parts = card.explanations.as_slice();
-    match card.verdict {
-        Verdict::Cause => !parts.is_empty() && met(parts) == bad && literals(parts) == size,
-        Verdict::Tie => {
-            let mut alternatives = parts.chunks(1);
-            alternatives.all(|one| met(one) == bad && literals(one) == size)
-        }
-        Verdict::Mostly
-        | Verdict::Weak
-        | Verdict::Single
-        | Verdict::Everywhere
-        | Verdict::Unknown => false,
-    }
+    cells.iter().map(meets).collect()
 }
 
 /// Whether a card claims to know what is to blame.
@@ -89,8 +81,8 @@ fn number(value: &str) -> Option<u64> {
 }
 
 /// A card in a line.
-pub(crate) fn told(card: &answer::Cluster) -> String {
-    let part = |part: &answer::Explanation| {
+pub(crate) fn told(card: &Cluster) -> String {
+    let part = |part: &Explanation| {
         let literals = part.all_of.iter();
         let literals = literals.map(|one| format!("{}{}{}", one.fact, one.is, one.value));
         literals.collect::<Vec<_>>().join(" & ")

@@ -6,7 +6,11 @@
 //! sessions, so that judging takes seconds. NAMES are defects (`d07`), questions (`two`) or `silence`.
 //! `--record` only records, `--judge` only judges, `--again` records what is there too, `--write FOLDER`
 //! writes every comparison that is asked for.
-#![expect(clippy::print_stdout, reason = "a program by hand")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program by hand"
+)]
 
 mod condition;
 mod defects;
@@ -17,7 +21,7 @@ mod score;
 mod server;
 mod sites;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::record::Studio;
 
@@ -30,28 +34,21 @@ fn main() -> std::io::Result<()> {
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
     let place = arguments.iter().position(|argument| argument == "--write");
     let write = place.and_then(|place| arguments.get(place + 1));
-    let names = arguments
-        .iter()
-        .filter(|one| !one.starts_with('-') && Some(*one) != write);
-    let names: Vec<String> = names.cloned().collect();
+    let is_name = |one: &&String| !one.starts_with('-') && Some(*one) != write;
+    let names: Vec<String> = arguments.iter().filter(is_name).cloned().collect();
     let folder = record::folder();
     if !has("--judge") {
-        let program = std::env::var_os("PACKTRAIN_TEST_PROGRAM").map(PathBuf::from);
+        let path = |name: &str, or: &str| std::env::var_os(name).map_or(or.into(), PathBuf::from);
         let own = option_env!("CARGO_BIN_EXE_packtrain-under-test").unwrap_or("packtrain");
-        let app = std::env::var_os("PACKTRAIN_TEST_APP").map(PathBuf::from);
+        let app = concat!(env!("CARGO_MANIFEST_DIR"), "/instrument/app");
         let studio = Studio {
-            program: &program.unwrap_or_else(|| own.into()),
-            app: &app
-                .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("instrument/app")),
+            program: &path("PACKTRAIN_TEST_PROGRAM", own),
+            app: &path("PACKTRAIN_TEST_APP", app),
             folder: &folder,
             again: has("--again"),
         };
-        let of_recordings = if has("--record") {
-            names.as_slice()
-        } else {
-            &[]
-        };
-        studio.record(of_recordings)?;
+        let names = names.iter().filter(|_| has("--record"));
+        studio.record(&names.cloned().collect::<Vec<_>>())?;
     }
     if !has("--record") {
         let recordings = recording::open(&folder);

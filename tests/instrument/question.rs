@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use packtrain_compare::answer::{Cluster, ClusterKind, Comparison};
 
-use super::condition::{Condition, is_exact, is_sure, meets, told, values};
+use super::condition::{Condition, is_exact, is_sure, meets, met, told, values};
 use super::defects::Defect;
 use super::recording::{Random, Recordings, compared, compose};
 
 /// An axis that is none of the recordings', and its values.
 pub(crate) type Added = (&'static str, &'static [&'static str]);
 
-const BUILD: Added = ("build", &["old", "new"]);
+pub(crate) const BUILD: Added = ("build", &["old", "new"]);
 pub(crate) const FLAG: Added = ("flag", &["off", "on"]);
 
 /// A way of planting: which axes and devices there are, and where the defect is; at random where that is
@@ -19,9 +19,9 @@ pub(crate) const FLAG: Added = ("flag", &["off", "on"]);
 pub(crate) struct Question {
     pub(crate) name: &'static str,
     pub(crate) words: &'static str,
-    added: &'static [Added],
-    devices: &'static [&'static str],
-    condition: &'static str,
+    pub(crate) added: &'static [Added],
+    pub(crate) devices: &'static [&'static str],
+    pub(crate) condition: &'static str,
 }
 
 #[rustfmt::skip]
@@ -127,6 +127,12 @@ pub(crate) struct About<'a> {
     pub(crate) is_exact: bool,
 }
 
+impl About<'_> {
+    fn told(&self) -> String {
+        format!("place {}: {}", self.place, told(self.card))
+    }
+}
+
 impl Answer {
     /// The cards that count. Times of a composed run come from several: only a defect of times is asked
     /// for them.
@@ -156,31 +162,42 @@ impl Answer {
             .collect()
     }
 
+    /// Cards of whatever that are sure of another condition than the defect's: of what is seen of it on
+    /// a part of the bad cells, and of others, which is untrue.
+    pub(crate) fn sure_otherwise(&self, defect: &Defect) -> (Vec<&Cluster>, Vec<&Cluster>) {
+        let (cells, size) = (&self.comparison.cells, self.literals);
+        let cards = self.cards(defect).into_iter();
+        let cards = cards.filter(|card| is_sure(card.verdict));
+        cards
+            .filter(|card| !is_exact(card, cells, &self.bad, size))
+            .partition(|card| {
+                let met = met(&card.explanations, cells);
+                let is_within = met.iter().zip(&self.bad).all(|(met, bad)| *bad || !met);
+                is_within && size > 0
+            })
+    }
+
+    /// What is said instead of what is true; nothing where all is right.
     pub(crate) fn unmet(&self, defect: &Defect) -> Option<String> {
         let about = self.about(defect);
+        let (_, untrue) = self.sure_otherwise(defect);
+        let untrue = untrue.first().map(|card| told(card));
         if self.literals == 0 {
-            let sure = about.iter().find(|about| is_sure(about.card.verdict));
-            return sure.map(|about| format!("SURE OF CHANCE; {}", told(about.card)));
+            return untrue.map(|card| format!("SURE OF CHANCE; {card}"));
         }
         let first = self.cards(defect).first().map(|card| told(card));
         let first = first.unwrap_or_else(|| "no card".to_owned());
         let whole = about.iter().find(|about| about.is_whole);
         match (whole, about.first()) {
             (None, None) => Some(format!("NOT NAMED; first {first}")),
-            (None, Some(part)) => Some(format!(
-                "IN PARTS; place {}: {}",
-                part.place,
-                told(part.card)
-            )),
-            (Some(whole), _) if !about.iter().any(|about| about.is_exact) => Some(format!(
-                "NOT EXACT; place {}: {}",
-                whole.place,
-                told(whole.card)
-            )),
+            (None, Some(part)) => Some(format!("IN PARTS; {}", part.told())),
+            (Some(whole), _) if !about.iter().any(|about| about.is_exact) => {
+                Some(format!("NOT EXACT; {}", whole.told()))
+            }
             (Some(whole), _) if whole.place > 1 => {
                 Some(format!("PLACE {}; first {first}", whole.place))
             }
-            (Some(_), _) => None,
+            (Some(_), _) => untrue.map(|card| format!("UNTRUE; {card}")),
         }
     }
 }

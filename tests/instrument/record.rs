@@ -97,7 +97,7 @@ impl Studio<'_> {
                 trail: trail.clone(),
                 // A change to one defect is none to the others.
                 sources: shop.clone() + &without_others(&defects, variant.defect),
-                step_timeout: "4s",
+                step_timeout: "8s",
             };
             self.run(server, &wanted)?;
         }
@@ -176,6 +176,9 @@ impl Studio<'_> {
             .stdout(fs::File::create(own("out"))?)
             .status()?;
         println!("recorded {name}: {ended}");
+        if ended.code() == Some(1) {
+            println!("{}", fs::read_to_string(own("log"))?);
+        }
         match ended.code() {
             Some(0 | 1) => Ok(()),
             _ => {

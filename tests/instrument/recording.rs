@@ -39,11 +39,9 @@ impl Recording {
             let steps = session.attempts.iter_mut().flat_map(|one| &mut one.steps);
             for seen in steps.filter_map(|step| step.observed.as_mut()) {
                 let whole = |path: &mut String| *path = folder.join(&path).display().to_string();
-                seen.tree
-                    .iter_mut()
-                    .for_each(|tree| whole(&mut tree.artifact));
-                let picture = seen.picture.iter_mut();
-                picture.for_each(|picture| whole(&mut picture.artifact));
+                let tree = seen.tree.iter_mut().map(|tree| &mut tree.artifact);
+                let picture = seen.picture.iter_mut().map(|picture| &mut picture.artifact);
+                tree.chain(picture).for_each(whole);
             }
         }
         Some(Self { view })
@@ -55,10 +53,6 @@ impl Recording {
         let found = sessions.find(|session| session.cell == *cell);
         found.unwrap_or_else(|| panic!("{cell} was not recorded"))
     }
-
-    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.view.trails[0].sessions.iter().map(|one| &one.cell)
-    }
 }
 
 /// What was recorded.
@@ -68,19 +62,15 @@ pub(crate) struct Recordings {
     /// The shop with each defect.
     pub(crate) wrong: BTreeMap<&'static str, Recording>,
     /// Apps that are right, by name.
-    pub(crate) apps: Vec<(String, Recording)>,
+    pub(crate) apps: BTreeMap<String, Recording>,
 }
 
 /// The recordings of a folder; what is not there is not asked for.
 pub(crate) fn open(folder: &Path) -> Recordings {
     let open = |name: &str| Recording::open(&folder.join(name));
-    let mut apps: Vec<_> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.starts_with("app-"))
-        .collect();
-    apps.sort();
+    let names = std::fs::read_dir(folder).into_iter().flatten();
+    let names = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let apps = names.filter(|name| name.starts_with("app-"));
     Recordings {
         right: (0..).map_while(|at| open(&format!("right-{at}"))).collect(),
         wrong: defects::all()
@@ -88,7 +78,6 @@ pub(crate) fn open(folder: &Path) -> Recordings {
             .filter_map(|defect| Some((defect.id, open(defect.id)?)))
             .collect(),
         apps: apps
-            .into_iter()
             .filter_map(|name| Some((name.clone(), open(&name)?)))
             .collect(),
     }
@@ -102,13 +91,8 @@ pub(crate) fn look_alike(one: &SessionView, other: &SessionView) -> bool {
             let observed = step.observed.unwrap_or_default();
             let tree = observed.tree.map(|tree| tree.shown().to_owned());
             let picture = observed.picture.map(|picture| picture.digest);
-            (
-                step.status,
-                tree,
-                picture,
-                observed.defects,
-                step.reports.len(),
-            )
+            let reports = step.reports.len();
+            (step.status, tree, picture, observed.defects, reports)
         });
         seen.collect()
     };
@@ -130,7 +114,9 @@ pub(crate) fn compose<'r>(
     mut choose: impl FnMut(&Cell, &Values, &mut Random) -> &'r SessionView,
 ) -> RunView {
     let mut view = right.view.clone();
-    let mut cells: Vec<(Cell, Cell)> = right.cells().map(|c| (c.clone(), c.clone())).collect();
+    let recorded = right.view.trails[0].sessions.iter();
+    let cells = recorded.map(|session| (session.cell.clone(), session.cell.clone()));
+    let mut cells: Vec<(Cell, Cell)> = cells.collect();
     for (axis, values) in added {
         let with = |value: &str, (base, cell): &(Cell, Cell)| {
             let mut cell = cell.clone();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use packtrain_compare::answer::{ClusterKind, Comparison};
+use packtrain_compare::answer::{Cluster, ClusterKind, Comparison};
 use packtrain_model::Cell;
 use packtrain_report::view::{RunView, SessionView};
 
@@ -34,19 +34,18 @@ impl Wanted {
 
     fn write(&self, name: &str, comparison: &Comparison) {
         let Some(folder) = &self.write else { return };
-        let text = serde_json::to_string_pretty(comparison).unwrap_or_default();
-        let written = std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(folder.join(format!("{name}.json")), text));
-        if let Err(error) = written {
-            println!("{name}: {error}");
-        }
+        let text = serde_json::to_string_pretty(comparison).unwrap();
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join(format!("{name}.json")), text).unwrap();
     }
 }
 
 /// Asks everything, and prints the score and what was said where it is not met.
 pub(crate) fn ask(recordings: &Recordings, wanted: &Wanted) {
-    println!("| condition | cases | named | exact | first | median place | cards | sure |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!(
+        "| condition | cases | named | exact | first | median place | cards | parts | untrue |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
     let mut lines = Vec::new();
     for question in QUESTIONS {
         let mut score = Score::default();
@@ -88,7 +87,8 @@ struct Score {
     named: usize,
     exact: usize,
     first: usize,
-    sure: usize,
+    parts: usize,
+    untrue: usize,
     cards: usize,
     places: Vec<usize>,
 }
@@ -106,24 +106,20 @@ impl Score {
         self.first += usize::from(place == Some(1));
         self.places.extend(place);
         self.exact += usize::from(about.iter().any(|about| about.is_exact));
-        self.sure += usize::from(about.iter().any(|about| is_sure(about.card.verdict)));
+        let (parts, untrue) = answer.sure_otherwise(defect);
+        self.parts += parts.len();
+        self.untrue += untrue.len();
     }
 
     fn row(&self, words: &str) -> String {
         let mut places = self.places.clone();
         places.sort_unstable();
         let median = places.get(places.len() / 2).copied().unwrap_or(0);
-        let Self {
-            cases,
-            named,
-            exact,
-            first,
-            sure,
-            ..
-        } = self;
-        let cards = self.cards as f64 / *cases as f64;
+        let mean = self.cards as f64 / self.cases as f64;
+        let (cases, named, exact, first) = (self.cases, self.named, self.exact, self.first);
+        let (parts, untrue) = (self.parts, self.untrue);
         format!(
-            "| {words} | {cases} | {named} | {exact} | {first} | {median} | {cards:.1} | {sure} |"
+            "| {words} | {cases} | {named} | {exact} | {first} | {median} | {mean:.1} | {parts} | {untrue} |"
         )
     }
 }
@@ -189,9 +185,8 @@ pub(crate) fn silence(recordings: &Recordings, wanted: &Wanted) {
 
 /// Cards that know why a step is slow.
 fn slow_causes(comparison: &Comparison) -> usize {
-    let cards = comparison.clusters.iter();
-    let slow = cards.filter(|card| card.kind == ClusterKind::Slow && is_sure(card.verdict));
-    slow.count()
+    let is = |card: &&Cluster| card.kind == ClusterKind::Slow && is_sure(card.verdict);
+    comparison.clusters.iter().filter(is).count()
 }
 
 /// A run of the right shop, each cell from any of its recordings.

@@ -107,10 +107,9 @@ fn answer(mut stream: &TcpStream, folders: &[PathBuf; 2], variant: Variant) -> s
         Some("js" | "mjs") => "text/javascript; charset=utf-8",
         Some("svg") => "image/svg+xml",
         Some("json" | "api/stock") => "application/json",
-        Some("png") => "image/png",
-        Some("jpg") => "image/jpeg",
+        Some("png" | "jpg") => "image/png",
         Some("woff" | "woff2" | "ttf") => "font/woff2",
-        Some(_) | None => "text/html; charset=utf-8",
+        _ => "text/html; charset=utf-8",
     };
     write!(
         stream,

@@ -1,6 +1,7 @@
 //! Agents and the daemon that serves them: the real program, by pipes and over HTTP, in both of the
 //! protocol's eras, each with virtual phones of its own.
 
+mod act;
 mod answers;
 mod by_hand;
 mod crowd;
@@ -10,11 +11,13 @@ mod fences;
 mod files;
 mod lent;
 mod life;
+mod list;
 mod names;
 mod place;
 mod project;
 mod queue;
 mod runs;
+mod shop;
 mod sources;
 mod tasks;
 mod two_projects;

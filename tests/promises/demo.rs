@@ -44,22 +44,26 @@ fn the_demo_runs_its_trail_at_once_on_both_phones_and_on_every_browser() {
     for event in by_source {
         assert_eq!(event["via"]["source"], "signup", "{event}");
     }
-    // At once: every device has begun before any has ended.
-    let place = |name: &str| events.iter().position(|event| event["event"] == name);
-    let first_end = place("session_finished").unwrap();
-    let begun = events[..first_end]
+    // At once: every platform has begun before any has ended its last session.
+    let sessions: Vec<_> = events
         .iter()
-        .filter(|event| event["event"] == "session_started");
-    let platforms: std::collections::BTreeSet<_> = begun
-        .map(|event| {
-            event["device"]["id"]
-                .as_str()
-                .unwrap()
-                .split('/')
-                .next()
-                .unwrap()
+        .enumerate()
+        .filter(|(_, event)| event["event"] == "session_started")
+        .map(|(began, event)| {
+            let platform = event["device"]["id"].as_str().unwrap().split('/').next();
+            let ended = events.iter().position(|end| {
+                end["event"] == "session_finished" && end["session"] == event["session"]
+            });
+            (platform.unwrap(), began, ended.unwrap())
         })
         .collect();
+    let all_ended = ["android", "ios", "web"].map(|platform| {
+        let of = sessions.iter().filter(|(at, ..)| *at == platform);
+        of.map(|(.., ended)| *ended).max().unwrap()
+    });
+    let first_end = all_ended.into_iter().min().unwrap();
+    let begun = sessions.iter().filter(|(_, began, _)| *began < first_end);
+    let platforms: std::collections::BTreeSet<_> = begun.map(|(platform, ..)| *platform).collect();
     assert_eq!(platforms.len(), 3, "{platforms:?}");
 }
 

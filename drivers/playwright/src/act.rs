@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::calls::Call;
 use crate::find::{self, APPEAR_TIMEOUT, FoundElement, Purpose};
 use crate::focus;
+use crate::lane::{self, ElementAction};
 use crate::locate::Candidate;
 use crate::navigate::{self, HistoryStep};
 use crate::reading::{self, Frames};
@@ -33,7 +34,7 @@ pub(crate) async fn click(
     target: &WebTarget,
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    on_element(session, target, ctx, "click", "click", json!({})).await
+    on_element(session, target, ctx, ElementAction::Click, "click").await
 }
 
 pub(crate) async fn hover(
@@ -41,7 +42,7 @@ pub(crate) async fn hover(
     target: &WebTarget,
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    on_element(session, target, ctx, "hover", "hover over", json!({})).await
+    on_element(session, target, ctx, ElementAction::Hover, "hover over").await
 }
 
 pub(crate) async fn select(
@@ -50,20 +51,8 @@ pub(crate) async fn select(
     values: &[String],
     ctx: &CommandContext,
 ) -> Result<Observation> {
-    let options: Vec<_> = values
-        .iter()
-        .map(|value| json!({ "valueOrLabel": value }))
-        .collect();
-    let params = json!({ "options": options });
-    on_element(
-        session,
-        target,
-        ctx,
-        "selectOption",
-        "choose an option of",
-        params,
-    )
-    .await
+    let action = ElementAction::Select(values);
+    on_element(session, target, ctx, action, "choose an option of").await
 }
 
 pub(crate) async fn type_text(
@@ -74,8 +63,7 @@ pub(crate) async fn type_text(
     ctx: &CommandContext,
 ) -> Result<Observation> {
     if clear_first && !target.is_empty() {
-        let params = json!({ "value": text });
-        return on_element(session, target, ctx, "fill", "type into", params).await;
+        return on_element(session, target, ctx, ElementAction::Fill(text), "type into").await;
     }
     let report = if target.is_empty() {
         focus::await_focus(session, ctx).await?;
@@ -109,7 +97,7 @@ pub(crate) async fn scroll(
         ActionReport::default()
     } else {
         // The wheel turns where the mouse is, so that a container scrolls and not the page.
-        match on_element(session, target, ctx, "hover", "scroll in", json!({})).await? {
+        match on_element(session, target, ctx, ElementAction::Hover, "scroll in").await? {
             Observation::Done(report) => report,
             _ => ActionReport::default(),
         }
@@ -121,8 +109,16 @@ pub(crate) async fn scroll(
         Direction::Right => (amount, 0.0),
         Direction::Left => (-amount, 0.0),
     };
-    let wheel = session.page()?.mouse().wheel(x, y).await;
-    wheel.map_err(|error| wire::translate(&error, "scroll"))?;
+    let page = session.page()?;
+    let turned = async {
+        if let Some(lane) = session.tabs.lane(&page).await {
+            lane.hand_over_mouse(&page).await?;
+        }
+        page.mouse().wheel(x, y).await
+    };
+    turned
+        .await
+        .map_err(|error| wire::translate(&error, "scroll"))?;
     Ok(Observation::Done(report))
 }
 
@@ -145,6 +141,11 @@ pub(crate) async fn input(
         focus::await_focus(session, ctx).await?;
     }
     let page = session.page()?;
+    if matches!(command, InputCommand::Tap { .. })
+        && let Some(lane) = session.tabs.lane(&page).await
+    {
+        lane.forget_mouse();
+    }
     let acted: std::result::Result<(), Error> = match command {
         InputCommand::Tap { at } => page.mouse().click(at.x, at.y, None).await,
         InputCommand::Text(text) => page.keyboard().insert_text(text).await,
@@ -226,27 +227,30 @@ pub(crate) async fn on_element(
     session: &Session,
     target: &WebTarget,
     ctx: &CommandContext,
-    method: &str,
+    action: ElementAction<'_>,
     verb: &str,
-    mut params: Value,
 ) -> Result<Observation> {
     let begun = Instant::now();
     if let Some(candidate) = find::plain(target)
-        && let Some(done) = at_once(session, &candidate, ctx, method, verb, params.clone()).await?
+        && let Some(done) = at_once(session, &candidate, ctx, action, verb).await?
     {
         return Ok(done);
     }
     let appears = APPEAR_TIMEOUT.saturating_sub(begun.elapsed());
     let limit = ctx.remaining_up_to(appears);
     let found: FoundElement = find::find(session, target, Purpose::Action, limit).await?;
+    if found.is_on_page {
+        let page = session.page()?;
+        let acted = lane::act(session, &page, &found.selector, action, ctx).await;
+        let doing = || format!("{verb} {}", found.by());
+        if let Some(()) = acted.map_err(|error| wire::translate(&error, &doing()))? {
+            return Ok(Observation::Done(found.report()));
+        }
+    }
+    let mut params = action.params();
     params["selector"] = found.selector.as_str().into();
-    let acted = wire::call(
-        &found.frame,
-        method,
-        params,
-        ctx.remaining_up_to(ACTIONABLE_TIMEOUT),
-    )
-    .await;
+    let limit = ctx.remaining_up_to(ACTIONABLE_TIMEOUT);
+    let acted = wire::call(&found.frame, action.method(), params, limit).await;
     if let Err(error) = acted {
         return Err(not_ready(session, &found.selector, &error, verb, found.by()).await);
     }
@@ -259,9 +263,8 @@ async fn at_once(
     session: &Session,
     candidate: &Candidate,
     ctx: &CommandContext,
-    method: &str,
+    action: ElementAction<'_>,
     verb: &str,
-    mut params: Value,
 ) -> Result<Option<Observation>> {
     let begun = Instant::now();
     let page = session.page()?;
@@ -269,14 +272,30 @@ async fn at_once(
     if reading::has_frames(&page).await {
         return Ok(None);
     }
+    let by = &candidate.by;
+    let done = || {
+        let located = Located {
+            by: by.clone(),
+            matched: 1,
+        };
+        Observation::Done(ActionReport {
+            located: Some(located),
+            notes: Vec::new(),
+        })
+    };
+    let acted = lane::act(session, &page, &candidate.selector, action, ctx).await;
+    if let Some(()) = acted.map_err(|error| wire::translate(&error, &format!("{verb} {by}")))? {
+        return Ok(Some(done()));
+    }
     let Ok(frame) = wire::frame_of(&page).await else {
         return Ok(None);
     };
+    let mut params = action.params();
     params["selector"] = candidate.selector.as_str().into();
     params["strict"] = true.into();
     params["timeout"] = wire::millis(ctx.remaining_up_to(ACTIONABLE_TIMEOUT)).into();
     let call = Call::new(&frame);
-    let mut acting = pin!(call.make(method, params));
+    let mut acting = pin!(call.make(action.method(), params));
     let (acted, is_elsewhere) = tokio::select! {
         biased;
         acted = &mut acting => (acted, false),
@@ -285,15 +304,8 @@ async fn at_once(
             (acting.await, is_elsewhere)
         }
     };
-    let by = &candidate.by;
     match acted {
-        Ok(()) => Ok(Some(Observation::Done(ActionReport {
-            located: Some(Located {
-                by: by.clone(),
-                matched: 1,
-            }),
-            notes: Vec::new(),
-        }))),
+        Ok(()) => Ok(Some(done())),
         Err(error) if wire::is_ambiguous(&error) => Ok(None),
         Err(error) if wire::touched(&error) || wire::is_crash(&error) => {
             Err(wire::translate(&error, &format!("{verb} {by}")))

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::configuration::Engine;
 use crate::host::{Host, HostError};
 use crate::slot::Isolation;
+use crate::traffic::Traffic;
 
 /// Chromium's own background traffic, switched off: it is slow, and on a closed network it fails
 /// again and again.
@@ -55,6 +56,8 @@ pub(crate) struct RunningBrowser {
     pub(crate) browser: Browser,
     /// Cancelled once the process is gone.
     pub(crate) gone: CancellationToken,
+    /// What the pages of its driver process still wait for.
+    pub(crate) traffic: Arc<Traffic>,
 }
 
 /// A browser as one device sees it.
@@ -198,6 +201,7 @@ async fn start(host: &Host, launch: &BrowserLaunch) -> Result<Arc<RunningBrowser
     Ok(Arc::new(RunningBrowser {
         browser: started,
         gone,
+        traffic: Arc::clone(&host.traffic),
     }))
 }
 

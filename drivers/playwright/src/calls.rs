@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use playwright_rs::Error;
 use playwright_rs::protocol::Frame;
@@ -17,6 +17,8 @@ use playwright_rs::server::transport::{TransportSender, send_message};
 use serde_json::{Value, json};
 use tokio::process::ChildStdin;
 use tokio::sync::mpsc;
+
+use crate::traffic::Traffic;
 
 /// The parameter by which a call is known until its id is. It never leaves this process.
 const MARK: &str = "packtrainCall";
@@ -95,12 +97,17 @@ fn ids() -> std::sync::MutexGuard<'static, BTreeMap<u64, String>> {
     IDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Passes messages on, with the log of a call that failed at the end of its error's text.
-pub(crate) fn with_logs(mut messages: mpsc::Receiver<Value>) -> mpsc::Receiver<Value> {
+/// Passes messages on, with the log of a call that failed at the end of its error's text; `traffic` takes
+/// note of each before anybody has it.
+pub(crate) fn with_logs(
+    mut messages: mpsc::Receiver<Value>,
+    traffic: Arc<Traffic>,
+) -> mpsc::Receiver<Value> {
     let (forward, out) = mpsc::channel(WAITING);
     tokio::spawn(async move {
         while let Some(mut message) = messages.recv().await {
             add_log(&mut message);
+            traffic.note(&message);
             if forward.send(message).await.is_err() {
                 break;
             }

@@ -1,6 +1,7 @@
 //! A connected web device: commands in, observations out.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
@@ -93,6 +94,11 @@ impl WebDriver {
                 log: vec!["Playwright did not keep to its own timeout".to_owned()],
             }),
         };
+        if let Some(session) = &self.session
+            && !only_reads
+        {
+            session.acted.store(true, Ordering::Relaxed);
+        }
         match answer {
             // A look that nobody waits for any more changes nothing.
             Err(DriverError::Cancelled) if only_reads => Err(DriverError::Cancelled),
@@ -114,6 +120,11 @@ impl WebDriver {
         command: Command,
         ctx: &CommandContext,
     ) -> Result<Observation, DriverError> {
+        if let Some(session) = &self.session
+            && !can_be_foreseen(&command)
+        {
+            session.surprised.store(true, Ordering::Relaxed);
+        }
         match command {
             Command::Begin(options) => self.begin(options).await,
             Command::End => {
@@ -335,6 +346,22 @@ impl WebDriver {
             },
         }
     }
+}
+
+/// Whether what a command leads to is known to the page when it is over. The browser scrolls by itself, and
+/// tells the page later.
+const fn can_be_foreseen(command: &Command) -> bool {
+    only_reads(command)
+        || matches!(
+            command,
+            Command::Web(
+                WebCommand::Navigate(_)
+                    | WebCommand::Click { .. }
+                    | WebCommand::Type { .. }
+                    | WebCommand::Hover { .. }
+                    | WebCommand::Select { .. }
+            )
+        )
 }
 
 /// Whether a command leaves the page as it is.

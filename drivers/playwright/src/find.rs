@@ -25,6 +25,8 @@ pub(crate) struct FoundElement {
     pub(crate) frame: Frame,
     /// Matches that element alone.
     pub(crate) selector: String,
+    /// In no frame.
+    pub(crate) is_on_page: bool,
     located: Located,
     notes: Vec<String>,
 }
@@ -45,6 +47,7 @@ impl FoundElement {
 
     fn new(found: Match, by: String, matched: u32, notes: Vec<String>) -> Self {
         Self {
+            is_on_page: found.place.is_page(),
             selector: found.selector,
             frame: found.frame,
             located: Located { by, matched },

@@ -17,6 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::calls;
 use crate::install::Installation;
+use crate::traffic::Traffic;
 
 /// How long the driver may take to close its browsers before its group is killed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -95,6 +96,8 @@ impl HostError {
 pub(crate) struct Host {
     playwright: Playwright,
     connection: Arc<Connection>,
+    /// What its pages still wait for.
+    pub(crate) traffic: Arc<Traffic>,
     dead: CancellationToken,
     stop: CancellationToken,
     watcher: tokio::sync::Mutex<Option<tokio::task::JoinHandle<()>>>,
@@ -138,7 +141,8 @@ impl Host {
 
         let (transport, messages) = PipeTransport::new(stdin, stdout);
         let (stdin, receiver) = transport.into_parts();
-        let messages = calls::with_logs(messages);
+        let traffic = Arc::new(Traffic::default());
+        let messages = calls::with_logs(messages, Arc::clone(&traffic));
         let connection = Arc::new(Connection::new(calls::Sender(stdin), receiver, messages));
         let dead = CancellationToken::new();
         let reader = AbortOnDropHandle::new(tokio::spawn({
@@ -162,6 +166,7 @@ impl Host {
         Ok(Arc::new(Self {
             playwright,
             connection,
+            traffic,
             dead,
             stop,
             watcher: tokio::sync::Mutex::new(Some(watcher)),

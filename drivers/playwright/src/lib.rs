@@ -20,6 +20,7 @@ mod find;
 mod focus;
 mod host;
 pub mod install;
+mod lane;
 mod locate;
 mod look;
 mod navigate;
@@ -32,6 +33,7 @@ mod related;
 mod session;
 mod shown;
 mod slot;
+mod traffic;
 mod upload;
 mod wire;
 

@@ -4,6 +4,7 @@
 //! Nothing is read before it rests, so that nothing is read twice, unless it moved while it was read and
 //! its picture taken: then neither is told of the other's moment.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
@@ -11,8 +12,9 @@ use packtrain_drivers::{
 };
 use playwright_rs::Error;
 use playwright_rs::protocol::Page;
+use playwright_rs::server::channel_owner::ChannelOwner;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::find::is_navigating;
 use crate::read::{self, Animations};
@@ -26,10 +28,12 @@ const STILL: &str = include_str!("page/still.js");
 /// How often the page has moved since it is watched; -1 where it is another document.
 const MOVES: &str = "() => window[Symbol.for('packtrain.watch')]?.moves ?? -1";
 
-/// Tree and picture are taken so often at most until nothing moves meanwhile.
-const MOST_TAKES: u32 = 3;
+/// How long tree and picture are taken anew while something moves meanwhile.
+const RETAKES: Duration = Duration::from_millis(400);
 /// Without a change for this long, a page is still: longer than three frames.
 const QUIET_MS: f64 = 60.0;
+/// A picture of a page at rest is there within this.
+const PICTURE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// How long the frames of a page may take to be still, all at once.
 const FRAMES_TIMEOUT: Duration = Duration::from_millis(200);
 /// How long is waited for a document, when the page is between two.
@@ -37,18 +41,53 @@ const NAVIGATION_POLL: Duration = Duration::from_millis(20);
 
 type Result<T> = std::result::Result<T, DriverError>;
 
+/// How a page's rest is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub(crate) limit: Duration,
+    /// What can be foreseen is not waited for.
+    foresees: bool,
+}
+
+impl Waiting {
+    /// What the script is asked.
+    pub(crate) fn arguments(self) -> Value {
+        let limit = self.limit.as_secs_f64() * 1e3;
+        json!({ "quiet": QUIET_MS, "limit": limit, "foresees": self.foresees })
+    }
+}
+
 /// What the page tells of its rest.
 #[derive(Debug, Clone, Deserialize)]
-struct Rest {
+pub(crate) struct Rest {
     still: bool,
+    /// It was not waited for, but foreseen.
+    foreseen: bool,
     moved: bool,
-    animated: bool,
+    pub(crate) animated: bool,
     /// Milliseconds.
     settled: f64,
-    moves: i64,
+    pub(crate) moves: i64,
     /// The frames that rest, with how often they have moved.
     #[serde(skip)]
     frames: Vec<(Place, i64)>,
+}
+
+/// What was seen of a page.
+struct Taken {
+    reading: Reading,
+    picture: Option<Screenshot>,
+    rest: Rest,
+    /// Nothing has moved since it rested.
+    is_as_it_was: bool,
+}
+
+/// Why nothing was seen of it.
+enum Missed {
+    /// It is between two documents, or another tab takes over.
+    Gone,
+    Unread(DriverError),
+    Failed(DriverError),
 }
 
 pub(crate) async fn observe(
@@ -58,64 +97,144 @@ pub(crate) async fn observe(
 ) -> Result<Observation> {
     let begun = Instant::now();
     let end = begun + ctx.remaining_up_to(options.still_within);
-    let mut takes = 0;
     loop {
         let page = session.page()?;
         let left = end.saturating_duration_since(Instant::now());
         let is_last = left.is_zero();
         let watched_from = begun.elapsed();
-        let mut rest = match rest(&page, left).await {
-            Ok(rest) => rest,
-            // Between two documents, or on a tab that another takes over from.
-            Err(error) if !is_last && has_gone(session, &error) => {
-                tokio::time::sleep(NAVIGATION_POLL).await;
-                continue;
-            }
-            Err(error) => return Err(wire::translate(&error, "look at the page")),
+        let taken = match at_once(session, &page, options, left, ctx).await {
+            Some(taken) => Ok(taken),
+            None => one_by_one(session, &page, options, left, ctx).await,
         };
-        // What is animated for ever is shown at its start, what still moves at its end.
-        let animations = if rest.animated {
-            Animations::Disabled
-        } else {
-            Animations::Running
-        };
-        let wanted = Wanted {
-            boxes: true,
-            masks: Some(&options.masks),
-            ..Wanted::default()
-        };
-        let picture = async {
-            if !options.picture {
-                return None;
-            }
-            // A page that cannot be painted can still be read.
-            match read::screenshot(session, animations, ctx).await {
-                Ok(Observation::Screenshot(picture)) => Some(picture),
-                _ => None,
-            }
-        };
-        let (reading, picture) = tokio::join!(reading::read(&page, wanted), picture);
-        match reading {
+        match taken {
             // Left meanwhile: the tree is of another document than the picture.
-            Ok(reading) if !is_last && page.url() != reading.location => {}
-            Ok(reading) => {
-                takes += 1;
+            Ok(taken) if !is_last && page.url() != taken.reading.location => {}
+            Ok(mut taken) => {
                 // What never rests is never at rest twice.
-                if picture.is_some() && rest.still && !is_as_it_was(&page, &rest).await {
-                    if !is_last && takes < MOST_TAKES {
+                if taken.picture.is_some() && taken.rest.still && !taken.is_as_it_was {
+                    if !is_last && begun.elapsed() < RETAKES {
                         continue;
                     }
-                    rest.still = false;
+                    taken.rest.still = false;
                 }
-                let settled = settled(watched_from, &rest);
-                return Ok(answer(&page, reading, picture, &rest, settled));
+                if !taken.rest.still {
+                    let watched = begun.elapsed() - watched_from;
+                    taken.rest.moved = true;
+                    taken.rest.settled = watched.as_secs_f64() * 1e3;
+                }
+                session.surprised.store(false, Ordering::Relaxed);
+                let foreseen = taken.rest.foreseen && taken.is_as_it_was;
+                session.acted.store(!foreseen, Ordering::Relaxed);
+                return Ok(answer(&page, taken, watched_from));
             }
-            Err(error) if is_last => return Err(error),
-            Err(_) => {
+            Err(Missed::Failed(error)) => return Err(error),
+            Err(Missed::Unread(error)) if is_last => return Err(error),
+            Err(Missed::Unread(_) | Missed::Gone) => {
                 session.page()?;
                 tokio::time::sleep(NAVIGATION_POLL).await;
             }
         }
+    }
+}
+
+fn wanted(options: &ObserveOptions) -> Wanted<'_> {
+    Wanted {
+        boxes: true,
+        masks: Some(&options.masks),
+        ..Wanted::default()
+    }
+}
+
+/// A page without frames by its fast lane; `None` where it has none, or it does not answer.
+async fn at_once(
+    session: &Session,
+    page: &Page,
+    options: &ObserveOptions,
+    limit: Duration,
+    ctx: &CommandContext,
+) -> Option<Taken> {
+    if reading::has_frames(page).await {
+        return None;
+    }
+    let end = Instant::now() + limit;
+    let lane = session.tabs.lane(page).await?;
+    let traffic = &session.browser.running.traffic;
+    let mut foresees = traffic.is_quiet(page.guid()) && !session.surprised.load(Ordering::Relaxed);
+    let look = loop {
+        let limit = end.saturating_duration_since(Instant::now());
+        let waiting = Waiting { limit, foresees };
+        let look = lane.look(page, wanted(options), options.picture, waiting);
+        let look = look.await?;
+        // What the page has asked for cannot be foreseen.
+        if !foresees || traffic.is_quiet(page.guid()) {
+            break look;
+        }
+        foresees = false;
+    };
+    let has_frames = look.page.has_frames();
+    let (picture, moves) =
+        if options.picture && !look.rest.animated && !has_frames && look.is_unscaled() {
+            lane.picture(read::screen(page), ctx.remaining_up_to(PICTURE_TIMEOUT))
+                .await
+        } else {
+            let picture = match options.picture && !has_frames {
+                true => picture(session, &look.rest, ctx).await,
+                false => None,
+            };
+            (picture, lane.taken().await)
+        };
+    if has_frames || (options.picture && picture.is_none() && moves == Some(look.rest.moves)) {
+        return None;
+    }
+    Some(Taken {
+        is_as_it_was: moves == Some(look.rest.moves),
+        reading: reading::with_frames(page, wanted(options), look.page).await,
+        picture,
+        rest: look.rest,
+    })
+}
+
+/// Rest, then tree and picture, each by a call of its own.
+async fn one_by_one(
+    session: &Session,
+    page: &Page,
+    options: &ObserveOptions,
+    limit: Duration,
+    ctx: &CommandContext,
+) -> std::result::Result<Taken, Missed> {
+    let rest = rest(page, limit).await.map_err(|error| {
+        if !limit.is_zero() && has_gone(session, &error) {
+            return Missed::Gone;
+        }
+        Missed::Failed(wire::translate(&error, "look at the page"))
+    })?;
+    let picture = async {
+        match options.picture {
+            true => picture(session, &rest, ctx).await,
+            false => None,
+        }
+    };
+    let (reading, picture) = tokio::join!(reading::read(page, wanted(options)), picture);
+    let reading = reading.map_err(Missed::Unread)?;
+    Ok(Taken {
+        is_as_it_was: picture.is_some() && rest.still && is_as_it_was(page, &rest).await,
+        reading,
+        picture,
+        rest,
+    })
+}
+
+/// By Playwright. A page that cannot be painted can still be read.
+async fn picture(session: &Session, rest: &Rest, ctx: &CommandContext) -> Option<Screenshot> {
+    // What is animated for ever is shown at its start, what still moves at its end.
+    let animations = if rest.animated {
+        Animations::Disabled
+    } else {
+        Animations::Running
+    };
+    match read::screenshot(session, animations, ctx).await {
+        Ok(Observation::Screenshot(picture)) => Some(picture),
+        _ => None,
     }
 }
 
@@ -138,22 +257,14 @@ async fn is_as_it_was(page: &Page, rest: &Rest) -> bool {
         .all(|same| same)
 }
 
-fn settled(watched_from: Duration, rest: &Rest) -> Duration {
+fn answer(page: &Page, taken: Taken, watched_from: Duration) -> Observation {
+    let Taken {
+        reading,
+        picture,
+        rest,
+        ..
+    } = taken;
     let moved_for = Duration::try_from_secs_f64(rest.settled / 1e3).unwrap_or_default();
-    if rest.moved {
-        watched_from + moved_for
-    } else {
-        watched_from
-    }
-}
-
-fn answer(
-    page: &Page,
-    reading: Reading,
-    picture: Option<Screenshot>,
-    rest: &Rest,
-    settled: Duration,
-) -> Observation {
     let (width, height) = reading.screen;
     let screen = Size::new(width, height);
     Observation::Observed(Box::new(Observed {
@@ -162,15 +273,22 @@ fn answer(
         masked: reading.masked,
         defects: reading.defects,
         hidden: reading.hidden,
-        settled,
+        settled: watched_from
+            + if rest.moved {
+                moved_for
+            } else {
+                Duration::ZERO
+            },
         is_still: rest.still,
     }))
 }
 
 /// Waits until the page is still, and a little for what is in its frames: advertisements never are.
 async fn rest(page: &Page, limit: Duration) -> std::result::Result<Rest, Error> {
-    let arguments =
-        |limit: Duration| json!({ "quiet": QUIET_MS, "limit": limit.as_secs_f64() * 1e3 });
+    let arguments = |limit: Duration| {
+        let foresees = false;
+        Waiting { limit, foresees }.arguments()
+    };
     let begun = Instant::now();
     let mut rest: Rest = page.evaluate(STILL, Some(&arguments(limit))).await?;
     let left = FRAMES_TIMEOUT.min(limit.saturating_sub(begun.elapsed()));

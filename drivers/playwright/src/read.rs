@@ -180,7 +180,7 @@ pub(crate) async fn await_mutation(page: &Page, limit: Duration) {
     }
 }
 
-fn screen(page: &Page) -> Size {
+pub(crate) fn screen(page: &Page) -> Size {
     page.viewport_size()
         .map_or(Size::new(0.0, 0.0), |viewport| {
             Size::new(f64::from(viewport.width), f64::from(viewport.height))

@@ -26,6 +26,10 @@ const SOURCE: &str = concat!(
     include_str!("page/reading.js"),
     ")(",
     include_str!("page/layout.js"),
+    ",",
+    include_str!("page/lane.js"),
+    ",",
+    include_str!("page/still.js"),
     ")"
 );
 /// A reading of the page answers at once, or the page hangs.
@@ -110,7 +114,7 @@ struct Inner {
 
 /// A document, as the script tells it.
 #[derive(Debug, Deserialize)]
-struct Document {
+pub(crate) struct Document {
     serial: u32,
     rows: Vec<Row>,
     title: String,
@@ -126,6 +130,12 @@ struct Document {
     defects: Vec<Defect>,
 }
 
+impl Document {
+    pub(crate) fn has_frames(&self) -> bool {
+        !self.frames.is_empty()
+    }
+}
+
 /// What is read of a page.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wanted<'a> {
@@ -135,6 +145,21 @@ pub(crate) struct Wanted<'a> {
     pub(crate) numbers: Option<&'a Numbers>,
     /// The layout, with where these CSS selectors match.
     pub(crate) masks: Option<&'a [String]>,
+}
+
+impl Wanted<'_> {
+    /// What the script is asked.
+    pub(crate) fn question(self) -> Value {
+        let mut question = json!({ "do": "read", "boxes": self.boxes, "css": self.css });
+        if let Some(numbers) = self.numbers {
+            question["number"] = numbers.next().into();
+        }
+        if let Some(masks) = self.masks {
+            question["masks"] = masks.into();
+            question["layout"] = true.into();
+        }
+        question
+    }
 }
 
 /// The numbers of a session, each given once, and to what: role and name. Nothing is found by that; what
@@ -232,10 +257,20 @@ pub(crate) async fn install(context: &BrowserContext) -> Result<(), Error> {
         .await
 }
 
+/// Lets a page's own document answer whoever reaches Playwright's world of it.
+pub(crate) async fn open(page: &Page) -> Result<bool, Error> {
+    ask(page, String::new(), json!({ "do": "open" }), FRAME_TIMEOUT).await
+}
+
 /// Reads a page with its frames.
 pub(crate) async fn read(page: &Page, wanted: Wanted<'_>) -> Result<Reading, DriverError> {
     let page_itself = document(page, &Place::default(), wanted, READ_TIMEOUT).await;
-    let mut first = page_itself.map_err(|error| wire::translate(&error, "read the page"))?;
+    let page_itself = page_itself.map_err(|error| wire::translate(&error, "read the page"))?;
+    Ok(with_frames(page, wanted, page_itself).await)
+}
+
+/// The page's own document, with what its frames show.
+pub(crate) async fn with_frames(page: &Page, wanted: Wanted<'_>, mut first: Document) -> Reading {
     let (width, height) = (first.width, first.height);
     let mut reading = Reading {
         title: Some(std::mem::take(&mut first.title)).filter(|title| !title.is_empty()),
@@ -250,7 +285,7 @@ pub(crate) async fn read(page: &Page, wanted: Wanted<'_>) -> Result<Reading, Dri
     Box::pin(lines.add(page, wanted, &mut reading, first, Spot::page())).await;
     reading.hidden.truncate(Hidden::MAX);
     reading.aria = Aria::of(lines.rows, lines.documents);
-    Ok(reading)
+    reading
 }
 
 /// What a frame shows that is out of sight.
@@ -423,15 +458,7 @@ async fn document(
     wanted: Wanted<'_>,
     limit: Duration,
 ) -> Result<Document, Error> {
-    let mut question = json!({ "do": "read", "boxes": wanted.boxes, "css": wanted.css });
-    if let Some(numbers) = wanted.numbers {
-        question["number"] = numbers.next().into();
-    }
-    if let Some(masks) = wanted.masks {
-        question["masks"] = masks.into();
-        question["layout"] = true.into();
-    }
-    let asked = ask::<Document>(page, place.selector(""), question, limit).await;
+    let asked = ask::<Document>(page, place.selector(""), wanted.question(), limit).await;
     if let (Err(_), Some(numbers)) = (&asked, wanted.numbers) {
         // It may have given numbers all the same.
         numbers.give(numbers.next() + MAX_ROWS, "", "");

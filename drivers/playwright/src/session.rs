@@ -13,7 +13,7 @@ use playwright_rs::server::channel_owner::ChannelOwner;
 use playwright_rs::server::connection::ConnectionExt;
 use playwright_rs::{DeviceDescriptor, Error};
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::browser::{BrowserHandle, Whose};
@@ -21,6 +21,7 @@ use crate::configuration::{Configuration, Engine};
 use crate::context::context_options;
 use crate::downloads::Downloads;
 use crate::driver::CLOSE_TIMEOUT;
+use crate::lane::Lane;
 use crate::network::RequestLog;
 use crate::readback::{self, Started};
 use crate::reading::{self, Numbers};
@@ -46,6 +47,9 @@ const SLOW_BYTES_PER_SECOND: u32 = 50_000;
 /// Makes text larger or smaller, in every document of a context.
 const TEXT_SCALE: &str = include_str!("page/text_scale.js");
 
+/// Tells whether timers of a page are due, in every document of a context.
+const TIMERS: &str = include_str!("page/timers.js");
+
 /// An open context.
 pub(crate) struct Session {
     pub(crate) browser: BrowserHandle,
@@ -56,6 +60,10 @@ pub(crate) struct Session {
     pub(crate) options: SessionOptions,
     /// The numbers that snapshots gave to elements.
     pub(crate) numbers: Numbers,
+    /// Something was done since the last look whose end the page does not know.
+    pub(crate) surprised: AtomicBool,
+    /// Anything was done since the last look, or that look could foresee nothing.
+    pub(crate) acted: AtomicBool,
 }
 
 /// What the context's event handlers share with the driver.
@@ -63,21 +71,35 @@ pub(crate) struct Tabs {
     /// Whether the tab that the session begins with is open.
     has_first: AtomicBool,
     /// Open tabs, the current one last.
-    open: Mutex<Vec<Page>>,
+    open: Mutex<Vec<Tab>>,
     /// Counts changes of the current tab.
     changes: watch::Sender<u64>,
+    /// Whether tabs have a fast lane.
+    has_lane: bool,
     /// Cancelled once the process of a tab ended.
     crashed: CancellationToken,
     pub(crate) requests: RequestLog,
     /// Documents that were asked for and are neither there nor refused. An answer may be told of
     /// before its question.
-    navigations: watch::Sender<isize>,
+    pub(crate) navigations: watch::Sender<isize>,
+    /// Counts the addresses of tabs that came.
+    pub(crate) arrivals: watch::Sender<u64>,
+    /// Counts documents of tabs that were asked for and will not come.
+    pub(crate) refused: watch::Sender<u64>,
     dialogs: Mutex<DialogPlan>,
     pub(crate) downloads: Downloads,
     events: EventSink,
     /// What keeps the network of each tab slow; `None` when it is not slowed down.
     slowed: Option<Mutex<Vec<CDPSession>>>,
 }
+
+/// A tab, with its fast lane once that is open.
+struct Tab {
+    page: Page,
+    lane: LaneCell,
+}
+
+type LaneCell = Arc<OnceCell<Option<Arc<Lane>>>>;
 
 /// How dialogs are answered from now on.
 #[derive(Debug, Clone, Default)]
@@ -108,6 +130,10 @@ impl Session {
             crashed: CancellationToken::new(),
             requests: RequestLog::new(),
             navigations: watch::Sender::new(0),
+            arrivals: watch::Sender::new(0),
+            refused: watch::Sender::new(0),
+            // A trace has Playwright's own actions and no others.
+            has_lane: configuration.engine == Engine::Chromium && options.trace.is_none(),
             dialogs: Mutex::new(DialogPlan {
                 accept: slot.dialogs == DialogAnswer::Accept,
                 text: None,
@@ -116,6 +142,9 @@ impl Session {
             events,
             slowed: configuration.slows().then(Mutex::default),
         });
+        if configuration.engine == Engine::Chromium {
+            context.add_init_script(&format!("({TIMERS})()")).await?;
+        }
         if let Some(scale) = configuration.text_scale {
             let script = format!("({TEXT_SCALE})({scale})");
             context.add_init_script(&script).await?;
@@ -144,6 +173,8 @@ impl Session {
             tabs,
             options,
             numbers: Numbers::default(),
+            surprised: AtomicBool::new(false),
+            acted: AtomicBool::new(true),
         })
     }
 
@@ -264,11 +295,22 @@ impl Session {
 
 impl Tabs {
     pub(crate) fn current(&self) -> Option<Page> {
-        self.lock()
+        let open = self.lock();
+        let current = open.iter().rev().find(|tab| !tab.page.is_closed());
+        current.map(|tab| tab.page.clone())
+    }
+
+    /// The fast lane of a tab; `None` where Playwright does everything.
+    pub(crate) async fn lane(&self, page: &Page) -> Option<Arc<Lane>> {
+        if !self.has_lane {
+            return None;
+        }
+        let lane = self
+            .lock()
             .iter()
-            .rev()
-            .find(|page| !page.is_closed())
-            .cloned()
+            .find(|tab| tab.page.guid() == page.guid())
+            .map(|tab| Arc::clone(&tab.lane))?;
+        lane.get_or_init(|| Lane::of(page)).await.clone()
     }
 
     /// Changes whenever another tab becomes the current one.
@@ -283,11 +325,17 @@ impl Tabs {
     async fn opened(self: &Arc<Self>, page: Page, announce: bool) -> Result<(), Error> {
         {
             let mut open = self.lock();
-            if open.iter().any(|known| known.guid() == page.guid()) {
+            if open.iter().any(|known| known.page.guid() == page.guid()) {
                 return Ok(());
             }
-            open.push(page.clone());
+            open.push(Tab {
+                page: page.clone(),
+                lane: LaneCell::default(),
+            });
         }
+        // Ready by the time that it is needed.
+        let (tabs, ready) = (Arc::clone(self), page.clone());
+        tokio::spawn(async move { tabs.lane(&ready).await });
         let tabs = Arc::clone(self);
         let closed = page.clone();
         let closes = page.on_close(move || {
@@ -302,7 +350,14 @@ impl Tabs {
             tabs.crashed.cancel();
             async { Ok(()) }
         });
-        tokio::try_join!(closes, crashes)?;
+        let tabs = Arc::clone(self);
+        let arrives = page.on_framenavigated(move |frame| {
+            if frame.parent_frame().is_none() {
+                tabs.arrivals.send_modify(|count| *count += 1);
+            }
+            async { Ok(()) }
+        });
+        tokio::try_join!(closes, crashes, arrives)?;
         self.slow_down(&page).await?;
         if announce {
             self.events
@@ -339,7 +394,7 @@ impl Tabs {
         let was_known = {
             let mut open = self.lock();
             let before = open.len();
-            open.retain(|known| known.guid() != page.guid());
+            open.retain(|known| known.page.guid() != page.guid());
             open.len() != before
         };
         if was_known {
@@ -393,6 +448,13 @@ impl Tabs {
 
     fn request_failed(&self, request: &Request) {
         self.navigates(request, -1);
+        let is_of_a_tab = || {
+            let frame = request.frame();
+            frame.is_none_or(|frame| frame.parent_frame().is_none())
+        };
+        if request.is_navigation_request() && is_of_a_tab() {
+            self.refused.send_modify(|count| *count += 1);
+        }
         let error = request.failure().unwrap_or_default();
         // Leaving a page aborts what it was still loading; nobody calls that a failure.
         if error != "net::ERR_ABORTED" {
@@ -405,7 +467,7 @@ impl Tabs {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Page>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Tab>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

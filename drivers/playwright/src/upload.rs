@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::act;
 use crate::find::{self, APPEAR_TIMEOUT, Purpose};
+use crate::lane::ElementAction;
 use crate::session::Session;
 use crate::wire;
 
@@ -52,7 +53,7 @@ pub(crate) async fn upload(
     let page = session.page()?;
     let chooser = page.expect_file_chooser(Some(wire::millis(limit))).await;
     let chooser = chooser.map_err(failed)?;
-    let clicked = act::on_element(session, target, ctx, "click", "click", json!({})).await?;
+    let clicked = act::on_element(session, target, ctx, ElementAction::Click, "click").await?;
     let Ok(chooser) = chooser.wait().await else {
         return Err(DriverError::unmet(format!(
             "{doing}: it is no file input, and a click on it asks for no files"

@@ -20,4 +20,5 @@ mod session;
 mod shop;
 mod site;
 mod stale;
+mod traps;
 mod verifying;

@@ -142,6 +142,105 @@ fn whatever_changes_a_page_is_told_when_it_is_observed_again() {
     });
 }
 
+/// A page that is looked at in one go: it has no frames.
+const AT_ONCE: &str = "<meta name=viewport content='width=device-width'><style>
+      #hover { display: none } #card:hover #hover { display: block }
+      @keyframes go { to { visibility: hidden } }
+    </style>
+    <h1 id=text>Before</h1><input id=field aria-label=Name><input id=box type=checkbox aria-label=Agreed>
+    <div id=card style='width: 200px; height: 60px; background: silver'>Card<p id=hover>Hovered</p></div>
+    <canvas id=canvas width=40 height=40></canvas><img id=image alt=Logo width=40 height=40>
+    <div id=host></div><button id=late onclick=\"setTimeout(() => text.textContent = 'Late', 40)\">Soon</button>
+    <p id=fading>Fading</p><details id=more><summary>More</summary>Detail</details>
+    <div id=list style='height: 60px; overflow: auto'><a href=#a>First</a><div style='height: 900px'></div><a href=#b>Last</a></div>
+    <script>host.attachShadow({ mode: 'open' }).innerHTML = '<p>Shadow before</p>'</script>";
+
+/// Ways to change it, by what a page does and what is done to it. Those that go on by themselves end within
+/// what a look waits for.
+const WAYS: &[&str] = &[
+    "1",
+    "text.textContent = 'After'",
+    "field.value = 'Ada'",
+    "box.checked = true",
+    "field.focus()",
+    "document.styleSheets[0].insertRule('#card { border: 4px solid red }')",
+    "document.adoptedStyleSheets = [Object.assign(new CSSStyleSheet(), { n: 1 })], \
+     document.adoptedStyleSheets[0].replaceSync('h1 { color: teal }')",
+    "host.shadowRoot.firstChild.firstChild.data = 'Shadow after'",
+    "host.shadowRoot.append(document.createElement('hr'))",
+    "canvas.getContext('2d').fillRect(0, 0, 40, 40)",
+    "fading.animate([{ opacity: 1 }, { opacity: 0.2 }], { duration: 150, fill: 'forwards' })",
+    "fading.style.animation = 'go 0.2s forwards'",
+    "setTimeout(() => text.textContent = 'After 5 ms', 5)",
+    "image.src = 'data:image/svg+xml,<svg xmlns=\"http://www.w3.org/2000/svg\"><rect width=\"40\" height=\"40\" fill=\"red\"/></svg>'",
+    "more.open = true",
+    "scheduler.postTask(() => text.textContent = 'Posted', { delay: 5 })",
+];
+
+/// Width, height and pixels.
+fn pixels(bytes: &[u8]) -> (u32, u32, Vec<u8>) {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+    decoder.set_transformations(
+        png::Transformations::normalize_to_color8() | png::Transformations::ALPHA,
+    );
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut pixels).unwrap();
+    pixels.truncate(frame.buffer_size());
+    (frame.width, frame.height, pixels)
+}
+
+/// Observes, and has Playwright take the picture anew: it has to be the same.
+async fn seen(device: &mut Device, name: &str) -> Observed {
+    let seen = told(device).await;
+    let Observation::Screenshot(again) = device.ok(Command::Screenshot).await else {
+        panic!()
+    };
+    assert!(
+        pixels(png(&seen)) == pixels(&again.png),
+        "{name}: another picture"
+    );
+    assert!(seen.is_still, "{name}");
+    seen
+}
+
+#[test]
+fn what_is_seen_in_one_go_is_what_playwright_sees() {
+    run(async {
+        let site = Site::start().await;
+        let phone = WebSlot {
+            emulate: Some("Pixel 7".to_owned()),
+            ..WebSlot::default()
+        };
+        for slot in [WebSlot::default(), phone] {
+            let mut device = Device::connect(slot).await;
+            begin(&mut device, "chromium").await;
+            device.go(site.page(AT_ONCE)).await;
+            seen(&mut device, "at first").await;
+            for way in WAYS {
+                device.script(&format!("{way}, 1")).await;
+                seen(&mut device, way).await;
+            }
+            let late = |seen: &Observed| seen.snapshot.text.contains("Late");
+            device.ok(click(by_css("#late"))).await;
+            assert!(late(&seen(&mut device, "a click").await));
+            let typed = Command::Web(WebCommand::Type {
+                target: by_css("#field"),
+                text: "Eve".to_owned(),
+                clear_first: true,
+            });
+            device.ok(typed).await;
+            seen(&mut device, "typed").await;
+            for target in ["#card", "#text"] {
+                let target = by_css(target);
+                device.ok(Command::Web(WebCommand::Hover { target })).await;
+                seen(&mut device, "hover").await;
+            }
+            device.close().await;
+        }
+    });
+}
+
 #[test]
 fn a_page_that_could_not_be_observed_in_time_goes_on() {
     run(async {

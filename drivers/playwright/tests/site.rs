@@ -1,8 +1,9 @@
 //! A small site on loopback, with the things browsers trip over.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Body;
@@ -26,6 +27,8 @@ impl Site {
     pub(crate) async fn start() -> Self {
         let release = Arc::new(Notify::new());
         let slow = Arc::clone(&release);
+        let held = Arc::new(Held::default());
+        let releases = Arc::clone(&held);
         let app = Router::new()
             .route("/slow", get(move || download(Arc::clone(&slow))))
             .route("/", get(|| async { Html(INDEX) }))
@@ -45,6 +48,15 @@ impl Site {
             .route("/kept", get(|| async { Html(KEPT) }))
             .route("/flag", get(flag))
             .route("/page", get(page))
+            .route(
+                "/held",
+                get(async move |RawQuery(key)| held.wait(key).await),
+            )
+            .route(
+                "/release",
+                get(async move |RawQuery(key)| releases.release(key)),
+            )
+            .route("/nothing", get(|| async { StatusCode::NO_CONTENT }))
             .route("/track", post(|| async { "ok" }))
             .route(
                 "/broken",
@@ -87,6 +99,25 @@ impl Site {
     pub(crate) fn page(&self, html: &str) -> String {
         let hex: String = html.bytes().map(|byte| format!("{byte:02x}")).collect();
         format!("{}page?{hex}", self.url())
+    }
+}
+
+/// Pages that come when whoever has their key asks for that.
+#[derive(Default)]
+struct Held(Mutex<HashMap<Option<String>, Arc<Notify>>>);
+
+impl Held {
+    fn of(&self, key: Option<String>) -> Arc<Notify> {
+        Arc::clone(self.0.lock().unwrap().entry(key).or_default())
+    }
+
+    async fn wait(&self, key: Option<String>) -> Html<&'static str> {
+        self.of(key).notified().await;
+        Html("<title>Held</title><h1>Held page</h1>")
+    }
+
+    fn release(&self, key: Option<String>) {
+        self.of(key).notify_one();
     }
 }
 

@@ -57,11 +57,21 @@ pub fn list_refs(tree: &Tree, screen: Size, detail: SnapshotDetail) -> RefList {
     let mut open: Vec<(u32, String)> = Vec::new();
     let skip_system = has_app(tree);
     let mut hidden = 0_usize;
+    // Nobody types by the keys of a keyboard: they are one line.
+    let (mut keys, mut keyboard_end) = (0_usize, 0);
     for (id, node) in tree.iter() {
         while open.last().is_some_and(|(end, _)| *end <= id.0) {
             open.pop();
         }
         let label = label(tree, id);
+        let is_key = match &node.detail {
+            NodeDetail::Android(detail) => is_input_method(detail.package.as_deref()),
+            NodeDetail::Ios(detail) if detail.element_type.as_deref() == Some("Keyboard") => {
+                keyboard_end = tree.descendants(id).end;
+                true
+            }
+            NodeDetail::Ios(_) | NodeDetail::Web(_) => id.0 < keyboard_end,
+        };
         if (skip_system && is_system(node)) || !is_meaningful(node, label.as_deref()) {
             continue;
         }
@@ -74,6 +84,10 @@ pub fn list_refs(tree: &Tree, screen: Size, detail: SnapshotDetail) -> RefList {
         }
         if !detail.offscreen && !is_on_screen(node, screen) {
             hidden += 1;
+            continue;
+        }
+        if is_key && !detail.offscreen {
+            keys += 1;
             continue;
         }
         let reference = SnapshotRef {
@@ -96,11 +110,19 @@ pub fn list_refs(tree: &Tree, screen: Size, detail: SnapshotDetail) -> RefList {
     if list.refs.is_empty() {
         list.text.push_str("(no elements)\n");
     }
+    if keys > 0 {
+        let _ = writeln!(list.text, "(keyboard, {keys} keys)");
+    }
     if hidden > 0 {
         let _ = writeln!(list.text, "({hidden} more out of sight)");
     }
     list.text.truncate(list.text.trim_end().len());
     list
+}
+
+/// Whether an Android package is an on-screen keyboard's.
+pub fn is_input_method(package: Option<&str>) -> bool {
+    package.is_some_and(|package| package.split('.').any(|part| part == "inputmethod"))
 }
 
 /// A label in quotes, which it cannot end by itself: what an app shows names no other element.

@@ -108,7 +108,7 @@ async fn a_change_since_a_snapshot_is_noticed() {
         assert_eq!(device.change_since(before, now).await, None);
         device.tap("email").await;
         let after = device.change_since(before, soon).await.unwrap();
-        assert!(after.text.contains("return"), "the keyboard came up");
+        assert!(after.text.contains("(keyboard, "), "the keyboard came up");
         assert_eq!(device.change_since(after.mark, now).await, None);
     })
     .await;

@@ -67,7 +67,7 @@ impl SessionContext {
         });
         let limit = OBSERVE_TIMEOUT.min(self.options.timeout / OBSERVE_SHARE);
         let deadline = Instant::now() + limit;
-        match self.scope.lease.execute(command, deadline).await {
+        match self.scope.execute(command, deadline).await {
             Ok(packtrain_drivers::Observation::Observed(observed)) => {
                 self.unobserved.store(0, Ordering::Relaxed);
                 Some(*observed)

@@ -345,11 +345,15 @@ impl Held {
         self.closed.cancelled().await;
     }
 
-    /// Keeps a reading of the screen; answers its mark, which is that of the last one when they are equal.
+    /// Keeps a reading of the screen; answers its mark, which is that of one that is kept and says the same.
     pub(crate) fn keep_reading(&self, text: String) -> u64 {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((mark, _)) = seen.readings.back().filter(|(_, last)| *last == text) {
-            return *mark;
+        let same = seen.readings.iter().position(|(_, kept)| *kept == text);
+        if let Some(again) = same.and_then(|at| seen.readings.remove(at)) {
+            // It is the latest, whatever was seen between.
+            let mark = again.0;
+            seen.readings.push_back(again);
+            return mark;
         }
         seen.next += 1;
         let mark = seen.next;
@@ -358,6 +362,12 @@ impl Held {
             seen.readings.pop_front();
         }
         mark
+    }
+
+    /// The mark of the reading that was kept last.
+    pub(crate) fn last_mark(&self) -> Option<u64> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.readings.back().map(|(mark, _)| *mark)
     }
 
     /// The reading of that mark, while it is kept.

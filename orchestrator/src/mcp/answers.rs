@@ -82,11 +82,21 @@ pub(super) fn answered(answer: Answer) -> CallToolResult {
 
 /// How a call did not pass.
 pub(super) fn not_passed(outcome: &Outcome) -> CallToolResult {
+    let prefix = if matches!(outcome, Outcome::Failed(_)) {
+        "failed: "
+    } else {
+        ""
+    };
+    failed(format!("{prefix}{}", why(outcome)))
+}
+
+/// Why a call did not pass.
+pub(super) fn why(outcome: &Outcome) -> String {
     let mut lines = Vec::new();
     match outcome {
         Outcome::Passed => lines.push("passed".to_owned()),
         Outcome::Failed(failure) => {
-            lines.push(format!("failed: {}", failure.message));
+            lines.push(failure.message.clone());
             lines.extend(failure.log.iter().map(|line| format!("  {line}")));
         }
         Outcome::Infrastructure { cause, .. } => {
@@ -96,7 +106,7 @@ pub(super) fn not_passed(outcome: &Outcome) -> CallToolResult {
         Outcome::NeedsAgent { why } | Outcome::Skipped { reason: why } => lines.push(why.clone()),
     }
     lines.extend(outcome.hint().map(|hint| format!("hint: {hint}")));
-    failed(lines.join("\n"))
+    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -3,13 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use packtrain_tools::toolsets::ListedTool;
+use packtrain_tools::toolsets::{BUILT_IN, ListedTool};
 use packtrain_tools::{Caller, Registry, ToolSpec};
 use rmcp::model::{JsonObject, Tool};
 use serde_json::json;
 
 use super::ours::{self, LEASE};
 use super::schema::lean;
+
+/// The most characters of JSON of a new agent's list: about 5,000 tokens.
+const MAX_LIST: usize = 20_000;
+/// The built-in tools that a new agent is shown: what begins a session on a device. For the rest there is
+/// `act`.
+const USUAL: [&str; 4] = [
+    "launchApp",
+    "openUrl",
+    "mobile_listInstalledApps",
+    "web_navigate",
+];
 
 /// The tools of one state of a registry; made anew when that changes.
 #[derive(Default)]
@@ -52,6 +63,33 @@ impl Catalog {
 }
 
 impl Listing {
+    /// A list for who has not chosen its tools: Packtrain's own, the usual ones, and of the project's as many
+    /// as there is room for. All others can be called as well.
+    pub(super) fn short(&self, own: Vec<Tool>, offered: Vec<ListedTool>) -> Vec<Tool> {
+        let length = |tool: &Tool| serde_json::to_string(tool).map_or(0, |json| json.len() + 1);
+        let mut list = own;
+        let mut left = MAX_LIST.saturating_sub(list.iter().map(length).sum());
+        let (built_in, of_project): (Vec<_>, Vec<_>) = offered
+            .into_iter()
+            .partition(|tool| tool.source == BUILT_IN);
+        let usual = built_in
+            .into_iter()
+            .filter(|tool| USUAL.contains(&tool.name.as_str()));
+        for tool in usual.chain(of_project) {
+            let shown = self.shown(tool);
+            if let Some(rest) = left.checked_sub(length(&shown)) {
+                left = rest;
+                list.push(shown);
+            }
+        }
+        list
+    }
+
+    /// Whether there is such a tool, offered or not.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool.name == name)
+    }
+
     /// One of its tools, with whatever notes, as it stands in the list.
     pub(super) fn shown(&self, tool: ListedTool) -> Tool {
         let made = self.schemas.get(&tool.name).cloned();
@@ -89,7 +127,7 @@ fn listed(spec: &ToolSpec, agent: &Caller) -> ListedTool {
 }
 
 /// A schema of arguments with the lease besides.
-fn with_lease(schema: &JsonObject) -> JsonObject {
+pub(super) fn with_lease(schema: &JsonObject) -> JsonObject {
     let mut schema = lean(schema);
     schema.insert("type".to_owned(), json!("object"));
     let properties = schema.entry("properties").or_insert_with(|| json!({}));

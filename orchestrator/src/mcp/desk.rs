@@ -20,7 +20,7 @@ use crate::daemon::{Agent, Hub, Project, Toolbox, UnderWay, Update};
 use crate::exit::CliError;
 
 /// How long a call of a tool may take.
-const CALL: Duration = Duration::from_secs(300);
+pub(super) const CALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// What is done for one agent.
 pub(super) struct Desk {
@@ -63,9 +63,11 @@ impl Desk {
         let mut tools = ours::definitions();
         tools.extend(toolset_tools::definitions());
         let listed = self.catalog(self.project().tools().await)?;
-        let offered = self
-            .toolsets()
-            .offered(&self.agent.equipped(), &listed.tools);
+        let equipped = self.agent.equipped();
+        let offered = self.toolsets().offered(&equipped, &listed.tools);
+        if equipped.toolset().is_none() {
+            return Ok(listed.short(tools, offered));
+        }
         tools.extend(offered.into_iter().map(|tool| listed.shown(tool)));
         Ok(tools)
     }
@@ -98,6 +100,7 @@ impl Desk {
             "device_acquire" => self.device_acquire(of(arguments)?, reporter).await,
             "device_release" => self.device_release(of(arguments)?).await,
             "snapshot" => self.snapshot(of(arguments)?).await,
+            "act" => self.act(of(arguments)?, reporter).await,
             "screenshot" => self.screenshot(of(arguments)?).await,
             "trail_check" => self.trail_check(of(arguments)?, reporter).await,
             "run_start" => self.run_start(of(arguments)?).await,
@@ -150,6 +153,16 @@ impl Desk {
         Ok(called.result)
     }
 
+    /// Why the agent may not call a tool of the registry, listed or not.
+    pub(super) fn refusal(&self, listed: &Listing, name: &str) -> Option<String> {
+        let equipped = self.agent.equipped();
+        let refused = self.toolsets().refuse(&equipped, &listed.tools, name);
+        refused.or_else(|| {
+            let shown: String = name.chars().take(80).collect();
+            (!listed.has(name)).then(|| format!("unknown tool `{shown}`"))
+        })
+    }
+
     /// Calls a tool of the registry on the device of its lease.
     async fn registry_tool(
         &self,
@@ -164,14 +177,11 @@ impl Desk {
             Some(held) => held.listed(&self.project().agent),
             None => self.listed().await?,
         };
-        let equipped = self.agent.equipped();
-        if let Some(why) = self.toolsets().refuse(&equipped, &listed.tools, name) {
-            return Ok(failed(why));
-        }
-        if !listed.tools.iter().any(|known| known.name == name) {
-            let shown: String = name.chars().take(80).collect();
-            let message = format!("unknown tool `{shown}`");
-            return Err(ErrorData::invalid_params(message, None));
+        if let Some(why) = self.refusal(&listed, name) {
+            return match listed.has(name) || self.agent.equipped().toolset().is_some() {
+                true => Ok(failed(why)),
+                false => Err(ErrorData::invalid_params(why, None)),
+            };
         }
         let Some(lease) = lease else {
             return Ok(failed(format!(
@@ -183,7 +193,7 @@ impl Desk {
             return Ok(failed(unknown_lease(lease)));
         };
         let call = ToolCall::new(name, Value::from(&serde_json::Value::Object(arguments)));
-        let result = match held.call(&call, CALL).await {
+        let result = match held.call(&call, CALL_TIMEOUT).await {
             Some(Ok(answer)) => answered(answer),
             Some(Err(outcome)) => not_passed(&outcome),
             None => failed(unknown_lease(lease)),

@@ -8,6 +8,7 @@ use packtrain_farm::wire::{DeviceAdvert, DeviceKey, HostName};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 
+use super::act::ActArgs;
 use super::answers::{failed, plain, told};
 use super::desk::Desk;
 use super::ours::{AcquireArgs, ListArgs, ReleaseArgs};
@@ -120,7 +121,15 @@ impl Desk {
                     "driver": info.driver,
                     "run": held.run,
                 });
-                told(text, data)
+                let mut taken = told(text, data);
+                if let Some(what) = args.open {
+                    // The device is theirs, whether or not it opens.
+                    let opening = ActArgs::opening(&held, what);
+                    taken
+                        .content
+                        .extend(self.act(opening, reporter).await.content);
+                }
+                taken
             }
             Err((device, NotHeld::Busy(reason))) => {
                 let mut busy = failed(format!(

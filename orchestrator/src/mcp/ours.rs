@@ -8,6 +8,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
 
+use super::act::ActArgs;
 use super::schema::lean;
 
 /// The argument that says which device a call is for.
@@ -18,7 +19,6 @@ pub(super) const LEASE: &str = "lease";
 pub(super) struct ListArgs {
     /// What a device has to be: `android & api>=33`, `web | ios`, `model~"Pixel*"`. Devices that are
     /// not are listed with the reason.
-    #[serde(default)]
     pub(super) on: Option<String>,
 }
 
@@ -26,13 +26,12 @@ pub(super) struct ListArgs {
 #[serde(deny_unknown_fields)]
 pub(super) struct AcquireArgs {
     /// A device (`android/emulator-5554`, `web/desktop`), a platform, or a part of one's name.
-    #[serde(default)]
     pub(super) device: Option<String>,
     /// What it has to be, as in `device_list`; the first that is free is taken.
-    #[serde(default)]
     pub(super) on: Option<String>,
+    /// What to open on it, an app's id or an address; answers what the screen shows then.
+    pub(super) open: Option<String>,
     /// How long to wait when it is in use, in milliseconds; 20000 when not given, 120000 at most.
-    #[serde(default)]
     pub(super) wait_ms: Option<u64>,
 }
 
@@ -43,18 +42,29 @@ pub(super) struct ReleaseArgs {
     pub(super) lease: String,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SnapshotArgs {
     /// The lease, from `device_acquire`.
     pub(super) lease: String,
     /// The mark of an earlier snapshot: only what has changed since is answered.
-    #[serde(default)]
     pub(super) since: Option<u64>,
-    /// Say where each element is.
+    /// A text to wait for.
+    pub(super) wait_for: Option<String>,
+    /// How long to wait for it, in milliseconds; without it for the screen to change and come to rest.
+    pub(super) wait_ms: Option<u64>,
+    /// Only this element and what is in it.
+    #[serde(rename = "ref")]
+    pub(super) reference: Option<String>,
+    /// The same by its role and name.
+    pub(super) role: Option<String>,
+    pub(super) name: Option<String>,
+    /// 400 when not given.
+    pub(super) max_lines: Option<usize>,
+    /// Where each element is.
     #[serde(default)]
     pub(super) bounds: bool,
-    /// Elements that are scrolled out of sight, too.
+    /// What is scrolled out of sight and the keyboard's keys, too.
     #[serde(default)]
     pub(super) offscreen: bool,
 }
@@ -96,10 +106,8 @@ pub(super) struct StartArgs {
     #[serde(default)]
     pub(super) tags: Vec<String>,
     /// A matrix of the configuration: the trails run in each of its cells.
-    #[serde(default)]
     pub(super) matrix: Option<String>,
     /// How often a session that does not pass is tried again.
-    #[serde(default)]
     pub(super) retries: Option<u32>,
     /// Let it go on when you are gone.
     #[serde(default)]
@@ -113,7 +121,6 @@ pub(super) struct WaitArgs {
     pub(super) run: String,
     /// How long to wait, in milliseconds; 30000 when not given, 50000 at most. A run that goes on is no
     /// error: call again.
-    #[serde(default)]
     pub(super) timeout_ms: Option<u64>,
 }
 
@@ -139,9 +146,15 @@ static DEFINITIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         own::<ReleaseArgs>("device_release", "Gives a device back.", false),
         own::<SnapshotArgs>(
             "snapshot",
-            "Reads the screen as text: one element a line, with references like [e4] that other tools take as `ref`. With `since`, only what has changed.",
+            "Reads the screen as text: one element a line, with references like [e4] that act and other tools take as `ref`. With `since`, only what has changed.",
             true,
         ),
+        own::<ActArgs>(
+            "act",
+            "Acts on the screen, action by action, stops at the first that fails, and answers once what the screen shows then, or what has changed. An element is named by `ref`, by `role` and `name`, or by `text`, as snapshot shows them, and waited for. type replaces what is there; swipe up shows what lies below. Every tool that you may call is an action, too: {tool, args}.",
+            false,
+        )
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(true)),
         own::<ScreenshotArgs>(
             "screenshot",
             "Takes a picture of the screen and answers a link to it. `snapshot` costs far less.",

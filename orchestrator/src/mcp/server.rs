@@ -27,9 +27,10 @@ use crate::http::front::Visitor;
 const FOLLOWED: usize = 256;
 
 const INSTRUCTIONS: &str = "Packtrain drives browsers, Android phones and iPhones. Take a device with \
-device_acquire; every call that is for it names the lease you get. Look with snapshot, act with the \
-tools, give the device back with device_release. Trails are recorded flows: run_start runs them on \
-many devices at once. Keep only the tools that you need: build-toolset, equip-toolset.";
+device_acquire; every call that is for it names the lease you get. Look with snapshot; do several things in \
+one call with act, which answers what has changed; give the device back with device_release. Trails are \
+recorded flows: run_start runs them on many devices at once. tools/list has the usual tools: \
+list-available-tools names all others, and every one can be called by its name or by act.";
 
 /// Who asks.
 enum Who {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 pub(crate) use packtrain_tools::toolsets::ListedTool;
 
-use self::arguments::{Build, Delete, Equip, Nothing, decode};
+use self::arguments::{Build, Delete, Equip, ListAvailable, Nothing, decode};
 use self::definitions::{
     ACTIVE, ANNOTATE, BUILD, DELETE, EQUIP, LIST_AVAILABLE, LIST_SAVED, UNEQUIP,
 };
@@ -195,11 +195,14 @@ impl ToolsetTools {
         args: JsonObject,
         request: &Request<'_>,
     ) -> Result<Option<Called>, Refusal> {
-        if matches!(name, LIST_AVAILABLE | LIST_SAVED | ACTIVE | UNEQUIP) {
+        if matches!(name, LIST_SAVED | ACTIVE | UNEQUIP) {
             decode::<Nothing>(args.clone())?;
         }
         Ok(Some(match name {
-            LIST_AVAILABLE => self.available(request).await?,
+            LIST_AVAILABLE => match decode::<ListAvailable>(args)?.tool {
+                Some(tool) => report::one(&tool, request)?,
+                None => self.available(request).await?,
+            },
             LIST_SAVED => self.saved(request).await?,
             ACTIVE => report::active(request),
             UNEQUIP => unequip(request),

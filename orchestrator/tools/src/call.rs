@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use packtrain_device_actors::Lease;
+use packtrain_device_actors::{CommandError, Lease};
 use packtrain_drivers::{ActionReport, BoxFuture, Command, Observation, Platform};
 use packtrain_model::memory::Memory;
 use packtrain_model::template::Undefined;
@@ -248,6 +248,21 @@ impl SessionScope {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Sends a command to the device, and remembers what the answer says of the screen.
+    ///
+    /// # Errors
+    /// As [`Lease::execute`].
+    pub async fn execute(
+        &self,
+        command: Command,
+        deadline: Instant,
+    ) -> Result<Observation, CommandError> {
+        let asked = Asked::now(&command);
+        let answer = self.lease.execute(command, deadline).await;
+        self.screen().answered(asked, answer.as_ref().ok());
+        answer
+    }
+
     /// What is known of the screen.
     pub(crate) fn screen(&self) -> MutexGuard<'_, ScreenMemory> {
         self.screen.lock().unwrap_or_else(PoisonError::into_inner)
@@ -283,9 +298,7 @@ impl Call<'_> {
     /// # Errors
     /// [`ToolError::Command`], or [`ToolError::Cancelled`] once the session was called off.
     pub async fn device(&self, command: Command) -> Result<Observation, ToolError> {
-        let asked = Asked::now(&command);
-        let answer = self.session.lease.execute(command, self.deadline).await;
-        self.session.screen().answered(asked, answer.as_ref().ok());
+        let answer = self.session.execute(command, self.deadline).await;
         answer.map_err(|error| {
             if self.session.cancel.is_cancelled() {
                 ToolError::Cancelled

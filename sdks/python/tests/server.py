@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
 from typing import Any
 
 import uvicorn
+from pydantic import BaseModel
 
 import packtrain
-from packtrain import SyncTrailblazeClient, TrailblazeClient, tool_meta, trailblaze_tool
+from packtrain import SyncTrailblazeClient, TrailblazeClient, _http_server, tool_meta, trailblaze_tool
 
 if sys.argv[1] == "mcp1":
     from mcp.server.fastmcp import Context, FastMCP
@@ -97,6 +100,37 @@ async def acme_held(ctx: Context) -> str:
     return str(await TrailblazeClient.from_context(ctx).tools.held())
 
 
+@mcp.tool()
+async def acme_noisy(ctx: Context, times: int = 2) -> list[str]:
+    """Tells the client what it does, and returns what it knows of its request."""
+    for n in range(times):
+        await ctx.info(f"line {n}")
+        await ctx.report_progress(n, times)
+    request = ctx.request_context.request
+    body = await request.body()
+    return [request.url.path, request.headers["content-length"], str(len(body)), str(request.client[1] > 0)]
+
+
+class Name(BaseModel):
+    """What `acme_asks` asks for."""
+
+    value: str
+
+
+@mcp.tool()
+async def acme_asks(ctx: Context) -> str:
+    """Asks the client for a name."""
+    answer = await ctx.elicit("Name?", Name)
+    return f"Hello {answer.data.value}"
+
+
+@mcp.tool()
+async def acme_slow(seconds: float) -> str:
+    """Takes its time."""
+    await asyncio.sleep(seconds)
+    return "done"
+
+
 packtrain.registry_resource(
     mcp,
     tools={"acme_signIn": {"platforms": ["android"], "groups": ["auth"], "isDelegating": False}},
@@ -104,6 +138,7 @@ packtrain.registry_resource(
     version="1.0.0",
 )
 
+_http_server.HEADERS_TIMEOUT = float(os.environ.get("HEADERS_TIMEOUT", _http_server.HEADERS_TIMEOUT))
 startup = uvicorn.Server.startup
 
 

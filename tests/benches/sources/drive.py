@@ -1,4 +1,4 @@
-"""A tool source written with the SDK, with one tool that makes forty callbacks."""
+"""A tool source written with the SDK: a tool that makes forty callbacks, and one that makes one."""
 
 from fastmcp import Context, FastMCP
 from packtrain import TrailblazeClient, run
@@ -16,6 +16,12 @@ async def bench_drive(ctx: Context) -> str:
     client = TrailblazeClient.from_context(ctx)
     for _ in range(40):
         await client.call_tool("bench_act", {})
+    return "ok"
+
+
+@mcp.tool
+async def bench_step(ctx: Context) -> str:
+    await TrailblazeClient.from_context(ctx).call_tool("bench_act", {})
     return "ok"
 
 

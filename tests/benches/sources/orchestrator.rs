@@ -41,10 +41,11 @@ pub(crate) fn run(words: &[&str]) {
     actix_rt::System::with_tokio_rt(move || shared).block_on(async {
         let bench = Bench::new(source, &words[4..], devices, latency).await;
         match mode {
-            "hold" => bench.all("bench_hold").await,
+            "hold" => bench.all("bench_hold", 1).await,
             "calls" => bench.calls(source).await,
-            "drive" => bench.drive().await,
-            _ => panic!("hold, calls or drive"),
+            "drive" => bench.drive("bench_drive", 1).await,
+            "steps" => bench.drive("bench_step", crate::STEPS).await,
+            _ => panic!("hold, calls, drive or steps"),
         }
         bench.sources.shutdown().await;
     });
@@ -142,16 +143,18 @@ impl Bench {
         }
     }
 
-    /// A call of a tool in every session at once.
-    async fn all(&self, tool: &str) {
+    /// Calls a tool in every session at once, in each so many times in a row.
+    async fn all(&self, tool: &str, times: usize) {
         let calls = self.sessions.iter().map(|session| {
             let (session, tool) = (Arc::clone(session), tool.to_owned());
             tokio::spawn(async move {
                 let call = ToolCall::new(tool, Value::mapping([]));
-                session
-                    .call(&call)
-                    .await
-                    .unwrap_or_else(|outcome| panic!("{outcome:?}"));
+                for _ in 0..times {
+                    session
+                        .call(&call)
+                        .await
+                        .unwrap_or_else(|outcome| panic!("{outcome:?}"));
+                }
             })
         });
         for call in calls.collect::<Vec<_>>() {
@@ -159,14 +162,14 @@ impl Bench {
         }
     }
 
-    async fn drive(&self) {
+    async fn drive(&self, tool: &str, times: usize) {
         // What is opened and compiled only once is not measured.
-        self.all("bench_drive").await;
+        self.all(tool, times).await;
         println!("ready");
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).unwrap();
         let begun = Instant::now();
-        self.all("bench_drive").await;
+        self.all(tool, times).await;
         println!("{}", begun.elapsed().as_secs_f64() * 1e3);
     }
 

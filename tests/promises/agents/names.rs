@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use super::{lab, phone};
 
 /// The tools that are Packtrain's own. Whoever adds one has to say why it may be given to agents.
-const OWN: [&str; 18] = [
+const OWN: [&str; 19] = [
     "device_list",
     "device_acquire",
     "device_release",
     "snapshot",
+    "act",
     "screenshot",
     "trail_check",
     "run_start",
@@ -40,16 +41,12 @@ fn packtrains_own_tools_are_these() {
             let properties = &tool["inputSchema"]["properties"];
             properties["lease"]["description"] == "From device_acquire."
         };
-        let own: Vec<_> = tools.iter().filter(|tool| !needs_lease(tool)).collect();
-        let mut names: Vec<_> = own
-            .iter()
-            .map(|tool| tool["name"].as_str().unwrap())
-            .collect();
+        let own = tools.iter().filter(|tool| !needs_lease(tool));
+        let mut names: Vec<_> = own.map(|tool| tool["name"].as_str().unwrap()).collect();
         let mut pinned = OWN.to_vec();
         names.sort_unstable();
         pinned.sort_unstable();
         assert_eq!(names, pinned);
-        assert!(tools.len() > 60, "{}", tools.len());
     }
 }
 

@@ -104,7 +104,7 @@ impl DecodeError {
 
 /// The candidate that was meant, or else all of them when they are few.
 fn advice(word: &str, candidates: &'static [&'static str]) -> Option<String> {
-    const FEW: usize = 12;
+    const FEW: usize = 14;
     did_you_mean(word, candidates.iter().copied()).or_else(|| match candidates {
         [] => Some("it takes none".to_owned()),
         all if all.len() <= FEW => Some(format!("it can be {}", all.join(", "))),

@@ -35,20 +35,21 @@ impl AndroidDevice {
         };
         let look = async || tokio::join!(self.focus(deadline), picture());
         let mut settled = Duration::ZERO;
-        let mut looked = None;
+        let mut looked = match last {
+            Some(_) => Some(look().await),
+            None => None,
+        };
         let (screen, is_still) = loop {
-            if last.is_some() {
-                looked = Some(look().await);
-            }
             let screen = self.read(deadline).await?;
-            let is_still = last == Some(screen.mark);
-            if is_still {
+            if last == Some(screen.mark) {
                 break (screen, true);
             }
             settled = start.elapsed();
-            if !poll.again().await {
+            // The picture is taken in the pause between the two, which is longer than it must be then.
+            let Some(seen) = poll.meanwhile(look()).await else {
                 break (screen, false);
-            }
+            };
+            looked = Some(seen);
             last = Some(screen.mark);
         };
         let (focus, picture) = match looked {

@@ -12,8 +12,52 @@ interface Injected {
     getAriaRole(element: Element): string | null;
     getElementAccessibleNameText(element: Element, includeHidden: boolean): string;
     normalizeWhiteSpace(text: string): string;
+    /** Those of the browser, whatever the page's clock does. */
+    builtins: { performance: Performance; setTimeout(then: () => void, ms: number): unknown; requestAnimationFrame(then: () => void): unknown };
   };
+  parseSelector(selector: string): object;
+  querySelectorAll(selector: object, root: Node): Element[];
+  retarget(node: Node, behaviour: string): Element | null;
+  elementState(node: Node, state: string, frameVisible: boolean): { matches: boolean };
+  fill(node: Node, value: string): string;
+  selectOptions(node: Node, options: object[]): string | string[];
+  /** A description of what is hit instead, or what checks each event until it is stopped. */
+  setupHitTargetInterceptor(node: Node, action: string, at: { x: number; y: number }, blocksAll: boolean): string | { stop(): string | object };
 }
+
+/** An action that is asked for. */
+interface Act {
+  selector: string;
+  /** States that the element must have. */
+  needs: string[];
+  /** Milliseconds after which it is no longer waited for. */
+  limit: number;
+  /** Milliseconds since 1970 after which nobody waits for the answer. */
+  until: number;
+  /** Nothing has been done since the last look. */
+  rests: boolean;
+  /** By a pointer that presses, or only moves there. */
+  touch?: 'mouse' | 'hover';
+  fill?: string;
+  select?: object[];
+}
+
+/** A look that is asked for. */
+interface Look {
+  /** Whether a picture follows. */
+  picture: boolean;
+  /** What the reading is to have. */
+  wanted: Extract<Question, { do: 'read' }>;
+  quiet: number;
+  limit: number;
+  foresees: boolean;
+}
+
+interface Rest { still: boolean; foreseen: boolean; moved: boolean; animated: boolean; settled: number; moves: number }
+
+type LaneScript = (script: () => Injected, read: (asked: any) => object, still: (asked: object) => Promise<Rest>) => object;
+
+interface Element { scrollIntoViewIfNeeded(centred: boolean): void }
 
 interface Box { left: number; top: number; right: number; bottom: number }
 
@@ -44,6 +88,7 @@ type Question =
   | { do: 'who'; number: number; next: number }
   | { do: 'called'; role: string; name: string; next: number }
   | { do: 'why' }
+  | { do: 'open' }
   | { do: 'shows'; text: string; whole: boolean; anyCase: boolean; pattern: string | null };
 
 interface Hidden { element: string; why: string; behind?: string }

@@ -5,8 +5,8 @@
 // of Playwright's ARIA snapshot, whose code is taken as it stands there.
 //
 // A selector engine answers with elements. What is no element is the text of one that is in no document.
-/** @param {Layout} layout */
-layout => {
+/** @param {Layout} layout @param {LaneScript} lane @param {(asked: object) => Promise<Rest>} still */
+(layout, lane, still) => {
   const MOST_ROWS = 20_000;
   const MOST_NUMBERS = 20_000;
   const MOST_HIDDEN = 200;
@@ -412,6 +412,10 @@ layout => {
         case 'called': return carried(only(question));
         case 'shows': return root instanceof Element && shows(root, question) ? [root] : [];
         case 'why': return carried(root instanceof Element ? why(root)?.[1] ?? null : null);
+        // Then it answers to the browser's own protocol, too.
+        case 'open':
+          Reflect.set(globalThis, Symbol.for('packtrain'), lane(() => injected, read, still));
+          return carried(true);
       }
     },
   };

@@ -30,22 +30,23 @@ impl WdaDriver {
         let poll = ChangePoll::within(ctx.remaining_up_to(options.still_within));
         let mut last = self.state.seen;
         let mut settled = Duration::ZERO;
-        let mut looked = None;
+        let mut looked = match last {
+            Some(_) => Some(self.picture(options, ctx).await?),
+            None => None,
+        };
         let (snapshot, is_still) = loop {
-            if last.is_some() {
-                looked = Some(self.picture(options, ctx).await?);
-            }
             let Observation::Snapshot(snapshot) = self.snapshot(DETAIL, ctx).await? else {
                 return Err(DriverError::unmet("observe the screen: it was not read"));
             };
-            let is_still = last == Some(snapshot.mark);
-            if is_still {
+            if last == Some(snapshot.mark) {
                 break (snapshot, true);
             }
             settled = start.elapsed();
-            if !poll.again().await {
+            // The picture is taken in the pause between the two, which is longer than it must be then.
+            let Some(picture) = poll.meanwhile(self.picture(options, ctx)).await else {
                 break (snapshot, false);
-            }
+            };
+            looked = Some(picture?);
             last = Some(snapshot.mark);
         };
         let picture = match looked {

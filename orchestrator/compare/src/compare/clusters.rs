@@ -74,8 +74,9 @@ pub(super) fn of(
         let is_news = match one.kind {
             // What is slow here and there is slow by accident, most likely.
             ClusterKind::Slow => is_sure || is_repeated(),
+            // Looks that came too early have nothing in common that one condition says.
             _ if one.sighted.is_early => {
-                finding.verdict != Verdict::Single && !finding.place.is_empty()
+                is_sure || finding.verdict == Verdict::Weak && finding.explanations.len() == 1
             }
             _ => true,
         };

@@ -26,6 +26,13 @@ pub(super) struct Nothing {}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+pub(super) struct ListAvailable {
+    #[serde(default)]
+    pub(super) tool: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Equip {
     pub(super) name: String,
 }

@@ -7,6 +7,7 @@ use packtrain_tools::toolsets::{ListedTool, Standing, ref_id, resolve};
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
+use super::super::catalog::with_lease;
 use super::{Called, Equipped, Refusal, Request, ToolsetTools};
 use crate::toolsets::Listing;
 
@@ -28,17 +29,8 @@ impl ToolsetTools {
         let total: usize = sources.values().map(|tools| sum(tools)).sum();
         let servers = sources.iter().map(|(source, tools)| {
             let described = tools.iter().map(|(tool, tokens)| {
-                let mut told = json!({
-                    "name": tool.name,
-                    "description": tool.description,
-                    "namespacedName": tool.namespaced_name(),
-                    "serverName": tool.source,
-                    "refId": ref_id(tool),
-                    "context": cost(*tokens, total),
-                });
-                if let Some(why) = &tool.hidden {
-                    told["notOffered"] = json!(why);
-                }
+                let mut told = described(tool);
+                told["context"] = cost(*tokens, total);
                 told
             });
             json!({
@@ -99,6 +91,32 @@ impl ToolsetTools {
         let listing = tokio::task::spawn_blocking(move || store.list()).await;
         listing.map_err(|error| Refusal::Said(format!("cannot read toolsets: {error}")))
     }
+}
+
+/// A tool as it is told.
+fn described(tool: &ListedTool) -> Value {
+    let mut told = json!({
+        "name": tool.name,
+        "description": tool.description,
+        "namespacedName": tool.namespaced_name(),
+        "serverName": tool.source,
+        "refId": ref_id(tool),
+    });
+    if let Some(why) = &tool.hidden {
+        told["notOffered"] = json!(why);
+    }
+    told
+}
+
+/// `list-available-tools` of one tool: all that a list would say of it.
+pub(super) fn one(name: &str, request: &Request<'_>) -> Result<Called, Refusal> {
+    let tool = request.listed.iter().find(|tool| tool.goes_by(name));
+    let shown: String = name.chars().take(80).collect();
+    let tool = tool.ok_or_else(|| Refusal::Said(format!("unknown tool `{shown}`")))?;
+    let mut told = described(tool);
+    told["inputSchema"] = json!(with_lease(&tool.input_schema));
+    told["annotations"] = json!(tool.annotations);
+    Ok(Called::answer(told))
 }
 
 /// `get-active-toolset`.

@@ -1,16 +1,19 @@
 //! Questions about the screen that a tool of a source asks on every platform. That something is not
 //! there is an answer; that the device could not be asked is an error.
 
+mod reading;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{
-    Command, Observation, Platform, Snapshot, SnapshotDetail, TextMatch, WebCommand, WebElement,
+    Command, Observation, Platform, Snapshot, TextMatch, WebCommand, WebElement,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use self::reading::ReadScreen;
 use super::{Nothing, tool};
 use crate::call::Call;
 use crate::mobile::element_query::{ElementQuery, Says, Words};
@@ -111,38 +114,11 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         .on(&[Platform::Web])
         .internal()
         .done(),
-        tool::<Detail>(
+        tool::<ReadScreen>(
             "readScreen",
             Kind::Query,
             "Reads the screen: one element a line, with references that other tools take.",
-            |Detail { bounds, offscreen }, call| {
-                Box::pin(async move {
-                    let detail = SnapshotDetail {
-                        bounds,
-                        offscreen,
-                        lasting: true,
-                        ..SnapshotDetail::default()
-                    };
-                    let Observation::Snapshot(snapshot) =
-                        call.device(Command::Snapshot(detail)).await?
-                    else {
-                        return Err(ToolError::failed("the device answered no reading"));
-                    };
-                    call.session.screen().handed_out(&snapshot.refs);
-                    let mut data = json!({
-                        "location": snapshot.location,
-                        "title": snapshot.title,
-                        "screen": snapshot.screen,
-                    });
-                    if bounds {
-                        data["refs"] = json!(snapshot.refs);
-                    }
-                    Ok(Answer {
-                        data: Some(data),
-                        ..Answer::text(snapshot.text)
-                    })
-                })
-            },
+            |arguments, call| Box::pin(arguments.read(call)),
         )
         .internal()
         .done(),
@@ -271,17 +247,6 @@ struct Sought {
     /// How long to wait for a first one, in milliseconds; not at all when not given.
     #[serde(default)]
     timeout_ms: Option<u64>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Detail {
-    /// Where each element is.
-    #[serde(default)]
-    bounds: bool,
-    /// Elements that are scrolled out of sight, too.
-    #[serde(default)]
-    offscreen: bool,
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! Whether the on-screen keyboard lies over an element, as far as the tree tells. Pure.
 
+use packtrain_drivers::selector::is_input_method;
 use packtrain_drivers::{NodeDetail, NodeId, Point, Tree};
 
 /// Whether a touch at `point`, meant for `wanted`, would hit the keyboard instead. A keyboard that
@@ -29,8 +30,4 @@ fn belongs_to(tree: &Tree, wanted: NodeId, keyboard: NodeId) -> bool {
         NodeDetail::Ios(_) | NodeDetail::Web(_) => false,
     });
     own_package || wanted == keyboard || tree.descendants(keyboard).contains(&wanted.0)
-}
-
-fn is_input_method(package: Option<&str>) -> bool {
-    package.is_some_and(|package| package.split('.').any(|part| part == "inputmethod"))
 }

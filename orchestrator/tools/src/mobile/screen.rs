@@ -18,6 +18,8 @@ pub(crate) struct ScreenMemory {
     /// Since when nothing has moved, as somebody found out.
     still: Option<Instant>,
     shown: Option<Shown>,
+    /// What the last look before that showed.
+    before: Option<ScreenMark>,
     size: Option<Size>,
     refs: Vec<SnapshotRef>,
 }
@@ -58,6 +60,7 @@ impl ScreenMemory {
             acted: None,
             still: None,
             shown: None,
+            before: None,
             size: None,
             refs: Vec::new(),
         }
@@ -82,6 +85,11 @@ impl ScreenMemory {
         })
     }
 
+    /// What the screen showed when it was last looked at before something was done.
+    pub(crate) fn before_last_act(&self) -> Option<ScreenMark> {
+        self.shown.map_or(self.before, |shown| Some(shown.mark))
+    }
+
     /// The screen's size as last seen, while it is likely to be so still.
     pub(crate) const fn size(&self) -> Option<Size> {
         self.size
@@ -103,6 +111,7 @@ impl ScreenMemory {
             Effect::Turns => self.size = None,
         }
         self.acted = Some(now);
+        self.before = self.before_last_act();
         self.shown = None;
     }
 
@@ -123,7 +132,13 @@ impl ScreenMemory {
                 return;
             }
             Observation::Screenshot(screenshot) => screenshot.screen,
-            Observation::Observed(observed) => observed.snapshot.screen,
+            Observation::Observed(observed) => {
+                // It took two looks of its own, as far apart as when an element is waited for.
+                if observed.is_still && !observed.settled.is_zero() {
+                    self.still_since(asked.at);
+                }
+                observed.snapshot.screen
+            }
             Observation::Begun(_)
             | Observation::Done(_)
             | Observation::Text(_)
@@ -221,7 +236,7 @@ const fn effect(command: &Command) -> Effect {
 
 #[cfg(test)]
 mod tests {
-    use packtrain_drivers::{NodeDetail, Tree, TreeBuilder};
+    use packtrain_drivers::{NodeDetail, Observed, Snapshot, Tree, TreeBuilder};
 
     use super::*;
 
@@ -293,5 +308,42 @@ mod tests {
             start + ms(320),
         );
         assert_eq!(screen.unchanged_for(), ms(80));
+    }
+
+    #[test]
+    fn an_observation_ends_motion_only_by_two_looks_of_its_own() {
+        let start = Instant::now();
+        for (is_still, settled, is_moving) in [
+            (true, ms(5), false),
+            (true, ms(0), true),
+            (false, ms(900), true),
+        ] {
+            let observed = Observation::Observed(Box::new(Observed {
+                snapshot: Snapshot {
+                    mark: marks()[0],
+                    tree: Tree::default(),
+                    text: String::new(),
+                    refs: Vec::new(),
+                    location: None,
+                    title: None,
+                    screen: Size::new(1.0, 1.0),
+                },
+                picture: None,
+                masked: Vec::new(),
+                defects: Vec::new(),
+                settled,
+                is_still,
+                hidden: Vec::new(),
+            }));
+            let asked = Asked {
+                effect: Effect::None,
+                since: None,
+                at: start,
+            };
+            let mut screen = ScreenMemory::new();
+            screen.carried_out(Effect::Moves, start);
+            screen.seen(asked, &observed, start + ms(300));
+            assert_eq!(screen.is_moving(), is_moving, "{is_still} {settled:?}");
+        }
     }
 }

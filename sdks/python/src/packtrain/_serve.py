@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, TextIO, cast
 
 
@@ -50,12 +52,24 @@ def _serve_http(mcp: Any, host: str, port: int) -> None:
     import uvicorn
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+    from ._fastmcp import lighten
+    from ._http_server import AcceptedHeads, ToolCallProtocol
+
     if _is_fastmcp(mcp):
+        lighten(mcp)
         app = mcp.http_app(path="/mcp")
     elif hasattr(mcp.settings, "streamable_http_path"):  # mcp 1
         mcp.settings.streamable_http_path = "/mcp"
+        # A line of its log for each request takes longer than the request.
+        log = logging.getLogger("mcp.server.lowlevel.server")
+        log.addFilter(lambda line: not str(line.msg).startswith("Processing request of type"))
         app = mcp.streamable_http_app()
     else:
         app = mcp.streamable_http_app(streamable_http_path="/mcp", host=host)
+    heads = AcceptedHeads.of(app)
     guarded = TrustedHostMiddleware(app, allowed_hosts=["127.0.0.1", "localhost", host], www_redirect=False)
-    uvicorn.run(guarded, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2)
+    protocol: Any = "auto" if heads is None else partial(ToolCallProtocol, heads)
+    uvicorn.run(
+        guarded, http=protocol, host=host, port=port,
+        log_level="warning", access_log=False, timeout_graceful_shutdown=2,
+    )  # fmt: skip

@@ -24,6 +24,8 @@ _TIMEOUT_MS = os.environ.get("TRAILBLAZE_CLIENT_FETCH_TIMEOUT_MS", "")
 REQUEST_TIMEOUT = ((int(_TIMEOUT_MS) if _TIMEOUT_MS.isdecimal() else 0) or 122_000) / 1000
 """How long an answer may take, in seconds."""
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 MAX_HEAD = 64 * 1024
 MAX_BODY = 64 * 1024 * 1024
 
@@ -94,7 +96,7 @@ def _base_url(context: TrailblazeContext) -> str:
 
 def dump(value: Any) -> str:
     """JSON without spaces."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def command_request(context: TrailblazeContext, method: str, arguments: Mapping[str, Any]) -> Request:

@@ -2,8 +2,9 @@
 
 use packtrain_drivers::selector::NodeSelector;
 use packtrain_drivers::{Direction, TextMatch, WebTarget};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::super::caseless;
 
@@ -23,7 +24,7 @@ macro_rules! with_element {
             pub(super) reference: Option<String>,
             /// The durable selector; tried first.
             #[serde(default)]
-            #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+            #[schemars(schema_with = "selector_schema")]
             pub(super) node_selector: Option<NodeSelector>,
             /// Why, for readers.
             #[serde(default)]
@@ -40,6 +41,16 @@ macro_rules! with_element {
             }
         }
     };
+}
+
+/// A selector in short: its page block. Relations such as `below` and `childOf` are on the page of
+/// selectors.
+fn selector_schema(_: &mut SchemaGenerator) -> Schema {
+    let text = json!({ "type": "string" });
+    json_schema!({ "type": "object", "properties": { "web": { "type": "object", "properties": {
+        "ariaRole": text, "ariaNameRegex": text, "cssSelector": text, "dataTestId": text,
+        "nthIndex": { "type": "integer" },
+    } } } })
 }
 
 with_element! {

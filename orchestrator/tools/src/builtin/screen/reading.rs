@@ -1,0 +1,462 @@
+//! `readScreen`: the list of a screen, at once, when it shows something, or when it has come to rest.
+
+use std::time::Duration;
+
+use packtrain_drivers::{Command, Observation, Platform, Snapshot, SnapshotDetail, SnapshotRef};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::call::Call;
+use crate::mobile::watch::{Rest, Watch};
+use crate::tool::{Answer, ToolError};
+
+/// How long a screen that goes on moving is waited for.
+const REST_TIMEOUT: Duration = Duration::from_secs(3);
+/// The most elements that are named when several match.
+const MAX_NAMED: usize = 8;
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(super) struct ReadScreen {
+    /// Where each element is.
+    bounds: bool,
+    /// Elements that are scrolled out of sight, and the keyboard's keys.
+    offscreen: bool,
+    /// What to wait for.
+    find: Option<Sought>,
+    /// Whether it is an error when that does not come.
+    required: bool,
+    /// What to wait for without that.
+    settle: Settle,
+    /// How long to wait for what is sought, or for a change to begin, in milliseconds.
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+enum Settle {
+    #[default]
+    None,
+    /// The effect of what was done last, and rest after that.
+    Change,
+    Rest,
+}
+
+/// An element in the words of the list; what is not said does not matter.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct Sought {
+    /// Its role, as the list has it.
+    role: Option<String>,
+    /// Its name: in full, or else whole words of it, in any case.
+    name: Option<String>,
+    /// A text on the screen, in any case.
+    text: Option<String>,
+    /// That there is none.
+    gone: bool,
+}
+
+impl ReadScreen {
+    pub(super) async fn read(self, call: &Call<'_>) -> Result<Answer, ToolError> {
+        if self.find.as_ref().is_some_and(Sought::is_blank) {
+            let what = "invalid `find`: expected a role, a name or a text that is not blank";
+            return Err(ToolError::failed(what));
+        }
+        let timeout = self.timeout_ms.map(Duration::from_millis);
+        let (snapshot, met) = match &self.find {
+            Some(sought) => sought.awaited(call, timeout.unwrap_or_default()).await?,
+            None => (settled(self.settle, timeout, call).await?, true),
+        };
+        if self.required && !met {
+            let what = self.find.unwrap_or_default().unmet();
+            let waited = timeout.unwrap_or_default().as_secs_f64();
+            return Err(ToolError::failed(format!("{what} {waited:.1} s")));
+        }
+        // A look that waits has the usual details, and on a page references that do not last.
+        let is_web = call.session.platform() == Platform::Web;
+        let snapshot = match snapshot {
+            Some(snapshot) if !is_web && !self.bounds && !self.offscreen => snapshot,
+            Some(_) | None => self.look(call).await?,
+        };
+        call.session.screen().handed_out(&snapshot.refs);
+        let mut data = json!({
+            "location": snapshot.location,
+            "title": snapshot.title,
+            "screen": snapshot.screen,
+        });
+        if self.bounds {
+            data["refs"] = json!(snapshot.refs);
+        }
+        if let Some(sought) = &self.find {
+            let found = sought.matches(&snapshot);
+            data["met"] = json!(met);
+            data["matched"] = json!(found.len());
+            let named = found.iter().take(MAX_NAMED);
+            let named =
+                named.map(|it| json!({ "ref": it.name, "role": it.role, "name": it.label }));
+            data["found"] = named.collect();
+        }
+        Ok(Answer {
+            data: Some(data),
+            ..Answer::text(snapshot.text)
+        })
+    }
+
+    async fn look(&self, call: &Call<'_>) -> Result<Box<Snapshot>, ToolError> {
+        let detail = SnapshotDetail {
+            bounds: self.bounds,
+            offscreen: self.offscreen,
+            lasting: true,
+            ..SnapshotDetail::default()
+        };
+        match call.device(Command::Snapshot(detail)).await? {
+            Observation::Snapshot(snapshot) => Ok(snapshot),
+            _ => Err(ToolError::failed("the device answered no reading")),
+        }
+    }
+}
+
+/// Looks until the screen is at rest, and before that until what was done last has had an effect.
+async fn settled(
+    settle: Settle,
+    limit: Option<Duration>,
+    call: &Call<'_>,
+) -> Result<Option<Box<Snapshot>>, ToolError> {
+    // A page's driver waits for much by itself; an app shows nothing of what it thinks about.
+    let (grace, quiet) = match call.session.platform() {
+        Platform::Web => (300, 60),
+        Platform::Android | Platform::Ios => (600, 500),
+    };
+    if settle == Settle::None {
+        return Ok(None);
+    }
+    let before = call.session.screen().before_last_act();
+    let mut watch = Watch::new(call, limit.unwrap_or(Duration::from_millis(grace)));
+    let mut snapshot = watch.look().await?;
+    if settle == Settle::Change && before == Some(snapshot.mark) {
+        if !watch.changes_within(watch.left()).await? {
+            return Ok(Some(snapshot));
+        }
+        snapshot = watch.look().await?;
+    }
+    let mut watch = Watch::new(call, REST_TIMEOUT).starting_from(snapshot);
+    let (Rest::Still(snapshot) | Rest::Moving(snapshot)) =
+        watch.until_still(Duration::from_millis(quiet)).await?;
+    Ok(Some(snapshot))
+}
+
+impl Sought {
+    /// Looks until it is there, or gone, or for so long; says which.
+    async fn awaited(
+        &self,
+        call: &Call<'_>,
+        limit: Duration,
+    ) -> Result<(Option<Box<Snapshot>>, bool), ToolError> {
+        let mut watch = Watch::new(call, limit);
+        loop {
+            let snapshot = watch.look().await?;
+            let met = self.is_met(&snapshot);
+            if met || !watch.changes().await? {
+                return Ok((Some(snapshot), met));
+            }
+        }
+    }
+
+    /// Whether a word of it is blank, or it has none: that would mean anything.
+    fn is_blank(&self) -> bool {
+        let mut words = [&self.role, &self.name, &self.text].into_iter().flatten();
+        let mut count = 0;
+        words.any(|word| {
+            count += 1;
+            word.trim().is_empty()
+        }) || count == 0
+    }
+
+    /// The name or the text, as it is compared.
+    fn words(&self) -> Option<String> {
+        self.name.as_deref().or(self.text.as_deref()).map(folded)
+    }
+
+    fn is_of(&self, role: &str) -> bool {
+        let wanted = self.role.as_deref();
+        wanted.is_none_or(|wanted| role.eq_ignore_ascii_case(wanted.trim()))
+    }
+
+    /// The listed elements that it means: those of just this name, or else those that have it in theirs.
+    fn matches<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s SnapshotRef> {
+        let words = self.words().unwrap_or_default();
+        let matching = |is_named: fn(&SnapshotRef, &str) -> bool| {
+            let found = snapshot.refs.iter().filter(|listed| {
+                // The app as a whole is called by a name that it shows nowhere.
+                let is_app = self.role.is_none() && listed.role == "Application";
+                !is_app && self.is_of(&listed.role) && is_named(listed, &words)
+            });
+            found.collect::<Vec<_>>()
+        };
+        // On phones, what a field holds stands behind its name.
+        let exactly = matching(|listed, words| {
+            let label = folded(&listed.label);
+            let rest = label.strip_prefix(words).filter(|_| !words.is_empty());
+            let is_phone = listed.node.is_some();
+            rest.is_some_and(|rest| rest.is_empty() || is_phone && rest.starts_with(": "))
+        });
+        match exactly.is_empty() {
+            true => matching(|listed, words| has_words(&folded(&listed.label), words)),
+            false => exactly,
+        }
+    }
+
+    fn is_met(&self, snapshot: &Snapshot) -> bool {
+        let words = self.words().unwrap_or_default();
+        let has = |text: &String| has_words(&folded(text), &words);
+        let mut lines = snapshot.text.lines().map(Line::of);
+        let is_listed = lines.any(|Line { role, shown }| {
+            self.is_of(role) && (words.is_empty() || shown.iter().any(has))
+        });
+        let is_there = is_listed || !self.matches(snapshot).is_empty();
+        match self.gone {
+            false => is_there,
+            true => !is_there && is_whole(snapshot) && !is_cut_off(snapshot, &words),
+        }
+    }
+
+    fn unmet(&self) -> String {
+        let quoted = |text: &String| format!("{text:?}");
+        let name = self.name.as_ref().or(self.text.as_ref()).map(quoted);
+        let words: Vec<_> = self.role.clone().into_iter().chain(name).collect();
+        let how = match self.gone {
+            true => "still there, or a part of the screen could not be read, after",
+            false => "not there within",
+        };
+        format!("{} was {how}", words.join(" "))
+    }
+}
+
+/// A line of the list: a role, and what it shows of the screen, a name and a value, without the list's own
+/// words for references and states.
+struct Line<'l> {
+    role: &'l str,
+    shown: Vec<String>,
+}
+
+impl<'l> Line<'l> {
+    fn of(line: &'l str) -> Self {
+        let line = line.trim_start();
+        let listed = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once("] "));
+        let line = listed.map_or(line, |(_, rest)| rest);
+        let role = line.split([' ', ':']).next().unwrap_or_default();
+        let mut shown = Vec::new();
+        let quote = line.find('"');
+        let quote = quote.filter(|quote| line.find(": ").is_none_or(|colon| *quote < colon));
+        let mut rest = &line[role.len()..];
+        if let Some(quote) = quote {
+            let mut names =
+                serde_json::Deserializer::from_str(&line[quote..]).into_iter::<String>();
+            match names.next() {
+                Some(Ok(name)) => {
+                    rest = &line[quote + names.byte_offset()..];
+                    shown.push(name);
+                }
+                _ => shown.push(line[quote..].to_owned()),
+            }
+        }
+        // States stand between a name and a value.
+        while let Some((_, after)) = rest
+            .strip_prefix(" [")
+            .and_then(|state| state.split_once(']'))
+        {
+            rest = after;
+        }
+        shown.extend(rest.strip_prefix(": ").map(str::to_owned));
+        Self { role, shown }
+    }
+}
+
+/// Whether all of the screen was read, and it shows anything.
+fn is_whole(snapshot: &Snapshot) -> bool {
+    let is_empty = ["", "(no elements)", "(nothing to interact with or to read)"];
+    !is_empty.contains(&snapshot.text.trim()) && !snapshot.text.contains(" (cannot be read: ")
+}
+
+/// Whether the words are where the list cuts a long text off.
+fn is_cut_off(snapshot: &Snapshot, words: &str) -> bool {
+    let is_cut = snapshot
+        .refs
+        .iter()
+        .any(|listed| listed.label.contains("..."));
+    is_cut && {
+        let texts = serde_json::to_string(&snapshot.tree).unwrap_or_default();
+        !words.is_empty() && folded(&texts.replace("\\n", " ")).contains(words)
+    }
+}
+
+/// Whether a text has these words, and not only within other ones: `pay` is not in `repay`. Scripts
+/// without capitals need no space between words.
+fn has_words(text: &str, words: &str) -> bool {
+    let is_lettered = |letter: char| letter.is_lowercase() || letter.is_numeric();
+    let joins = |one: Option<char>, other: Option<char>| {
+        one.is_some_and(is_lettered) && other.is_some_and(is_lettered)
+    };
+    let mut places = text.match_indices(words);
+    words.is_empty()
+        || places.any(|(at, found)| {
+            let (before, after) = (&text[..at], &text[at + found.len()..]);
+            !joins(before.chars().next_back(), words.chars().next())
+                && !joins(words.chars().next_back(), after.chars().next())
+        })
+}
+
+/// A text as it is compared: in any case, a blank between words.
+fn folded(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use packtrain_drivers::{NodeId, ScreenMark, Size, Tree};
+
+    use super::*;
+
+    fn screen() -> Snapshot {
+        let listed = |name: &str, role: &str, label: &str| SnapshotRef {
+            name: name.to_owned(),
+            node: (role == "TextField").then_some(NodeId(0)),
+            role: role.to_owned(),
+            label: label.to_owned(),
+            bounds: None,
+        };
+        Snapshot {
+            mark: ScreenMark::of(&Tree::default()),
+            tree: Tree::default(),
+            text: "[e1] button \"Add to cart\"\n[e2] button \"Add\"\ntext: Total  $3".to_owned(),
+            refs: vec![
+                listed("e1", "button", "Add to cart"),
+                listed("e2", "button", "Add"),
+                listed("e3", "link", "Add"),
+                listed("a1", "Application", "Email"),
+                listed("a2", "TextField", "Email: ada"),
+            ],
+            location: None,
+            title: None,
+            screen: Size::new(0.0, 0.0),
+        }
+    }
+
+    fn sought(words: serde_json::Value) -> Sought {
+        serde_json::from_value(words).unwrap()
+    }
+
+    #[test]
+    fn a_name_in_full_counts_before_one_that_has_it() {
+        let screen = screen();
+        let found = |words| {
+            let sought = sought(words);
+            let found = sought.matches(&screen).into_iter();
+            found.map(|it| it.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(found(json!({ "name": "add" })), ["e2", "e3"]);
+        assert_eq!(found(json!({ "role": "Button", "name": "ADD" })), ["e2"]);
+        assert_eq!(found(json!({ "text": "to cart" })), ["e1"]);
+        assert_eq!(found(json!({ "text": "Email" })), ["a2"]);
+        assert_eq!(found(json!({ "role": "link" })), ["e3"]);
+    }
+
+    #[test]
+    fn a_line_shows_its_name_and_its_value() {
+        let shown = |line| Line::of(line).shown;
+        let said = r#"[e4] heading "He said \"hi\"" [level=2]"#;
+        assert_eq!(shown(said), ["He said \"hi\""]);
+        assert_eq!(
+            shown(r#"[e2] textbox "Name" [disabled]: Ada"#),
+            ["Name", "Ada"]
+        );
+        assert_eq!(shown(r#"text: "Free": 3"#), [r#""Free": 3"#]);
+        assert_eq!(shown(r#"[k1] Button "Go" [id checkout: total]"#), ["Go"]);
+        for line in [
+            "(keyboard, 44 keys)",
+            "SeekBar [state Level: 50]",
+            "iframe (cannot be read: it does not answer)",
+        ] {
+            assert_eq!(shown(line), [""; 0], "{line}");
+        }
+    }
+
+    #[test]
+    fn words_are_not_found_within_others() {
+        for (text, words) in [
+            ("repay", "pay"),
+            ("bookmark", "ok"),
+            ("total $12", "total $1"),
+        ] {
+            assert!(!has_words(text, words), "{text}");
+        }
+        for (text, words) in [
+            ("pay now", "pay"),
+            ("total $12", "$12"),
+            ("立即支付", "支付"),
+        ] {
+            assert!(has_words(text, words), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_gone_while_it_may_be_there() {
+        let gone = |text: &str, words: serde_json::Value| {
+            let snapshot = Snapshot {
+                text: text.to_owned(),
+                refs: Vec::new(),
+                ..screen()
+            };
+            sought(words).is_met(&snapshot)
+        };
+        let pay = || json!({ "role": "button", "name": "Pay", "gone": true });
+        assert!(gone("[e1] link \"Pay\"", pay()));
+        for text in [
+            // As a frame's elements are listed by a look that does not last.
+            "button \"Pay\"",
+            "link \"Home\"\niframe (cannot be read: it does not answer)",
+            "link \"Home\"\ntext (cannot be read: more, cut)",
+            "(no elements)",
+        ] {
+            assert!(!gone(text, pay()), "{text}");
+        }
+        assert!(!gone(
+            "dialog:\n  text: Sure?",
+            json!({ "role": "dialog", "gone": true })
+        ));
+        assert!(!gone(
+            "text: Total",
+            json!({ "role": "text", "name": "Total", "gone": true })
+        ));
+    }
+
+    #[test]
+    fn blank_words_mean_nothing() {
+        for words in [
+            json!({}),
+            json!({ "text": " " }),
+            json!({ "role": "button", "name": "" }),
+        ] {
+            assert!(sought(words).is_blank());
+        }
+        assert!(!sought(json!({ "role": "button" })).is_blank());
+    }
+
+    #[test]
+    fn a_text_is_there_when_any_line_has_it() {
+        let screen = screen();
+        let is_met = |words| sought(words).is_met(&screen);
+        assert!(is_met(json!({ "text": "total $3" })));
+        // What the list says of its own is on no screen.
+        for word in ["button", "e1", "2", "text"] {
+            assert!(!is_met(json!({ "text": word })), "{word}");
+        }
+        assert!(!is_met(json!({ "text": "total $3", "gone": true })));
+        assert!(!is_met(json!({ "role": "button", "text": "total $3" })));
+        assert!(is_met(json!({ "name": "pay", "gone": true })));
+    }
+}
