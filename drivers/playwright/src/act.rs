@@ -109,16 +109,8 @@ pub(crate) async fn scroll(
         Direction::Right => (amount, 0.0),
         Direction::Left => (-amount, 0.0),
     };
-    let page = session.page()?;
-    let turned = async {
-        if let Some(lane) = session.tabs.lane(&page).await {
-            lane.hand_over_mouse(&page).await?;
-        }
-        page.mouse().wheel(x, y).await
-    };
-    turned
-        .await
-        .map_err(|error| wire::translate(&error, "scroll"))?;
+    let turned = session.page()?.mouse().wheel(x, y).await;
+    turned.map_err(|error| wire::translate(&error, "scroll"))?;
     Ok(Observation::Done(report))
 }
 
@@ -141,11 +133,6 @@ pub(crate) async fn input(
         focus::await_focus(session, ctx).await?;
     }
     let page = session.page()?;
-    if matches!(command, InputCommand::Tap { .. })
-        && let Some(lane) = session.tabs.lane(&page).await
-    {
-        lane.forget_mouse();
-    }
     let acted: std::result::Result<(), Error> = match command {
         InputCommand::Tap { at } => page.mouse().click(at.x, at.y, None).await,
         InputCommand::Text(text) => page.keyboard().insert_text(text).await,

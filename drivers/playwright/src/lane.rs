@@ -4,11 +4,11 @@
 //!
 //! What that script does not answer with "ready", Playwright's own way does from the start: the lane is
 //! never the reason why something fails. Wire: `Runtime.evaluate`, `Runtime.executionContextCreated`,
-//! `Input.dispatchMouseEvent`, `Page.windowOpen` and `Page.captureScreenshot` of the Chrome DevTools Protocol,
-//! in a session that Playwright opens.
+//! `Page.windowOpen` and `Page.captureScreenshot` of the Chrome DevTools Protocol, in a session that
+//! Playwright opens. Its mouse and its keyboard are Playwright's.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine;
@@ -21,28 +21,27 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::observe::{Rest, Waiting};
+use crate::observe::Rest;
 use crate::reading::{self, Document, Wanted};
-use crate::session::{Session, Tabs};
+use crate::session::{Documents, Session, Tabs};
 
 /// How long an element may take to be ready; Playwright waits for what takes longer.
 const READY_TIMEOUT: Duration = Duration::from_millis(400);
 /// The script answers within its own limit, or the page hangs.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a page may take over what is filled in or chosen.
+/// How long a page may take over what is done to it, and over showing the document that this leads to.
 const DONE_TIMEOUT: Duration = Duration::from_secs(30);
 /// And a look within its own, beside this.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long a document that was just opened may take to be told of.
 const WORLD_TIMEOUT: Duration = Duration::from_millis(300);
-/// How long a navigation that an action began may take to show its document.
-const COMMIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// What begins to navigate asks for its document within this.
 const REQUEST_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a tab that an action opened may take to be the current one.
 const TAB_TIMEOUT: Duration = Duration::from_secs(2);
 /// Playwright's worlds are called so, and then by their page.
 const WORLD: &str = "__playwright_utility_world_";
+const NOT_TAKEN: &str = "The page did not take the events";
 /// Where the script answers, in that world alone.
 const SCRIPT: &str = "globalThis[Symbol.for('packtrain')]";
 
@@ -73,8 +72,15 @@ impl ElementAction<'_> {
         match self {
             Self::Click | Self::Hover => json!({}),
             Self::Fill(text) => json!({ "value": text }),
-            Self::Select(options) => json!({ "options": by_value_or_label(options) }),
+            Self::Select(options) => {
+                let by = |option: &String| json!({ "valueOrLabel": option });
+                json!({ "options": options.iter().map(by).collect::<Value>() })
+            }
         }
+    }
+
+    const fn points(self) -> bool {
+        matches!(self, Self::Click | Self::Hover)
     }
 }
 
@@ -85,9 +91,19 @@ fn since_epoch() -> Duration {
         .unwrap_or_default()
 }
 
-fn by_value_or_label(options: &[String]) -> Value {
-    let by = |option: &String| json!({ "valueOrLabel": option });
-    options.iter().map(by).collect()
+fn late(limit: Duration, what: &str) -> Error {
+    Error::Timeout(format!("Timeout {}ms exceeded. {what}", limit.as_millis()))
+}
+
+/// What a page may take its time over; `what` is said of it when that is over.
+async fn in_time<T>(
+    ctx: &CommandContext,
+    what: &str,
+    doing: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let limit = ctx.remaining_up_to(DONE_TIMEOUT);
+    let done = tokio::time::timeout(limit, doing).await;
+    done.unwrap_or_else(|_| Err(late(limit, what)))
 }
 
 /// A tab's own session with Chromium.
@@ -95,8 +111,6 @@ pub(crate) struct Lane {
     cdp: CDPSession,
     /// The unique id of Playwright's world in the page's own document.
     world: Arc<watch::Sender<Option<String>>>,
-    /// Where the mouse has gone without Playwright.
-    pointed: Mutex<Option<Point>>,
     /// Counts the tabs that the page has begun to open.
     opened: Arc<watch::Sender<u64>>,
 }
@@ -128,15 +142,7 @@ struct Released {
 
 impl Lane {
     /// A session of its own with a tab.
-    pub(crate) async fn of(page: &Page) -> Option<Arc<Self>> {
-        Self::open(page)
-            .await
-            .inspect_err(|error| tracing::debug!(%error, "no fast lane for a tab"))
-            .ok()
-            .map(Arc::new)
-    }
-
-    async fn open(page: &Page) -> Result<Self, Error> {
+    pub(crate) async fn open(page: &Page) -> Result<Self, Error> {
         let cdp = page.context()?.new_cdp_session(page).await?;
         let tree = cdp.send("Page.getFrameTree", None).await?;
         let main = tree["result"]["frameTree"]["frame"]["id"]
@@ -165,7 +171,6 @@ impl Lane {
             cdp,
             world,
             opened,
-            pointed: Mutex::new(None),
         })
     }
 
@@ -183,9 +188,11 @@ impl Lane {
                     Evaluated::Value(value) => return T::deserialize(value).ok(),
                     Evaluated::NoScript if has_opened => return None,
                     Evaluated::NoScript => has_opened = reading::open(page).await.ok()?,
+                    // Both at once: nobody who stops waiting leaves it disabled.
                     Evaluated::NoDocument => {
-                        self.cdp.send("Runtime.disable", None).await.ok()?;
-                        self.cdp.send("Runtime.enable", None).await.ok()?;
+                        let disabled = self.cdp.send("Runtime.disable", None);
+                        let enabled = self.cdp.send("Runtime.enable", None);
+                        tokio::try_join!(biased; disabled, enabled).ok()?;
                     }
                 }
             }
@@ -227,28 +234,13 @@ impl Lane {
     }
 }
 
-/// How large the page is seen.
-#[derive(Debug, Clone, Copy, Deserialize)]
-struct View {
-    /// Zoomed by a pinch.
-    scale: f64,
-    /// Pixels for a CSS pixel.
-    ratio: f64,
-}
-
 /// A page that was looked at once it rested.
 #[derive(Deserialize)]
 pub(crate) struct Look {
     pub(crate) rest: Rest,
     pub(crate) page: Document,
-    view: View,
-}
-
-impl Look {
-    /// Whether a CSS pixel is a pixel. Other pages Playwright scales.
-    pub(crate) fn is_unscaled(&self) -> bool {
-        (self.view.scale, self.view.ratio) == (1.0, 1.0)
-    }
+    /// A CSS pixel is not a pixel. Playwright scales such pages.
+    pub(crate) scaled: bool,
 }
 
 impl Lane {
@@ -259,31 +251,25 @@ impl Lane {
         page: &Page,
         wanted: Wanted<'_>,
         has_picture: bool,
-        waiting: Waiting,
+        (mut asked, limit): (Value, Duration),
     ) -> Option<Look> {
-        let mut asked = waiting.arguments();
         asked["picture"] = has_picture.into();
         asked["wanted"] = wanted.question();
         let call = format!("look({asked})");
-        self.ask(page, &call, waiting.limit + LOOK_TIMEOUT).await
+        self.ask(page, &call, limit + LOOK_TIMEOUT).await
     }
 
-    /// The picture of a look as PNG, a pixel for each CSS pixel, and how often the page has moved by then;
-    /// `None` for the picture when the browser gives none.
-    pub(crate) async fn picture(
-        &self,
-        screen: Size,
-        limit: Duration,
-    ) -> (Option<Screenshot>, Option<i64>) {
+    /// The picture of a look as PNG, a pixel for each CSS pixel; `None` when the browser gives none.
+    pub(crate) async fn picture(&self, screen: Size, limit: Duration) -> Option<Screenshot> {
         let params = json!({ "format": "png", "optimizeForSpeed": true });
         let captured = self.cdp.send("Page.captureScreenshot", Some(params));
-        let captured = tokio::time::timeout(limit, captured).await;
-        let png = captured.ok().and_then(Result::ok).and_then(|answer| {
-            let data = answer["result"]["data"].as_str()?;
-            BASE64_STANDARD.decode(data).ok()
-        });
-        let picture = png.map(|png| Screenshot { png, screen });
-        (picture, self.taken().await)
+        // What pages log would be kept for this session as long as the document is there.
+        let logged = json!({ "objectGroup": "console" });
+        let released = self.cdp.send("Runtime.releaseObjectGroup", Some(logged));
+        let both = async { tokio::join!(captured, released).0 };
+        let answer = tokio::time::timeout(limit, both).await.ok()?.ok()?;
+        let png = BASE64_STANDARD.decode(answer["result"]["data"].as_str()?);
+        png.ok().map(|png| Screenshot { png, screen })
     }
 
     /// Shows carets again; how often the page has moved by now.
@@ -292,41 +278,6 @@ impl Lane {
             Some(Evaluated::Value(moves)) => moves.as_i64(),
             _ => None,
         }
-    }
-
-    /// Tells Playwright where the mouse is, for what it does there.
-    pub(crate) async fn hand_over_mouse(&self, page: &Page) -> Result<(), Error> {
-        let pointed = self.pointed().take();
-        match pointed {
-            Some(at) => page.mouse().move_to(at.x, at.y, None).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Playwright moves the mouse itself.
-    pub(crate) fn forget_mouse(&self) {
-        self.pointed().take();
-    }
-
-    fn pointed(&self) -> MutexGuard<'_, Option<Point>> {
-        self.pointed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The mouse goes there, and presses where that is the action: all at once, in this order.
-    async fn point(&self, at: Point, action: ElementAction<'_>) -> Result<(), Error> {
-        let event = |kind: &str, button: &str, buttons: u32, force: f64| {
-            json!({ "type": kind, "x": at.x, "y": at.y, "button": button, "buttons": buttons, "force": force,
-                "clickCount": u32::from(button == "left") })
-        };
-        *self.pointed() = Some(at);
-        let send = |event: Value| self.cdp.send("Input.dispatchMouseEvent", Some(event));
-        let moved = send(event("mouseMoved", "none", 0, 0.0));
-        if matches!(action, ElementAction::Hover) {
-            return moved.await.map(drop);
-        }
-        let pressed = send(event("mousePressed", "left", 1, 0.5));
-        let released = send(event("mouseReleased", "left", 0, 0.0));
-        tokio::try_join!(biased; moved, pressed, released).map(drop)
     }
 }
 
@@ -354,86 +305,73 @@ pub(crate) async fn act(
     let Some(lane) = session.tabs.lane(page).await else {
         return Ok(None);
     };
-    let acted = lane.act(session, page, selector, action, ctx).await;
-    if matches!(acted, Ok(None)) && matches!(action, ElementAction::Click | ElementAction::Hover) {
-        lane.forget_mouse();
-    }
-    acted
+    let limit = ctx.remaining_up_to(READY_TIMEOUT);
+    let mut asked = action.params();
+    asked["do"] = action.method().into();
+    asked["selector"] = selector.into();
+    asked["limit"] = (limit.as_millis() as u64).into();
+    asked["rests"] = (!session.acted.load(Ordering::Relaxed)).into();
+    asked["until"] = ((since_epoch() + limit + ANSWER_TIMEOUT).as_millis() as u64).into();
+    let call = format!("act({asked})");
+    // Filling and choosing are done when it answers, however long the page takes over it.
+    let answers = match action.points() {
+        true => limit + ANSWER_TIMEOUT,
+        false => ctx.remaining_up_to(DONE_TIMEOUT),
+    };
+    let begun = Instant::now();
+    let Some(ready) = lane.ask::<Ready>(page, &call, answers).await else {
+        return match action.points() || begun.elapsed() < answers {
+            true => Ok(None),
+            false => Err(late(answers, "The page did not say whether it was done")),
+        };
+    };
+    let typed = match (ready, action) {
+        (Ready { done: true, .. }, _) => return Ok(Some(())),
+        (Ready { types: true, .. }, ElementAction::Fill("")) => {
+            in_time(ctx, NOT_TAKEN, page.keyboard().press("Delete", None)).await
+        }
+        (Ready { types: true, .. }, ElementAction::Fill(text)) => {
+            in_time(ctx, NOT_TAKEN, page.keyboard().insert_text(text)).await
+        }
+        (Ready { at: Some(at), .. }, _) => return lane.point(session, page, at, action, ctx).await,
+        _ => return Ok(None),
+    };
+    typed.map(Some)
 }
 
 impl Lane {
-    async fn act(
+    /// The mouse goes there, and presses where that is the action.
+    async fn point(
         &self,
         session: &Session,
         page: &Page,
-        selector: &str,
+        at: Point,
         action: ElementAction<'_>,
         ctx: &CommandContext,
     ) -> Result<Option<()>, Error> {
-        let limit = ctx.remaining_up_to(READY_TIMEOUT);
-        let mut asked = json!({
-            "selector": selector,
-            "limit": limit.as_millis() as u64,
-            "rests": !session.acted.load(Ordering::Relaxed),
-            "until": (since_epoch() + limit + ANSWER_TIMEOUT).as_millis() as u64,
-        });
+        let mut leaving = Leaving::watch(self, &session.tabs);
+        let (mut tabs, opened) = (session.tabs.watch(), self.opened.subscribe());
+        let mouse = page.mouse();
         match action {
-            ElementAction::Click => {
-                asked["needs"] = json!(["visible", "enabled"]);
-                asked["touch"] = "mouse".into();
-            }
             ElementAction::Hover => {
-                asked["needs"] = json!(["visible"]);
-                asked["touch"] = "hover".into();
+                in_time(ctx, NOT_TAKEN, mouse.move_to(at.x, at.y, None)).await?;
             }
-            ElementAction::Fill(text) => {
-                asked["needs"] = json!(["visible", "enabled", "editable"]);
-                asked["fill"] = text.into();
+            _ => in_time(ctx, NOT_TAKEN, mouse.click(at.x, at.y, None)).await?,
+        }
+        // A page that left, or closed itself, has had its events.
+        if let Some(released) = self.released(page, &mut leaving, ctx).await? {
+            if !released.hit {
+                return Ok(None);
             }
-            ElementAction::Select(options) => {
-                asked["needs"] = json!(["visible", "enabled"]);
-                asked["select"] = by_value_or_label(options);
+            if released.leaves {
+                leaving.arrived(ctx).await?;
             }
         }
-        let call = format!("act({asked})");
-        // Filling and choosing are done when it answers, however long the page takes over it.
-        let answers = match action {
-            ElementAction::Click | ElementAction::Hover => limit + ANSWER_TIMEOUT,
-            ElementAction::Fill(_) | ElementAction::Select(_) => ctx.remaining_up_to(DONE_TIMEOUT),
-        };
-        let ready = self.ask::<Ready>(page, &call, answers);
-        let Some(ready) = ready.await else {
-            return Ok(None);
-        };
-        match (ready, action) {
-            (Ready { done: true, .. }, _) => Ok(Some(())),
-            (Ready { types: true, .. }, ElementAction::Fill("")) => {
-                page.keyboard().press("Delete", None).await.map(Some)
-            }
-            (Ready { types: true, .. }, ElementAction::Fill(text)) => {
-                page.keyboard().insert_text(text).await.map(Some)
-            }
-            (Ready { at: Some(at), .. }, _) => {
-                let mut leaving = Leaving::watch(self, &session.tabs);
-                let (mut tabs, opened) = (session.tabs.watch(), self.opened.subscribe());
-                self.point(at, action).await?;
-                // A page that left, or closed itself, has had its events.
-                if let Some(released) = self.released(page, &mut leaving, ctx).await? {
-                    if !released.hit {
-                        return Ok(None);
-                    }
-                    if released.leaves {
-                        leaving.arrived(ctx).await?;
-                    }
-                }
-                // What follows is about the new tab.
-                if opened.has_changed().unwrap_or_default() {
-                    let _ = tokio::time::timeout(TAB_TIMEOUT, tabs.changed()).await;
-                }
-                Ok(Some(()))
-            }
-            _ => Ok(None),
+        // What follows is about the new tab.
+        if opened.has_changed().unwrap_or_default() {
+            let _ = tokio::time::timeout(TAB_TIMEOUT, tabs.changed()).await;
         }
+        Ok(Some(()))
     }
 
     /// What came of the events; `None` when the page they went to is gone. Chromium asks a page nothing
@@ -455,10 +393,7 @@ impl Lane {
             return Ok(Some(Released::deserialize(value)?));
         }
         if begun.elapsed() >= limit {
-            return Err(Error::Timeout(format!(
-                "Timeout {}ms exceeded. The page did not say whether it was hit",
-                limit.as_millis()
-            )));
+            return Err(late(limit, "The page did not say whether it was hit"));
         }
         if !page.is_closed() {
             leaving.is_told().await;
@@ -469,9 +404,8 @@ impl Lane {
 
 /// The way of a page to its next document.
 struct Leaving {
-    asked: watch::Receiver<isize>,
-    refused: watch::Receiver<u64>,
-    arrivals: watch::Receiver<u64>,
+    documents: watch::Receiver<Documents>,
+    before: Documents,
     world: watch::Receiver<Option<String>>,
     /// The world of the document that is left.
     left: Option<String>,
@@ -479,12 +413,12 @@ struct Leaving {
 
 impl Leaving {
     fn watch(lane: &Lane, tabs: &Tabs) -> Self {
-        let world = lane.world.subscribe();
+        let (documents, world) = (tabs.documents.subscribe(), lane.world.subscribe());
+        let before = *documents.borrow();
         let left = world.borrow().clone();
         Self {
-            asked: tabs.navigations.subscribe(),
-            refused: tabs.refused.subscribe(),
-            arrivals: tabs.arrivals.subscribe(),
+            documents,
+            before,
             world,
             left,
         }
@@ -500,35 +434,37 @@ impl Leaving {
 
     /// Playwright tells of the next document a moment after it is there, and its address with it.
     async fn is_told(&mut self) {
-        let _ = tokio::time::timeout(REQUEST_TIMEOUT, self.arrivals.changed()).await;
+        let before = self.before;
+        let is_told = |now: &Documents| now.arrived > before.arrived;
+        let _ = tokio::time::timeout(REQUEST_TIMEOUT, self.documents.wait_for(is_told)).await;
     }
 
     /// Waits until the document is there, or is known not to come.
     async fn arrived(&mut self, ctx: &CommandContext) -> Result<(), Error> {
-        let mut asked = self.asked.clone();
+        let (mut documents, before) = (self.documents.clone(), self.before);
         // What no request follows leads to another program.
         let begins = tokio::time::timeout(REQUEST_TIMEOUT, async {
             tokio::select! {
-                _ = asked.changed() => {}
+                _ = documents.wait_for(|now| now.asked > before.asked) => {}
                 () = self.has_left() => {}
             }
         });
         if begins.await.is_err() {
             return Ok(());
         }
-        let limit = ctx.remaining_up_to(COMMIT_TIMEOUT);
-        let mut refused = self.refused.clone();
-        let ended = tokio::time::timeout(limit, async {
-            tokio::select! {
-                _ = refused.changed() => {}
-                () = self.has_left() => self.is_told().await,
+        // Of two that were begun the first is refused, and the other one comes.
+        let is_refused = |now: &Documents| now.refused > before.refused && now.of_tabs <= 0;
+        let ended = async {
+            let has_left = tokio::select! {
+                _ = async { documents.wait_for(is_refused).await.map(drop) } => false,
+                () = self.has_left() => true,
+            };
+            if has_left {
+                self.is_told().await;
             }
-        });
-        ended.await.map_err(|_| {
-            let millis = limit.as_millis();
-            Error::Timeout(format!(
-                "Timeout {millis}ms exceeded. The page began to go to another and did not arrive"
-            ))
-        })
+            Ok(())
+        };
+        let what = "The page began to go to another and did not arrive";
+        in_time(ctx, what, ended).await
     }
 }

@@ -28,7 +28,8 @@ const STILL: &str = include_str!("page/still.js");
 /// How often the page has moved since it is watched; -1 where it is another document.
 const MOVES: &str = "() => window[Symbol.for('packtrain.watch')]?.moves ?? -1";
 
-/// How long tree and picture are taken anew while something moves meanwhile.
+/// How often, and how long, tree and picture are taken anew while something moves meanwhile.
+const TAKES: usize = 3;
 const RETAKES: Duration = Duration::from_millis(400);
 /// Without a change for this long, a page is still: longer than three frames.
 const QUIET_MS: f64 = 60.0;
@@ -41,20 +42,9 @@ const NAVIGATION_POLL: Duration = Duration::from_millis(20);
 
 type Result<T> = std::result::Result<T, DriverError>;
 
-/// How a page's rest is waited for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Waiting {
-    pub(crate) limit: Duration,
-    /// What can be foreseen is not waited for.
-    foresees: bool,
-}
-
-impl Waiting {
-    /// What the script is asked.
-    pub(crate) fn arguments(self) -> Value {
-        let limit = self.limit.as_secs_f64() * 1e3;
-        json!({ "quiet": QUIET_MS, "limit": limit, "foresees": self.foresees })
-    }
+/// How a page's rest is waited for: whether what can be foreseen is not waited for.
+fn waiting(limit: Duration, foresees: bool) -> Value {
+    json!({ "quiet": QUIET_MS, "limit": limit.as_secs_f64() * 1e3, "foresees": foresees })
 }
 
 /// What the page tells of its rest.
@@ -63,9 +53,8 @@ pub(crate) struct Rest {
     still: bool,
     /// It was not waited for, but foreseen.
     foreseen: bool,
-    moved: bool,
     pub(crate) animated: bool,
-    /// Milliseconds.
+    /// Milliseconds until nothing moved any more.
     settled: f64,
     pub(crate) moves: i64,
     /// The frames that rest, with how often they have moved.
@@ -82,13 +71,8 @@ struct Taken {
     is_as_it_was: bool,
 }
 
-/// Why nothing was seen of it.
-enum Missed {
-    /// It is between two documents, or another tab takes over.
-    Gone,
-    Unread(DriverError),
-    Failed(DriverError),
-}
+/// Why nothing was seen of it, and whether it is looked at anew: it may be between two documents.
+type Missed = (DriverError, bool);
 
 pub(crate) async fn observe(
     session: &Session,
@@ -97,39 +81,38 @@ pub(crate) async fn observe(
 ) -> Result<Observation> {
     let begun = Instant::now();
     let end = begun + ctx.remaining_up_to(options.still_within);
+    let mut takes = 0;
     loop {
         let page = session.page()?;
-        let left = end.saturating_duration_since(Instant::now());
-        let is_last = left.is_zero();
+        let left = || end.saturating_duration_since(Instant::now());
+        let is_last = left().is_zero();
         let watched_from = begun.elapsed();
-        let taken = match at_once(session, &page, options, left, ctx).await {
+        let taken = match at_once(session, &page, options, left(), ctx).await {
             Some(taken) => Ok(taken),
-            None => one_by_one(session, &page, options, left, ctx).await,
+            None => one_by_one(session, &page, options, left(), ctx).await,
         };
         match taken {
             // Left meanwhile: the tree is of another document than the picture.
             Ok(taken) if !is_last && page.url() != taken.reading.location => {}
             Ok(mut taken) => {
                 // What never rests is never at rest twice.
-                if taken.picture.is_some() && taken.rest.still && !taken.is_as_it_was {
-                    if !is_last && begun.elapsed() < RETAKES {
+                if taken.rest.still && !taken.is_as_it_was {
+                    takes += 1;
+                    if !is_last && (takes < TAKES || begun.elapsed() < RETAKES) {
                         continue;
                     }
                     taken.rest.still = false;
                 }
                 if !taken.rest.still {
-                    let watched = begun.elapsed() - watched_from;
-                    taken.rest.moved = true;
-                    taken.rest.settled = watched.as_secs_f64() * 1e3;
+                    taken.rest.settled = (begun.elapsed() - watched_from).as_secs_f64() * 1e3;
                 }
                 session.surprised.store(false, Ordering::Relaxed);
                 let foreseen = taken.rest.foreseen && taken.is_as_it_was;
                 session.acted.store(!foreseen, Ordering::Relaxed);
                 return Ok(answer(&page, taken, watched_from));
             }
-            Err(Missed::Failed(error)) => return Err(error),
-            Err(Missed::Unread(error)) if is_last => return Err(error),
-            Err(Missed::Unread(_) | Missed::Gone) => {
+            Err((error, is_final)) if is_last || is_final => return Err(error),
+            Err(_) => {
                 session.page()?;
                 tokio::time::sleep(NAVIGATION_POLL).await;
             }
@@ -162,7 +145,7 @@ async fn at_once(
     let mut foresees = traffic.is_quiet(page.guid()) && !session.surprised.load(Ordering::Relaxed);
     let look = loop {
         let limit = end.saturating_duration_since(Instant::now());
-        let waiting = Waiting { limit, foresees };
+        let waiting = (waiting(limit, foresees), limit);
         let look = lane.look(page, wanted(options), options.picture, waiting);
         let look = look.await?;
         // What the page has asked for cannot be foreseen.
@@ -171,19 +154,16 @@ async fn at_once(
         }
         foresees = false;
     };
-    let has_frames = look.page.has_frames();
-    let (picture, moves) =
-        if options.picture && !look.rest.animated && !has_frames && look.is_unscaled() {
-            lane.picture(read::screen(page), ctx.remaining_up_to(PICTURE_TIMEOUT))
-                .await
-        } else {
-            let picture = match options.picture && !has_frames {
-                true => picture(session, &look.rest, ctx).await,
-                false => None,
-            };
-            (picture, lane.taken().await)
-        };
-    if has_frames || (options.picture && picture.is_none() && moves == Some(look.rest.moves)) {
+    let picture = match options.picture && !look.page.has_frames() {
+        true if look.rest.animated || look.scaled => picture(session, &look.rest, ctx).await,
+        true => {
+            let limit = ctx.remaining_up_to(PICTURE_TIMEOUT);
+            lane.picture(read::screen(page), limit).await
+        }
+        false => None,
+    };
+    let moves = lane.taken().await;
+    if look.page.has_frames() || (options.picture && picture.is_none()) {
         return None;
     }
     Some(Taken {
@@ -203,10 +183,8 @@ async fn one_by_one(
     ctx: &CommandContext,
 ) -> std::result::Result<Taken, Missed> {
     let rest = rest(page, limit).await.map_err(|error| {
-        if !limit.is_zero() && has_gone(session, &error) {
-            return Missed::Gone;
-        }
-        Missed::Failed(wire::translate(&error, "look at the page"))
+        let is_final = !has_gone(session, &error);
+        (wire::translate(&error, "look at the page"), is_final)
     })?;
     let picture = async {
         match options.picture {
@@ -215,9 +193,9 @@ async fn one_by_one(
         }
     };
     let (reading, picture) = tokio::join!(reading::read(page, wanted(options)), picture);
-    let reading = reading.map_err(Missed::Unread)?;
+    let reading = reading.map_err(|error| (error, false))?;
     Ok(Taken {
-        is_as_it_was: picture.is_some() && rest.still && is_as_it_was(page, &rest).await,
+        is_as_it_was: rest.still && is_as_it_was(page, &rest).await,
         reading,
         picture,
         rest,
@@ -264,7 +242,7 @@ fn answer(page: &Page, taken: Taken, watched_from: Duration) -> Observation {
         rest,
         ..
     } = taken;
-    let moved_for = Duration::try_from_secs_f64(rest.settled / 1e3).unwrap_or_default();
+    let settled = Duration::try_from_secs_f64(rest.settled / 1e3).unwrap_or_default();
     let (width, height) = reading.screen;
     let screen = Size::new(width, height);
     Observation::Observed(Box::new(Observed {
@@ -273,30 +251,21 @@ fn answer(page: &Page, taken: Taken, watched_from: Duration) -> Observation {
         masked: reading.masked,
         defects: reading.defects,
         hidden: reading.hidden,
-        settled: watched_from
-            + if rest.moved {
-                moved_for
-            } else {
-                Duration::ZERO
-            },
+        settled: watched_from + settled,
         is_still: rest.still,
     }))
 }
 
 /// Waits until the page is still, and a little for what is in its frames: advertisements never are.
 async fn rest(page: &Page, limit: Duration) -> std::result::Result<Rest, Error> {
-    let arguments = |limit: Duration| {
-        let foresees = false;
-        Waiting { limit, foresees }.arguments()
-    };
     let begun = Instant::now();
-    let mut rest: Rest = page.evaluate(STILL, Some(&arguments(limit))).await?;
+    let mut rest: Rest = page.evaluate(STILL, Some(&waiting(limit, false))).await?;
     let left = FRAMES_TIMEOUT.min(limit.saturating_sub(begun.elapsed()));
     let script = format!("(_, asked) => ({STILL})(asked)");
     let frames = reading::places(page, Frames::Shown).await;
     let frames = frames.into_iter().skip(1).map(|place| async {
         let root = page.locator(place.selector("css=:root"));
-        let asked = root.evaluate::<Rest, _>(&script, Some(arguments(left)));
+        let asked = root.evaluate::<Rest, _>(&script, Some(waiting(left, false)));
         let rest = tokio::time::timeout(left, asked).await.ok()?.ok()?;
         rest.still.then_some((place, rest.moves))
     });

@@ -37,6 +37,9 @@ const LAST_REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long a trace may take to be packed and written.
 const TRACE_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// How long a fast lane may take to be there; without it Playwright does what is to be done.
+const LANE_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// How long a session's own browser may take to end.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -79,18 +82,32 @@ pub(crate) struct Tabs {
     /// Cancelled once the process of a tab ended.
     crashed: CancellationToken,
     pub(crate) requests: RequestLog,
-    /// Documents that were asked for and are neither there nor refused. An answer may be told of
-    /// before its question.
-    pub(crate) navigations: watch::Sender<isize>,
-    /// Counts the addresses of tabs that came.
-    pub(crate) arrivals: watch::Sender<u64>,
-    /// Counts documents of tabs that were asked for and will not come.
-    pub(crate) refused: watch::Sender<u64>,
+    pub(crate) documents: watch::Sender<Documents>,
     dialogs: Mutex<DialogPlan>,
     pub(crate) downloads: Downloads,
     events: EventSink,
     /// What keeps the network of each tab slow; `None` when it is not slowed down.
     slowed: Option<Mutex<Vec<CDPSession>>>,
+}
+
+/// Documents that were asked for, as Playwright tells of them: of an answer perhaps before its question.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Documents {
+    /// Neither there nor refused; frames' among them, and of tabs alone.
+    of_all: isize,
+    pub(crate) of_tabs: isize,
+    /// Of tabs, in all: asked for, refused, and there.
+    pub(crate) asked: u64,
+    pub(crate) refused: u64,
+    pub(crate) arrived: u64,
+}
+
+/// What becomes of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Asked,
+    Done,
+    Refused,
 }
 
 /// A tab, with its fast lane once that is open.
@@ -129,9 +146,7 @@ impl Session {
             changes: watch::Sender::new(0),
             crashed: CancellationToken::new(),
             requests: RequestLog::new(),
-            navigations: watch::Sender::new(0),
-            arrivals: watch::Sender::new(0),
-            refused: watch::Sender::new(0),
+            documents: watch::Sender::default(),
             // A trace has Playwright's own actions and no others.
             has_lane: configuration.engine == Engine::Chromium && options.trace.is_none(),
             dialogs: Mutex::new(DialogPlan {
@@ -142,7 +157,7 @@ impl Session {
             events,
             slowed: configuration.slows().then(Mutex::default),
         });
-        if configuration.engine == Engine::Chromium {
+        if tabs.has_lane {
             context.add_init_script(&format!("({TIMERS})()")).await?;
         }
         if let Some(scale) = configuration.text_scale {
@@ -288,8 +303,8 @@ impl Session {
             // The click has been carried out when the page answers.
             let _ = page.evaluate::<(), bool>("true", None).await;
         }
-        let mut navigations = self.tabs.navigations.subscribe();
-        let _ = navigations.wait_for(|count| *count <= 0).await;
+        let mut documents = self.tabs.documents.subscribe();
+        let _ = documents.wait_for(|now| now.of_all <= 0).await;
     }
 }
 
@@ -300,8 +315,13 @@ impl Tabs {
         current.map(|tab| tab.page.clone())
     }
 
-    /// The fast lane of a tab; `None` where Playwright does everything.
+    /// The fast lane of a tab; `None` where Playwright does everything, and where the page hangs.
     pub(crate) async fn lane(&self, page: &Page) -> Option<Arc<Lane>> {
+        let opened = self.open_lane(page);
+        tokio::time::timeout(LANE_TIMEOUT, opened).await.ok()?
+    }
+
+    async fn open_lane(&self, page: &Page) -> Option<Arc<Lane>> {
         if !self.has_lane {
             return None;
         }
@@ -310,7 +330,13 @@ impl Tabs {
             .iter()
             .find(|tab| tab.page.guid() == page.guid())
             .map(|tab| Arc::clone(&tab.lane))?;
-        lane.get_or_init(|| Lane::of(page)).await.clone()
+        let open = || async {
+            let opened = Lane::open(page).await;
+            let opened =
+                opened.inspect_err(|error| tracing::debug!(%error, "no fast lane for a tab"));
+            opened.ok().map(Arc::new)
+        };
+        lane.get_or_init(open).await.clone()
     }
 
     /// Changes whenever another tab becomes the current one.
@@ -335,7 +361,7 @@ impl Tabs {
         }
         // Ready by the time that it is needed.
         let (tabs, ready) = (Arc::clone(self), page.clone());
-        tokio::spawn(async move { tabs.lane(&ready).await });
+        tokio::spawn(async move { tabs.open_lane(&ready).await });
         let tabs = Arc::clone(self);
         let closed = page.clone();
         let closes = page.on_close(move || {
@@ -353,7 +379,7 @@ impl Tabs {
         let tabs = Arc::clone(self);
         let arrives = page.on_framenavigated(move |frame| {
             if frame.parent_frame().is_none() {
-                tabs.arrivals.send_modify(|count| *count += 1);
+                tabs.documents.send_modify(|now| now.arrived += 1);
             }
             async { Ok(()) }
         });
@@ -439,22 +465,26 @@ impl Tabs {
         }
     }
 
-    /// A document is asked for, or no more.
-    fn navigates(&self, request: &Request, change: isize) {
-        if request.is_navigation_request() {
-            self.navigations.send_modify(|count| *count += change);
+    /// A document is asked for, is there, or was refused.
+    fn navigates(&self, request: &Request, step: Step) {
+        if !request.is_navigation_request() {
+            return;
         }
+        let frame = request.frame();
+        let is_of_a_tab = frame.is_none_or(|frame| frame.parent_frame().is_none());
+        let change = if step == Step::Asked { 1 } else { -1 };
+        self.documents.send_modify(|now| {
+            now.of_all += change;
+            if is_of_a_tab {
+                now.of_tabs += change;
+                now.asked += u64::from(step == Step::Asked);
+                now.refused += u64::from(step == Step::Refused);
+            }
+        });
     }
 
     fn request_failed(&self, request: &Request) {
-        self.navigates(request, -1);
-        let is_of_a_tab = || {
-            let frame = request.frame();
-            frame.is_none_or(|frame| frame.parent_frame().is_none())
-        };
-        if request.is_navigation_request() && is_of_a_tab() {
-            self.refused.send_modify(|count| *count += 1);
-        }
+        self.navigates(request, Step::Refused);
         let error = request.failure().unwrap_or_default();
         // Leaving a page aborts what it was still loading; nobody calls that a failure.
         if error != "net::ERR_ABORTED" {
@@ -527,12 +557,12 @@ async fn listen_to_network(context: &BrowserContext, tabs: &Arc<Tabs>) -> Result
     let requests = context.on_request(move |request| {
         let body = request.post_data_buffer();
         shared.requests.note(request.url(), body.as_deref());
-        shared.navigates(&request, 1);
+        shared.navigates(&request, Step::Asked);
         async { Ok(()) }
     });
     let shared = Arc::clone(tabs);
     let finished = context.on_request_finished(move |request| {
-        shared.navigates(&request, -1);
+        shared.navigates(&request, Step::Done);
         async { Ok(()) }
     });
     let shared = Arc::clone(tabs);

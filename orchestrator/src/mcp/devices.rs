@@ -16,8 +16,9 @@ use super::reporter::Reporter;
 use crate::daemon::wire::DeviceNews;
 use crate::daemon::{Held, NotHeld};
 
-/// How long a device is waited for, unless the agent says so, and at most.
-const WAIT: Duration = Duration::from_secs(20);
+/// How long a device is waited for, its start included, unless the agent says so, and at most. Many clients
+/// wait for 60 s.
+const WAIT: Duration = Duration::from_secs(45);
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 
 impl Desk {

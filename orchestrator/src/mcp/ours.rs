@@ -31,7 +31,7 @@ pub(super) struct AcquireArgs {
     pub(super) on: Option<String>,
     /// What to open on it, an app's id or an address; answers what the screen shows then.
     pub(super) open: Option<String>,
-    /// How long to wait when it is in use, in milliseconds; 20000 when not given, 120000 at most.
+    /// How long to wait when it is in use, in milliseconds; 45000 when not given, 120000 at most.
     pub(super) wait_ms: Option<u64>,
 }
 

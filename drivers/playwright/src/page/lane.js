@@ -14,9 +14,8 @@
   const MOST_GUARDED_MS = 10_000;
   /** @type {{ stop(): string | object } | undefined} */
   let guard;
-  /** What has begun to navigate since the last check. @type {NavigateEvent[]} */
+  /** What has begun to navigate since the last check, and from where. @type {[NavigateEvent, NavigationHistoryEntry | null][]} */
   let navigations = [];
-  let isListening = false;
   /** So long after a look nothing is due that could change the page. */
   let restsUntil = 0;
 
@@ -33,12 +32,14 @@
       port2.postMessage(0);
     });
   });
-  const watchLeaving = () => {
-    if (isListening) return;
-    isListening = true;
-    globalThis.navigation?.addEventListener('navigate', event => { navigations = [...navigations.slice(-20), event]; });
-  };
+  /** @type {(event: NavigateEvent) => void} */
+  const begins = event => { navigations = [...navigations.slice(-20), [event, navigation.currentEntry]]; };
 
+  /** A form of this name would be the host of its document. @type {(element: Element) => Element | undefined} */
+  const hostOf = element => {
+    const root = Node.prototype.getRootNode.call(element);
+    return root instanceof ShadowRoot ? root.host : undefined;
+  };
   /** Whether scrolling it into view may take its time; Playwright's own scrolling takes none. @type {(element: Element) => boolean} */
   const glides = element => {
     const { left, top, right, bottom } = element.getBoundingClientRect();
@@ -47,7 +48,7 @@
     const above = /** @type {(this: Node) => Element | null} */ (Object.getOwnPropertyDescriptor(Node.prototype, 'parentElement')?.get);
     /** @type {Element | undefined} */
     let at = element;
-    for (; at; at = above.call(at) ?? /** @type {Partial<ShadowRoot>} */ (Node.prototype.getRootNode.call(at)).host) {
+    for (; at; at = above.call(at) ?? hostOf(at)) {
       if (getComputedStyle(at).scrollBehavior === 'smooth' && !(isInWindow && at === document.documentElement)) return true;
     }
     return false;
@@ -76,15 +77,16 @@
     return first?.x !== at.x || first.y !== at.y;
   };
 
+  /** States that the element must have. */
+  const NEEDS = { click: ['visible', 'enabled'], hover: ['visible'], fill: ['visible', 'enabled', 'editable'], selectOption: ['visible', 'enabled'] };
   /** @param {Act} asked @returns {Promise<object>} */
   const act = async asked => {
     const injected = script();
-    if (Date.now() > asked.until) return { not: 'in time' };
     uncover();
     const parsed = injected.parseSelector(asked.selector);
     const end = now() + asked.limit;
     /** @type {(element: Element) => string | undefined} */
-    const lacks = element => asked.needs.find(state => !injected.elementState(element, state, true).matches);
+    const lacks = element => NEEDS[asked.do].find(state => !injected.elementState(element, state, true).matches);
     let why = 'absent';
     for (let tries = 0; ; tries++) {
       if (tries && (now() >= end || !await frame(end - now()))) return { not: why };
@@ -92,7 +94,7 @@
       if (another) return { not: 'several' };
       why = element ? lacks(element) ?? '' : 'absent';
       if (!element || why) continue;
-      if (asked.touch) {
+      if (asked.do === 'click' || asked.do === 'hover') {
         // Of a page that is known to rest, every frame is like the one before.
         if (!asked.rests || now() >= restsUntil) {
           const [before, since] = [place(element), now()];
@@ -107,17 +109,19 @@
         const at = middle(element.getClientRects());
         if (!at) return { not: 'in view' };
         if (isInParts(element, at)) return { not: 'in one piece' };
+        if (Date.now() > asked.until) return { not: 'in time' };
         guard?.stop();
-        const guarded = injected.setupHitTargetInterceptor(element, asked.touch, at, false);
+        const guarded = injected.setupHitTargetInterceptor(element, asked.do === 'click' ? 'mouse' : 'hover', at, false);
         if (typeof guarded === 'string') return { not: guarded };
-        watchLeaving();
+        globalThis.navigation?.addEventListener('navigate', begins);
         [guard, navigations] = [guarded, []];
         // Whoever goes away before the events guards nothing.
         injected.utils.builtins.setTimeout(() => { guarded.stop(); }, MOST_GUARDED_MS);
         return { at };
       }
       restsUntil = 0;
-      const done = asked.fill !== undefined ? injected.fill(element, asked.fill) : injected.selectOptions(element, asked.select ?? []);
+      if (Date.now() > asked.until) return { not: 'in time' };
+      const done = asked.do === 'fill' ? injected.fill(element, asked.value ?? '') : injected.selectOptions(element, asked.options ?? []);
       if (Array.isArray(done) || done === 'done') return { done: true };
       return done === 'needsinput' ? { types: true } : { not: done };
     }
@@ -128,9 +132,9 @@
     await pause(0);
     const hit = guard?.stop() ?? 'done';
     guard = undefined;
-    // Whatever the page had to say of it is said.
-    const leaves = navigations.some(({ destination, hashChange, downloadRequest, defaultPrevented }) =>
-      !hashChange && downloadRequest === null && !destination.sameDocument && !defaultPrevented);
+    // Whatever the page had to say of it is said. What it shows itself instead has a new entry already.
+    const leaves = navigations.some(([{ destination, hashChange, downloadRequest, defaultPrevented }, entry]) =>
+      !hashChange && downloadRequest === null && !destination.sameDocument && !defaultPrevented && entry === navigation.currentEntry);
     navigations = [];
     return { hit: hit === 'done', leaves };
   };
@@ -148,21 +152,22 @@
     uncover();
     const all = written(document).map(element => /** @type {const} */ ([element.style, element.style.getPropertyValue('caret-color'), element.style.getPropertyPriority('caret-color')]));
     for (const [style] of all) style.setProperty('caret-color', 'transparent', 'important');
-    // A look that nobody comes back to hides nothing for good.
-    script().utils.builtins.setTimeout(() => uncover(), MOST_GUARDED_MS);
-    uncover = () => {
-      for (const [style, was, priority] of all) style.setProperty('caret-color', was, priority);
+    const own = () => {
+      if (uncover !== own) return;
       uncover = () => {};
+      for (const [style, was, priority] of all) style.setProperty('caret-color', was, priority);
     };
+    uncover = own;
+    // A look that nobody comes back to hides nothing for good.
+    script().utils.builtins.setTimeout(own, MOST_GUARDED_MS);
   };
   /** @param {Look} asked @returns {Promise<object>} */
   const look = async ({ picture, wanted, ...asked }) => {
     const rest = await still(asked);
-    restsUntil = rest.foreseen ? now() + FORESEEN_MS : 0;
+    restsUntil = rest.foreseen && !rest.animated ? now() + FORESEEN_MS : 0;
     const page = read(wanted);
-    const { pageLeft, pageTop, scale } = /** @type {VisualViewport} */ (visualViewport);
     if (picture) cover();
-    return { rest, page, view: { x: pageLeft, y: pageTop, scale, ratio: devicePixelRatio } };
+    return { rest, page, scaled: visualViewport?.scale !== 1 || devicePixelRatio !== 1 };
   };
   /** How often the page has moved once its picture is taken. */
   const taken = () => {

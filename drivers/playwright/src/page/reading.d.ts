@@ -27,19 +27,16 @@ interface Injected {
 
 /** An action that is asked for. */
 interface Act {
+  do: 'click' | 'hover' | 'fill' | 'selectOption';
   selector: string;
-  /** States that the element must have. */
-  needs: string[];
   /** Milliseconds after which it is no longer waited for. */
   limit: number;
   /** Milliseconds since 1970 after which nobody waits for the answer. */
   until: number;
   /** Nothing has been done since the last look. */
   rests: boolean;
-  /** By a pointer that presses, or only moves there. */
-  touch?: 'mouse' | 'hover';
-  fill?: string;
-  select?: object[];
+  value?: string;
+  options?: object[];
 }
 
 /** A look that is asked for. */
@@ -53,7 +50,7 @@ interface Look {
   foresees: boolean;
 }
 
-interface Rest { still: boolean; foreseen: boolean; moved: boolean; animated: boolean; settled: number; moves: number }
+interface Rest { still: boolean; foreseen: boolean; animated: boolean; settled: number; moves: number }
 
 type LaneScript = (script: () => Injected, read: (asked: any) => object, still: (asked: object) => Promise<Rest>) => object;
 

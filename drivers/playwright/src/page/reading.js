@@ -49,7 +49,10 @@
   /** @type {(node: Node) => Element | null} */
   const first = property(Element.prototype, 'firstElementChild');
   /** @type {(element: Element) => Element | null} */
-  const parentOf = element => element.assignedSlot ?? parentElement(element) ?? /** @type {Partial<ShadowRoot>} */ (element.getRootNode()).host ?? null;
+  const parentOf = element => {
+    const root = Node.prototype.getRootNode.call(element);
+    return element.assignedSlot ?? parentElement(element) ?? (root instanceof ShadowRoot ? root.host : null);
+  };
   /** @type {(element: Element) => string} */
   const roleOf = element => injected.utils.getAriaRole(element) ?? '';
   /** @type {(element: Element, hidden?: boolean) => string} */

@@ -1,8 +1,7 @@
 // Waits until nothing moves: fonts are there, no animation that ends is running, and nothing has been
 // changed, loaded or done for a while. From the first time on, a document is watched for good, so that a
 // page that already rests is not waited for. Answers whether it rests, after how many milliseconds, whether
-// anything moved from the start on, whether anything is animated, be it for ever, and how often anything
-// has moved in all.
+// anything is animated, be it for ever, and how often anything has moved in all.
 //
 // With `foresees`, it does not wait for what can be foreseen: once a frame has passed, the browser expects
 // no other, no animation is running, nothing is loading and no timer of the page is due, it rests. What is
@@ -56,8 +55,7 @@
   const FORESEE_AGAIN = 4;
   const answer = (still, running, foreseen = false) => {
     isDone = true;
-    const moved = watch.last > begun;
-    resolve({ still, foreseen, moved, animated: running.length > 0, settled: moved ? watch.last - begun : 0, moves: watch.moves });
+    resolve({ still, foreseen, animated: running.length > 0, settled: Math.max(watch.last - begun, 0), moves: watch.moves });
   };
   // A timer that comes late says that the page's own are late, too: what they do is still to come.
   let from = 0, due = begun;

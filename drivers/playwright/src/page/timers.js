@@ -5,53 +5,50 @@
 // at as they are called.
 () => {
   const ASKED = 'packtrain-timers';
-  const MOST = 2_000;
+  const MANY = 2_000;
   /** A timer whose function is a text may come so many milliseconds late. */
   const LATE = 50;
-  /** When each timer that has neither come nor been taken back is due; for ever, where it comes again and again. */
+  /** When each timer that has neither come nor been taken back is due, and whether it says itself when it comes. */
   const due = new Map();
   const now = performance.now.bind(performance);
-  /** Timers that say themselves when they have come. */
-  const told = new Set();
-  const tidy = () => { for (const [id, at] of due) if (!told.has(id) && at < now() - LATE) due.delete(id); };
-  const watch = (name, seen) => {
-    const native = window[name];
-    if (typeof native !== 'function') return;
-    window[name] = new Proxy(native, {
-      apply: (target, self, args) => {
-        const result = Reflect.apply(target, self, args);
-        seen(args, result);
-        return result;
-      },
-    });
+  const tidy = () => { for (const [id, { at, isTold }] of due) if (!isTold && at < now() - LATE) due.delete(id); };
+  let many = MANY;
+  const wrap = (on, name, apply) => {
+    if (typeof on?.[name] === 'function') on[name] = new Proxy(on[name], { apply });
   };
-  const { setTimeout } = window;
-  window.setTimeout = new Proxy(setTimeout, {
-    apply: (target, self, [then, ms, ...more]) => {
-      if (due.size > MOST) tidy();
-      const isTold = typeof then === 'function';
-      const tells = isTold ? function(...args) { due.delete(id); told.delete(id); return Reflect.apply(then, this, args); } : then;
-      const id = Reflect.apply(target, self, [tells, ms, ...more]);
-      due.set(id, now() + Math.max(Number(ms) || 0, 0));
-      if (isTold) told.add(id);
-      return id;
-    },
+  /** Calls what is to come later, and takes note when it comes. */
+  const later = (name, at) => wrap(window, name, (target, self, [then, ms, ...more]) => {
+    if (due.size > many) {
+      tidy();
+      many = Math.max(MANY, 2 * due.size);
+    }
+    const isTold = typeof then === 'function';
+    const tells = isTold ? function(...args) { due.delete(key); return Reflect.apply(then, this, args); } : then;
+    const id = Reflect.apply(target, self, [tells, ms, ...more]);
+    const key = name === 'setTimeout' ? id : name + id;
+    due.set(key, { at: at(ms), isTold });
+    return id;
   });
-  watch('setInterval', (_, id) => due.set(id, Infinity));
-  for (const name of ['clearTimeout', 'clearInterval']) watch(name, ([id]) => { due.delete(Number(id)); told.delete(Number(id)); });
-  // Its tasks may wait, too, and tell nobody for how long.
+  later('setTimeout', ms => now() + Math.max(Number(ms) || 0, 0));
+  later('requestIdleCallback', () => 0);
+  const seen = (on, name, note) => wrap(on, name, (target, self, args) => {
+    const result = Reflect.apply(target, self, args);
+    note(args, result);
+    return result;
+  });
+  // They come again and again.
+  seen(window, 'setInterval', (_, id) => due.set(id, { at: 0, isTold: true }));
+  for (const name of ['clearTimeout', 'clearInterval']) seen(window, name, ([id]) => due.delete(Number(id)));
+  seen(window, 'cancelIdleCallback', ([id]) => due.delete(`requestIdleCallback${id}`));
+  // What else comes later, and tells nobody when.
   let schedules = false;
-  const { scheduler } = window;
-  if (scheduler) {
-    const { postTask } = scheduler;
-    scheduler.postTask = new Proxy(postTask, {
-      apply: (target, self, args) => { schedules ||= Boolean(args[1]?.delay); return Reflect.apply(target, self, args); },
-    });
-  }
+  seen(window.scheduler, 'postTask', args => { schedules ||= Boolean(args[1]?.delay); });
+  const others = [[window.indexedDB, 'open'], [window.caches, 'open'], [window.caches, 'match'], [window.AbortSignal, 'timeout']];
+  for (const [on, name] of others) seen(on, name, () => { schedules = true; });
   document.addEventListener(ASKED, event => {
     tidy();
     const limit = now() + 60;
-    const comes = [...due.values()].some(at => at === Infinity || at <= limit);
+    const comes = [...due.values()].some(({ at }) => at <= limit);
     if (!comes && !schedules) event.preventDefault();
   });
 }

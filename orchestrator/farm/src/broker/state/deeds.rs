@@ -275,14 +275,20 @@ impl State {
         row.has_deed = false;
         row.putting = None;
         self.set_lease(at, revision, lease);
+        let mut held = None;
         if let Some(run) = self.runs.place(run)
             && let Some(session) = self.runs[run].session_place(session)
         {
             let row = &mut self.runs[run];
-            let visit = row.sessions[session].granted.or(row.sessions[session].held);
+            held = row.sessions[session].held;
+            let visit = row.sessions[session].granted.or(held);
             row.set_visit(session, visit);
         }
         self.settle_pending(run, session);
+        // Another broker's, which may not live to write the grant.
+        if let Some(held) = held {
+            self.review_device(held);
+        }
         self.refresh_device(at);
         self.review_device(at);
         self.answer_deed(run);

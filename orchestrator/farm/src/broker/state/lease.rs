@@ -38,6 +38,8 @@ impl State {
             if row.held.is_none() || row.granted == Some(at) {
                 row.held = Some(at);
                 row.is_orphan = false;
+            } else if row.granted.is_none() && row.held != Some(at) {
+                row.rivals.push(at);
             }
             if row.visit.is_none() {
                 self.runs[run].set_visit(session, Some(at));
@@ -60,6 +62,7 @@ impl State {
         }
         row.sessions[at].granted = Some(device);
         let before = row.sessions[at].held;
+        let rivals = std::mem::take(&mut row.sessions[at].rivals);
         let lease = self.devices[device].lease.as_ref();
         if lease.and_then(|lease| self.known(lease)) == Some((run, at)) {
             self.runs[run].sessions[at].held = Some(device);
@@ -75,9 +78,8 @@ impl State {
         let session = &self.runs[run].sessions[at];
         let (held, is_ours) = (session.held, session.pending.is_some());
         let is_running = session.stage == Stage::Running;
-        for held in before
+        for held in (before.into_iter().chain(rivals))
             .filter(|before| held != Some(*before))
-            .into_iter()
             .chain(held)
         {
             self.refresh_device(held);
@@ -103,8 +105,10 @@ impl State {
             return;
         }
         let is_elsewhere = row.granted.is_some_and(|granted| granted != at);
-        if is_elsewhere || row.held != Some(at) || self.runs[run].is_closing {
+        if is_elsewhere || self.runs[run].is_closing {
             self.take_back(at);
+        } else if row.held != Some(at) {
+            // Which of its leases a session keeps, its grant will say.
         } else if row.granted.is_some() {
             self.review_session(run, session);
         } else if row.wish.is_some() && !row.is_confirming && row.pending.is_none() {

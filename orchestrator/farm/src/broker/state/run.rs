@@ -79,6 +79,8 @@ pub(super) struct Session {
     pub(super) granted: Option<DeviceAt>,
     /// The device whose lease it has.
     pub(super) held: Option<DeviceAt>,
+    /// Devices with further leases of it, as long as it has no grant.
+    pub(super) rivals: Vec<DeviceAt>,
     /// The device that it is being granted.
     pub(super) pending: Option<DeviceAt>,
     /// The device that counts as visited by its word.
@@ -178,6 +180,7 @@ impl Run {
             wish: None,
             granted: None,
             held: None,
+            rivals: Vec::new(),
             pending: None,
             visit: None,
             ends: Vec::new(),

@@ -1,6 +1,6 @@
 //! Two brokers that lead at once, each behind in its own way, while hosts and runs die.
 
-use packtrain_model::SessionId;
+use packtrain_model::{RunId, SessionId};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -264,58 +264,92 @@ impl Farm {
     }
 }
 
+/// A state that has one run, and grants its one session `android/1@h0`; there is `android/2@h1` beside it.
+fn granting() -> (State, RunId, SessionId, [DeviceKey; 2]) {
+    let mut state = State::new();
+    let mut tell = |fact| state.apply(fact);
+    tell(Fact::DeathsAreCertain(true));
+    tell(Fact::Leading);
+    let devices = [key("android/1@h0"), key("android/2@h1")];
+    for device in &devices {
+        let host = device.host.clone();
+        let told = advert(&device.device);
+        tell(Fact::Host {
+            host,
+            advert: host_advert("i1", 2),
+        });
+        tell(Fact::Device {
+            device: device.clone(),
+            advert: told,
+        });
+    }
+    let (run, session) = (run_id("r0"), SessionId("s1".to_owned()));
+    let advert = RunAdvert {
+        incarnation: String::new(),
+        owner: String::new(),
+        min_devices: 1,
+        done: false,
+        stopping: false,
+        given_up: Vec::new(),
+        set_aside: Vec::new(),
+    };
+    tell(Fact::Run {
+        run: run.clone(),
+        advert,
+    });
+    let deeds = tell(Fact::Demand {
+        run: run.clone(),
+        session: session.clone(),
+        sequence: 1,
+        demand: demand("device=android/1"),
+    });
+    assert!(
+        matches!(&deeds[..], [Deed::Grant { grant, .. }] if grant.device == devices[0]),
+        "{deeds:?}"
+    );
+    (state, run, session, devices)
+}
+
+fn lease_of(run: &RunId, session: &SessionId) -> Option<Lease> {
+    Some(Lease {
+        run: run.clone(),
+        session: session.clone(),
+        incarnation: "i1".to_owned(),
+    })
+}
+
+fn takes_back(deeds: &[Deed], wanted: &DeviceKey) -> bool {
+    let mut deeds = deeds.iter();
+    deeds.any(|deed| matches!(deed, Deed::TakeBack { device, .. } if device == wanted))
+}
+
+/// This one's grant was first: the rival's lease is taken back, and its own is not.
+#[test]
+fn a_session_whose_lease_a_rival_put_too_keeps_that_of_its_grant() {
+    let (mut state, run, session, [ours, theirs]) = granting();
+    let mut deeds = state.apply(Fact::Lease {
+        device: theirs.clone(),
+        revision: 1,
+        lease: lease_of(&run, &session),
+    });
+    deeds.extend(state.apply(Fact::Granted {
+        run,
+        session,
+        device: ours.clone(),
+        revision: 2,
+    }));
+    assert!(takes_back(&deeds, &theirs), "{deeds:?}");
+    assert!(!takes_back(&deeds, &ours), "{deeds:?}");
+}
+
 /// Two brokers put a lease each for the same session, and the other one's grant was first: what stands is
 /// the lease of the grant, in whichever order this one hears of it.
 #[test]
 fn a_session_that_a_rival_granted_elsewhere_is_not_lost() {
     for hears_of_the_lease_first in [false, true] {
-        let mut state = State::new();
+        let (mut state, run, session, [ours, theirs]) = granting();
         let mut tell = |fact| state.apply(fact);
-        tell(Fact::DeathsAreCertain(true));
-        tell(Fact::Leading);
-        let ours = key("android/1@h0");
-        let theirs = key("android/2@h1");
-        for device in [&ours, &theirs] {
-            let host = device.host.clone();
-            let told = advert(&device.device);
-            tell(Fact::Host {
-                host,
-                advert: host_advert("i1", 2),
-            });
-            tell(Fact::Device {
-                device: device.clone(),
-                advert: told,
-            });
-        }
-        let (run, session) = (run_id("r0"), SessionId("s1".to_owned()));
-        let advert = RunAdvert {
-            incarnation: String::new(),
-            owner: String::new(),
-            min_devices: 1,
-            done: false,
-            stopping: false,
-            given_up: Vec::new(),
-            set_aside: Vec::new(),
-        };
-        tell(Fact::Run {
-            run: run.clone(),
-            advert,
-        });
-        let deeds = tell(Fact::Demand {
-            run: run.clone(),
-            session: session.clone(),
-            sequence: 1,
-            demand: demand("device=android/1"),
-        });
-        assert!(
-            matches!(&deeds[..], [Deed::Grant { grant, .. }] if grant.device == ours),
-            "{deeds:?}"
-        );
-        let lease = Some(Lease {
-            run: run.clone(),
-            session: session.clone(),
-            incarnation: "i1".to_owned(),
-        });
+        let lease = lease_of(&run, &session);
         let mut deeds = tell(Fact::GrantRefused {
             run: run.clone(),
             session: session.clone(),
@@ -350,9 +384,7 @@ fn a_session_that_a_rival_granted_elsewhere_is_not_lost() {
         for answer in answers {
             deeds.extend(tell(answer));
         }
-        let took_ours_back =
-            |deed: &Deed| matches!(deed, Deed::TakeBack { device, .. } if *device == ours);
-        assert!(deeds.iter().any(took_ours_back), "{deeds:?}");
+        assert!(takes_back(&deeds, &ours), "{deeds:?}");
         let is_lost = |deed: &Deed| matches!(deed, Deed::Lose { .. });
         assert!(!deeds.iter().any(is_lost), "{deeds:?}");
     }
