@@ -167,11 +167,7 @@ impl Lane {
         });
         cdp.send("Page.enable", None).await?;
         cdp.send("Runtime.enable", None).await?;
-        Ok(Self {
-            cdp,
-            world,
-            opened,
-        })
+        Ok(Self { cdp, world, opened })
     }
 
     /// What a call of the script in the page's own document answers.
@@ -453,7 +449,8 @@ impl Leaving {
             return Ok(());
         }
         // Of two that were begun the first is refused, and the other one comes.
-        let is_refused = |now: &Documents| now.refused > before.refused && now.of_tabs <= 0;
+        let is_refused =
+            |now: &Documents| now.refused > before.refused && now.of_tabs <= before.of_tabs;
         let ended = async {
             let has_left = tokio::select! {
                 _ = async { documents.wait_for(is_refused).await.map(drop) } => false,

@@ -76,6 +76,8 @@ pub(crate) struct Held {
 struct Seen {
     next: u64,
     readings: VecDeque<(u64, String)>,
+    /// The reading that was told last, as a whole.
+    told: Option<u64>,
     pictures: VecDeque<(u64, Arc<Vec<u8>>)>,
 }
 
@@ -364,10 +366,17 @@ impl Held {
         mark
     }
 
-    /// The mark of the reading that was kept last.
-    pub(crate) fn last_mark(&self) -> Option<u64> {
+    /// All of a reading was told.
+    pub(crate) fn tell(&self, mark: u64) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.told = Some(mark);
+    }
+
+    /// The mark of the reading that was told last, if it is kept.
+    pub(crate) fn last_told(&self) -> Option<u64> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.readings.back().map(|(mark, _)| *mark)
+        let is_kept = |mark: &u64| seen.readings.iter().any(|(kept, _)| kept == mark);
+        seen.told.filter(is_kept)
     }
 
     /// The reading of that mark, while it is kept.

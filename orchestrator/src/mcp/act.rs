@@ -14,7 +14,7 @@ use serde_json::json;
 
 use self::action::Action;
 pub(super) use self::action::{ActArgs, READING};
-use super::answers::{answered, failed, plain, why};
+use super::answers::{answered, failed, why};
 use super::desk::{CALL_TIMEOUT, Desk};
 use super::devices::{unknown_lease, with_doubts};
 use super::look::Stop;
@@ -45,6 +45,11 @@ impl Desk {
         let mut failure = None;
         for action in actions {
             reporter.say(&format!("action {} of {count}: {action}", done + 1));
+            // A tool may have changed since the others were checked.
+            if let Err(why) = self.check(&held, action) {
+                failure = Some(format!("action {} of {count} failed: {why}", done + 1));
+                break;
+            }
             let is_web = held.device.id.platform() == Platform::Web;
             if is_web && done > 0 && done + 1 == count && !action.is_look() {
                 // What it changes is told apart from what those before it have changed.
@@ -52,35 +57,34 @@ impl Desk {
             }
             match self.carry_out(&held, action, end).await {
                 Ok(said) => lines.extend(said.map(|said| format!("{action}: {said}"))),
-                Err(Some(why)) => {
+                Err(why) => {
+                    let why = why.unwrap_or_else(|| unknown_lease(&args.lease));
                     failure = Some(format!("action {} of {count} failed: {why}", done + 1));
                     break;
                 }
-                Err(None) => return failed(unknown_lease(&args.lease)),
             }
             done += 1;
         }
         let has_acted = failure.is_none() && !actions[count - 1].is_look();
         let settle = if has_acted { "CHANGE" } else { "REST" };
         let look = SnapshotArgs {
-            since: held.last_mark(),
+            since: held.last_told(),
             ..SnapshotArgs::default()
         };
         let screen = match self.look(&held, &look, settle).await {
             Ok((text, _)) => text,
-            Err(Some(why)) => format!("the screen was not read: {why}"),
-            Err(None) => return failed(unknown_lease(&args.lease)),
+            Err(why) => {
+                let why = why.unwrap_or_else(|| unknown_lease(&args.lease));
+                format!("the screen was not read: {why}")
+            }
         };
         let is_failed = failure.is_some();
         let head = failure
             .into_iter()
             .chain([format!("{done} of {count} done")]);
         let lines: Vec<_> = head.chain(lines).chain([screen]).collect();
-        let content = vec![ContentBlock::text(plain(&lines.join("\n")))];
-        let result = match is_failed {
-            false => CallToolResult::success(content),
-            true => CallToolResult::error(content),
-        };
+        let mut result = failed(lines.join("\n"));
+        result.is_error = Some(is_failed);
         with_doubts(result, &held)
     }
 
@@ -102,14 +106,14 @@ impl Desk {
 
     /// Does one action; answers what its tool had to say.
     async fn carry_out(&self, held: &Held, action: &Action, end: Instant) -> Result<Stop, Stop> {
-        let target = match action.sought() {
+        let platform = held.device.id.platform();
+        let target = match action.sought(platform) {
             Some(arguments) => {
                 let answer = self.tool(held, READING, arguments, end).await?;
-                Some(found(action, &answer, held).map_err(Some)?)
+                Some(found(&answer, platform).map_err(Some)?)
             }
             None => None,
         };
-        let platform = held.device.id.platform();
         let calls = action.calls(platform, target.as_deref()).map_err(Some)?;
         let mut said = None;
         for (tool, arguments) in calls {
@@ -120,7 +124,7 @@ impl Desk {
         Ok(said.filter(|said| said != "done" && !action.is_look()))
     }
 
-    async fn tool(
+    pub(super) async fn tool(
         &self,
         held: &Held,
         name: &str,
@@ -135,17 +139,17 @@ impl Desk {
 }
 
 /// The reference of the one element that an action means.
-fn found(action: &Action, answer: &Answer, held: &Held) -> Result<String, String> {
+fn found(answer: &Answer, platform: Platform) -> Result<String, String> {
     let data = answer.data.clone().unwrap_or_default();
     let found = data["found"].as_array().map_or(&[][..], Vec::as_slice);
     let word = |of: &serde_json::Value, key: &str| of[key].as_str().unwrap_or_default().to_owned();
     if let [one] = found {
         return Ok(word(one, "ref"));
     }
-    // A text of a page may be no element of the list.
-    let is_web = held.device.id.platform() == Platform::Web;
-    if let Some(text) = action.only_text().filter(|_| found.is_empty() && is_web) {
-        return Ok(format!("text={text}"));
+    // What is on a page may be no element of the list.
+    let line = data["line"].as_str().map(str::to_owned);
+    if let Some(line) = line.filter(|_| found.is_empty() && platform == Platform::Web) {
+        return Ok(line);
     }
     let named = found.iter().map(|one| {
         let [reference, role, name] = ["ref", "role", "name"].map(|key| word(one, key));

@@ -1,6 +1,6 @@
 //! `snapshot` and `screenshot`.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -13,7 +13,7 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 use super::act::READING;
-use super::answers::{failed, not_passed, told, why};
+use super::answers::{failed, not_passed, told};
 use super::desk::Desk;
 use super::devices::{unknown_lease, with_doubts};
 use super::ours::{ScreenshotArgs, SnapshotArgs};
@@ -70,15 +70,15 @@ impl Desk {
         let arguments = json!({
             "bounds": args.bounds, "offscreen": args.offscreen, "find": find, "settle": settle, "timeoutMs": wait_ms,
         });
-        let call = ToolCall::new(READING, Value::from(&arguments));
-        let answer = held.call(&call, LOOK + wait).await.ok_or(None)?;
-        let answer = answer.map_err(|outcome| Some(why(&outcome)))?;
+        let end = Instant::now() + LOOK + wait;
+        let answer = self.tool(held, READING, arguments, end).await?;
         let reading = outlined(&answer.text.unwrap_or_default());
         let mut data = answer.data.unwrap_or_else(|| json!({}));
         let place = [data["location"].as_str(), data["title"].as_str()];
         let place: Vec<_> = place.into_iter().flatten().collect();
         let place = place.join("  ");
         let now = part(&reading, args).map_err(Some)?;
+        let is_usual = !args.bounds && !args.offscreen && now == reading;
         let mark = held.keep_reading(reading);
         data["mark"] = json!(mark);
         let mut text = screen(&place, mark, before.as_ref(), &now);
@@ -90,8 +90,11 @@ impl Desk {
             let waited = wait.as_secs_f64();
             text = format!("{sought:?} was not there within {waited:.1} s\n{text}");
         }
-        let text = bounded(&text, args.max_lines.unwrap_or(MAX_LINES).max(1));
-        Ok((text, data))
+        let most = args.max_lines.unwrap_or(MAX_LINES).max(1);
+        if is_usual && text.lines().count() <= most {
+            held.tell(mark);
+        }
+        Ok((bounded(&text, most), data))
     }
 
     pub(super) async fn screenshot(&self, args: ScreenshotArgs) -> CallToolResult {

@@ -142,7 +142,9 @@ static DEFINITIONS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
             "device_acquire",
             "Takes a device for you alone and answers its lease, which every other call names. Waits in a fair queue while it is in use. Give it back with device_release.",
             false,
-        ),
+        )
+        // It opens what it is told to.
+        .with_annotations(ToolAnnotations::new().read_only(false)),
         own::<ReleaseArgs>("device_release", "Gives a device back.", false),
         own::<SnapshotArgs>(
             "snapshot",

@@ -138,6 +138,23 @@ fn what_can_mean_several_elements_touches_none() {
 }
 
 #[test]
+fn a_text_is_touched_where_it_alone_stands_and_not_within_other_words() {
+    let lab = all_kinds();
+    let agent = lab.stdio("agent");
+    let lease = agent.acquires("web/desktop");
+    let page = "data:text/html,<main><p onclick=\"this.textContent='wrong'\">Repay in full now</p>\
+        <p onclick=\"this.textContent='hit'\">Pay in full</p><p>Delete</p><p>Delete</p></main>";
+    let open = json!({ "tool": "web_navigate", "args": { "url": page } });
+    acts(&agent, &lease, json!([open]));
+    let told = acts(&agent, &lease, json!([{ "action": "tap", "text": "pay" }]));
+    assert!(told.contains(r#"paragraph "hit""#), "{told}");
+    assert!(!told.contains(r#"paragraph "wrong""#), "{told}");
+    let delete = json!([{ "action": "tap", "text": "delete" }]);
+    let told = refused(agent.call("act", acting(&lease, delete)));
+    assert!(told.contains("2 elements match"), "{told}");
+}
+
+#[test]
 fn an_agent_may_do_by_act_what_it_may_do_without() {
     let lab = lab(1);
     let agent = lab.stdio("agent");

@@ -54,6 +54,23 @@ pub(super) const TRAPS: &[Trap] = &[
         "<button id=go onclick=\"history.pushState('', '', '/pushed')\">Go</button>",
     )
     .leads_to("/pushed$").differs(LATER_ADDRESS),
+    click(
+        "a view that the page shows itself",
+        "<a id=go href=/inside>Go</a><script>
+        navigation.addEventListener('navigate', event => event.intercept({
+          handler: async () => {
+            document.body.insertAdjacentHTML('beforeend', '<iframe src=/second></iframe>');
+            note('shown');
+          },
+        }));
+        </script>",
+    )
+    .leads_to("/inside$").differs(LATER_ADDRESS).not_on_firefox("it may have no such event"),
+    click(
+        "two addresses at once",
+        "<a id=go href=/second onclick=\"location.href = '/popup'\">Go</a>",
+    )
+    .leads_to("/second$"),
     click("a download", "<a id=go href=/file>Go</a>"),
     click("an answer without content", "<a id=go href=/nothing>Go</a>").fails().not_on_firefox("it is not waited for"),
     click("a script for an address", "<a id=go href=\"javascript: note('script'), void 0\">Go</a>"),

@@ -33,7 +33,7 @@ const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "no hit test",
-        from: "injected.setupHitTargetInterceptor(element, asked.touch, at, false)",
+        from: "injected.setupHitTargetInterceptor(element, asked.do === 'click' ? 'mouse' : 'hover', at, false)",
         to: "{ stop: () => 'done' }",
         told_by: "an overlay for ever",
     },

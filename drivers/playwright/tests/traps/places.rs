@@ -15,6 +15,10 @@ pub(super) const TRAPS: &[Trap] = &[
         "<button id=go style='position: absolute; top: calc(100vh - 40px); height: 200px'>Go</button><div style='height: 3000px'></div>",
     ),
     click(
+        "in a form called host",
+        "<form name=host><button id=go type=button>Go</button></form>",
+    ),
+    click(
         "in a container that scrolls",
         "<div id=box style='height: 100px; overflow: auto'><div style='height: 900px'></div><button id=go>Go</button></div>",
     ),

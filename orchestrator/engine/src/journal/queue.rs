@@ -138,7 +138,9 @@ impl Drop for Messages {
 /// are most of them, that is what the tool was given and answered.
 pub(super) fn bytes_of(event: &RunEvent) -> usize {
     match event {
-        RunEvent::ToolStarted { arguments, .. } => length(arguments),
+        RunEvent::ToolStarted {
+            arguments, tool, ..
+        } => length(arguments) + tool.len(),
         RunEvent::ToolFinished {
             outcome: Outcome::Passed,
             report,

@@ -158,7 +158,7 @@ impl Action {
         let is_back = value.eq_ignore_ascii_case("back");
         let calls = match (verb, is_web) {
             (Verb::WaitFor | Verb::Expect, _) => vec![match &self.reference {
-                None => (READING, self.find()),
+                None => (READING, self.find(false)),
                 Some(_) if self.gone => {
                     let words = "with `gone` takes `role` and `name`, or `text`";
                     return Err(format!("{self} {words}"));
@@ -203,7 +203,9 @@ impl Action {
                     "right" => ("RIGHT", "LEFT"),
                     _ => return Err("swipe takes up, down, left or right".to_owned()),
                 };
+                // The tool takes a pattern.
                 let on = self.name.as_ref().or(self.text.as_ref());
+                let on = on.map(|text| regex::escape(text));
                 vec![match is_web {
                     true => ("web_scroll", json!({ "ref": at, "direction": page })),
                     false => (
@@ -226,30 +228,27 @@ impl Action {
         matches!(self.action, Some(Verb::WaitFor | Verb::Expect))
     }
 
-    /// How the screen is read for the element that it is done to, unless it has the reference.
-    pub(super) fn sought(&self) -> Option<Value> {
+    /// How the screen is read for the element that it is done to, unless its reference will do.
+    pub(super) fn sought(&self, platform: Platform) -> Option<Value> {
+        // A phone types into the field that has the focus, which nothing else takes from another.
+        let is_field = self.action == Some(Verb::Type) && platform != Platform::Web;
         let words = [&self.role, &self.name, &self.text];
         let is_named = words.into_iter().any(Option::is_some);
-        let is_known = self.reference.is_some() || self.is_look() || !is_named;
-        (!is_known).then(|| self.find())
+        let is_sought = is_named || is_field && self.reference.is_some();
+        (is_sought && !self.is_look()).then(|| self.find(is_field))
     }
 
-    fn find(&self) -> Value {
+    fn find(&self, field: bool) -> Value {
         let Self {
+            reference,
             role,
             name,
             text,
             gone,
             ..
         } = self;
-        let find = json!({ "role": role, "name": name, "text": text, "gone": gone });
+        let find = json!({ "ref": reference, "role": role, "name": name, "text": text, "gone": gone, "field": field });
         json!({ "find": find, "required": true, "timeoutMs": self.timeout_ms() })
-    }
-
-    /// The text, when the element is named by nothing else.
-    pub(super) fn only_text(&self) -> Option<&str> {
-        let is_more = self.role.is_some() || self.name.is_some();
-        self.text.as_deref().filter(|_| !is_more)
     }
 
     fn timeout_ms(&self) -> u64 {

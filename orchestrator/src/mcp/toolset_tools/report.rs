@@ -110,7 +110,9 @@ fn described(tool: &ListedTool) -> Value {
 
 /// `list-available-tools` of one tool: all that a list would say of it.
 pub(super) fn one(name: &str, request: &Request<'_>) -> Result<Called, Refusal> {
-    let tool = request.listed.iter().find(|tool| tool.goes_by(name));
+    let mut tools = request.listed.iter();
+    let exact = tools.clone().find(|tool| tool.name == name);
+    let tool = exact.or_else(|| tools.find(|tool| tool.goes_by(name)));
     let shown: String = name.chars().take(80).collect();
     let tool = tool.ok_or_else(|| Refusal::Said(format!("unknown tool `{shown}`")))?;
     let mut told = described(tool);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use packtrain_drivers::{
-    Command, Observation, Platform, Snapshot, TextMatch, WebCommand, WebElement,
+    Command, Observation, Platform, Snapshot, SnapshotDetail, TextMatch, WebCommand, WebElement,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -134,7 +134,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 async fn capture(call: &Call<'_>) -> Result<Answer, ToolError> {
-    let snapshot = look(call).await?;
+    let snapshot = look(call, SnapshotDetail::default()).await?;
     let Observation::Screenshot(screenshot) = call.device(Command::Screenshot).await? else {
         return Err(ToolError::failed("the device answered no picture"));
     };

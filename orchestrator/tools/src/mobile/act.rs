@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{Command, Direction, InputCommand, Key, Platform, Point, Size};
+use packtrain_drivers::{
+    Command, Direction, InputCommand, Key, Platform, Point, Size, SnapshotDetail,
+};
 
 use super::element_query::ElementQuery;
 use super::find::find_still;
@@ -115,7 +117,7 @@ pub(crate) async fn screen_size(call: &Call<'_>) -> Result<Size, ToolError> {
     let known = call.session.screen().size();
     let size = match known {
         Some(size) => size,
-        None => look(call).await?.screen,
+        None => look(call, SnapshotDetail::default()).await?.screen,
     };
     if size.to_rect().is_empty() {
         Err(ToolError::failed(

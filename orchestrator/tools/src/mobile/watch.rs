@@ -97,7 +97,7 @@ impl<'a> Watch<'a> {
             Some(next) => next,
             None => {
                 let asked = Instant::now();
-                (look(self.call).await?, asked)
+                (look(self.call, SnapshotDetail::default()).await?, asked)
             }
         };
         self.looked = looked;
@@ -224,11 +224,11 @@ impl<'a> Watch<'a> {
 }
 
 /// Looks at the screen once.
-pub(crate) async fn look(call: &Call<'_>) -> Result<Box<Snapshot>, ToolError> {
-    match call
-        .device(Command::Snapshot(SnapshotDetail::default()))
-        .await?
-    {
+pub(crate) async fn look(
+    call: &Call<'_>,
+    detail: SnapshotDetail,
+) -> Result<Box<Snapshot>, ToolError> {
+    match call.device(Command::Snapshot(detail)).await? {
         Observation::Snapshot(snapshot) => Ok(snapshot),
         other => Err(odd("snapshot", &other)),
     }

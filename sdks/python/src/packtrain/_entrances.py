@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -30,7 +31,7 @@ class AcceptedHead:
 class StreamEntrance:
     """mcp 2: the stream that the transport feeds."""
 
-    def __init__(self, server: Any) -> None:
+    def __init__(self, server: Any, manager: Any) -> None:
         from mcp.server import streamable_http
 
         self._wire: Any = streamable_http
@@ -40,7 +41,7 @@ class StreamEntrance:
         call = _call_in(self._wire.pydantic_core.from_json, self._wire.JSONRPCRequest, body)
         return (call.id, call) if call is not None else None
 
-    def enter(self, accepted: AcceptedHead, call: Any, request: Request, exchange: Any) -> asyncio.Task[None]:
+    def enter(self, accepted: AcceptedHead, call: Any, request: Request, exchange: Any) -> None:
         """Starts a call."""
         transport, context = accepted.transport, accepted.context.copy()
         message = transport._create_session_message(call, request, str(call.id), "")
@@ -54,13 +55,13 @@ class StreamEntrance:
             except (ClosedResourceError, BrokenResourceError):  # its session has ended
                 exchange.end()
 
-        return context.run(asyncio.ensure_future, run())
+        exchange.task = context.run(asyncio.ensure_future, run())
 
 
 class SessionEntrance:
     """mcp 1: the server's handler of messages. What the session does before it would be a quarter of a short call."""
 
-    def __init__(self, server: Any) -> None:
+    def __init__(self, server: Any, manager: Any) -> None:
         from mcp import types
         from mcp.server import lowlevel, streamable_http
         from mcp.shared import message, session
@@ -70,6 +71,7 @@ class SessionEntrance:
         self._new_responder: Any = session.RequestResponder
         self._new_metadata = message.ServerMessageMetadata
         self._ends_calls = type(server).run is lowlevel.Server.run  # FastMCP's own lets them outlive their session
+        self._manager = manager
         self._handle: Callable[..., Awaitable[None]] = server._handle_message
         server._handle_message = self._watched
 
@@ -90,8 +92,8 @@ class SessionEntrance:
             return message.id, self._types.CallToolRequest(method=wire["method"], params=wire["params"])
         return None
 
-    def enter(self, accepted: AcceptedHead, call: Any, request: Request, exchange: Any) -> asyncio.Task[None]:
-        """Starts a call."""
+    def enter(self, accepted: AcceptedHead, call: Any, request: Request, exchange: Any) -> None:
+        """Starts a call; it ends with the server, before the server's lifespan does."""
         assert accepted.session is not None
         session, lifespan = accepted.session
         responder = session._in_flight[exchange.id] = self._new_responder(
@@ -105,14 +107,15 @@ class SessionEntrance:
         exchange.ends_call = self._ends_calls
 
         async def run() -> None:
+            exchange.task = asyncio.current_task()
             try:
                 await session._received_request(responder)
                 await self._handle(responder, session, lifespan)
             except Exception:
+                logging.getLogger(__name__).exception("A call failed beside its answer")
                 exchange.end()
-                raise
 
-        return accepted.context.copy().run(asyncio.ensure_future, run())
+        accepted.context.copy().run(self._manager._task_group.start_soon, run)
 
 
 class _Answering:

@@ -14,7 +14,6 @@ import math
 import re
 from typing import Any
 
-import anyio
 import h11
 from starlette.requests import Request
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -30,7 +29,7 @@ PING_INTERVAL = 15.0
 
 _LENGTH = re.compile(rb"\r\ncontent-length: ?([0-9]{1,9})\r\n", re.IGNORECASE)
 _UNUSUAL = re.compile(
-    rb"\r\n(?:transfer-encoding|expect|upgrade|te|trailer|connection(?!: keep-alive\r\n)) *:", re.IGNORECASE
+    rb"\r\n(?:transfer-encoding|expect|upgrade|te|trailer|x-forwarded-[a-z]+|connection(?!: keep-alive\r\n)) *:", re.IGNORECASE
 )
 _NEEDED = ("_event_store", "_terminated", "_request_streams", "_create_event_data")
 """What is used of a transport."""
@@ -63,7 +62,9 @@ class AcceptedHeads:
 
         async def sending(message: dict[str, Any]) -> None:
             if accepted is not None and message["type"] == "http.response.start" and message["status"] == 200:
-                if (b"content-type", b"text/event-stream") in (headers := list(message["headers"])):
+                headers = list(message["headers"])
+                session = (b"mcp-session-id", getattr(accepted.transport, "mcp_session_id", "").encode())
+                if (b"content-type", b"text/event-stream") in headers and session in headers:
                     accepted.answer = b"".join(b"%s: %s\r\n" % header for header in headers)
             await send(message)
 
@@ -71,12 +72,13 @@ class AcceptedHeads:
             if self._entrance is None:
                 server = self._endpoint.session_manager.app
                 new_entrance = SessionEntrance if hasattr(server, "_handle_message") else StreamEntrance
-                self._entrance = new_entrance(server)
+                self._entrance = new_entrance(server, self._endpoint.session_manager)
             session = dict(scope["headers"]).get(b"mcp-session-id", b"").decode("latin-1")
             transport = self._sessions().get(session)
             if all(hasattr(transport, name) for name in _NEEDED) and transport._event_store is None:
                 accepted.transport, accepted.context = transport, contextvars.copy_context()
                 accepted.scope = {name: value for name, value in scope.items() if name != SCOPE_KEY}
+                accepted.scope["state"] = dict(scope.get("state") or {})
         await self._app(scope, receive, sending)
 
     def propose(self, key: bytes, head: bytes) -> AcceptedHead | None:
@@ -104,12 +106,12 @@ class AcceptedHeads:
             return None
         length = (b"content-length", b"%d" % len(body))
         headers = [length if header[0] == length[0] else header for header in accepted.scope["headers"]]
-        state = dict(accepted.scope.get("state") or {})
+        state = dict(accepted.scope["state"])
         request = Request({**accepted.scope, "client": protocol.client, "headers": headers, "state": state})
         request._body = body
         exchange = Exchange(protocol, accepted, found[0])
         try:
-            exchange.task = self._entrance.enter(accepted, found[1], request, exchange)
+            self._entrance.enter(accepted, found[1], request, exchange)
         except Exception:
             logging.getLogger(__name__).exception("A call could not be entered; the framework has it")
             exchange.leave()
@@ -159,9 +161,11 @@ class ToolCallProtocol(H11Protocol):
             self.data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._exchange is not None:
-            self._exchange.leave()
-        super().connection_lost(exc)
+        try:
+            if self._exchange is not None:
+                self._exchange.leave()
+        finally:
+            super().connection_lost(exc)
 
     def shutdown(self) -> None:
         self._stops = True
@@ -189,7 +193,7 @@ class Exchange:
         if (idle := getattr(self._transport, "idle_scope", None)) is not None:
             self._transport._requests_in_flight += more
             is_busy = self._transport._requests_in_flight
-            idle.deadline = math.inf if is_busy else anyio.current_time() + self._transport._idle_timeout
+            idle.deadline = math.inf if is_busy else self._protocol.loop.time() + self._transport._idle_timeout
 
     async def send(self, event: Any) -> None:
         """Takes what the session says of this call; its answer comes last."""
@@ -251,5 +255,5 @@ class Exchange:
     async def aclose(self) -> None:
         """As of a stream: the session ends."""
         self.end()
-        if self.ends_call:
+        if self.ends_call and self.task is not None:
             self.task.cancel()

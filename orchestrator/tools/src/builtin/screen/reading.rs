@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{Command, Observation, Platform, Snapshot, SnapshotDetail, SnapshotRef};
+use packtrain_drivers::{NodeDetail, Platform, Snapshot, SnapshotDetail, SnapshotRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::Call;
-use crate::mobile::watch::{Rest, Watch};
+use crate::mobile::watch::{self, Rest, Watch};
+use crate::mobile::words::text_of;
 use crate::tool::{Answer, ToolError};
 
 /// How long a screen that goes on moving is waited for.
 const REST_TIMEOUT: Duration = Duration::from_secs(3);
+/// The longest label that a list of a phone's screen does not cut.
+const MAX_LABEL: usize = 120;
 /// The most elements that are named when several match.
 const MAX_NAMED: usize = 8;
 
@@ -47,6 +50,11 @@ enum Settle {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 struct Sought {
+    /// Its reference.
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    /// That it is a field of a phone, which takes text.
+    field: bool,
     /// Its role, as the list has it.
     role: Option<String>,
     /// Its name: in full, or else whole words of it, in any case.
@@ -96,6 +104,7 @@ impl ReadScreen {
             let named =
                 named.map(|it| json!({ "ref": it.name, "role": it.role, "name": it.label }));
             data["found"] = named.collect();
+            data["line"] = json!(sought.only_line(&snapshot));
         }
         Ok(Answer {
             data: Some(data),
@@ -110,10 +119,7 @@ impl ReadScreen {
             lasting: true,
             ..SnapshotDetail::default()
         };
-        match call.device(Command::Snapshot(detail)).await? {
-            Observation::Snapshot(snapshot) => Ok(snapshot),
-            _ => Err(ToolError::failed("the device answered no reading")),
-        }
+        watch::look(call, detail).await
     }
 }
 
@@ -165,12 +171,9 @@ impl Sought {
 
     /// Whether a word of it is blank, or it has none: that would mean anything.
     fn is_blank(&self) -> bool {
-        let mut words = [&self.role, &self.name, &self.text].into_iter().flatten();
-        let mut count = 0;
-        words.any(|word| {
-            count += 1;
-            word.trim().is_empty()
-        }) || count == 0
+        let words = [&self.reference, &self.role, &self.name, &self.text];
+        let is_blank = |word: &String| word.trim().is_empty();
+        words.iter().all(|word| word.is_none()) || words.into_iter().flatten().any(is_blank)
     }
 
     /// The name or the text, as it is compared.
@@ -186,45 +189,72 @@ impl Sought {
     /// The listed elements that it means: those of just this name, or else those that have it in theirs.
     fn matches<'s>(&self, snapshot: &'s Snapshot) -> Vec<&'s SnapshotRef> {
         let words = self.words().unwrap_or_default();
-        let matching = |is_named: fn(&SnapshotRef, &str) -> bool| {
+        let matching = |is_named: &dyn Fn(&SnapshotRef, &str) -> bool| {
             let found = snapshot.refs.iter().filter(|listed| {
                 // The app as a whole is called by a name that it shows nowhere.
                 let is_app = self.role.is_none() && listed.role == "Application";
-                !is_app && self.is_of(&listed.role) && is_named(listed, &words)
+                let is_it = self
+                    .reference
+                    .as_ref()
+                    .is_none_or(|it| it.trim_matches(['[', ']']) == listed.name);
+                let may_be = !self.field || is_field(snapshot, listed);
+                !is_app && is_it && may_be && self.is_of(&listed.role) && is_named(listed, &words)
             });
             found.collect::<Vec<_>>()
         };
         // On phones, what a field holds stands behind its name.
-        let exactly = matching(|listed, words| {
+        let exactly = matching(&|listed, words| {
             let label = folded(&listed.label);
             let rest = label.strip_prefix(words).filter(|_| !words.is_empty());
-            let is_phone = listed.node.is_some();
-            rest.is_some_and(|rest| rest.is_empty() || is_phone && rest.starts_with(": "))
+            rest.is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with(": ") && is_field(snapshot, listed)
+            })
         });
         match exactly.is_empty() {
-            true => matching(|listed, words| has_words(&folded(&listed.label), words)),
+            true => matching(&|listed, words| has_words(&folded(&listed.label), words)),
             false => exactly,
         }
     }
 
-    fn is_met(&self, snapshot: &Snapshot) -> bool {
+    /// Whether a line shows it. What is sought by its name is not found by what it holds.
+    fn is_shown(&self, line: &Line<'_>) -> bool {
         let words = self.words().unwrap_or_default();
-        let has = |text: &String| has_words(&folded(text), &words);
+        let most = if self.name.is_some() { 1 } else { 2 };
+        let mut shown = line.shown.iter().take(most);
+        self.is_of(line.role)
+            && (words.is_empty() || shown.any(|text| has_words(&folded(text), &words)))
+    }
+
+    /// The line that shows it, when there is one alone, as a reference to what is on it.
+    fn only_line(&self, snapshot: &Snapshot) -> Option<String> {
+        let lines = snapshot.text.lines().map(Line::of);
+        let mut lines = lines.filter(|line| self.is_shown(line));
+        let (first, another) = (lines.next()?, lines.next());
+        let text = first.shown.first().filter(|_| another.is_none())?;
+        Some(match first.is_named {
+            true => format!("{} {}", first.role, json!(text)),
+            false => format!("text: {text}"),
+        })
+    }
+
+    fn is_met(&self, snapshot: &Snapshot) -> bool {
         let mut lines = snapshot.text.lines().map(Line::of);
-        let is_listed = lines.any(|Line { role, shown }| {
-            self.is_of(role) && (words.is_empty() || shown.iter().any(has))
-        });
-        let is_there = is_listed || !self.matches(snapshot).is_empty();
+        let is_listed = !self.field && self.reference.is_none();
+        let is_there = is_listed && lines.any(|line| self.is_shown(&line))
+            || !self.matches(snapshot).is_empty();
+        let words = self.words().unwrap_or_default();
         match self.gone {
             false => is_there,
-            true => !is_there && is_whole(snapshot) && !is_cut_off(snapshot, &words),
+            true => !is_there && is_whole(snapshot) && !is_unlisted(snapshot, &words),
         }
     }
 
     fn unmet(&self) -> String {
         let quoted = |text: &String| format!("{text:?}");
         let name = self.name.as_ref().or(self.text.as_ref()).map(quoted);
-        let words: Vec<_> = self.role.clone().into_iter().chain(name).collect();
+        let field = self.field.then(|| "a field".to_owned());
+        let plain = [field, self.reference.clone(), self.role.clone()];
+        let words: Vec<_> = plain.into_iter().flatten().chain(name).collect();
         let how = match self.gone {
             true => "still there, or a part of the screen could not be read, after",
             false => "not there within",
@@ -238,6 +268,8 @@ impl Sought {
 struct Line<'l> {
     role: &'l str,
     shown: Vec<String>,
+    /// The first of it is a name.
+    is_named: bool,
 }
 
 impl<'l> Line<'l> {
@@ -251,7 +283,7 @@ impl<'l> Line<'l> {
         let mut shown = Vec::new();
         let quote = line.find('"');
         let quote = quote.filter(|quote| line.find(": ").is_none_or(|colon| *quote < colon));
-        let mut rest = &line[role.len()..];
+        let (mut rest, is_named) = (&line[role.len()..], quote.is_some());
         if let Some(quote) = quote {
             let mut names =
                 serde_json::Deserializer::from_str(&line[quote..]).into_iter::<String>();
@@ -271,26 +303,47 @@ impl<'l> Line<'l> {
             rest = after;
         }
         shown.extend(rest.strip_prefix(": ").map(str::to_owned));
-        Self { role, shown }
+        Self {
+            role,
+            shown,
+            is_named,
+        }
     }
+}
+
+/// Whether an element of a phone takes text.
+fn is_field(snapshot: &Snapshot, listed: &SnapshotRef) -> bool {
+    let node = listed.node.and_then(|node| snapshot.tree.get(node));
+    node.is_some_and(|node| match &node.detail {
+        NodeDetail::Android(node) => node.is_editable,
+        NodeDetail::Ios(node) => matches!(
+            node.element_type.as_deref(),
+            Some("TextField" | "SecureTextField" | "SearchField" | "TextView")
+        ),
+        NodeDetail::Web(_) => false,
+    })
 }
 
 /// Whether all of the screen was read, and it shows anything.
 fn is_whole(snapshot: &Snapshot) -> bool {
-    let is_empty = ["", "(no elements)", "(nothing to interact with or to read)"];
-    !is_empty.contains(&snapshot.text.trim()) && !snapshot.text.contains(" (cannot be read: ")
+    let text = snapshot.text.trim_start();
+    let is_empty = ["(no elements)", "(nothing to interact with or to read)"];
+    !text.is_empty()
+        && !is_empty.iter().any(|empty| text.starts_with(empty))
+        && !text.contains(" (cannot be read: ")
 }
 
-/// Whether the words are where the list cuts a long text off.
-fn is_cut_off(snapshot: &Snapshot, words: &str) -> bool {
-    let is_cut = snapshot
-        .refs
+/// Whether the words are where the list cuts a long text off, or on one of the keys that it does not name.
+fn is_unlisted(snapshot: &Snapshot, words: &str) -> bool {
+    let is_cut = |listed: &SnapshotRef| {
+        listed.label.ends_with("...") && listed.label.chars().count() > MAX_LABEL
+    };
+    let is_short = snapshot.text.contains("\n(keyboard, ") || snapshot.refs.iter().any(is_cut);
+    let mut texts = snapshot
+        .tree
         .iter()
-        .any(|listed| listed.label.contains("..."));
-    is_cut && {
-        let texts = serde_json::to_string(&snapshot.tree).unwrap_or_default();
-        !words.is_empty() && folded(&texts.replace("\\n", " ")).contains(words)
-    }
+        .filter_map(|(_, node)| text_of(&node.detail));
+    is_short && !words.is_empty() && texts.any(|text| has_words(&folded(text), words))
 }
 
 /// Whether a text has these words, and not only within other ones: `pay` is not in `repay`. Scripts
@@ -317,9 +370,23 @@ fn folded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use packtrain_drivers::{NodeId, ScreenMark, Size, Tree};
+    use packtrain_drivers::tree::IosNode;
+    use packtrain_drivers::{NodeId, ScreenMark, Size, Tree, TreeBuilder};
 
     use super::*;
+
+    /// A tree of one element of iOS.
+    fn tree(kind: &str, label: &str) -> Tree {
+        let mut tree = TreeBuilder::new();
+        let node = IosNode {
+            element_type: Some(kind.to_owned()),
+            label: Some(label.to_owned()),
+            ..IosNode::default()
+        };
+        tree.open(None, NodeDetail::Ios(Box::new(node)));
+        tree.close();
+        tree.finish()
+    }
 
     fn screen() -> Snapshot {
         let listed = |name: &str, role: &str, label: &str| SnapshotRef {
@@ -331,7 +398,7 @@ mod tests {
         };
         Snapshot {
             mark: ScreenMark::of(&Tree::default()),
-            tree: Tree::default(),
+            tree: tree("TextField", "Email"),
             text: "[e1] button \"Add to cart\"\n[e2] button \"Add\"\ntext: Total  $3".to_owned(),
             refs: vec![
                 listed("e1", "button", "Add to cart"),
@@ -339,6 +406,7 @@ mod tests {
                 listed("e3", "link", "Add"),
                 listed("a1", "Application", "Email"),
                 listed("a2", "TextField", "Email: ada"),
+                listed("a3", "link", "Email: us"),
             ],
             location: None,
             title: None,
@@ -362,7 +430,10 @@ mod tests {
         assert_eq!(found(json!({ "role": "Button", "name": "ADD" })), ["e2"]);
         assert_eq!(found(json!({ "text": "to cart" })), ["e1"]);
         assert_eq!(found(json!({ "text": "Email" })), ["a2"]);
-        assert_eq!(found(json!({ "role": "link" })), ["e3"]);
+        assert_eq!(found(json!({ "role": "link" })), ["e3", "a3"]);
+        assert_eq!(found(json!({ "name": "us", "field": true })), [""; 0]);
+        assert_eq!(found(json!({ "ref": "e2", "field": true })), [""; 0]);
+        assert_eq!(found(json!({ "ref": "a2", "field": true })), ["a2"]);
     }
 
     #[test]
@@ -421,9 +492,13 @@ mod tests {
             "link \"Home\"\niframe (cannot be read: it does not answer)",
             "link \"Home\"\ntext (cannot be read: more, cut)",
             "(no elements)",
+            "(no elements)\n(keyboard, 44 keys)",
         ] {
             assert!(!gone(text, pay()), "{text}");
         }
+        let email = || json!({ "text": "email", "gone": true });
+        assert!(gone("link \"Home\"", email()));
+        assert!(!gone("link \"Home\"\n(keyboard, 44 keys)", email()));
         assert!(!gone(
             "dialog:\n  text: Sure?",
             json!({ "role": "dialog", "gone": true })
@@ -458,5 +533,25 @@ mod tests {
         assert!(!is_met(json!({ "text": "total $3", "gone": true })));
         assert!(!is_met(json!({ "role": "button", "text": "total $3" })));
         assert!(is_met(json!({ "name": "pay", "gone": true })));
+        let text = r#"textbox "Comment": my Email is x"#.to_owned();
+        let screen = Snapshot { text, ..screen };
+        assert!(sought(json!({ "text": "email is" })).is_met(&screen));
+        assert!(!sought(json!({ "role": "textbox", "name": "email is" })).is_met(&screen));
+    }
+
+    #[test]
+    fn a_line_that_alone_shows_a_text_leads_to_it() {
+        let line = |text: &str, words| {
+            let text = text.to_owned();
+            sought(words).only_line(&Snapshot { text, ..screen() })
+        };
+        let pay = || json!({ "text": "pay" });
+        let shown = "link \"Repay\"\nparagraph: Pay in full";
+        assert_eq!(line(shown, pay()).unwrap(), "text: Pay in full");
+        assert_eq!(
+            line("heading \"Pay\" [level=2]", pay()).unwrap(),
+            r#"heading "Pay""#
+        );
+        assert_eq!(line("text: Pay\ntext: Pay", pay()), None);
     }
 }
