@@ -127,12 +127,10 @@ impl DriverTask {
         let gate = Arc::clone(&session.gate);
         gate.attach(events);
         let mut begun = false;
-        // Waited for once, and not anew for each command.
-        let mut closed = std::pin::pin!(gate.closed());
         let died = loop {
             let queued = tokio::select! {
                 biased;
-                () = &mut closed => break None,
+                () = gate.closed() => break None,
                 queued = session.commands.recv() => queued,
             };
             let Some(queued) = queued else { break None };

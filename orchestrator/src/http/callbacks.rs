@@ -4,7 +4,7 @@
 use std::io;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ use axum::routing::post;
 use packtrain_tools::{CallbackReply, Callbacks};
 
 use super::commands;
-use super::door::{Door, Policy, Refusal, Serving, size, whole};
+use super::door::{Door, Policy, Refusal, Serving, size};
 
 const CALLBACK: &str = "/scripting/callback";
 
@@ -47,11 +47,13 @@ impl CallbackServer {
     }
 }
 
-async fn answer(State(callbacks): State<Callbacks>, body: Body) -> Response {
-    match callbacks.answer(&whole(body).await).await {
-        CallbackReply::Json(reply) => {
-            ([(header::CONTENT_TYPE, "application/json")], reply).into_response()
-        }
+async fn answer(State(callbacks): State<Callbacks>, body: Bytes) -> Response {
+    match callbacks.answer(&body).await {
+        CallbackReply::Json(reply) => (
+            [(header::CONTENT_TYPE, "application/json")],
+            reply.to_string(),
+        )
+            .into_response(),
         CallbackReply::Malformed(why) => (StatusCode::BAD_REQUEST, why).into_response(),
     }
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -16,7 +16,7 @@ use packtrain_tools::commands::{Code, CommandCall, CommandError, SCREENS, SERVIC
 use serde_json::json;
 
 use super::door::guard::bearer;
-use super::door::{Refusal, size, whole};
+use super::door::{Refusal, size};
 
 /// The media type of both directions.
 const JSON: &str = "application/json";
@@ -45,13 +45,12 @@ async fn command(
     State(service): State<Service>,
     Path(name): Path<String>,
     headers: HeaderMap,
-    body: Body,
+    body: Bytes,
 ) -> Response {
     let timeout = match timeout(&headers) {
         Ok(timeout) => timeout,
         Err(error) => return refused(&error),
     };
-    let body = whole(body).await;
     let call = CommandCall {
         name: &name,
         invocation: bearer(&headers),

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -25,7 +26,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-pub(super) use self::body::whole;
 use self::deadline::Deadlines;
 use self::guard::Guard;
 use self::places::{Places, Seat};
@@ -93,7 +93,8 @@ impl Door {
     pub fn serve(self, router: Router) -> Serving {
         let connections = TaskTracker::new();
         let inside = Arc::new(Inside {
-            router: TowerToHyperService::new(router),
+            // The guard has measured what is behind it.
+            router: TowerToHyperService::new(router.layer(DefaultBodyLimit::disable())),
             guard: self.guard,
             closing: self.closing.clone(),
         });

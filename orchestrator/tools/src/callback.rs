@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -21,8 +21,8 @@ const INVALID_PARAMS: i32 = -32602;
 /// What is answered to a callback.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallbackReply {
-    /// With status 200: JSON.
-    Json(String),
+    /// With status 200.
+    Json(Value),
     /// With status 400, as text.
     Malformed(String),
 }
@@ -259,52 +259,27 @@ fn quoted(keys: &[impl AsRef<str>]) -> Value {
     keys.iter().map(AsRef::as_ref).collect::<Vec<_>>().into()
 }
 
-/// What is answered to most callbacks, written without a tree of it being built first.
-#[derive(Serialize)]
-struct Reply {
-    result: ToolResult,
-}
-
-#[derive(Default, Serialize)]
-struct ToolResult {
-    r#type: &'static str,
-    success: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_content: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    structured_content: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error_message: Option<String>,
-}
-
 fn success(answer: Answer) -> CallbackReply {
-    reply(ToolResult {
-        success: true,
-        text_content: answer.text.filter(|text| !text.is_empty()),
-        structured_content: answer.data.filter(|data| !data.is_null()),
-        ..ToolResult::default()
-    })
+    let mut result = json!({ "type": "call_tool_result", "success": true });
+    if let Some(text) = answer.text.filter(|text| !text.is_empty()) {
+        result["text_content"] = json!(text);
+    }
+    if let Some(data) = answer.data.filter(|data| !data.is_null()) {
+        result["structured_content"] = data;
+    }
+    CallbackReply::Json(json!({ "result": result }))
 }
 
 fn failure(message: &str) -> CallbackReply {
-    reply(ToolResult {
-        error_message: (!message.is_empty()).then(|| message.to_owned()),
-        ..ToolResult::default()
-    })
-}
-
-fn reply(result: ToolResult) -> CallbackReply {
-    let result = ToolResult {
-        r#type: "call_tool_result",
-        ..result
-    };
-    let text = serde_json::to_string(&Reply { result });
-    CallbackReply::Json(text.expect("texts and JSON are JSON"))
+    let mut result = json!({ "type": "call_tool_result", "success": false });
+    if !message.is_empty() {
+        result["error_message"] = json!(message);
+    }
+    CallbackReply::Json(json!({ "result": result }))
 }
 
 fn error(message: &str) -> CallbackReply {
-    let reply = json!({ "result": { "type": "error", "message": message } });
-    CallbackReply::Json(reply.to_string())
+    CallbackReply::Json(json!({ "result": { "type": "error", "message": message } }))
 }
 
 fn unknown_invocation(id: &str, why: &NoInvocation) -> CallbackReply {
@@ -322,11 +297,10 @@ fn unknown_invocation(id: &str, why: &NoInvocation) -> CallbackReply {
             (message.clone(), message)
         }
     };
-    let reply = json!({
+    CallbackReply::Json(json!({
         "result": { "type": "error", "message": message },
         "error": { "code": INVALID_PARAMS, "message": rpc },
-    });
-    CallbackReply::Json(reply.to_string())
+    }))
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use packtrain_model::{Outcome, RunEvent};
-use serde::Serialize;
+use packtrain_model::RunEvent;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -134,25 +133,8 @@ impl Drop for Messages {
     }
 }
 
-/// How much an event takes besides what every message does. Of a call's start and its success, which
-/// are most of them, that is what the tool was given and answered.
+/// How long an event is as a line of the journal.
 pub(super) fn bytes_of(event: &RunEvent) -> usize {
-    match event {
-        RunEvent::ToolStarted {
-            arguments, tool, ..
-        } => length(arguments) + tool.len(),
-        RunEvent::ToolFinished {
-            outcome: Outcome::Passed,
-            report,
-            answer,
-            ..
-        } => length(report) + answer.as_ref().map_or(0, String::len),
-        other => length(other),
-    }
-}
-
-/// How long something is as JSON.
-fn length(of: &impl Serialize) -> usize {
     struct Length(usize);
     impl io::Write for Length {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -166,6 +148,6 @@ fn length(of: &impl Serialize) -> usize {
     }
     let mut length = Length(0);
     // What cannot be encoded is told by the store.
-    let _ = serde_json::to_writer(&mut length, of);
+    let _ = serde_json::to_writer(&mut length, event);
     length.0
 }

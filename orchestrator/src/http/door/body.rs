@@ -1,6 +1,6 @@
 //! Takes a request's body in: so many bytes, in so much time.
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
@@ -26,13 +26,6 @@ pub(super) async fn received(
         Ok(Err(error)) => Err(Refusal::Unreadable(error.to_string())),
         Err(_) => Err(Refusal::TooSlow(limits.body_timeout)),
     }
-}
-
-/// The body of a request that was let in: the guard has measured it and has all of it. axum's own
-/// extractor would measure it again, behind a layer that every request goes through.
-pub(crate) async fn whole(body: Body) -> Bytes {
-    let collected = body.collect().await;
-    collected.map_or_else(|_| Bytes::new(), |body| body.to_bytes())
 }
 
 fn too_large(declared: Option<u64>, limits: &Limits) -> Refusal {

@@ -333,11 +333,10 @@ impl UnderWay<'_> {
         let pause = settings.call_timeout.min(callback_timeout);
         let first = (begun + pause).min(total).min(call.deadline);
         let mut timer = std::pin::pin!(tokio::time::sleep_until(first.into()));
-        let mut cancelled = std::pin::pin!(call.session.cancel.cancelled());
         loop {
             tokio::select! {
                 biased;
-                () = &mut cancelled => return Ending::Cancelled,
+                () = call.session.cancel.cancelled() => return Ending::Cancelled,
                 answer = pending.answer() => {
                     let under_way = serving.take().filter(|serving| serving.does == Does::Act);
                     if let (Some(serving), Ok(_)) = (under_way, &answer) {

@@ -47,8 +47,7 @@ pub(in crate::source) enum CallError {
 /// A call that is under way.
 pub(in crate::source) struct PendingCall {
     peer: Peer<RoleClient>,
-    /// To send it again, where the protocol has servers that ask for more first.
-    params: Option<CallToolRequestParams>,
+    params: CallToolRequestParams,
     handle: RequestHandle<RoleClient>,
     watched: Arc<Watched>,
     heard: Arc<LastHeard>,
@@ -69,14 +68,13 @@ impl McpClient {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         params.meta = Some(RequestMetaObject(MetaObject(meta)));
         let peer = self.peer.clone();
-        let again = self.is_modern().then(|| params.clone());
-        let handle = send(&peer, params).await?;
+        let handle = send(&peer, params.clone()).await?;
         let heard = LastHeard::now();
         let watched = Arc::clone(&self.watched);
         watched.watch(handle.progress_token.clone(), Arc::clone(&heard));
         Ok(PendingCall {
             peer,
-            params: again,
+            params,
             handle,
             watched,
             heard,
@@ -121,22 +119,16 @@ impl PendingCall {
                 }
                 Err(error) => return Err(CallError::Broken(sentence(&error))),
             };
-            let Some(params) = &mut self.params else {
-                return Err(CallError::Answered(
-                    "it asked for input, which its version of the protocol does not have"
-                        .to_owned(),
-                ));
-            };
             self.rounds += 1;
             if self.rounds > MAX_ROUNDS {
                 return Err(CallError::Answered(format!(
                     "it asked for input more than {MAX_ROUNDS} times"
                 )));
             }
-            params.input_responses = Some(responses(&needed, &self.heard)?);
-            params.request_state = needed.request_state;
+            self.params.input_responses = Some(responses(&needed, &self.heard)?);
+            self.params.request_state = needed.request_state;
             self.watched.forget(&self.handle.progress_token);
-            self.handle = send(&self.peer, params.clone()).await?;
+            self.handle = send(&self.peer, self.params.clone()).await?;
             self.watched
                 .watch(self.handle.progress_token.clone(), Arc::clone(&self.heard));
         }
