@@ -52,11 +52,9 @@ def _serve_http(mcp: Any, host: str, port: int) -> None:
     import uvicorn
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from ._fastmcp import lighten
     from ._http_server import AcceptedHeads, ToolCallProtocol
 
     if _is_fastmcp(mcp):
-        lighten(mcp)
         app = mcp.http_app(path="/mcp")
     elif hasattr(mcp.settings, "streamable_http_path"):  # mcp 1
         mcp.settings.streamable_http_path = "/mcp"
