@@ -76,6 +76,10 @@ class Connection:
         head = "".join(f"{name}: {value}\r\n" for name, value in all.items())
         self.socket.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + data)
 
+    def send_head(self, method: str) -> None:
+        head = f"host: 127.0.0.1:{self.port}\r\nmcp-session-id: {self.session}\r\naccept: application/json, text/event-stream"
+        self.socket.sendall(f"{method} /mcp HTTP/1.1\r\n{head}\r\n\r\n".encode())
+
     def makefile(self, _mode: str) -> Reader:
         """As of a socket."""
         return self.reader
@@ -283,8 +287,7 @@ def test_guards_hold_whatever_was_accepted_before(framework: str) -> None:
         assert connection.call("acme_decorated", {"kind": "text"}).is_direct
 
         # A session that was ended takes no calls, though its head was accepted.
-        head = f"host: 127.0.0.1:{connection.port}\r\nmcp-session-id: {connection.session}\r\naccept: application/json, text/event-stream"
-        connection.socket.sendall(f"DELETE /mcp HTTP/1.1\r\n{head}\r\n\r\n".encode())
+        connection.send_head("DELETE")
         assert connection.receive().status == 200
         assert connection.call("acme_decorated", {"kind": "text"}).status == 404
 
@@ -317,6 +320,17 @@ def test_a_cancelled_call_is_answered_as_by_the_framework(framework: str) -> Non
         assert arrived.acquire(timeout=30)
         connection.socket.close()
         assert other.call("acme_decorated", {"kind": "text"}).is_direct
+
+        # A session that is ended takes its calls with it, and no other session.
+        ended = Connection(connection.port)
+        assert ended.call("acme_decorated", {"kind": "text"}).is_direct
+        ended.send(connection.message("tools/call", {"name": "acme_held", "_meta": far.meta()}, id=8))
+        assert arrived.acquire(timeout=30)
+        last = Connection(connection.port, ended.session)
+        last.send_head("DELETE")
+        assert last.receive().status == 200
+        assert other.call("acme_decorated", {"kind": "text"}).is_direct
+        assert Connection(connection.port).call("acme_decorated", {"kind": "text"}).is_direct
 
     with orchestrator(held) as far:
         with_server(framework, use)

@@ -43,7 +43,9 @@
   // What else comes later, and tells nobody when.
   let schedules = false;
   seen(window.scheduler, 'postTask', args => { schedules ||= Boolean(args[1]?.delay); });
-  const others = [[window.indexedDB, 'open'], [window.caches, 'open'], [window.caches, 'match'], [window.AbortSignal, 'timeout']];
+  // Not of the window's own, which a page in a sandbox may not even look at.
+  const [databases, caches] = [window.IDBFactory?.prototype, window.CacheStorage?.prototype];
+  const others = [[databases, 'open'], [caches, 'open'], [caches, 'match'], [window.AbortSignal, 'timeout']];
   for (const [on, name] of others) seen(on, name, () => { schedules = true; });
   document.addEventListener(ASKED, event => {
     tidy();

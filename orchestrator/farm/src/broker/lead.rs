@@ -39,7 +39,7 @@ pub(super) enum Term {
 }
 
 /// What is read. Leases come last, and are read only once the others are: so a grant without its lease
-/// is one that was taken back.
+/// is one that was taken back, or was put since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Alive,

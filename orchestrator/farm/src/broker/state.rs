@@ -43,7 +43,7 @@ use crate::wire::{Demand, DeviceAdvert, DeviceKey, Grant, HostAdvert, HostName, 
 pub enum Fact {
     /// Everything that was stored has been told, and this broker leads. Nothing is done before. Leases
     /// have to be read after what happened to runs, so that a grant without its lease is one that was
-    /// taken back.
+    /// taken back, or was put since: it is looked at again.
     Leading,
     /// Whether a missing key means a death. It does not until one time to live after connecting and
     /// after being elected.

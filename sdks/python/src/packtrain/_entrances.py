@@ -109,8 +109,12 @@ class SessionEntrance:
         async def run() -> None:
             exchange.task = asyncio.current_task()
             try:
-                await session._received_request(responder)
-                await self._handle(responder, session, lifespan)
+                if not exchange.is_cancelled:
+                    await session._received_request(responder)
+                    await self._handle(responder, session, lifespan)
+            except asyncio.CancelledError:
+                if not exchange.is_cancelled:  # its session ends, and no other task of the server with it
+                    raise
             except Exception:
                 logging.getLogger(__name__).exception("A call failed beside its answer")
                 exchange.end()

@@ -179,6 +179,7 @@ class Exchange:
     task: Any = None
     ends_call = False
     """Whether the call ends with its session."""
+    is_cancelled = False
 
     def __init__(self, protocol: ToolCallProtocol, accepted: AcceptedHead, id: Any) -> None:
         self.id = id
@@ -255,5 +256,6 @@ class Exchange:
     async def aclose(self) -> None:
         """As of a stream: the session ends."""
         self.end()
-        if self.ends_call and self.task is not None:
+        self.is_cancelled = self.ends_call
+        if self.is_cancelled and self.task is not None:
             self.task.cancel()

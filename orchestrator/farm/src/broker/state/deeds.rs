@@ -184,9 +184,11 @@ impl State {
         self.runs[run].is_closing = true;
         for at in self.runs[run].sessions.places() {
             self.refresh_session(run, at);
-            if let Some(held) = self.runs[run].sessions[at].held {
-                self.review_device(held);
-            }
+            let session = &self.runs[run].sessions[at];
+            let held: Vec<_> = (session.held.iter().chain(&session.rivals))
+                .copied()
+                .collect();
+            held.into_iter().for_each(|held| self.review_device(held));
         }
         self.forget_when_quiet(run);
     }

@@ -24,10 +24,21 @@ impl State {
         {
             let row = &mut self.runs[run].sessions[session];
             if row.held == Some(at) {
-                row.held = None;
                 row.is_orphan = row.granted == Some(at);
+                let mut rivals = std::mem::take(&mut row.rivals);
+                rivals.retain(|rival| {
+                    let lease = self.devices[*rival].lease.as_ref();
+                    lease.and_then(|lease| self.known(lease)) == Some((run, session))
+                });
+                let held = rivals.pop();
+                let row = &mut self.runs[run].sessions[session];
+                row.held = held;
+                row.rivals = rivals;
                 self.refresh_session(run, session);
                 self.review_session(run, session);
+                if let Some(held) = held {
+                    self.review_device(held);
+                }
             }
         }
         if let Some(lease) = lease
@@ -38,7 +49,7 @@ impl State {
             if row.held.is_none() || row.granted == Some(at) {
                 row.held = Some(at);
                 row.is_orphan = false;
-            } else if row.granted.is_none() && row.held != Some(at) {
+            } else if row.granted.is_none() && row.held != Some(at) && !row.rivals.contains(&at) {
                 row.rivals.push(at);
             }
             if row.visit.is_none() {
@@ -182,8 +193,14 @@ impl State {
         self.open.everything = true;
         for run in self.runs.places() {
             for at in self.runs[run].sessions.places() {
-                let session = &mut self.runs[run].sessions[at];
-                session.is_orphan = session.granted.is_some() && session.held != session.granted;
+                let session = &self.runs[run].sessions[at];
+                let is_running = session.stage == Stage::Running;
+                if let Some(granted) = session.granted.filter(|_| is_running)
+                    && session.held != Some(granted)
+                {
+                    // Its lease was taken back; or somebody who still leads has just put it.
+                    self.check(run, at, granted);
+                }
                 self.wait(run, at);
             }
         }

@@ -342,6 +342,62 @@ fn a_session_whose_lease_a_rival_put_too_keeps_that_of_its_grant() {
     assert!(!takes_back(&deeds, &ours), "{deeds:?}");
 }
 
+/// The grant came before everything was read, and its lease, put since, has yet to be heard of.
+#[test]
+fn a_new_leader_looks_again_before_a_grant_without_a_lease_is_lost() {
+    let (_, run, session, [ours, _]) = granting();
+    let mut state = State::new();
+    let asked = Fact::Demand {
+        run: run.clone(),
+        session: session.clone(),
+        sequence: 1,
+        demand: demand("*"),
+    };
+    let granted = Fact::Grant {
+        run,
+        session,
+        device: ours.clone(),
+    };
+    let before = [asked, granted].map(|fact| state.apply(fact));
+    assert_eq!(before, [[], []]);
+    let deeds = state.apply(Fact::Leading);
+    assert!(
+        matches!(&deeds[..], [Deed::Check { device, .. }] if *device == ours),
+        "{deeds:?}"
+    );
+}
+
+/// Two others put a lease each and died, and the device of one is gone: the session has the other one.
+#[test]
+fn a_session_has_its_second_lease_when_its_first_goes_without_a_grant() {
+    let (mut state, run, session, [ours, theirs]) = granting();
+    let _ = state.apply(Fact::Lease {
+        device: theirs.clone(),
+        revision: 1,
+        lease: lease_of(&run, &session),
+    });
+    let _ = state.apply(Fact::DeviceGone {
+        device: theirs.clone(),
+    });
+    let deeds = state.apply(Fact::LeaseRefused {
+        run: run.clone(),
+        session: session.clone(),
+        device: ours.clone(),
+        revision: 2,
+        lease: lease_of(&run, &session),
+    });
+    assert!(takes_back(&deeds, &theirs), "{deeds:?}");
+    let deeds = state.apply(Fact::TakenBack {
+        device: theirs,
+        revision: 3,
+        lease: None,
+    });
+    assert!(
+        matches!(&deeds[..], [Deed::Confirm { grant, .. }] if grant.device == ours),
+        "{deeds:?}"
+    );
+}
+
 /// Two brokers put a lease each for the same session, and the other one's grant was first: what stands is
 /// the lease of the grant, in whichever order this one hears of it.
 #[test]
