@@ -21,6 +21,8 @@ use crate::{act, expect, expect_value, look, navigate, observe, read, upload, wi
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
+/// How long before a command's deadline its parts give up, at most.
+const DEADLINE_GRACE: Duration = Duration::from_millis(250);
 /// How long a browser may take to say that it is there.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long pages, a context or a browser may take to close.
@@ -145,7 +147,15 @@ impl WebDriver {
             }
             Command::App(command) => Err(act::unsupported(command.name())),
             Command::Android(command) => Err(act::unsupported(command.name())),
-            Command::Web(command) => self.web(command, ctx).await,
+            Command::Web(command) => {
+                // Whoever waits inside is done a little earlier and can say what it waited for.
+                let early = (ctx.remaining() / 20).min(DEADLINE_GRACE);
+                let ctx = CommandContext {
+                    deadline: ctx.deadline.checked_sub(early).unwrap_or(ctx.deadline),
+                    cancel: ctx.cancel.clone(),
+                };
+                self.web(command, &ctx).await
+            }
         }
     }
 
