@@ -3,7 +3,8 @@
 use super::{Trap, click};
 
 const LATER_ADDRESS: &str = "the driver is told of an address within a document beside the click";
-const ASKED_BEFORE: &str = "Playwright may ask whether the page is left before a timer of 1 ms says so";
+const ASKED_BEFORE: &str =
+    "Playwright may ask whether the page is left before a timer of 1 ms says so";
 const LATER_TAB: &str = "the new tab may be the current one only after the click";
 
 pub(super) const TRAPS: &[Trap] = &[
