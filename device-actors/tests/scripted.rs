@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    ActionReport, BoxFuture, Command, CommandContext, Connector, DeviceEvent, DeviceId, DeviceInfo,
-    Driver, DriverError, EventSink, Observation, Platform, SessionOptions, Size, WebCommand,
+    ActionReport, Command, CommandContext, Connector, DeviceEvent, DeviceId, DeviceInfo,
+    DriverError, EventSink, Observation, Platform, SessionOptions, Size, WebCommand,
 };
+use packtrain_testing::scripted;
 use tokio::sync::{Notify, watch};
 
 /// What the driver shall do.
@@ -58,6 +59,7 @@ const LONG_END: Duration = Duration::from_secs(120);
 /// A device of the script, and what it saw.
 pub(crate) struct Script {
     pub(crate) id: DeviceId,
+    info: DeviceInfo,
     started: Notify,
     running: AtomicU32,
     most: AtomicU32,
@@ -74,8 +76,17 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn new(name: &str) -> Arc<Self> {
+        let id = DeviceId::new(Platform::Web, name);
         Arc::new(Self {
-            id: DeviceId::new(Platform::Web, name),
+            info: DeviceInfo {
+                id: id.clone(),
+                driver: "script".into(),
+                classifiers: vec!["web".into()],
+                model: "script".into(),
+                system: "script".into(),
+                screen: Size::new(10.0, 10.0),
+            },
+            id,
             started: Notify::new(),
             running: AtomicU32::new(0),
             most: AtomicU32::new(0),
@@ -91,7 +102,7 @@ impl Script {
     }
 
     pub(crate) fn connector(self: &Arc<Self>) -> Arc<dyn Connector> {
-        Arc::new(ScriptedConnector(Arc::clone(self)))
+        scripted(Arc::clone(self))
     }
 
     /// Ends once a command that hangs has begun.
@@ -148,126 +159,89 @@ impl Script {
     fn did(&self, what: &'static str) {
         self.story.send_modify(|story| story.push(what));
     }
-
-    fn info(&self) -> DeviceInfo {
-        DeviceInfo {
-            id: self.id.clone(),
-            driver: "script".into(),
-            classifiers: vec!["web".into()],
-            model: "script".into(),
-            system: "script".into(),
-            screen: Size::new(10.0, 10.0),
-        }
-    }
 }
 
-struct ScriptedConnector(Arc<Script>);
-
-impl Connector for ScriptedConnector {
-    fn id(&self) -> &DeviceId {
-        &self.0.id
-    }
-
-    fn describe(&self) -> DeviceInfo {
-        self.0.info()
-    }
-
-    fn connect<'a>(
-        &'a self,
-        events: EventSink,
-        ctx: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
-        Box::pin(async move {
-            self.0.did("connect");
-            let mut reachable = self.0.reachable.subscribe();
-            let reached = reachable.wait_for(|is| *is);
-            tokio::select! {
-                reached = tokio::time::timeout_at(ctx.deadline.into(), reached) => {
-                    reached.map_err(|_| DriverError::lost("it does not answer"))?.unwrap();
-                }
-                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
-            }
-            let refuse = self.0.refuse.load(Ordering::SeqCst);
-            if refuse > 0 {
-                self.0.refuse.store(refuse - 1, Ordering::SeqCst);
-                return Err(DriverError::lost("not plugged in"));
-            }
-            Ok(Box::new(ScriptedDriver {
-                info: self.0.info(),
-                script: Arc::clone(&self.0),
-                events,
-            }) as Box<dyn Driver>)
-        })
-    }
-}
-
-struct ScriptedDriver {
-    info: DeviceInfo,
-    script: Arc<Script>,
-    events: EventSink,
-}
-
-impl Driver for ScriptedDriver {
+impl packtrain_testing::Script for Script {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    fn execute<'a>(
-        &'a mut self,
+    async fn connect(&self, ctx: &CommandContext) -> Result<(), DriverError> {
+        self.did("connect");
+        let mut reachable = self.reachable.subscribe();
+        let reached = reachable.wait_for(|is| *is);
+        tokio::select! {
+            reached = tokio::time::timeout_at(ctx.deadline.into(), reached) => {
+                reached.map_err(|_| DriverError::lost("it does not answer"))?.unwrap();
+            }
+            () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
+        }
+        let refuse = self.refuse.load(Ordering::SeqCst);
+        if refuse > 0 {
+            self.refuse.store(refuse - 1, Ordering::SeqCst);
+            return Err(DriverError::lost("not plugged in"));
+        }
+        Ok(())
+    }
+
+    async fn execute(
+        &self,
         command: Command,
-        ctx: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Observation, DriverError>> {
-        Box::pin(async move {
-            let running = self.script.running.fetch_add(1, Ordering::SeqCst) + 1;
-            self.script.most.fetch_max(running, Ordering::SeqCst);
-            *self.script.deadline.lock().unwrap() = Some(ctx.deadline);
-            tokio::task::yield_now().await;
-            let answer = match command {
-                Command::Begin(_) => {
-                    self.script.did("begin");
-                    tokio::task::yield_now().await;
-                    if self.script.hang_in_begin.swap(false, Ordering::SeqCst) {
-                        self.script.started.notify_one();
-                        ctx.cancel.cancelled().await;
-                    }
-                    Ok(Observation::Done(ActionReport::default()))
+        ctx: &CommandContext,
+        events: &EventSink,
+    ) -> Result<Observation, DriverError> {
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        *self.deadline.lock().unwrap() = Some(ctx.deadline);
+        tokio::task::yield_now().await;
+        let answer = match command {
+            Command::Begin(_) => {
+                self.did("begin");
+                tokio::task::yield_now().await;
+                if self.hang_in_begin.swap(false, Ordering::SeqCst) {
+                    self.started.notify_one();
+                    ctx.cancel.cancelled().await;
                 }
-                Command::End => self.end(ctx).await,
-                command => self.answer(command, ctx).await,
-            };
-            self.script.running.fetch_sub(1, Ordering::SeqCst);
-            answer
-        })
+                Ok(Observation::Done(ActionReport::default()))
+            }
+            Command::End => self.end(ctx, events).await,
+            command => self.answer(command, ctx, events).await,
+        };
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        answer
     }
 
     fn end_grace(&self) -> Duration {
-        match *self.script.at_end.lock().unwrap() {
+        match *self.at_end.lock().unwrap() {
             AtEnd::TakeLong => LONG_END,
             _ => Duration::ZERO,
         }
     }
 
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
-        self.script.did("close");
-        Box::pin(async {})
+    fn close(&self) {
+        self.did("close");
     }
 }
 
-impl ScriptedDriver {
-    async fn end(&self, ctx: &CommandContext) -> Result<Observation, DriverError> {
+impl Script {
+    async fn end(
+        &self,
+        ctx: &CommandContext,
+        events: &EventSink,
+    ) -> Result<Observation, DriverError> {
         let cancelled = ctx.cancel.is_cancelled();
-        *self.script.end_cancelled.lock().unwrap() = Some(cancelled);
+        *self.end_cancelled.lock().unwrap() = Some(cancelled);
         if cancelled {
             return Err(DriverError::Cancelled);
         }
-        self.log("let go of");
-        let at_end = *self.script.at_end.lock().unwrap();
+        log(events, "let go of");
+        let at_end = *self.at_end.lock().unwrap();
         match at_end {
             AtEnd::LetGo => {}
             AtEnd::Hang => ctx.cancel.cancelled().await,
             AtEnd::Wait => {
-                self.script.started.notify_one();
-                self.script.let_go.notified().await;
+                self.started.notify_one();
+                self.let_go.notified().await;
             }
             AtEnd::TakeLong => {
                 let ending = until(now() + LONG_END / 4 * 3);
@@ -281,22 +255,15 @@ impl ScriptedDriver {
             AtEnd::Lose => return Err(DriverError::lost("the cable was pulled")),
             AtEnd::Refuse => return Err(DriverError::Invalid("it is not begun".into())),
         }
-        self.script.did("end");
+        self.did("end");
         Ok(Observation::Done(ActionReport::default()))
-    }
-
-    fn log(&self, text: &str) {
-        self.events.report(DeviceEvent::Logged {
-            level: "log".into(),
-            text: text.to_owned(),
-            source: None,
-        });
     }
 
     async fn answer(
         &self,
         command: Command,
         ctx: &CommandContext,
+        events: &EventSink,
     ) -> Result<Observation, DriverError> {
         let Command::Web(WebCommand::Evaluate(text)) = command else {
             return Err(DriverError::Invalid("not in the script".into()));
@@ -304,16 +271,16 @@ impl ScriptedDriver {
         match text.split_once(' ').unwrap_or((&text, "")) {
             ("echo", what) => Ok(Observation::Text(what.to_owned())),
             ("log", what) => {
-                self.log(what);
+                log(events, what);
                 Ok(Observation::Done(ActionReport::default()))
             }
             ("hang", _) => {
-                self.script.started.notify_one();
+                self.started.notify_one();
                 ctx.cancel.cancelled().await;
                 Err(DriverError::Cancelled)
             }
             ("deaf", _) => {
-                self.script.started.notify_one();
+                self.started.notify_one();
                 std::future::pending().await
             }
             ("die", _) => Err(DriverError::lost("the cable was pulled")),
@@ -321,6 +288,14 @@ impl ScriptedDriver {
             _ => Err(DriverError::Invalid("not in the script".into())),
         }
     }
+}
+
+fn log(events: &EventSink, text: &str) {
+    events.report(DeviceEvent::Logged {
+        level: "log".into(),
+        text: text.to_owned(),
+        source: None,
+    });
 }
 
 /// Runs a test on an actix system over a multi-thread runtime, as the program does.

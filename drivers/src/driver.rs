@@ -25,7 +25,50 @@ pub struct CommandContext {
     pub cancel: CancellationToken,
 }
 
+/// How long before a command's deadline its parts give up, at most.
+const DEADLINE_GRACE: Duration = Duration::from_millis(250);
+
 impl CommandContext {
+    /// A context with so much time that nobody cancels.
+    pub fn within(time: Duration) -> Self {
+        Self {
+            deadline: Instant::now() + time,
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    /// For the parts of a command: whoever waits inside is done a little earlier and can say what it
+    /// waited for.
+    pub fn early(&self) -> Self {
+        let early = (self.remaining() / 20).min(DEADLINE_GRACE);
+        Self {
+            deadline: self.deadline.checked_sub(early).unwrap_or(self.deadline),
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    /// Awaits `work` for as long as its answer is of use. `doing` is what it is called.
+    ///
+    /// # Errors
+    /// As `work`, [`DriverError::Cancelled`], or [`DriverError::Timeout`] at the deadline.
+    pub async fn bound<T>(
+        &self,
+        doing: &str,
+        work: impl Future<Output = Result<T, DriverError>>,
+    ) -> Result<T, DriverError> {
+        let begun = Instant::now();
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(DriverError::Cancelled),
+            answer = work => answer,
+            () = tokio::time::sleep_until(self.deadline.into()) => Err(DriverError::Timeout {
+                doing: doing.to_owned(),
+                after: begun.elapsed(),
+                log: Vec::new(),
+            }),
+        }
+    }
+
     /// Time until the deadline; zero when it has passed.
     pub fn remaining(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())

@@ -1,12 +1,11 @@
 //! What every test of a driver does with a device, whatever the wire.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     AppCommand, Command, CommandContext, Driver, DriverError, InputCommand, LaunchMode, NodeDetail,
     Observation, Point, ScreenMark, Snapshot, SnapshotDetail,
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::phone::SHOP;
 
@@ -20,17 +19,9 @@ pub const SNAPSHOT: Command = Command::Snapshot(SnapshotDetail {
     lasting: false,
 });
 
-/// A context with so much time.
-pub fn context_within(time: Duration) -> CommandContext {
-    CommandContext {
-        deadline: Instant::now() + time,
-        cancel: CancellationToken::new(),
-    }
-}
-
 /// A context with all the time a test has.
 pub fn context() -> CommandContext {
-    context_within(TEST_TIMEOUT)
+    CommandContext::within(TEST_TIMEOUT)
 }
 
 /// A device that a test drives.

@@ -8,10 +8,12 @@ mod device;
 mod phone;
 mod port;
 mod processes;
+mod scripted;
 
 pub use adb_server::{AdbServer, ProcessGroup, adb, secluded, start_adb_server};
 pub use coverage::{Coverage, names_tests_that_exist};
-pub use device::{SNAPSHOT, TEST_TIMEOUT, TestDevice, context, context_within};
+pub use device::{SNAPSHOT, TEST_TIMEOUT, TestDevice, context};
 pub use phone::{NO_FAULTS, SHOP, VirtualPhone, fleet_options, inject, shop};
 pub use port::free_port;
 pub use processes::{Running, open_files, processes, processes_of};
+pub use scripted::{Script, scripted};

@@ -25,7 +25,6 @@ use packtrain_virtual::fleet::{AndroidHandle, Fleet, FleetOptions, Listen};
 use packtrain_virtual::latency::{Latency, VariableDuration};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_util::sync::CancellationToken;
 
 /// As in the program.
 #[global_allocator]
@@ -144,10 +143,7 @@ async fn connect(connector: &dyn Connector) -> Box<dyn Driver> {
 }
 
 fn ctx() -> CommandContext {
-    CommandContext {
-        deadline: Instant::now() + COMMAND_TIMEOUT,
-        cancel: CancellationToken::new(),
-    }
+    CommandContext::within(COMMAND_TIMEOUT)
 }
 
 async fn carry_out(driver: &mut dyn Driver, command: Command) {

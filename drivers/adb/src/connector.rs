@@ -117,19 +117,20 @@ impl Connector for AdbConnector {
         ctx: &'a CommandContext,
     ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
         Box::pin(async move {
-            let opened = tokio::select! {
-                biased;
-                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
-                opened = self.open(events, ctx.deadline) => opened,
+            let opening = async {
+                let opened = self.open(events, ctx.deadline).await;
+                opened.map_err(|error| error.into_driver_error("connect"))
             };
             // Whatever went wrong, there is no device.
-            opened.map_err(|error| match error.into_driver_error("connect") {
-                DriverError::Timeout { .. } | DriverError::Unmet { .. } => DriverError::Lost {
-                    cause: "the device does not answer".to_owned(),
-                    hint: Some("unplug it and plug it in again, or reboot it".to_owned()),
-                },
-                error => error,
-            })
+            ctx.bound("connect", opening)
+                .await
+                .map_err(|error| match error {
+                    DriverError::Timeout { .. } | DriverError::Unmet { .. } => DriverError::Lost {
+                        cause: "the device does not answer".to_owned(),
+                        hint: Some("unplug it and plug it in again, or reboot it".to_owned()),
+                    },
+                    error => error,
+                })
         })
     }
 }

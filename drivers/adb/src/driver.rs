@@ -1,6 +1,6 @@
 //! A connected phone: commands in, observations out.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use packtrain_drivers::{
     ActionReport, AxisRestore, BoxFuture, Command, CommandContext, DeviceEvent, DeviceInfo, Driver,
@@ -11,9 +11,6 @@ use crate::app::AppContext;
 use crate::axes::Restoring;
 use crate::device::{AndroidDevice, Result};
 use crate::session::{Session, UNDO_TIMEOUT};
-
-/// How long before a command's deadline its parts give up, at most.
-const DEADLINE_GRACE: Duration = Duration::from_millis(100);
 
 /// One phone, with a session at a time.
 pub(crate) struct AdbDriver {
@@ -46,26 +43,16 @@ impl AdbDriver {
         ctx: &CommandContext,
     ) -> std::result::Result<Observation, DriverError> {
         let name = command.name();
-        let limit = ctx.remaining();
-        // Who gives a session up wants it to end.
-        let may_cancel = !matches!(command, Command::End);
-        tokio::select! {
-            biased;
-            // A command that is given up closes its streams, which ends it on the device.
-            () = ctx.cancel.cancelled(), if may_cancel => Err(DriverError::Cancelled),
-            answer = self.dispatch(command, ctx) => answer.map_err(|error| error.into_driver_error(name)),
-            () = tokio::time::sleep_until(ctx.deadline.into()) => Err(DriverError::Timeout {
-                doing: name.to_owned(),
-                after: limit,
-                log: Vec::new(),
-            }),
-        }
+        // A command that is given up closes its streams, which ends it on the device.
+        let work = async {
+            let answer = self.dispatch(command, ctx).await;
+            answer.map_err(|error| error.into_driver_error(name))
+        };
+        ctx.bound(name, work).await
     }
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
-        // Whoever waits inside is done a little earlier and can say what it waited for.
-        let early = (ctx.remaining() / 20).min(DEADLINE_GRACE);
-        let deadline = ctx.deadline.checked_sub(early).unwrap_or(ctx.deadline);
+        let deadline = ctx.early().deadline;
         match command {
             Command::Begin(options) => {
                 // Whoever began before has been told what is left, or is gone.

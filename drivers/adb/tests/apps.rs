@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use packtrain_drivers::{
-    AndroidCommand, AppCommand, Command, DriverError, Fault, InputCommand, LaunchMode, Observation,
-    Reach, SessionOptions,
+    AndroidCommand, AppCommand, Command, CommandContext, DriverError, Fault, InputCommand,
+    LaunchMode, Observation, Reach, SessionOptions,
 };
-use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _, context_within};
+use packtrain_testing::{NO_FAULTS, SHOP, TestDevice as _, VirtualPhone as _};
 use packtrain_virtual::world::AppState;
 
 use super::lab::{Device, all_ways};
@@ -77,7 +77,7 @@ async fn a_stopped_app_may_take_a_moment_to_be_gone() {
             "{{ match: {{ command: ^pidof }}, do: {{ {there} }} }}"
         ));
         let stop = Command::App(AppCommand::Stop(SHOP.into()));
-        let short = context_within(Duration::from_secs(2));
+        let short = CommandContext::within(Duration::from_secs(2));
         let error = device.execute_in(stop, &short).await.unwrap_err();
         assert_eq!(
             error.to_string(),

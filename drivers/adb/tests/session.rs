@@ -6,8 +6,7 @@ use packtrain_drivers::{
     AndroidCommand, AppCommand, Command, CommandContext, DeviceEvent, DriverError, Fault,
     InputCommand, SessionOptions,
 };
-use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
-use tokio_util::sync::CancellationToken;
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _};
 
 use super::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
 
@@ -50,7 +49,7 @@ async fn a_command_that_does_not_end_is_given_up_at_its_deadline() {
         let time = Duration::from_millis(300);
         let start = Instant::now();
         let error = device
-            .execute_in(sleep(1000), &context_within(time))
+            .execute_in(sleep(1000), &CommandContext::within(time))
             .await
             .unwrap_err();
         assert!(start.elapsed() < Duration::from_secs(10));
@@ -72,11 +71,8 @@ async fn a_command_that_does_not_end_is_given_up_at_its_deadline() {
 #[tokio::test]
 async fn a_cancelled_command_answers_at_once_and_leaves_the_device_well() {
     all_ways(NO_FAULTS, async |device| {
-        let cancel = CancellationToken::new();
-        let ctx = CommandContext {
-            deadline: Instant::now() + packtrain_testing::TEST_TIMEOUT,
-            cancel: cancel.clone(),
-        };
+        let ctx = packtrain_testing::context();
+        let cancel = ctx.cancel.clone();
         let phone = device.phone().clone();
         let device_time = phone.device().now();
         let started = async {
@@ -229,7 +225,7 @@ async fn what_an_end_had_no_time_to_undo_is_undone_before_the_next_session() {
         device.inject(
             "{ match: { command: '^(cmd connectivity|svc)' }, when: { times: 1 }, do: { delay: 60m } }",
         );
-        let short = context_within(Duration::from_millis(500));
+        let short = CommandContext::within(Duration::from_millis(500));
         let error = device.execute_in(Command::End, &short).await.unwrap_err();
         assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         assert_eq!(settings(device).await, before);

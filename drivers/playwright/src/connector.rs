@@ -212,19 +212,18 @@ impl Connector for WebConnector {
         ctx: &'a CommandContext,
     ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
         Box::pin(async move {
-            let opened = tokio::select! {
-                opened = self.open(events) => opened,
-                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
-                () = tokio::time::sleep(ctx.remaining()) => {
-                    return Err(DriverError::lost("the browser did not start in time"));
-                }
-            };
-            match opened {
-                Ok(driver) => Ok(Box::new(driver) as Box<dyn Driver>),
-                Err(error) => Err(DriverError::Lost {
+            let opening = async {
+                self.open(events).await.map_err(|error| DriverError::Lost {
                     cause: error.to_string(),
                     hint: Some(error.hint().to_owned()),
-                }),
+                })
+            };
+            match ctx.bound("connect", opening).await {
+                Ok(driver) => Ok(Box::new(driver) as Box<dyn Driver>),
+                Err(DriverError::Timeout { .. }) => {
+                    Err(DriverError::lost("the browser did not start in time"))
+                }
+                Err(error) => Err(error),
             }
         })
     }

@@ -21,8 +21,6 @@ use crate::{act, expect, expect_value, look, navigate, observe, read, upload, wi
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
-/// How long before a command's deadline its parts give up, at most.
-const DEADLINE_GRACE: Duration = Duration::from_millis(250);
 /// How long a browser may take to say that it is there.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long pages, a context or a browser may take to close.
@@ -79,7 +77,10 @@ impl WebDriver {
         let name = command.name();
         let only_reads = only_reads(&command);
         let observes = matches!(command, Command::Observe(_));
-        let limit = ctx.remaining() + TIMEOUT_GRACE;
+        let late = CommandContext {
+            deadline: ctx.deadline + TIMEOUT_GRACE,
+            cancel: ctx.cancel.clone(),
+        };
         let answer = tokio::select! {
             biased;
             () = dead.cancelled() => Err(host_died()),
@@ -88,13 +89,7 @@ impl WebDriver {
                 Some(crashed) => crashed.cancelled_owned().await,
                 None => std::future::pending().await,
             } } => Err(wire::page_died(name)),
-            () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
-            answer = self.dispatch(command, ctx) => answer,
-            () = tokio::time::sleep(limit) => Err(DriverError::Timeout {
-                doing: name.to_owned(),
-                after: limit,
-                log: vec!["Playwright did not keep to its own timeout".to_owned()],
-            }),
+            answer = late.bound(name, self.dispatch(command, ctx)) => answer,
         };
         if let Some(session) = &self.session
             && !only_reads
@@ -147,15 +142,7 @@ impl WebDriver {
             }
             Command::App(command) => Err(act::unsupported(command.name())),
             Command::Android(command) => Err(act::unsupported(command.name())),
-            Command::Web(command) => {
-                // Whoever waits inside is done a little earlier and can say what it waited for.
-                let early = (ctx.remaining() / 20).min(DEADLINE_GRACE);
-                let ctx = CommandContext {
-                    deadline: ctx.deadline.checked_sub(early).unwrap_or(ctx.deadline),
-                    cancel: ctx.cancel.clone(),
-                };
-                self.web(command, &ctx).await
-            }
+            Command::Web(command) => self.web(command, &ctx.early()).await,
         }
     }
 

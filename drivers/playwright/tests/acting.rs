@@ -2,10 +2,10 @@
 
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{
-    Command, Direction, DriverError, InputCommand, NavigateTo, Observation, Point, ValueKind,
-    WebCommand, WebTarget,
+    Command, CommandContext, Direction, DriverError, InputCommand, NavigateTo, Observation, Point,
+    ValueKind, WebCommand, WebTarget,
 };
-use packtrain_testing::{TestDevice as _, context_within};
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::run;
 use crate::commands::{by_css, by_ref, click, expect_text, expect_value, located, open, unmet};
@@ -203,7 +203,7 @@ fn an_element_that_never_becomes_ready_fails_with_what_it_lacked() {
         let command = click(by_ref("button \"More\""));
         let (_, log) = unmet(
             device
-                .execute_in(command, &context_within(limit))
+                .execute_in(command, &CommandContext::within(limit))
                 .await
                 .unwrap_err(),
         );
@@ -226,7 +226,7 @@ fn an_element_that_cannot_be_seen_is_told_with_the_cause_however_it_is_named() {
         for target in [by_css("main > button"), by_ref("button \"More\"")] {
             let limit = std::time::Duration::from_secs(2);
             let hidden = device
-                .execute_in(click(target), &context_within(limit))
+                .execute_in(click(target), &CommandContext::within(limit))
                 .await;
             let (what, _) = unmet(hidden.unwrap_err());
             assert!(what.contains("is there, but hidden by CSS"), "{what}");

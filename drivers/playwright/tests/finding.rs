@@ -2,8 +2,10 @@
 
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::selector::{NodeSelector, WebMatch};
-use packtrain_drivers::{Command, Observation, SnapshotDetail, WebCommand, WebTarget};
-use packtrain_testing::{TestDevice as _, context_within};
+use packtrain_drivers::{
+    Command, CommandContext, Observation, SnapshotDetail, WebCommand, WebTarget,
+};
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::run;
 use crate::commands::{by_css, by_ref, by_role, click, located, open, unmet};
@@ -141,7 +143,7 @@ fn an_element_that_never_comes_fails_with_how_long_and_what_came_near() {
         let command = click(by_ref("button \"More or less\""));
         let (what, log) = unmet(
             device
-                .execute_in(command, &context_within(limit))
+                .execute_in(command, &CommandContext::within(limit))
                 .await
                 .unwrap_err(),
         );

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use packtrain_driver_playwright::{Isolation, WebPool, WebSlot, install};
 use packtrain_drivers::{
-    Command, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind, WebCommand, WebElement,
+    Command, CommandContext, DriverError, Fault, SessionOptions, SnapshotDetail, ValueKind,
+    WebCommand, WebElement,
 };
-use packtrain_testing::{Running, TestDevice as _, context_within, processes};
+use packtrain_testing::{Running, TestDevice as _, processes};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::browser::{Device, pool, run};
@@ -177,7 +178,10 @@ fn what_a_page_says_makes_no_lost_device() {
         for id in ["#a", "#b", "#c"] {
             let expected = expect_value(by_css(id), ValueKind::Text, "fine");
             let error = device
-                .execute_in(expected, &context_within(Duration::from_millis(700)))
+                .execute_in(
+                    expected,
+                    &CommandContext::within(Duration::from_millis(700)),
+                )
                 .await
                 .unwrap_err();
             assert_eq!(error.fault(), Fault::App, "{error:?}");
@@ -199,7 +203,7 @@ fn a_browser_that_does_not_answer_is_no_failure_of_the_app() {
         signal("-STOP");
         let limit = Duration::from_secs(1);
         let answer = device
-            .execute_in(expect_text("Shop"), &context_within(limit))
+            .execute_in(expect_text("Shop"), &CommandContext::within(limit))
             .await;
         let error = answer.unwrap_err();
         assert_eq!(error.fault(), Fault::Device, "{error:?}");

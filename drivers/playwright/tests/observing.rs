@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{
-    Command, Direction, DriverError, Observation, ObserveOptions, Observed, Screenshot,
-    SessionOptions, Size, Snapshot, SnapshotDetail, WebCommand, WebTarget,
+    Command, CommandContext, Direction, DriverError, Observation, ObserveOptions, Observed,
+    Screenshot, SessionOptions, Size, Snapshot, SnapshotDetail, WebCommand, WebTarget,
 };
-use packtrain_testing::{TestDevice as _, context_within};
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::{Device, run};
 use crate::commands::{by_css, click};
@@ -253,7 +253,7 @@ fn a_page_that_could_not_be_observed_in_time_goes_on() {
         let busy = WebCommand::Evaluate(busy.to_owned());
         device.ok(Command::Web(busy)).await;
         let observe = Command::Observe(ObserveOptions::default());
-        let soon = context_within(Duration::from_millis(50));
+        let soon = CommandContext::within(Duration::from_millis(50));
         let late = device.execute_in(observe, &soon).await.unwrap_err();
         assert!(matches!(late, DriverError::Timeout { .. }), "{late}");
         let text = told(&mut device).await.snapshot.text;

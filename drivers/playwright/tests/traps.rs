@@ -18,9 +18,10 @@ use std::time::Duration;
 
 use packtrain_driver_playwright::{Engine, WebPool, WebSlot};
 use packtrain_drivers::{
-    Command, DriverError, InputCommand, Observation, Point, SessionOptions, WebCommand, WebTarget,
+    Command, CommandContext, DriverError, InputCommand, Observation, Point, SessionOptions,
+    WebCommand, WebTarget,
 };
-use packtrain_testing::{TestDevice as _, context, context_within};
+use packtrain_testing::{TestDevice as _, context};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -224,7 +225,7 @@ impl Subject {
         let ctx = if trap.succeeds {
             context()
         } else {
-            context_within(FAILING_TIMEOUT)
+            CommandContext::within(FAILING_TIMEOUT)
         };
         let mut verdict = match self.device.execute_in(trap.command(), &ctx).await {
             Ok(Observation::Done(report)) => Ok(format!("{report:?}")),

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use packtrain_driver_playwright::WebSlot;
 use packtrain_drivers::{
-    Command, DriverError, Fault, SessionOptions, TextMatch, ValueKind, WebCommand, WebTarget,
+    Command, CommandContext, DriverError, Fault, SessionOptions, TextMatch, ValueKind, WebCommand,
+    WebTarget,
 };
-use packtrain_testing::{TestDevice as _, context_within};
+use packtrain_testing::TestDevice as _;
 
 use crate::browser::{Device, run};
 use crate::commands::{
@@ -30,7 +31,10 @@ async fn open_oops() -> (Site, Device) {
 async fn fails(device: &mut Device, command: Command) -> String {
     let told = format!("{command:?}");
     let limit = Duration::from_millis(1500);
-    match device.execute_in(command, &context_within(limit)).await {
+    match device
+        .execute_in(command, &CommandContext::within(limit))
+        .await
+    {
         Err(error) if error.fault() == Fault::App => error.to_string(),
         other => panic!("{told}: {other:?}"),
     }

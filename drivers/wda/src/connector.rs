@@ -2,13 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     AxisRestore, BoxFuture, Classifier, CommandContext, Connector, DeviceId, DeviceInfo, Driver,
     DriverError, EventSink, Platform, RestoreFile, Size, event_channel,
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::access::DeviceAccess;
 use crate::agent::Agent;
@@ -78,10 +77,7 @@ impl WdaConnector {
     pub(crate) async fn ask(&self) -> Option<DeviceFacts> {
         let (events, _) = event_channel();
         let mut agent = Agent::new(self.route.client(), None, events);
-        let ctx = CommandContext {
-            deadline: Instant::now() + Duration::from_secs(60),
-            cancel: CancellationToken::new(),
-        };
+        let ctx = CommandContext::within(Duration::from_secs(60));
         let status = agent.status(&ctx).await.ok()?;
         let screen = Screen::of(&mut agent, &ctx).await.ok();
         Some(DeviceFacts {
@@ -176,12 +172,7 @@ impl Connector for WdaConnector {
         ctx: &'a CommandContext,
     ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
         Box::pin(async move {
-            let opened = tokio::select! {
-                biased;
-                () = ctx.cancel.cancelled() => return Err(DriverError::Cancelled),
-                opened = self.open(events, ctx) => opened,
-            };
-            match opened {
+            match ctx.bound("connect", self.open(events, ctx)).await {
                 Ok(driver) => Ok(Box::new(driver) as Box<dyn Driver>),
                 // The contract knows one way not to connect.
                 Err(DriverError::Timeout { doing, .. }) => Err(DriverError::Lost {

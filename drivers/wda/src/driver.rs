@@ -10,13 +10,12 @@ mod keyboard;
 mod observe;
 mod screen;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_drivers::{
     ActionReport, AppCommand, AxisRestore, BoxFuture, Command, CommandContext, DeviceInfo, Driver,
     DriverError, Observation, Reach, ScreenMark, Size,
 };
-use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::axes::Restoring;
 use self::keyboard::KeyboardScreen;
@@ -89,17 +88,7 @@ impl WdaDriver {
 
     async fn run(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
         let name = command.name();
-        let began = Instant::now();
-        tokio::select! {
-            biased;
-            () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
-            answer = self.dispatch(command, ctx) => answer,
-            () = tokio::time::sleep_until(ctx.deadline.into()) => Err(DriverError::Timeout {
-                doing: name.to_owned(),
-                after: began.elapsed(),
-                log: Vec::new(),
-            }),
-        }
+        ctx.bound(name, self.dispatch(command, ctx)).await
     }
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
@@ -216,10 +205,7 @@ impl Driver for WdaDriver {
 
     fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            let ctx = CommandContext {
-                deadline: Instant::now() + CLOSE_TIMEOUT,
-                cancel: CancellationToken::new(),
-            };
+            let ctx = CommandContext::within(CLOSE_TIMEOUT);
             self.agent.start_no_more();
             if let Err(error) = self.end(&ctx).await {
                 tracing::debug!(%error, device = %self.info.id, "letting go of a device");

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use packtrain_drivers::{
-    AppCommand, Command, DriverError, Fault as Blame, InputCommand, LaunchMode, SessionOptions,
+    AppCommand, Command, CommandContext, DriverError, Fault as Blame, InputCommand, LaunchMode,
+    SessionOptions,
 };
 use packtrain_testing::{
-    Coverage, NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
-    names_tests_that_exist,
+    Coverage, NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, names_tests_that_exist,
 };
 use packtrain_virtual::faults::Fault;
 
@@ -142,7 +142,7 @@ async fn a_slow_wire_is_waited_for_up_to_the_deadline() {
     both_ways(slow, async |device| {
         device.open_shop().await;
         assert!(device.shows("sign_in").await);
-        let ctx = context_within(Duration::from_millis(30));
+        let ctx = CommandContext::within(Duration::from_millis(30));
         let error = device.execute_in(SNAPSHOT, &ctx).await.unwrap_err();
         assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         assert!(device.shows("sign_in").await, "it is driven on");
@@ -294,7 +294,7 @@ async fn an_app_that_hangs_takes_no_touch_and_costs_no_device() {
         device.inject("{ match: { touch: tap }, when: { times: 1 }, do: anr }");
         let tap = Command::Input(InputCommand::Tap { at });
         let answer = device
-            .execute_in(tap, &context_within(Duration::from_secs(5)))
+            .execute_in(tap, &CommandContext::within(Duration::from_secs(5)))
             .await;
         assert!(!answer.is_err_and(|error| error.ends_driver()));
         let (id, mode) = (SHOP.to_owned(), LaunchMode::ForceRestart);

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use packtrain_drivers::{
     Command, CommandContext, DeviceEvent, DriverError, InputCommand, SessionOptions,
 };
-use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
-use tokio_util::sync::CancellationToken;
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _};
 
 use super::lab::{Device, Way, both_ways};
 
@@ -227,7 +226,10 @@ async fn a_command_without_an_answer_ends_at_its_deadline() {
         device.inject("{ match: { route: 'GET .*/source' }, when: { times: 1 }, do: no_answer }");
         let began = Instant::now();
         let error = device
-            .execute_in(SNAPSHOT, &context_within(Duration::from_millis(200)))
+            .execute_in(
+                SNAPSHOT,
+                &CommandContext::within(Duration::from_millis(200)),
+            )
             .await;
         let error = error.unwrap_err();
         assert!(
@@ -250,7 +252,7 @@ async fn a_tap_that_nobody_answers_is_the_devices_failure_long_before_the_sessio
     let at = device.center("sign_in").await;
     device.inject("{ match: { route: actions }, when: { times: 1 }, do: no_answer }");
     let tap = Command::Input(InputCommand::Tap { at });
-    let ctx = context_within(Duration::from_secs(30));
+    let ctx = CommandContext::within(Duration::from_secs(30));
     let error = device.execute_in(tap, &ctx).await.unwrap_err();
     let (cause, hint) = lost(&error);
     assert_eq!(cause, "tap: WebDriverAgent did not answer within 15 s");
@@ -263,11 +265,8 @@ async fn a_cancelled_command_ends_at_once() {
     both_ways(NO_FAULTS, async |device| {
         device.open_shop().await;
         device.inject("{ match: { route: 'GET .*/source' }, when: { times: 1 }, do: no_answer }");
-        let cancel = CancellationToken::new();
-        let ctx = CommandContext {
-            cancel: cancel.clone(),
-            ..context_within(Duration::from_secs(3600))
-        };
+        let ctx = CommandContext::within(Duration::from_secs(3600));
+        let cancel = ctx.cancel.clone();
         let stopped = tokio::spawn(async move {
             tokio::task::yield_now().await;
             cancel.cancel();

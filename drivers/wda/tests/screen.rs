@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{AppCommand, Classifier, Command, Observation, Size, SnapshotDetail};
-use packtrain_testing::{
-    NO_FAULTS, SHOP, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context_within,
+use packtrain_drivers::{
+    AppCommand, Classifier, Command, CommandContext, Observation, Size, SnapshotDetail,
 };
+use packtrain_testing::{NO_FAULTS, SHOP, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _};
 
 use packtrain_virtual::world::Rotation;
 
@@ -141,7 +141,7 @@ async fn a_device_is_held_as_before_once_its_session_ends_whatever_happened() {
             let turn = AppCommand::Rotate { landscape: true };
             if ending == "a cancelled turn" {
                 device.inject("{ match: { route: 'POST .*/orientation' }, when: { times: 1 }, do: { delay: 200ms } }");
-                let ctx = context_within(Duration::from_millis(100));
+                let ctx = CommandContext::within(Duration::from_millis(100));
                 let late = device.execute_in(Command::App(turn), &ctx).await;
                 assert!(late.is_err(), "{late:?}");
                 device.until(|world| world.rotation() != Rotation::Upright).await;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
-    ActionReport, BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo, Driver,
-    DriverError, EventSink, Located, Observation, Platform, Reach, Size, WebCommand,
+    ActionReport, BoxFuture, Command, CommandContext, DeviceId, DeviceInfo, DriverError, EventSink,
+    Located, Observation, Platform, Reach, Size, WebCommand,
 };
 use packtrain_engine::{
     Here, Journal, NewArtifact, RequestedTrail, Run, RunOptions, RunRequest, Shard, Stop,
@@ -20,6 +20,7 @@ use packtrain_model::template::Undefined;
 use packtrain_model::trail::Trail;
 use packtrain_model::yaml::{DecodeError, Value};
 use packtrain_model::{Artifact, Entry, Outcome, RunEvent, RunId, Verdict};
+use packtrain_testing::{Script, scripted};
 use packtrain_tools::{
     Access, Answer, Call, Caller, Kind, Registry, SharedRegistry, Tool, ToolError, ToolRequest,
     ToolSpec,
@@ -27,7 +28,7 @@ use packtrain_tools::{
 
 /// A device in memory.
 pub(crate) struct Fake {
-    id: DeviceId,
+    info: DeviceInfo,
     /// Every command loses it.
     pub(crate) broken: AtomicBool,
     /// Sessions that were begun and ended on it.
@@ -40,7 +41,14 @@ pub(crate) struct Fake {
 impl Fake {
     pub(crate) fn new(name: &str) -> Arc<Self> {
         Arc::new(Self {
-            id: DeviceId::new(Platform::Web, name),
+            info: DeviceInfo {
+                id: DeviceId::new(Platform::Web, name),
+                driver: "fake".into(),
+                classifiers: vec!["web".into()],
+                model: "fake".into(),
+                system: "fake".into(),
+                screen: Size::new(10.0, 10.0),
+            },
             broken: AtomicBool::new(false),
             begun: AtomicU32::new(0),
             ended: AtomicU32::new(0),
@@ -53,102 +61,59 @@ impl Fake {
         fake.broken.store(true, Ordering::SeqCst);
         fake
     }
-
-    fn info(&self) -> DeviceInfo {
-        DeviceInfo {
-            id: self.id.clone(),
-            driver: "fake".into(),
-            classifiers: vec!["web".into()],
-            model: "fake".into(),
-            system: "fake".into(),
-            screen: Size::new(10.0, 10.0),
-        }
-    }
 }
 
-struct FakeConnector(Arc<Fake>);
-
-impl Connector for FakeConnector {
-    fn id(&self) -> &DeviceId {
-        &self.0.id
-    }
-
-    fn describe(&self) -> DeviceInfo {
-        self.0.info()
-    }
-
-    fn connect<'a>(
-        &'a self,
-        _: EventSink,
-        _: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
-        let info = self.0.info();
-        let fake = Arc::clone(&self.0);
-        Box::pin(async move { Ok(Box::new(FakeDriver { info, fake }) as Box<dyn Driver>) })
-    }
-}
-
-struct FakeDriver {
-    info: DeviceInfo,
-    fake: Arc<Fake>,
-}
-
-impl Driver for FakeDriver {
+impl Script for Fake {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    fn execute<'a>(
-        &'a mut self,
+    async fn execute(
+        &self,
         command: Command,
-        ctx: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Observation, DriverError>> {
-        Box::pin(async move {
-            let done = || Ok(Observation::Done(ActionReport::default()));
-            match command {
-                Command::End => {
-                    self.fake.ended.fetch_add(1, Ordering::SeqCst);
-                    return done();
-                }
-                Command::Begin(ref options) => {
-                    self.fake.reach.lock().unwrap().clone_from(&options.reach);
-                    self.fake.begun.fetch_add(1, Ordering::SeqCst);
-                }
-                _ => {}
-            }
-            if self.fake.broken.load(Ordering::SeqCst) {
-                return Err(DriverError::lost("the cable was pulled"));
-            }
-            let Command::Web(WebCommand::Evaluate(order)) = command else {
+        ctx: &CommandContext,
+        _: &EventSink,
+    ) -> Result<Observation, DriverError> {
+        let done = || Ok(Observation::Done(ActionReport::default()));
+        match command {
+            Command::End => {
+                self.ended.fetch_add(1, Ordering::SeqCst);
                 return done();
-            };
-            match order.as_str() {
-                "fail" => Err(DriverError::unmet("the page says no")),
-                "lose" => Err(DriverError::lost("the cable was pulled")),
-                "ambiguous" => Ok(Observation::Done(ActionReport {
-                    located: Some(Located {
-                        by: "text \"OK\"".into(),
-                        matched: 3,
-                    }),
-                    notes: Vec::new(),
-                })),
-                "wait" => tokio::select! {
-                    () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
-                    () = tokio::time::sleep_until(ctx.deadline.into()) => {
-                        Err(DriverError::Timeout {
-                            doing: "reading the screen".into(),
-                            after: Duration::from_millis(13),
-                            log: Vec::new(),
-                        })
-                    }
-                },
-                _ => done(),
             }
-        })
-    }
-
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async {})
+            Command::Begin(ref options) => {
+                self.reach.lock().unwrap().clone_from(&options.reach);
+                self.begun.fetch_add(1, Ordering::SeqCst);
+            }
+            _ => {}
+        }
+        if self.broken.load(Ordering::SeqCst) {
+            return Err(DriverError::lost("the cable was pulled"));
+        }
+        let Command::Web(WebCommand::Evaluate(order)) = command else {
+            return done();
+        };
+        match order.as_str() {
+            "fail" => Err(DriverError::unmet("the page says no")),
+            "lose" => Err(DriverError::lost("the cable was pulled")),
+            "ambiguous" => Ok(Observation::Done(ActionReport {
+                located: Some(Located {
+                    by: "text \"OK\"".into(),
+                    matched: 3,
+                }),
+                notes: Vec::new(),
+            })),
+            "wait" => tokio::select! {
+                () = ctx.cancel.cancelled() => Err(DriverError::Cancelled),
+                () = tokio::time::sleep_until(ctx.deadline.into()) => {
+                    Err(DriverError::Timeout {
+                        doing: "reading the screen".into(),
+                        after: Duration::from_millis(13),
+                        log: Vec::new(),
+                    })
+                }
+            },
+            _ => done(),
+        }
     }
 }
 
@@ -307,7 +272,7 @@ impl Bench {
         let connectors = self
             .devices
             .iter()
-            .map(|device| Arc::new(FakeConnector(Arc::clone(device))) as Arc<dyn Connector>);
+            .map(|device| scripted(Arc::clone(device)));
         let fleet = Fleet::start(connectors.collect(), &[]).unwrap();
         let plan = resolve(RunRequest {
             run: RunId("r".into()),

@@ -161,22 +161,12 @@ impl Driver for FencedDriver {
 
 #[cfg(test)]
 mod tests {
-    use tokio_util::sync::CancellationToken;
-
     use super::*;
-
-    /// What is wanted for so long.
-    fn wanted(time: Duration) -> CommandContext {
-        CommandContext {
-            deadline: std::time::Instant::now() + time,
-            cancel: CancellationToken::new(),
-        }
-    }
 
     #[tokio::test(start_paused = true)]
     async fn what_comes_to_a_closed_fence_waits_until_it_is_opened() {
         let fence = Fence::default();
-        let ctx = wanted(Duration::from_secs(60));
+        let ctx = CommandContext::within(Duration::from_secs(60));
         let mut waiting = std::pin::pin!(fence.admit(&ctx));
         assert!(futures::poll!(&mut waiting).is_pending());
         fence.open_until(Instant::now() + Duration::from_secs(5));
@@ -190,7 +180,7 @@ mod tests {
         assert!(fence.is_open());
         tokio::time::advance(Duration::from_secs(5)).await;
         assert!(!fence.is_open());
-        let ctx = wanted(Duration::from_secs(60));
+        let ctx = CommandContext::within(Duration::from_secs(60));
         assert!(futures::poll!(std::pin::pin!(fence.admit(&ctx))).is_pending());
     }
 
@@ -198,9 +188,9 @@ mod tests {
     async fn nothing_passes_a_closed_fence_because_its_time_is_up() {
         let fence = Fence::default();
         fence.close();
-        let late = fence.admit(&wanted(Duration::ZERO)).await;
+        let late = fence.admit(&CommandContext::within(Duration::ZERO)).await;
         assert!(matches!(late, Err(DriverError::Lost { .. })), "{late:?}");
-        let ctx = wanted(Duration::from_secs(60));
+        let ctx = CommandContext::within(Duration::from_secs(60));
         ctx.cancel.cancel();
         assert_eq!(fence.admit(&ctx).await, Err(DriverError::Cancelled));
     }

@@ -8,13 +8,14 @@ use packtrain_device_actors::Fleet;
 use packtrain_drivers::{BoxFuture, Command, InputCommand, Platform, Point};
 use packtrain_model::memory::Memory;
 use packtrain_model::yaml::Value;
+use packtrain_testing::scripted;
 use packtrain_tools::{
     Answer, Call, CallTrace, Caller, Invoke, Registry, SessionScope, Target, ToolError, ToolRequest,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::phone::{Element, Phone, PhoneConnector};
+use crate::phone::{Element, Phone};
 
 pub(crate) const PHONES: [Platform; 2] = [Platform::Android, Platform::Ios];
 
@@ -29,7 +30,7 @@ pub(crate) struct Lab {
 impl Lab {
     pub(crate) async fn new(platform: Platform) -> Self {
         let phone = Phone::new(platform);
-        let fleet = Fleet::start(vec![Arc::new(PhoneConnector(Arc::clone(&phone)))], &[]).unwrap();
+        let fleet = Fleet::start(vec![scripted(Arc::clone(&phone))], &[]).unwrap();
         let cancel = CancellationToken::new();
         let lease = fleet
             .lease(&phone.id, "test", soon(), &cancel)

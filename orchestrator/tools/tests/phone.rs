@@ -8,10 +8,11 @@ use std::time::Duration;
 use packtrain_drivers::selector::list_refs;
 use packtrain_drivers::tree::{AndroidNode, IosNode};
 use packtrain_drivers::{
-    ActionReport, AppCommand, BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo,
-    Driver, DriverError, EventSink, InputCommand, NodeDetail, Observation, Platform, Point, Rect,
-    ScreenMark, Screenshot, Size, Snapshot, SnapshotDetail, Tree, TreeBuilder,
+    ActionReport, AppCommand, Command, CommandContext, DeviceId, DeviceInfo, DriverError,
+    EventSink, InputCommand, NodeDetail, Observation, Platform, Point, Rect, ScreenMark,
+    Screenshot, Size, Snapshot, SnapshotDetail, Tree, TreeBuilder,
 };
+use packtrain_testing::Script;
 use serde_json::json;
 
 /// The screen of every phone here.
@@ -331,13 +332,23 @@ impl World {
 /// A phone and what it was told.
 pub(crate) struct Phone {
     pub(crate) id: DeviceId,
+    info: DeviceInfo,
     world: Mutex<World>,
 }
 
 impl Phone {
     pub(crate) fn new(platform: Platform) -> Arc<Self> {
+        let id = DeviceId::new(platform, "memory");
         Arc::new(Self {
-            id: DeviceId::new(platform, "memory"),
+            info: DeviceInfo {
+                id: id.clone(),
+                driver: "memory".into(),
+                classifiers: vec![platform.as_str().into(), "phone".into()],
+                model: "memory".into(),
+                system: "memory".into(),
+                screen: SCREEN,
+            },
+            id,
             world: Mutex::new(World {
                 platform,
                 elements: Vec::new(),
@@ -389,68 +400,22 @@ impl Phone {
             })
             .collect()
     }
-
-    fn info(&self) -> DeviceInfo {
-        DeviceInfo {
-            id: self.id.clone(),
-            driver: "memory".into(),
-            classifiers: vec![self.id.platform().as_str().into(), "phone".into()],
-            model: "memory".into(),
-            system: "memory".into(),
-            screen: SCREEN,
-        }
-    }
 }
 
-pub(crate) struct PhoneConnector(pub(crate) Arc<Phone>);
-
-impl Connector for PhoneConnector {
-    fn id(&self) -> &DeviceId {
-        &self.0.id
-    }
-
-    fn describe(&self) -> DeviceInfo {
-        self.0.info()
-    }
-
-    fn connect<'a>(
-        &'a self,
-        _: EventSink,
-        _: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
-        Box::pin(async move {
-            Ok(Box::new(PhoneDriver {
-                info: self.0.info(),
-                phone: Arc::clone(&self.0),
-            }) as Box<dyn Driver>)
-        })
-    }
-}
-
-struct PhoneDriver {
-    info: DeviceInfo,
-    phone: Arc<Phone>,
-}
-
-impl Driver for PhoneDriver {
+impl Script for Phone {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    fn execute<'a>(
-        &'a mut self,
+    async fn execute(
+        &self,
         command: Command,
-        _: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Observation, DriverError>> {
-        Box::pin(async move {
-            let mut world = self.phone.world();
-            let answer = world.answer(&command);
-            world.commands.push(command);
-            answer
-        })
-    }
-
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async {})
+        _: &CommandContext,
+        _: &EventSink,
+    ) -> Result<Observation, DriverError> {
+        let mut world = self.world();
+        let answer = world.answer(&command);
+        world.commands.push(command);
+        answer
     }
 }

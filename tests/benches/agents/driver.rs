@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use packtrain_driver_adb::{AdbOptions, AdbPool, AgentFiles, DirectAddress, StartServer, install};
 use packtrain_driver_playwright::install::home;
@@ -14,7 +14,6 @@ use packtrain_tests::Lab;
 use packtrain_tests::process::Process;
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
 
 /// Anything that takes longer has hung.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
@@ -108,8 +107,5 @@ impl Bare {
 }
 
 fn ctx() -> CommandContext {
-    CommandContext {
-        deadline: Instant::now() + COMMAND_TIMEOUT,
-        cancel: CancellationToken::new(),
-    }
+    CommandContext::within(COMMAND_TIMEOUT)
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{
-    ActionReport, BoxFuture, Command, CommandContext, Connector, DeviceId, DeviceInfo, Driver,
-    DriverError, EventSink, Observation, Platform, Size, WebCommand,
+    ActionReport, BoxFuture, Command, CommandContext, DeviceId, DeviceInfo, DriverError, EventSink,
+    Observation, Platform, Size, WebCommand,
 };
 use packtrain_engine::{
     DeviceRequirement, Here, Journal, SessionContext, SessionOptions, SessionOrder, SessionOutput,
@@ -20,6 +20,7 @@ use packtrain_model::{AttemptNumber, PlannedSession, RunId, SessionId, SessionIn
 use packtrain_orchestrator::http::callbacks::CallbackServer;
 use packtrain_orchestrator::sinks::disk::Disk;
 use packtrain_record::JournalWriter;
+use packtrain_testing::{Script, scripted};
 use packtrain_tools::{
     Answer, Call, CallbackLimits, Callbacks, Caller, Kind, Launch, LaunchProgram, Registry,
     SourceSettings, SupervisorOptions, Target, Tool, ToolError, ToolSources, ToolSpec, Transport,
@@ -65,7 +66,7 @@ impl Bench {
         let infos: Vec<DeviceInfo> = (0..devices).map(|n| info(&format!("d{n}"))).collect();
         let connectors = infos.iter().map(|info| {
             let info = info.clone();
-            Arc::new(Memory { info, latency }) as Arc<dyn Connector>
+            scripted(Arc::new(Memory { info, latency }))
         });
         let arbiter = actix_rt::Arbiter::new().handle();
         let fleet = Fleet::start(connectors.collect(), std::slice::from_ref(&arbiter)).unwrap();
@@ -272,53 +273,21 @@ struct Memory {
     latency: Duration,
 }
 
-impl Connector for Memory {
-    fn id(&self) -> &DeviceId {
-        &self.info.id
-    }
-
-    fn describe(&self) -> DeviceInfo {
-        self.info.clone()
-    }
-
-    fn connect<'a>(
-        &'a self,
-        _: EventSink,
-        _: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Box<dyn Driver>, DriverError>> {
-        let driver = MemoryDriver {
-            info: self.info.clone(),
-            latency: self.latency,
-        };
-        Box::pin(async move { Ok(Box::new(driver) as Box<dyn Driver>) })
-    }
-}
-
-struct MemoryDriver {
-    info: DeviceInfo,
-    latency: Duration,
-}
-
-impl Driver for MemoryDriver {
+impl Script for Memory {
     fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    fn execute<'a>(
-        &'a mut self,
+    async fn execute(
+        &self,
         command: Command,
-        _: &'a CommandContext,
-    ) -> BoxFuture<'a, Result<Observation, DriverError>> {
-        Box::pin(async move {
-            if matches!(command, Command::Web(_)) && !self.latency.is_zero() {
-                tokio::time::sleep_until((Instant::now() + self.latency).into()).await;
-            }
-            Ok(Observation::Done(ActionReport::default()))
-        })
-    }
-
-    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async {})
+        _: &CommandContext,
+        _: &EventSink,
+    ) -> Result<Observation, DriverError> {
+        if matches!(command, Command::Web(_)) && !self.latency.is_zero() {
+            tokio::time::sleep_until((Instant::now() + self.latency).into()).await;
+        }
+        Ok(Observation::Done(ActionReport::default()))
     }
 }
 

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
-    AndroidCommand, Command, DriverError, Fault, InputCommand, Observation, Platform, Point, Rect,
-    SessionOptions, Size, Snapshot, SnapshotDetail, WebCommand,
+    AndroidCommand, Command, CommandContext, DriverError, Fault, InputCommand, Observation,
+    Platform, Point, Rect, SessionOptions, Size, Snapshot, SnapshotDetail, WebCommand,
 };
-use packtrain_testing::{TEST_TIMEOUT, TestDevice as _, context_within};
+use packtrain_testing::{TEST_TIMEOUT, TestDevice as _};
 
 use super::rig::Hand;
 
@@ -174,7 +174,7 @@ pub(super) async fn a_deadline_ends_in_a_timeout_and_not_in_a_hang(hand: &mut Ha
     let (began, time) = (Instant::now(), Duration::from_millis(700));
     let answer = hand
         .driver_mut()
-        .execute(hangs, &context_within(time))
+        .execute(hangs, &CommandContext::within(time))
         .await;
     let error = answer.expect_err("it hung");
     assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
@@ -190,7 +190,7 @@ pub(super) async fn a_deadline_ends_in_a_timeout_and_not_in_a_hang(hand: &mut Ha
 pub(super) async fn cancelling_frees_the_device_at_once(hand: &mut Hand) {
     hand.shop().await;
     let hangs = hand.rig.hang();
-    let ctx = context_within(Duration::from_secs(3600));
+    let ctx = CommandContext::within(Duration::from_secs(3600));
     let cancel = ctx.cancel.clone();
     let began = Instant::now();
     let cancelling = tokio::spawn(async move {

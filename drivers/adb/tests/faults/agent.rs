@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{Command, DriverError, InputCommand, SessionOptions};
-use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within};
+use packtrain_drivers::{Command, CommandContext, DriverError, InputCommand, SessionOptions};
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TestDevice as _, VirtualPhone as _};
 
 use super::{lost, mended};
 use crate::lab::{Agent, Device, Way, Wire, both_wires, options};
@@ -108,7 +108,7 @@ async fn a_plain_dump_that_is_killed_names_the_other_client() {
         device.inject("{ match: { tree: uiautomator }, do: ui_automation_taken }");
         let time = Duration::from_millis(700);
         let error = device
-            .execute_in(SNAPSHOT, &context_within(time))
+            .execute_in(SNAPSHOT, &CommandContext::within(time))
             .await
             .unwrap_err();
         assert_eq!(
@@ -128,7 +128,7 @@ async fn an_agent_that_does_not_answer_is_given_up_and_the_next_call_finds_anoth
         let tap = Command::Input(InputCommand::Tap { at });
         let time = Duration::from_millis(500);
         let error = device
-            .execute_in(tap, &context_within(time))
+            .execute_in(tap, &CommandContext::within(time))
             .await
             .unwrap_err();
         assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use packtrain_driver_adb::AgentChoice;
 use packtrain_drivers::{
-    AndroidCommand, AppCommand, Command, DriverError, Fault, LaunchMode, SessionOptions,
+    AndroidCommand, AppCommand, Command, CommandContext, DriverError, Fault, LaunchMode,
+    SessionOptions,
 };
-use packtrain_testing::{
-    NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
-};
+use packtrain_testing::{NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _};
 
 use super::{lost, mended};
 use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options};
@@ -55,10 +54,10 @@ async fn a_phone_that_boots_for_ever_is_lost() {
     both_wires(Agent::Shell, NO_FAULTS, async |device| {
         device.inject("{ match: { command: ^id }, do: { boot_loop: 60s } }");
         let _ = device
-            .execute_in(shell("id"), &context_within(SHORT_TIMEOUT))
+            .execute_in(shell("id"), &CommandContext::within(SHORT_TIMEOUT))
             .await;
         let error = device
-            .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
+            .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, _) = lost(&error);
@@ -201,7 +200,10 @@ async fn a_phone_that_hangs_is_given_up_at_the_deadline() {
     all_ways(NO_FAULTS, async |device| {
         device.inject("{ match: { command: ^id }, do: { delay: 60m } }");
         let error = device
-            .execute_in(shell("id"), &context_within(Duration::from_millis(500)))
+            .execute_in(
+                shell("id"),
+                &CommandContext::within(Duration::from_millis(500)),
+            )
             .await
             .unwrap_err();
         assert_eq!(error.fault(), Fault::Device);

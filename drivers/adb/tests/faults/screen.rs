@@ -3,11 +3,10 @@
 use std::time::Duration;
 
 use packtrain_drivers::{
-    AppCommand, Command, DeviceEvent, DriverError, Fault, InputCommand, LaunchMode, SessionOptions,
+    AppCommand, Command, CommandContext, DeviceEvent, DriverError, Fault, InputCommand, LaunchMode,
+    SessionOptions,
 };
-use packtrain_testing::{
-    NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _, context_within,
-};
+use packtrain_testing::{NO_FAULTS, SHOP, SNAPSHOT, TestDevice as _, VirtualPhone as _};
 
 use crate::lab::{Agent, Device, all_ways, both_wires};
 
@@ -22,7 +21,7 @@ fn tree(device: &Device) -> &'static str {
 async fn unreadable(device: &mut Device) -> Vec<String> {
     let time = Duration::from_millis(900);
     let error = device
-        .execute_in(SNAPSHOT, &context_within(time))
+        .execute_in(SNAPSHOT, &CommandContext::within(time))
         .await
         .unwrap_err();
     assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");

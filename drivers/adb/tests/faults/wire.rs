@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use packtrain_driver_adb::AdbPool;
 use packtrain_drivers::{
-    AndroidCommand, AppCommand, Command, DriverError, Fault, InputCommand, SessionOptions,
-    event_channel,
+    AndroidCommand, AppCommand, Command, CommandContext, DriverError, Fault, InputCommand,
+    SessionOptions, event_channel,
 };
 use packtrain_testing::AdbServer;
 use packtrain_virtual::fleet::Fleet;
@@ -18,9 +18,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{lost, mended};
 use crate::lab::{Agent, Device, Way, Wire, all_ways, both_wires, options, settings, socket};
-use packtrain_testing::{
-    NO_FAULTS, SNAPSHOT, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _, context_within,
-};
+use packtrain_testing::{NO_FAULTS, SNAPSHOT, TEST_TIMEOUT, TestDevice as _, VirtualPhone as _};
 
 /// Long enough to notice, short enough for a test.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -60,7 +58,7 @@ async fn a_command_that_runs_out_of_time_costs_neither_the_connection_nor_the_ag
         device.inject("{ match: { tree: '' }, do: { delay: 300ms } }");
         // As whoever waits looks once more when its time is over.
         for _ in 0..3 {
-            let none = context_within(Duration::ZERO);
+            let none = CommandContext::within(Duration::ZERO);
             let error = device.execute_in(SNAPSHOT, &none).await.unwrap_err();
             assert!(matches!(error, DriverError::Timeout { .. }), "{error:?}");
         }
@@ -115,7 +113,7 @@ async fn a_phone_that_closes_every_connection_is_lost() {
             device.inject(&format!("{{ match: {{ connect: '' }}, do: {fault} }}"));
             device.phone().device().cut();
             let error = device
-                .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
+                .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
                 .await
                 .unwrap_err();
             let (cause, hint) = lost(&error);
@@ -132,7 +130,7 @@ async fn a_phone_that_never_greets_is_offline() {
         device.inject("{ match: { connect: '' }, do: never_cnxn }");
         device.phone().device().cut();
         let error = device
-            .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
+            .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, hint) = lost(&error);
@@ -195,7 +193,7 @@ async fn a_phone_that_takes_nothing_in_is_given_up_at_the_deadline() {
         };
         let time = Duration::from_millis(700);
         let error = device
-            .execute_in(Command::Android(write), &context_within(time))
+            .execute_in(Command::Android(write), &CommandContext::within(time))
             .await
             .unwrap_err();
         assert_eq!(error.fault(), Fault::Device);
@@ -287,19 +285,19 @@ async fn a_phone_whose_network_was_gone_is_called_before_the_server_tries_again(
     let connector = pool.discover().await.unwrap().remove(0);
     let (sink, _events) = event_channel();
     let mut driver = connector
-        .connect(sink, &context_within(TEST_TIMEOUT))
+        .connect(sink, &CommandContext::within(TEST_TIMEOUT))
         .await
         .unwrap();
     let begin = Command::Begin(SessionOptions::default());
     driver
-        .execute(begin, &context_within(TEST_TIMEOUT))
+        .execute(begin, &CommandContext::within(TEST_TIMEOUT))
         .await
         .unwrap();
     // The server tries again after a quarter of a second, and then not for ten.
     let phone = Arc::clone(fleet.android()[0].device());
     bridge.close_until(async move { phone.sleep(Duration::from_millis(600)).await });
     let read = driver
-        .execute(SNAPSHOT, &context_within(TEST_TIMEOUT))
+        .execute(SNAPSHOT, &CommandContext::within(TEST_TIMEOUT))
         .await;
     assert!(read.is_ok(), "{read:?}");
     driver.close().await;
@@ -312,7 +310,7 @@ async fn a_server_that_dies_is_named_with_what_to_do() {
     let mut device = Device::connect(Way::new(Wire::Server, Agent::Shell), NO_FAULTS).await;
     let address = device.server.take().unwrap().address;
     let error = device
-        .execute_in(SNAPSHOT, &context_within(TEST_TIMEOUT))
+        .execute_in(SNAPSHOT, &CommandContext::within(TEST_TIMEOUT))
         .await
         .unwrap_err();
     let (cause, hint) = lost(&error);
@@ -332,7 +330,7 @@ async fn a_phone_that_is_gone_for_good_is_lost_with_a_cause() {
         let gone = std::mem::replace(&mut device.fleet, other);
         gone.shutdown().await;
         let error = device
-            .execute_in(SNAPSHOT, &context_within(SHORT_TIMEOUT))
+            .execute_in(SNAPSHOT, &CommandContext::within(SHORT_TIMEOUT))
             .await
             .unwrap_err();
         let (cause, hint) = lost(&error);
@@ -355,7 +353,7 @@ async fn one_phone_that_drops_leaves_the_other_alone() {
         device.inject("{ match: { connect: '' }, do: refuse }");
         device.phone().device().cut();
         other.open_shop().await;
-        let short = context_within(SHORT_TIMEOUT);
+        let short = CommandContext::within(SHORT_TIMEOUT);
         let (lost_one, well) =
             tokio::join!(device.execute_in(SNAPSHOT, &short), other.shows("sign_in"));
         lost(&lost_one.unwrap_err());
