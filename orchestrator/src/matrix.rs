@@ -11,7 +11,7 @@ use packtrain_compare::cover::{self, Condition, Cover, Pattern};
 use packtrain_config::{AxisValue, Config, KeyPath, Loaded, ValueSettings};
 use packtrain_drivers::{AxisValues, known_axis};
 use packtrain_engine::{CellSettings, Matrix};
-use packtrain_model::suggest::closest;
+use packtrain_model::suggest::did_you_mean;
 use packtrain_model::trail::Trail;
 use packtrain_model::{Axis, Cell, Diagnostic, Expected, MatrixSummary};
 
@@ -114,13 +114,11 @@ pub fn named<'a>(config: &'a Config, name: &str) -> Result<&'a packtrain_config:
     config.matrices.get(name).ok_or_else(|| {
         let unknown = CliError::misuse(format!("there is no matrix `{name}`"));
         let names: Vec<_> = config.matrices.keys().map(String::as_str).collect();
-        match closest(name, names.iter().copied()) {
-            Some(meant) => unknown.hint(format!("did you mean `{meant}`?")),
-            None if names.is_empty() => {
-                unknown.hint("`matrices` in packtrain.yaml holds them; docs/matrix.md shows how")
-            }
-            None => unknown.hint(format!("there are {}", names.join(", "))),
-        }
+        let meant = did_you_mean(name, names.iter().copied());
+        unknown.hint(meant.unwrap_or_else(|| match names.is_empty() {
+            true => "`matrices` in packtrain.yaml holds them; docs/matrix.md shows how".to_owned(),
+            false => format!("there are {}", names.join(", ")),
+        }))
     })
 }
 

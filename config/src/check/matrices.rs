@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use packtrain_yaml::suggest::closest;
+use packtrain_yaml::suggest::did_you_mean;
 
 use super::Violation;
 use crate::key::KeyPath;
@@ -87,13 +87,10 @@ fn combination(
         let key = key.child(axis);
         let Some(values) = known.get(axis.as_str()) else {
             let unknown = Violation::new(key, format!("there is no axis `{axis}`"));
-            return Err(match closest(axis, known.keys().copied()) {
-                Some(meant) => unknown.hint(format!("did you mean `{meant}`?")),
-                None => {
-                    let names: Vec<_> = known.keys().copied().collect();
-                    unknown.hint(format!("the axes are {}", names.join(", ")))
-                }
-            });
+            let names: Vec<_> = known.keys().copied().collect();
+            let meant = did_you_mean(axis, names.iter().copied());
+            let all = || format!("the axes are {}", names.join(", "));
+            return Err(unknown.hint(meant.unwrap_or_else(all)));
         };
         if !is_free && !values.contains(value.as_str()) {
             let values: Vec<_> = values.iter().copied().collect();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use packtrain_drivers::ActionReport;
-use packtrain_model::suggest::{closest, did_you_mean};
+use packtrain_model::suggest::did_you_mean;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
 use packtrain_model::{Blame, Outcome, RecordAs, RunEvent, StepIndex};
@@ -365,10 +365,8 @@ fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Arc<dyn Tool>, Too
     registry.get(name).ok_or_else(|| ToolError::Failed {
         message: format!("unknown tool `{name}`"),
         log: Vec::new(),
-        hint: Some(match closest(name, registry.names()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`packtrain tools` lists all tools".to_owned(),
-        }),
+        hint: did_you_mean(name, registry.names())
+            .or_else(|| Some("`packtrain tools` lists all tools".to_owned())),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use packtrain_drivers::{DeviceInfo, Platform};
 use packtrain_model::diagnostic::{Diagnostic, quoted};
-use packtrain_model::suggest::closest;
+use packtrain_model::suggest::did_you_mean;
 use packtrain_model::trail::{Trail, lineage};
 
 /// Driver names of trail files and the platform each drives. Those of other programs' own devices
@@ -102,10 +102,8 @@ fn advice<'a>(
     drivers: impl Iterator<Item = &'a (&'a str, Option<Platform>)>,
 ) -> String {
     let names: Vec<&str> = drivers.map(|(name, _)| *name).collect();
-    match closest(&normal(name), names.iter().copied()) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("there are {}", names.join(", ")),
-    }
+    let meant = did_you_mean(&normal(name), names.iter().copied());
+    meant.unwrap_or_else(|| format!("there are {}", names.join(", ")))
 }
 
 fn find(name: &str) -> Option<(&'static str, Option<Platform>)> {

@@ -11,6 +11,7 @@ use async_nats::jetstream::stream::{
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
+use tokio::time::Instant;
 
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
@@ -208,47 +209,91 @@ impl Link {
         if let Some(ttl) = ttl {
             message = message.header(TTL, ttl.as_secs().max(1).to_string().as_str());
         }
-        let begun = tokio::time::Instant::now();
+        self.write(subject, &message, &nonce, patience).await
+    }
+
+    /// Writes a message that bears that nonce, if the last one of its subject is the expected one.
+    async fn write(
+        &self,
+        subject: &str,
+        message: &PublishMessage,
+        nonce: &str,
+        patience: Duration,
+    ) -> Result<Put, FarmError> {
+        let begun = Instant::now();
         let mut is_first = true;
         loop {
-            let outbound = message.clone().outbound_message(subject.to_owned());
-            let published = async { self.publishing.publish_message(outbound).await?.await };
-            match published.await {
-                Ok(ack) => {
-                    self.learn_of_store(None);
-                    return Ok(Put::Done(ack.sequence));
-                }
-                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
-                    if is_first {
-                        return Ok(Put::Refused);
-                    }
+            match self.publish(subject, message).await? {
+                Some(Put::Refused) if !is_first => match self.last(subject).await {
                     // Ours may have been stored and its acknowledgement lost.
-                    match self.last(subject).await {
-                        Ok(Some(last)) if last.nonce.as_deref() == Some(nonce.as_str()) => {
-                            return Ok(Put::Done(last.sequence));
-                        }
-                        Ok(_) => return Ok(Put::Refused),
-                        Err(error @ FarmError::Forbidden(_)) => return Err(error),
-                        Err(error) => tracing::debug!(%error, "not read back yet"),
+                    Ok(Some(last)) if last.nonce.as_deref() == Some(nonce) => {
+                        return Ok(Put::Done(last.sequence));
                     }
-                }
-                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
-                    return Err(too_large(subject));
-                }
-                Err(error) => {
-                    is_first = false;
-                    if let Some(refusal) = self.refusal(subject) {
-                        return Err(FarmError::Forbidden(refusal));
-                    }
-                    self.learn_of_store(Some(&error));
-                    tracing::debug!(%error, subject, "not stored yet");
-                }
+                    Ok(_) => return Ok(Put::Refused),
+                    Err(error @ FarmError::Forbidden(_)) => return Err(error),
+                    Err(error) => tracing::debug!(%error, "not read back yet"),
+                },
+                Some(put) => return Ok(put),
+                None => is_first = false,
             }
-            if begun.elapsed() >= patience {
-                return Err(self.silent(subject, &format!("write {subject}"), patience));
-            }
-            tokio::time::sleep(RETRY_DELAY).await;
+            let doing = format!("write {subject}");
+            self.try_again(subject, &doing, begun, patience).await?;
         }
+    }
+
+    /// Sends a message to be stored; `None` when nobody said whether it was.
+    async fn publish(
+        &self,
+        subject: &str,
+        message: &PublishMessage,
+    ) -> Result<Option<Put>, FarmError> {
+        let outbound = message.clone().outbound_message(subject.to_owned());
+        let published = async { self.publishing.publish_message(outbound).await?.await };
+        let error = match published.await {
+            Ok(ack) => {
+                self.learn_of_store(None);
+                return Ok(Some(Put::Done(ack.sequence)));
+            }
+            Err(error) => error,
+        };
+        match error.kind() {
+            PublishErrorKind::WrongLastSequence => return Ok(Some(Put::Refused)),
+            // Trying again would not make it smaller.
+            PublishErrorKind::MaxPayloadExceeded => {
+                return Err(FarmError::Server {
+                    doing: format!("write {subject}"),
+                    cause: "it is larger than the server takes in one message".to_owned(),
+                });
+            }
+            _ => {}
+        }
+        if let Some(refusal) = self.refusal(subject) {
+            return Err(FarmError::Forbidden(refusal));
+        }
+        self.learn_of_store(Some(&error));
+        tracing::debug!(%error, subject, "not stored yet");
+        Ok(None)
+    }
+
+    /// Pauses before what got no answer is tried again.
+    ///
+    /// # Errors
+    /// When `asked` was refused, or has been tried for so long.
+    async fn try_again(
+        &self,
+        asked: &str,
+        doing: &str,
+        begun: Instant,
+        patience: Duration,
+    ) -> Result<(), FarmError> {
+        if let Some(refusal) = self.refusal(asked) {
+            return Err(FarmError::Forbidden(refusal));
+        }
+        if begun.elapsed() >= patience {
+            return Err(self.silent(asked, doing, patience));
+        }
+        tokio::time::sleep(RETRY_DELAY).await;
+        Ok(())
     }
 
     /// Writes a message once: of several with one id the server keeps the first. Tries again as
@@ -258,31 +303,12 @@ impl Link {
     /// As there.
     pub async fn put_once(&self, subject: &str, id: &str, value: Bytes) -> Result<(), FarmError> {
         let message = PublishMessage::build().payload(value).message_id(id);
-        let begun = tokio::time::Instant::now();
-        loop {
-            let outbound = message.clone().outbound_message(subject.to_owned());
-            let published = async { self.publishing.publish_message(outbound).await?.await };
-            match published.await {
-                Ok(_) => {
-                    self.learn_of_store(None);
-                    return Ok(());
-                }
-                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
-                    return Err(too_large(subject));
-                }
-                Err(error) => {
-                    if let Some(refusal) = self.refusal(subject) {
-                        return Err(FarmError::Forbidden(refusal));
-                    }
-                    self.learn_of_store(Some(&error));
-                    tracing::debug!(%error, subject, "not stored yet");
-                }
-            }
-            if begun.elapsed() >= PATIENCE {
-                return Err(self.silent(subject, &format!("write {subject}"), PATIENCE));
-            }
-            tokio::time::sleep(RETRY_DELAY).await;
+        let begun = Instant::now();
+        while self.publish(subject, &message).await?.is_none() {
+            let doing = format!("write {subject}");
+            self.try_again(subject, &doing, begun, PATIENCE).await?;
         }
+        Ok(())
     }
 
     /// Writes a key, whatever it was. Tries again as
@@ -308,27 +334,7 @@ impl Link {
             .header(KV_OPERATION, "PURGE")
             .header("Nats-Rollup", "sub")
             .expected_last_subject_sequence(expected);
-        let begun = tokio::time::Instant::now();
-        loop {
-            let outbound = message.clone().outbound_message(subject.clone());
-            let published = async { self.publishing.publish_message(outbound).await?.await };
-            match published.await {
-                Ok(ack) => return Ok(Put::Done(ack.sequence)),
-                Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
-                    return Ok(match self.last(&subject).await? {
-                        Some(last) if last.nonce.as_deref() == Some(nonce.as_str()) => {
-                            Put::Done(last.sequence)
-                        }
-                        _ => Put::Refused,
-                    });
-                }
-                Err(error) => tracing::debug!(%error, subject, "not deleted yet"),
-            }
-            if begun.elapsed() >= PATIENCE {
-                return Err(self.silent(&subject, &format!("delete {key}"), PATIENCE));
-            }
-            tokio::time::sleep(RETRY_DELAY).await;
-        }
+        self.write(&subject, &message, &nonce, PATIENCE).await
     }
 
     /// The last message of a subject, from the stream's leader; a key's value is under
@@ -338,7 +344,7 @@ impl Link {
     /// When this user may not, or the server does not answer for half a minute.
     pub async fn last(&self, subject: &str) -> Result<Option<Stored>, FarmError> {
         let stream = self.stream(&stream_of(subject)).await?;
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         loop {
             match stream.get_last_raw_message_by_subject(subject).await {
                 Ok(message) => {
@@ -361,13 +367,8 @@ impl Link {
                 }
             }
             let asked = format!("$JS.API.STREAM.MSG.GET.{}", stream_of(subject));
-            if let Some(refusal) = self.refusal(&asked) {
-                return Err(FarmError::Forbidden(refusal));
-            }
-            if begun.elapsed() >= PATIENCE {
-                return Err(self.silent(subject, &format!("read {subject}"), PATIENCE));
-            }
-            tokio::time::sleep(RETRY_DELAY).await;
+            let doing = format!("read {subject}");
+            self.try_again(&asked, &doing, begun, PATIENCE).await?;
         }
     }
 
@@ -383,7 +384,7 @@ impl Link {
         let name = format!("KV_{bucket}");
         let stream = self.stream(&name).await?;
         let filter = names::key_subject(bucket, keys);
-        let begun = tokio::time::Instant::now();
+        let begun = Instant::now();
         loop {
             let listed = async {
                 let listed = stream.info_with_subjects(&filter).await?;
@@ -393,21 +394,16 @@ impl Link {
                 Ok(subjects) => return Ok(subjects),
                 Err::<_, InfoError>(error) => error,
             };
-            let asked = format!("$JS.API.STREAM.INFO.{name}");
-            if let Some(refusal) = self.refusal(&asked) {
-                return Err(FarmError::Forbidden(refusal));
-            }
             // Whoever makes it may just have been started.
             let error = in_one_line(&error);
             let is_missing = error.contains("stream not found");
             if is_missing && begun.elapsed() >= SET_UP_PATIENCE {
                 return Err(FarmError::NotSetUp(name));
             }
-            if begun.elapsed() >= PATIENCE {
-                return Err(self.silent(&asked, &format!("list {filter}"), PATIENCE));
-            }
             tracing::debug!(error, filter, "not listed yet");
-            tokio::time::sleep(RETRY_DELAY).await;
+            let asked = format!("$JS.API.STREAM.INFO.{name}");
+            let doing = format!("list {filter}");
+            self.try_again(&asked, &doing, begun, PATIENCE).await?;
         }
     }
 
@@ -439,14 +435,6 @@ pub(crate) fn stream_of(subject: &str) -> String {
         (Some("$KV"), Some(bucket)) => format!("KV_{bucket}"),
         (Some("blob"), _) => names::BLOBS.to_owned(),
         _ => names::RUNS.to_owned(),
-    }
-}
-
-/// Trying again would not make it smaller.
-fn too_large(subject: &str) -> FarmError {
-    FarmError::Server {
-        doing: format!("write {subject}"),
-        cause: "it is larger than the server takes in one message".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use packtrain_drivers::{DeviceId, DeviceInfo, Platform};
-use packtrain_model::suggest::closest;
+use packtrain_model::suggest::did_you_mean;
 
 use crate::exit::CliError;
 use crate::wiring::{DeviceSelection, Wiring};
@@ -124,11 +124,11 @@ fn matching<'a>(
         [] => {
             let ids: Vec<_> = known.iter().map(|device| device.id.to_string()).collect();
             let error = CliError::misuse(format!("there is no device `{wanted}`"));
-            Err(match closest(wanted, ids.iter().map(String::as_str)) {
-                Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-                None if ids.is_empty() => none(wiring),
-                None => error.hint(format!("there are {}", ids.join(", "))),
-            })
+            if ids.is_empty() {
+                return Err(none(wiring));
+            }
+            let meant = did_you_mean(wanted, ids.iter().map(String::as_str));
+            Err(error.hint(meant.unwrap_or_else(|| format!("there are {}", ids.join(", ")))))
         }
         several => {
             let several: Vec<_> = several.iter().map(|device| (*device).clone()).collect();

@@ -6,7 +6,7 @@ use clap::Args;
 use packtrain_config::Flags;
 use packtrain_drivers::{DeviceInfo, Platform};
 use packtrain_model::Exit;
-use packtrain_model::suggest::closest;
+use packtrain_model::suggest::did_you_mean;
 use packtrain_tools::{Origin, Registry, ToolSpec, Toolsets};
 use serde_json::json;
 
@@ -43,10 +43,8 @@ pub(crate) struct ToolsArgs {
 /// The error of a name that no tool has.
 pub(super) fn unknown(name: &str, registry: &Registry) -> CliError {
     let error = CliError::misuse(format!("unknown tool `{name}`"));
-    error.hint(match closest(name, registry.names()) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => "`packtrain tools` lists all tools".to_owned(),
-    })
+    let meant = did_you_mean(name, registry.names());
+    error.hint(meant.unwrap_or_else(|| "`packtrain tools` lists all tools".to_owned()))
 }
 
 /// `packtrain tools`.

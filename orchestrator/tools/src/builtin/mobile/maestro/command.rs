@@ -3,7 +3,7 @@
 use std::fmt;
 
 use packtrain_drivers::Key;
-use packtrain_model::suggest::closest;
+use packtrain_model::suggest::did_you_mean;
 use serde::de::{Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -178,7 +178,7 @@ fn key<E: Error>(name: &str) -> Result<Key, E> {
 }
 
 fn unknown_command<E: Error>(name: &str) -> E {
-    let meant = closest(name, NAMES).map(|meant| format!("; did you mean `{meant}`?"));
+    let meant = did_you_mean(name, NAMES).map(|meant| format!("; {meant}"));
     E::custom(format!(
         "Maestro's `{name}` is not supported here{}",
         meant.unwrap_or_default()
