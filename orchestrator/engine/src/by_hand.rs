@@ -1,16 +1,25 @@
-//! A session that somebody drives by hand: its only step is open while they make calls, and passes when
-//! every call did. It does not know who they are.
+//! A run that somebody drives by hand: the only step of its one session is open while they make calls, and
+//! passes when every call did. It does not know who they are.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use packtrain_device_actors::Lease;
 use packtrain_model::trail::ToolCall;
-use packtrain_model::{CancelCause, Failure, Outcome, RunEvent, StepIndex};
+use packtrain_model::{
+    CancelCause, Failure, Outcome, RunEvent, RunOptionsSummary, SCHEMA_VERSION, SessionId,
+    StepIndex, Verdict,
+};
 use packtrain_tools::Answer;
 
+use crate::host::SessionOutput;
 use crate::invoke::{GIVEN_UP, Invoker};
-use crate::session::SessionContext;
+use crate::journal::Journal;
+use crate::order::SessionOrder;
+use crate::request::Shard;
+use crate::session::{Here, SessionContext};
+use crate::stop::SessionStop;
 
 /// The calls of a session that are made by hand.
 #[derive(Debug, Default)]
@@ -90,55 +99,130 @@ impl Drop for Counted<'_> {
     }
 }
 
-impl SessionContext {
-    /// Begins the only step of its trail, which somebody carries out by hand; answers when that was.
-    pub async fn begin_by_hand(&self) -> Instant {
-        self.reached.store(StepIndex::BY_HAND.0, Ordering::Relaxed);
-        self.record(RunEvent::StepStarted {
-            session: self.id.clone(),
+/// A run of one session, whose only step somebody carries out by hand: its journal is like any other's.
+pub struct RunByHand {
+    session: SessionContext,
+    journal: Journal,
+    begun: Instant,
+    step_begun: Instant,
+}
+
+impl RunByHand {
+    /// Begins an order's session on a device that was leased for it.
+    ///
+    /// # Errors
+    /// The outcome, which is journalled, when there will be no session.
+    pub async fn begin(
+        order: &SessionOrder,
+        lease: Lease,
+        here: &Here,
+        journal: Journal,
+        version: String,
+    ) -> Result<Self, Outcome> {
+        let begun = Instant::now();
+        let started = RunEvent::RunStarted {
+            schema_version: SCHEMA_VERSION,
+            packtrain: version,
+            run: order.run.clone(),
+            trails: vec![order.trail.summary()],
+            devices: vec![lease.device().clone()],
+            sessions: vec![order.planned.clone()],
+            options: RunOptionsSummary {
+                shard: Shard::All.word().to_owned(),
+                working_directory: here.working_directory.display().to_string(),
+                ..RunOptionsSummary::default()
+            },
+        };
+        journal.record(started).await;
+        let output = SessionOutput::new(journal.clone());
+        let opened = here.open_on(order, lease, output, SessionStop::default());
+        let session = match opened.await {
+            Ok(session) => session,
+            Err(outcome) => {
+                finish(&journal, order.session.clone(), outcome.clone(), begun).await;
+                return Err(outcome);
+            }
+        };
+        session
+            .reached
+            .store(StepIndex::BY_HAND.0, Ordering::Relaxed);
+        let step = RunEvent::StepStarted {
+            session: session.id.clone(),
             step: StepIndex::BY_HAND,
+        };
+        session.record(step).await;
+        Ok(Self {
+            session,
+            journal,
+            begun,
+            step_begun: Instant::now(),
         })
-        .await;
-        Instant::now()
     }
 
-    /// Makes one call by hand, within `limit`.
+    /// Whether it does not have its device any more.
+    pub fn is_cut_off(&self) -> bool {
+        self.session.is_cut_off()
+    }
+
+    /// Makes one call, within `limit`.
     ///
     /// # Errors
     /// The outcome, when it did not pass.
-    pub async fn call_by_hand(&self, call: &ToolCall, limit: Duration) -> Result<Answer, Outcome> {
+    pub async fn call(&self, call: &ToolCall, limit: Duration) -> Result<Answer, Outcome> {
+        let session = &self.session;
         let mut counted = Counted {
-            tally: &self.by_hand.tally,
+            tally: &session.by_hand.tally,
             tool: &call.name,
             outcome: Outcome::failed(GIVEN_UP),
         };
-        let invoker = Invoker::by_hand(self, limit);
-        let answer = invoker.one(None, call, 0, self.caller.clone()).await;
-        let answer = answer.map_err(|outcome| self.redacted(outcome));
+        let invoker = Invoker::by_hand(session, limit);
+        let answer = invoker.one(None, call, 0, session.caller.clone()).await;
+        let answer = answer.map_err(|outcome| session.redacted(outcome));
         counted.outcome = answer.as_ref().err().cloned().unwrap_or(Outcome::Passed);
         answer
     }
 
-    /// Ends the step that began then, with how it ended: called off, or as its calls have gone. No call
-    /// may be under way.
-    pub async fn end_by_hand(&self, begun: Instant, called_off: Option<CancelCause>) -> Outcome {
+    /// Ends it: called off, or as its calls have gone.
+    pub async fn end(self, called_off: Option<CancelCause>) {
+        let session = self.session;
         let outcome = match called_off {
             Some(by) => Outcome::Cancelled { by },
             None => {
-                let tally = self.by_hand.tally.lock();
+                let tally = session.by_hand.tally.lock();
                 tally.unwrap_or_else(PoisonError::into_inner).outcome()
             }
         };
-        self.record(RunEvent::StepFinished {
-            session: self.id.clone(),
+        let step = RunEvent::StepFinished {
+            session: session.id.clone(),
             step: StepIndex::BY_HAND,
             outcome: outcome.clone(),
-            duration_ms: begun.elapsed(),
-        })
-        .await;
-        self.passed.store(outcome.is_passed(), Ordering::Relaxed);
-        outcome
+            duration_ms: self.step_begun.elapsed(),
+        };
+        session.record(step).await;
+        session.passed.store(outcome.is_passed(), Ordering::Relaxed);
+        let id = session.id.clone();
+        session.end().await;
+        finish(&self.journal, id, outcome, self.begun).await;
     }
+}
+
+/// Journals the end of the session, and of the run with it.
+async fn finish(journal: &Journal, session: SessionId, outcome: Outcome, begun: Instant) {
+    let mut verdict = Verdict::default();
+    verdict.count(&outcome, false);
+    let duration_ms = begun.elapsed();
+    let finished = RunEvent::SessionFinished {
+        session,
+        outcome,
+        flaky: false,
+        duration_ms,
+    };
+    journal.record(finished).await;
+    let finished = RunEvent::RunFinished {
+        verdict,
+        duration_ms,
+    };
+    journal.record(finished).await;
 }
 
 #[cfg(test)]

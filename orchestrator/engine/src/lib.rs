@@ -26,6 +26,7 @@ mod session;
 mod shuffle;
 mod stop;
 
+pub use by_hand::RunByHand;
 pub use host::{DeviceChange, DeviceChangeKind, SessionHost, SessionOutput, SessionSink};
 pub use journal::{
     ArtifactContent, Journal, JournalEnd, JournalThread, NewArtifact, NoStore, OpenSinks, Sink,

@@ -12,18 +12,20 @@ use futures::stream::FuturesUnordered;
 use packtrain_device_actors::{DeviceState, Lease, LeaseError, WaitReason};
 use packtrain_drivers::{DeviceId, DeviceInfo};
 use packtrain_engine::{
-    Journal, RequestedTrail, Run, RunOptions, RunRequest, SessionContext, SessionOptions, Shard,
-    Stop, resolve,
+    CellSettings, DeviceRequirement, Journal, RunByHand, Screenshots, SessionOptions, SessionOrder,
+    SessionValues,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::ToolCall;
-use packtrain_model::{Outcome, RunId};
+use packtrain_model::{
+    AttemptNumber, CancelCause, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
+};
 use packtrain_tools::{Answer, Caller, SharedRegistry};
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::session::{ByHand, Doing, End, NewRun, Watched, driven_by};
+use self::session::{End, NewRun, Watched, driven_by};
 use super::activity::Activity;
 use super::agents::{Acquiring, Agent};
 use super::toolbox::Toolbox;
@@ -56,7 +58,7 @@ pub(crate) struct Held {
     pub(crate) device: DeviceInfo,
     /// The run whose report tells what was done.
     pub(crate) run: RunId,
-    session: Arc<RwLock<Option<SessionContext>>>,
+    session: Arc<RwLock<Option<RunByHand>>>,
     /// What it was taken with.
     tools: (Arc<Toolbox>, SharedRegistry),
     /// How it ends; the first word counts.
@@ -183,34 +185,27 @@ impl Held {
             )
             .await?;
         let tools = (Arc::clone(&toolbox), here.registry.clone());
-        let mut options = RunOptions {
-            session: SessionOptions {
+        let attempt = AttemptNumber(1);
+        let order = SessionOrder {
+            run: run.clone(),
+            session: SessionId::new(SessionIndex(0), attempt),
+            attempt,
+            planned: PlannedSession {
+                device: Some(device.id.clone()),
+                ..PlannedSession::default()
+            },
+            trail: Arc::new(trail),
+            requires: DeviceRequirement::Exactly(device.clone()),
+            target,
+            values: SessionValues::default(),
+            cell: CellSettings::default(),
+            options: SessionOptions {
                 timeout: LONGEST,
-                screenshots: packtrain_engine::Screenshots::None,
-                observe: packtrain_engine::Screenshots::None,
+                screenshots: Screenshots::None,
+                observe: Screenshots::None,
                 ..SessionOptions::default()
             },
-            working_directory: project.key.folder.clone(),
-            version: super::wire::VERSION.to_owned(),
-            ..RunOptions::default()
         };
-        options.targets.default = target;
-        let plan = resolve(RunRequest {
-            run: run.clone(),
-            trails: vec![RequestedTrail {
-                trail: Arc::new(trail),
-                only: None,
-                matrix: None,
-            }],
-            devices: vec![device.clone()],
-            alike: Vec::new(),
-            only_declared: false,
-            driver: None,
-            tags: Vec::new(),
-            shard: Shard::All,
-            anywhere: None,
-            options,
-        });
         let unwritten = Arc::default();
         let store = Watched {
             disk: Disk::new(writer),
@@ -222,29 +217,37 @@ impl Held {
             })?;
         unkept.keep();
         let session = Arc::new(RwLock::new(None));
-        let (done, doing) = watch::channel(None);
-        let closing = CancellationToken::new();
+        let (done, mut is_done) = watch::channel(None);
+        let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let (ready, is_ready) = oneshot::channel();
-        let host = ByHand(Mutex::new(Some(Doing {
-            here,
-            lease,
-            session: Arc::clone(&session),
-            done: doing,
-            closing: closing.clone(),
-            ready,
-        })));
-        let closed = CancellationToken::new();
-        let run_of_it = Run {
-            plan,
-            host: Arc::new(host),
-            journal,
-            stop: Stop::default(),
-        };
-        let (ended, failure) = (closed.clone(), Arc::clone(&unwritten));
+        let (slot, failure) = (Arc::clone(&session), Arc::clone(&unwritten));
+        let (over, ended) = (closing.clone(), closed.clone());
+        // Whoever asks for it may go away meanwhile: it is begun, and it is ended.
         work.spawn(async move {
             // The tools stay as long as what calls them.
             let _toolbox = toolbox;
-            run_of_it.execute().await;
+            let version = super::wire::VERSION.to_owned();
+            let begun = RunByHand::begin(&order, lease, &here, journal, version).await;
+            let begun = match begun {
+                Ok(run) => {
+                    *slot.write().await = Some(run);
+                    Ok(())
+                }
+                Err(outcome) => Err(outcome),
+            };
+            let is_begun = begun.is_ok();
+            let _ = ready.send(begun);
+            if is_begun {
+                let called_off = match is_done.wait_for(Option::is_some).await.as_deref() {
+                    Ok(Some(End::Over)) => None,
+                    Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
+                };
+                // Calls under way end, and so they let go of the session.
+                over.cancel();
+                if let Some(run) = slot.write().await.take() {
+                    run.end(called_off).await;
+                }
+            }
             if let Some(why) = thread.finish().await.failure {
                 // The first counts.
                 let _ = failure.set(why);
@@ -291,7 +294,7 @@ impl Held {
         let calling = async {
             let session = self.session.read().await;
             let session = session.as_ref()?;
-            let answer = session.call_by_hand(call, limit).await;
+            let answer = session.call(call, limit).await;
             if answer.is_err() && session.is_cut_off() {
                 // The device was lost, or taken away: its lease is of no use any more.
                 self.end(End::Over);

@@ -1,20 +1,12 @@
-//! The run of a device that an agent holds: its folder, its journal, and its one session, whose step the
-//! agent drives by hand.
+//! The run of a device that an agent holds: its folder, its store and its trail.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-use packtrain_device_actors::Lease;
-use packtrain_drivers::BoxFuture;
-use packtrain_engine::{
-    DeviceChange, Here, NewArtifact, SessionContext, SessionHost, SessionOrder, SessionOutput,
-    SessionStop, Store,
-};
+use packtrain_engine::{NewArtifact, Store};
 use packtrain_model::trail::Trail;
-use packtrain_model::{Artifact, CancelCause, Entry, Outcome, RunId};
+use packtrain_model::{Artifact, Entry, RunId};
 use packtrain_record::JournalWriter;
-use tokio::sync::{RwLock, mpsc, oneshot, watch};
-use tokio_util::sync::CancellationToken;
 
 use crate::exit::CliError;
 use crate::sinks::disk::Disk;
@@ -29,85 +21,6 @@ pub(super) enum End {
     Over,
     /// Its agent is gone, or has forgotten it.
     Abandoned,
-}
-
-/// What a held device's run needs.
-pub(super) struct Doing {
-    pub(super) here: Here,
-    pub(super) lease: Lease,
-    pub(super) session: Arc<RwLock<Option<SessionContext>>>,
-    pub(super) done: watch::Receiver<Option<End>>,
-    pub(super) closing: CancellationToken,
-    pub(super) ready: oneshot::Sender<Result<(), Outcome>>,
-}
-
-/// Carries out the one session of a run that is driven by hand.
-pub(super) struct ByHand(pub(super) Mutex<Option<Doing>>);
-
-impl SessionHost for ByHand {
-    fn run(
-        &self,
-        order: SessionOrder,
-        output: SessionOutput,
-        stop: SessionStop,
-    ) -> BoxFuture<'static, Outcome> {
-        let doing = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Box::pin(async move {
-            match doing {
-                Some(doing) => doing.carry_out(order, output, stop).await,
-                None => Outcome::failed("it was let go of"),
-            }
-        })
-    }
-
-    fn device_changes(&self) -> mpsc::Receiver<DeviceChange> {
-        // Nobody goes on with it on another device.
-        mpsc::channel(1).1
-    }
-}
-
-impl Doing {
-    async fn carry_out(
-        self,
-        order: SessionOrder,
-        output: SessionOutput,
-        stop: SessionStop,
-    ) -> Outcome {
-        let Self {
-            here,
-            lease,
-            session,
-            mut done,
-            closing,
-            ready,
-        } = self;
-        let context = match here.open_on(&order, lease, output, stop.clone()).await {
-            Ok(context) => context,
-            Err(outcome) => {
-                // Whoever waits learns of it.
-                let _ = ready.send(Err(outcome.clone()));
-                return outcome;
-            }
-        };
-        let begun = context.begin_by_hand().await;
-        *session.write().await = Some(context);
-        let _ = ready.send(Ok(()));
-        let called_off = tokio::select! {
-            done = done.wait_for(Option::is_some) => match done.as_deref() {
-                Ok(Some(End::Over)) => None,
-                Ok(Some(End::Abandoned) | None) | Err(_) => Some(CancelCause::Interrupt),
-            },
-            () = stop.token().cancelled() => Some(stop.cause()),
-        };
-        // Calls under way end, and so they let go of the session.
-        closing.cancel();
-        let Some(context) = session.write().await.take() else {
-            return Outcome::failed("it was let go of");
-        };
-        let outcome = context.end_by_hand(begun, called_off).await;
-        context.end().await;
-        outcome
-    }
 }
 
 /// A run that has a folder.
