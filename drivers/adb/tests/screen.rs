@@ -216,7 +216,7 @@ async fn a_screen_that_cannot_be_read_at_once_is_read_again() {
         ));
         assert!(device.shows("sign_in").await);
         device.inject(&format!("{{ match: {{ tree: {tree} }}, do: null_root }}"));
-        let ctx = packtrain_testing::CommandContext::within(Duration::from_secs(2));
+        let ctx = CommandContext::within(Duration::from_secs(2));
         let error = device
             .execute_in(packtrain_testing::SNAPSHOT, &ctx)
             .await

@@ -127,6 +127,7 @@ impl RunByHand {
             trails: vec![order.trail.summary()],
             devices: vec![lease.device().clone()],
             sessions: vec![order.planned.clone()],
+            matrix: None,
             options: RunOptionsSummary {
                 shard: Shard::All.word().to_owned(),
                 working_directory: here.working_directory.display().to_string(),

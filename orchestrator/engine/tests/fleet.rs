@@ -285,7 +285,11 @@ impl Bench {
                     matrix: None,
                 })
                 .collect(),
-            devices: self.devices.iter().map(|device| device.info()).collect(),
+            devices: self
+                .devices
+                .iter()
+                .map(|device| device.info().clone())
+                .collect(),
             only_declared: false,
             alike: Vec::new(),
             anywhere: None,
