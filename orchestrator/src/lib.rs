@@ -25,6 +25,7 @@ mod tool_files;
 mod toolsets;
 mod trails;
 mod wiring;
+mod workplace;
 
 use std::process::ExitCode;
 

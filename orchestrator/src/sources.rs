@@ -18,7 +18,6 @@ use packtrain_tools::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::cli::Workspace;
 use crate::cli::sources::{RunStatus, STATUS_FILE};
 use crate::exit::CliError;
 use crate::http::callbacks::CallbackServer;
@@ -84,6 +83,21 @@ impl<'a> Purpose<'a> {
             arbiter: None,
         }
     }
+
+    /// For calls on one device, outside of runs.
+    pub(crate) fn on(device: DeviceInfo, root: &'a Path) -> Self {
+        Self {
+            first: Some(first_of(&RunId(COMMAND_LINE.to_owned()), device.id.clone())),
+            devices: vec![device],
+            ..Self::of(COMMAND_LINE, root)
+        }
+    }
+}
+
+/// The first session of a run, as tools know it, on its device.
+pub(crate) fn first_of(run: &RunId, device: DeviceId) -> (String, DeviceId) {
+    let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
+    (SessionScope::name_of(run, &session), device)
 }
 
 impl RunningSources {
@@ -175,26 +189,6 @@ impl RunningSources {
                 Err(error.hint("names are unique: rename one of them in its source"))
             }
         }
-    }
-
-    /// Starts all sources for calls on one device outside of runs.
-    ///
-    /// # Errors
-    /// As [`RunningSources::start`].
-    pub(crate) async fn start_for(
-        workspace: &Workspace,
-        device: DeviceInfo,
-        log_listener: Option<LogListener>,
-    ) -> Result<Self, CliError> {
-        let run = RunId(COMMAND_LINE.to_owned());
-        let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
-        let purpose = Purpose {
-            first: Some((SessionScope::name_of(&run, &session), device.id.clone())),
-            devices: vec![device],
-            log_listener,
-            ..Purpose::of(COMMAND_LINE, &workspace.root)
-        };
-        Self::start(&workspace.config, workspace.registry.clone(), purpose).await
     }
 
     /// The registry, which changes when the sources' tools do.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use packtrain_device_actors::CONNECT_TIMEOUT;
 use packtrain_drivers::{DeviceInfo, Rect};
 use packtrain_model::trail::Trail;
-use packtrain_model::{AttemptNumber, Memory, PlannedSession, RunId, SessionId};
+use packtrain_model::{AttemptNumber, Memory, PlannedSession, RunId, SessionId, SessionIndex};
 use packtrain_tools::Target;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -40,6 +40,28 @@ pub struct SessionOrder {
     pub cell: CellSettings,
     /// How it goes about it.
     pub options: SessionOptions,
+}
+
+impl SessionOrder {
+    /// The only session of a run that nobody planned: a trail on this device.
+    pub fn alone(run: RunId, trail: Trail, device: DeviceInfo) -> Self {
+        let attempt = AttemptNumber(1);
+        Self {
+            run,
+            session: SessionId::new(SessionIndex(0), attempt),
+            attempt,
+            planned: PlannedSession {
+                device: Some(device.id.clone()),
+                ..PlannedSession::default()
+            },
+            trail: Arc::new(trail),
+            requires: DeviceRequirement::Exactly(device),
+            target: Target::default(),
+            values: SessionValues::default(),
+            cell: CellSettings::default(),
+            options: SessionOptions::default(),
+        }
+    }
 }
 
 /// Which device a session needs.

@@ -12,16 +12,14 @@ use packtrain_drivers::{
     Snapshot, SnapshotDetail, WebCommand,
 };
 use packtrain_engine::{
-    CellSettings, DeviceRequirement, Here, Journal, NoStore, SessionContext, SessionOptions,
-    SessionOrder, SessionOutput, SessionStop, SessionValues, Sink,
+    Here, Journal, NoStore, SessionContext, SessionOptions, SessionOrder, SessionOutput,
+    SessionStop, Sink,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::Value;
-use packtrain_model::{
-    AttemptNumber, CancelCause, Exit, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
-};
-use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry, Target};
+use packtrain_model::{CancelCause, Exit, Outcome, RunId};
+use packtrain_tools::{Caller, LogListener, Registry, SharedRegistry};
 use serde_json::json;
 
 use super::run::targets;
@@ -31,9 +29,10 @@ use crate::daemon::wire::{DeviceNews, DevicesNews, Wants};
 use crate::daemon::{LentDevice, client};
 use crate::exit::CliError;
 use crate::sinks::{self, calls::Calls};
-use crate::sources::{COMMAND_LINE, RunningSources, may_call_sources};
+use crate::sources::{COMMAND_LINE, Purpose, may_call_sources};
 use crate::wiring::{DeviceSelection, Wiring};
-use crate::{render, runtime, trails};
+use crate::workplace::Tools;
+use crate::{render, runtime};
 
 /// How long a look or a call may take.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(120);
@@ -389,37 +388,34 @@ fn on_device(
         } = interrupts.interruptible(choosing).await?;
         let fleet = Fleet::start(vec![connector], &runtime::arbiters(1))
             .map_err(|error| CliError::misuse(error.to_string()))?;
-        let sources = if with_sources {
-            // What a source prints is what its author looks for; of one that does not start it is
-            // told anyway.
-            let is_up = Arc::new(AtomicBool::new(false));
-            let heard = Arc::clone(&is_up);
-            let listener: LogListener = Arc::new(move |source, line| {
-                if heard.load(Ordering::Relaxed) {
-                    sinks::calls::say(&format!("  {source} | {line}"));
-                }
-            });
-            let starting = RunningSources::start_for(&workspace, device.clone(), Some(listener));
-            let started = interrupts.interruptible(starting).await?;
-            is_up.store(true, Ordering::Relaxed);
-            Some(started)
-        } else {
-            None
+        // What a source prints is what its author looks for; of one that does not start it is told
+        // anyway.
+        let is_up = Arc::new(AtomicBool::new(false));
+        let heard = Arc::clone(&is_up);
+        let listener: LogListener = Arc::new(move |source, line| {
+            if heard.load(Ordering::Relaxed) {
+                sinks::calls::say(&format!("  {source} | {line}"));
+            }
+        });
+        let purpose = with_sources.then(|| Purpose {
+            log_listener: Some(listener),
+            ..Purpose::on(device.clone(), &workspace.root)
+        });
+        let starting = Tools::start(&workspace.config, workspace.registry, purpose);
+        let tools = interrupts.interruptible(starting).await?;
+        is_up.store(true, Ordering::Relaxed);
+        let working_directory = context.working_directory.clone();
+        let here = tools.here(&fleet, Caller::Person, working_directory, None);
+        let run = RunId(COMMAND_LINE.to_owned());
+        let order = SessionOrder {
+            target,
+            options: SessionOptions {
+                timeout: SESSION_TIMEOUT,
+                ..SessionOptions::default()
+            },
+            ..SessionOrder::alone(run, Trail::empty("<command line>"), device)
         };
-        let registry = match &sources {
-            Some(sources) => sources.registry(),
-            None => SharedRegistry::new(workspace.registry),
-        };
-        let here = Here {
-            fleet: fleet.clone(),
-            registry,
-            loader: Arc::new(trails::Disk),
-            caller: Caller::Person,
-            working_directory: context.working_directory.clone(),
-            environment: None,
-            scratch: None,
-        };
-        let (order, stop) = (order(device.clone(), target), SessionStop::default());
+        let stop = SessionStop::default();
         let mut session = std::pin::pin!(one_session(&here, &order, stop.clone(), work));
         let worked = tokio::select! {
             worked = &mut session => worked,
@@ -430,9 +426,7 @@ fn on_device(
             }
         };
         fleet.shutdown(DEVICE_RELEASE_TIMEOUT).await;
-        if let Some(sources) = sources {
-            sources.shutdown().await;
-        }
+        tools.shutdown().await;
         if let Some(wiring) = wiring {
             let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
         }
@@ -455,30 +449,6 @@ async fn one_session(
     session.end().await;
     thread.finish().await.sinks.finish().await;
     worked
-}
-
-/// An order for a session that somebody drives by hand.
-fn order(device: DeviceInfo, target: Target) -> SessionOrder {
-    let attempt = AttemptNumber(1);
-    SessionOrder {
-        run: RunId(COMMAND_LINE.to_owned()),
-        session: SessionId::new(SessionIndex(0), attempt),
-        attempt,
-        planned: PlannedSession {
-            trail: 0,
-            device: Some(device.id.clone()),
-            ..PlannedSession::default()
-        },
-        trail: Arc::new(Trail::empty("<command line>")),
-        requires: DeviceRequirement::Exactly(device),
-        target,
-        values: SessionValues::default(),
-        cell: CellSettings::default(),
-        options: SessionOptions {
-            timeout: SESSION_TIMEOUT,
-            ..SessionOptions::default()
-        },
-    }
 }
 
 /// An outcome that is no pass, as the command's error.

@@ -19,12 +19,10 @@ use std::time::Duration;
 use packtrain_config::{Config, Loaded};
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{DeviceId, DeviceInfo};
-use packtrain_engine::{
-    Anywhere, Here, Plan, RequestedTrail, RunRequest, SessionHost, Shard, resolve,
-};
+use packtrain_engine::{Anywhere, Plan, RequestedTrail, RunRequest, SessionHost, Shard, resolve};
 use packtrain_model::memory::Redactor;
-use packtrain_model::{AttemptNumber, Diagnostic, Exit, RunId, SessionId, SessionIndex};
-use packtrain_tools::{Caller, Registry, SessionScope, SharedRegistry};
+use packtrain_model::{Diagnostic, Exit, RunId};
+use packtrain_tools::{Caller, Registry};
 
 pub(crate) use self::args::{RunArgs, secret};
 use self::choice::last_failed;
@@ -39,8 +37,9 @@ use crate::descriptors;
 use crate::exit::CliError;
 use crate::render;
 use crate::shutdown::Interrupts;
-use crate::sources::{self, Purpose, RunningSources};
+use crate::sources::{self, Purpose};
 use crate::wiring::{DeviceSelection, Wiring};
+use crate::workplace::Tools;
 use crate::{matrix, names, runtime, trails};
 
 /// How long devices may take to let go at the end.
@@ -209,46 +208,27 @@ pub(crate) async fn execute(
         descriptors::suffice(plan.devices.len())?;
     }
     let folder = RunFolder::create(&config, &plan.run, context.color)?;
-    let sources = if daemon.is_none() && sources::are_needed(&config, &registry, &plan) {
-        let purpose = Purpose {
-            devices: plan.devices.clone(),
-            first: plan.sessions.first().and_then(|planned| {
-                let session = SessionId::new(SessionIndex(0), AttemptNumber(1));
-                let device = planned.devices.first()?.clone();
-                Some((SessionScope::name_of(&plan.run, &session), device))
-            }),
-            run_dir: Some(folder.path.clone()),
-            name: plan.run.to_string(),
-            secrets: &args.secret,
-            root: &project,
-            log_listener: None,
-            without: Vec::new(),
-            arbiter: None,
-        };
-        let starting = RunningSources::start(&config, registry.clone(), purpose);
-        Some(interrupts.interruptible(starting).await?)
-    } else {
-        None
-    };
-    let registry = match &sources {
-        Some(sources) => sources.registry(),
-        None => SharedRegistry::new(registry),
-    };
+    let needs_sources = daemon.is_none() && sources::are_needed(&config, &registry, &plan);
+    let purpose = needs_sources.then(|| Purpose {
+        devices: plan.devices.clone(),
+        first: plan.sessions.first().and_then(|planned| {
+            let device = planned.devices.first()?.clone();
+            Some(sources::first_of(&plan.run, device))
+        }),
+        run_dir: Some(folder.path.clone()),
+        secrets: &args.secret,
+        ..Purpose::of(&plan.run.to_string(), &project)
+    });
+    let starting = Tools::start(&config, registry, purpose);
+    let tools = interrupts.interruptible(starting).await?;
     let scratch = folder.path.clone();
     let recording = Recording::begin(&args, folder, context, &interrupts).await?;
     let (host, fleet): (Arc<dyn SessionHost>, _) = match daemon {
         Some(daemon) => (Arc::new(daemon.host(context, scratch)), None),
         None => {
             let fleet = fleet(&wiring, &plan)?;
-            let here = Here {
-                fleet: fleet.clone(),
-                registry,
-                loader: Arc::new(trails::Disk),
-                caller: Caller::Person,
-                working_directory: context.working_directory.clone(),
-                environment: None,
-                scratch: Some(scratch),
-            };
+            let working_directory = context.working_directory.clone();
+            let here = tools.here(&fleet, Caller::Person, working_directory, Some(scratch));
             (Arc::new(here), Some(fleet))
         }
     };
@@ -256,9 +236,7 @@ pub(crate) async fn execute(
     if let Some(fleet) = fleet {
         fleet.shutdown(DEVICES_TIMEOUT).await;
     }
-    if let Some(sources) = sources {
-        sources.shutdown().await;
-    }
+    tools.shutdown().await;
     // What does not end in time is killed with the program's other children.
     let _ = tokio::time::timeout(WIRING_TIMEOUT, wiring.shutdown()).await;
     recorded.close().await

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::select::select;
 use super::{Context, Format, Workspace};
 use crate::exit::CliError;
-use crate::sources::RunningSources;
+use crate::sources::{Purpose, RunningSources};
 use crate::wiring::{DeviceSelection, Wiring};
 use crate::{render, runtime};
 
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &ToolsArgs, context: &Context) -> Result<Exit, CliError>
                 words[0]
             )));
         };
-        let sources = RunningSources::start_for(&workspace, device.clone(), None);
+        let purpose = Purpose::on(device.clone(), &workspace.root);
+        let sources = RunningSources::start(&workspace.config, workspace.registry, purpose);
         let sources = interrupts.interruptible(sources).await?;
         let registry = sources.registry().snapshot();
         let (toolsets, _) =

@@ -11,15 +11,10 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use packtrain_device_actors::{DeviceState, Lease, LeaseError, WaitReason};
 use packtrain_drivers::{DeviceId, DeviceInfo};
-use packtrain_engine::{
-    CellSettings, DeviceRequirement, Journal, RunByHand, Screenshots, SessionOptions, SessionOrder,
-    SessionValues,
-};
+use packtrain_engine::{Journal, RunByHand, Screenshots, SessionOptions, SessionOrder};
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::ToolCall;
-use packtrain_model::{
-    AttemptNumber, CancelCause, Outcome, PlannedSession, RunId, SessionId, SessionIndex,
-};
+use packtrain_model::{CancelCause, Outcome, RunId};
 use packtrain_tools::{Answer, Caller, SharedRegistry};
 use tokio::sync::{RwLock, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -185,26 +180,15 @@ impl Held {
             )
             .await?;
         let tools = (Arc::clone(&toolbox), here.registry.clone());
-        let attempt = AttemptNumber(1);
         let order = SessionOrder {
-            run: run.clone(),
-            session: SessionId::new(SessionIndex(0), attempt),
-            attempt,
-            planned: PlannedSession {
-                device: Some(device.id.clone()),
-                ..PlannedSession::default()
-            },
-            trail: Arc::new(trail),
-            requires: DeviceRequirement::Exactly(device.clone()),
             target,
-            values: SessionValues::default(),
-            cell: CellSettings::default(),
             options: SessionOptions {
                 timeout: LONGEST,
                 screenshots: Screenshots::None,
                 observe: Screenshots::None,
                 ..SessionOptions::default()
             },
+            ..SessionOrder::alone(run.clone(), trail, device.clone())
         };
         let unwritten = Arc::default();
         let store = Watched {

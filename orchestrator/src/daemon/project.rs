@@ -19,9 +19,9 @@ use super::wire::{DeviceNews, ProjectKey};
 use crate::cli::{checked, refused, targets};
 use crate::exit::CliError;
 use crate::toolsets::ToolsetStore;
-use crate::trails;
 use crate::wiring::watch::{AWAY_GRACE, Change, Watch};
 use crate::wiring::{DeviceSelection, Wiring};
+use crate::workplace::Tools;
 
 /// How long devices may take to let go at the end.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(15);
@@ -191,14 +191,18 @@ impl Project {
     }
 
     async fn of(&self, toolbox: Arc<Toolbox>) -> Result<(Arc<Toolbox>, SharedRegistry), CliError> {
+        let registry = self.all(&toolbox).await?.registry().clone();
+        Ok((toolbox, registry))
+    }
+
+    async fn all<'a>(&self, toolbox: &'a Toolbox) -> Result<&'a Tools, CliError> {
         let needs = SourceNeeds {
             config: &self.config,
             root: &self.root,
             fleet: &self.fleet,
             arbiter: self.arbiter.clone(),
         };
-        let registry = toolbox.all(needs).await?;
-        Ok((toolbox, registry))
+        toolbox.all(needs).await
     }
 
     /// Where sessions are carried out, for whoever asks for them; with the tools that they need to stay.
@@ -211,16 +215,9 @@ impl Project {
         working_directory: PathBuf,
         scratch: Option<PathBuf>,
     ) -> Result<(Here, Arc<Toolbox>), CliError> {
-        let (toolbox, registry) = self.tools().await?;
-        let here = Here {
-            fleet: self.fleet.clone(),
-            registry,
-            loader: Arc::new(trails::Disk),
-            caller,
-            working_directory,
-            environment: None,
-            scratch,
-        };
+        let toolbox = self.toolbox().await?;
+        let tools = self.all(&toolbox).await?;
+        let here = tools.here(&self.fleet, caller, working_directory, scratch);
         Ok((here, toolbox))
     }
 
@@ -263,7 +260,7 @@ impl Project {
         loop {
             every.tick().await;
             let toolbox = Arc::clone(&*self.toolbox.lock().await);
-            if let Some(now) = toolbox.of_sources().filter(|now| !Arc::ptr_eq(now, known)) {
+            if let Some(now) = toolbox.known().filter(|now| !Arc::ptr_eq(now, known)) {
                 return now;
             }
         }

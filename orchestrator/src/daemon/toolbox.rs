@@ -16,8 +16,9 @@ use super::place::Place;
 use super::source_writes::SourceWrites;
 use crate::exit::CliError;
 use crate::mcp::catalog::Catalog;
-use crate::sources::{Purpose, RunningSources};
+use crate::sources::Purpose;
 use crate::toolsets::ToolsetStore;
+use crate::workplace::Tools;
 use crate::{tool_files, wiring};
 
 /// What the names of scripts end with.
@@ -34,7 +35,7 @@ pub(crate) struct Toolbox {
     /// The tools that need no source.
     registry: Registry,
     /// What has them all, once somebody needed them.
-    sources: OnceCell<Option<RunningSources>>,
+    tools: OnceCell<Tools>,
     /// Locked for writing while they are being started; free again when that is given up, too.
     starting: RwLock<()>,
     runtime: Handle,
@@ -68,7 +69,7 @@ impl Toolbox {
             files: Arc::new(Mutex::new(Some(files))),
             writes,
             registry: tools.registry,
-            sources: OnceCell::new(),
+            tools: OnceCell::new(),
             starting: RwLock::default(),
             runtime: Handle::current(),
         };
@@ -85,11 +86,8 @@ impl Toolbox {
     ///
     /// # Errors
     /// When two tools share a name, or there is no port for callbacks.
-    pub(super) async fn all(&self, needs: SourceNeeds<'_>) -> Result<SharedRegistry, CliError> {
-        let sources = self.sources.get_or_try_init(async || {
-            if needs.config.mcp_servers.is_empty() {
-                return Ok(None);
-            }
+    pub(super) async fn all(&self, needs: SourceNeeds<'_>) -> Result<&Tools, CliError> {
+        let starting = self.tools.get_or_try_init(async || {
             let statuses = needs.fleet.status().await;
             let purpose = Purpose {
                 devices: statuses.into_iter().map(|status| status.info).collect(),
@@ -97,31 +95,29 @@ impl Toolbox {
                 ..Purpose::of("daemon", needs.root)
             };
             let _starting = self.starting.write().await;
-            let started = RunningSources::start(needs.config, self.registry.clone(), purpose);
-            let started = started.await;
+            let started = Tools::start(needs.config, self.registry.clone(), Some(purpose)).await;
+            if started.as_ref().is_ok_and(|tools| !tools.has_sources()) {
+                return started;
+            }
             // Before anybody is answered: what is different now they have written while they started.
             let (files, writes) = (Arc::clone(&self.files), Arc::clone(&self.writes));
             let looking = tokio::task::spawn_blocking(move || is_current(&files, &writes, true));
             // What is not explained is for whoever asks next.
             let _ = looking.await;
-            Ok::<_, CliError>(Some(started?))
+            started
         });
-        Ok(match sources.await? {
-            Some(sources) => sources.registry(),
-            None => SharedRegistry::new(self.registry.clone()),
-        })
+        starting.await
     }
 
-    /// What sources have now, if any were started.
-    pub(super) fn of_sources(&self) -> Option<Arc<Registry>> {
-        let sources = self.sources.get()?.as_ref()?;
-        Some(sources.registry().snapshot())
+    /// What there is now, if it was asked for.
+    pub(super) fn known(&self) -> Option<Arc<Registry>> {
+        Some(self.tools.get()?.registry().snapshot())
     }
 
     /// Ends its sources.
     pub(super) async fn close(&self) {
-        if let Some(Some(sources)) = self.sources.get() {
-            sources.shutdown().await;
+        if let Some(tools) = self.tools.get() {
+            tools.shutdown().await;
         }
     }
 }
@@ -129,8 +125,8 @@ impl Toolbox {
 /// One that nobody uses any more ends its sources.
 impl Drop for Toolbox {
     fn drop(&mut self) {
-        if let Some(Some(sources)) = self.sources.take() {
-            self.runtime.spawn(async move { sources.shutdown().await });
+        if let Some(tools) = self.tools.take() {
+            self.runtime.spawn(async move { tools.shutdown().await });
         }
     }
 }

@@ -165,7 +165,7 @@ impl Lab {
         let parsed = Trail::parse(&text, &path.display().to_string()).unwrap();
         let events = Arc::new(Events::default());
         let output = SessionOutput::elsewhere(Arc::clone(&events) as Arc<dyn SessionSink>);
-        let order = order(self.phone(), parsed.trail);
+        let order = SessionOrder::alone(run(), parsed.trail, self.phone());
         let session = opened.host().run(order, output, SessionStop::default());
         let outcome = tokio::spawn(session).await.unwrap();
         opened.close().await;
@@ -204,22 +204,6 @@ impl SessionSink for Events {
 
 fn run() -> RunId {
     RunId("r1".to_owned())
-}
-
-fn order(device: DeviceInfo, trail: Trail) -> SessionOrder {
-    let attempt = AttemptNumber(1);
-    SessionOrder {
-        run: run(),
-        session: SessionId::new(SessionIndex(0), attempt),
-        attempt,
-        planned: PlannedSession::default(),
-        trail: Arc::new(trail),
-        requires: DeviceRequirement::Exactly(device),
-        target: Target::default(),
-        cell: packtrain_engine::CellSettings::default(),
-        values: SessionValues::default(),
-        options: SessionOptions::default(),
-    }
 }
 
 fn trail(calls: &[&str]) -> String {
@@ -325,7 +309,7 @@ fn a_device_is_given_to_nobody_while_a_call_of_a_lost_session_is_under_way_on_it
         };
         let nowhere = || SessionOutput::elsewhere(Arc::new(Events::default()));
         let begin = |trail: &str, output| {
-            let order = order(lab.phone(), parse(trail));
+            let order = SessionOrder::alone(run(), parse(trail), lab.phone());
             tokio::spawn(opened.host().run(order, output, SessionStop::default()))
         };
         let lost = begin(&held, nowhere());

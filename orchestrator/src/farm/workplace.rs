@@ -13,7 +13,7 @@ use packtrain_farm::bundle::{Bundle, inside};
 use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
 use packtrain_model::Outcome;
-use packtrain_tools::{Caller, Registry, SharedRegistry};
+use packtrain_tools::{Caller, Registry};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
@@ -21,8 +21,9 @@ use tokio_util::task::TaskTracker;
 use super::scratch::{HostFolder, RunFolder};
 use crate::cli::{Workspace, refused};
 use crate::exit::CliError;
-use crate::sources::{Purpose, RunningSources};
-use crate::{tool_files, trails};
+use crate::sources::Purpose;
+use crate::tool_files;
+use crate::workplace::Tools;
 
 /// What the names of this program's variables begin with.
 const OWN_VARIABLES: &str = "PACKTRAIN_";
@@ -74,43 +75,28 @@ impl HostWorkplace {
             .await
             .map_err(|_| CliError::infrastructure("reading the bundle was interrupted"))??;
         let folder = self.folder.for_run()?;
-        let sources = if manifest.sources && !workspace.config.mcp_servers.is_empty() {
-            let adverts = self.devices.adverts().into_values();
-            let purpose = Purpose {
-                devices: adverts.map(|advert| advert.info).collect(),
-                run_dir: Some(folder.path().to_owned()),
-                secrets: &secrets.0,
-                without: own_variables(),
-                arbiter: Some(self.arbiter.clone()),
-                ..Purpose::of(&run.to_string(), &workspace.root)
-            };
-            let registry = workspace.registry.clone();
-            Some(RunningSources::start(&workspace.config, registry, purpose).await?)
-        } else {
-            None
+        let adverts = self.devices.adverts().into_values();
+        let purpose = manifest.sources.then(|| Purpose {
+            devices: adverts.map(|advert| advert.info).collect(),
+            run_dir: Some(folder.path().to_owned()),
+            secrets: &secrets.0,
+            without: own_variables(),
+            arbiter: Some(self.arbiter.clone()),
+            ..Purpose::of(&run.to_string(), &workspace.root)
+        });
+        let tools = Tools::start(&workspace.config, workspace.registry, purpose).await?;
+        let caller = Caller::Farm {
+            host_commands: self.allows_commands,
         };
-        let registry = match &sources {
-            Some(sources) => sources.registry(),
-            None => SharedRegistry::new(workspace.registry),
-        };
+        let scratch = Some(folder.path().to_owned());
         let host = Watched {
-            here: Here {
-                fleet: self.fleet,
-                registry,
-                loader: Arc::new(trails::Disk),
-                caller: Caller::Farm {
-                    host_commands: self.allows_commands,
-                },
-                working_directory: workspace.root,
-                environment: None,
-                scratch: Some(folder.path().to_owned()),
-            },
+            here: tools.here(&self.fleet, caller, workspace.root, scratch),
             devices: self.devices,
         };
         Ok(OpenPlace {
             host: Arc::new(host),
             belongings: Some(Belongings {
-                sources,
+                tools,
                 _folder: folder,
                 _bundle: bundle,
             }),
@@ -131,16 +117,14 @@ struct OpenPlace {
 
 /// What is there for a run as long as it is open.
 struct Belongings {
-    sources: Option<RunningSources>,
+    tools: Tools,
     _folder: RunFolder,
     _bundle: Bundle,
 }
 
 impl Belongings {
     async fn close(self) {
-        if let Some(sources) = &self.sources {
-            sources.shutdown().await;
-        }
+        self.tools.shutdown().await;
     }
 }
 

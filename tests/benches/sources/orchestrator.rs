@@ -128,7 +128,11 @@ impl Bench {
         };
         let mut sessions = Vec::new();
         for (index, info) in infos.into_iter().enumerate() {
-            let order = order(index, info);
+            let run = RunId("bench".to_owned());
+            let order = SessionOrder {
+                session: SessionId::new(SessionIndex(index), AttemptNumber(1)),
+                ..SessionOrder::alone(run, Trail::empty("bench"), info)
+            };
             let output = SessionOutput::new(journal.clone());
             let session = here.open(&order, output, SessionStop::default()).await;
             sessions.push(Arc::new(
@@ -220,26 +224,6 @@ impl Bench {
             median(&mut own),
             median(&mut floor),
         );
-    }
-}
-
-fn order(index: usize, info: DeviceInfo) -> SessionOrder {
-    let attempt = AttemptNumber(1);
-    SessionOrder {
-        run: RunId("bench".to_owned()),
-        session: SessionId::new(SessionIndex(index), attempt),
-        attempt,
-        planned: PlannedSession {
-            trail: 0,
-            device: Some(info.id.clone()),
-            ..PlannedSession::default()
-        },
-        trail: Arc::new(Trail::empty("bench")),
-        requires: DeviceRequirement::Exactly(info),
-        target: Target::default(),
-        values: SessionValues::default(),
-        cell: packtrain_engine::CellSettings::default(),
-        options: SessionOptions::default(),
     }
 }
 
