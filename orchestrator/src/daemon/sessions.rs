@@ -179,8 +179,7 @@ impl SessionSink for Back {
 fn log(path: &std::path::Path, hide: &Redactor) -> Option<Vec<u8>> {
     let bytes = std::fs::read(path).ok()?;
     let _ = std::fs::remove_file(path);
-    let text = String::from_utf8_lossy(&bytes);
-    Some(hide.redact(&text).into_owned().into_bytes())
+    Some(hide.redact_file(bytes))
 }
 
 /// The daemon as the host of a run's sessions.

@@ -69,10 +69,8 @@ impl Store for Disk {
                 let bytes = std::fs::read(path).map_err(|error| in_one_line(&error))?;
                 // The file as it was written goes in any case.
                 std::fs::remove_file(path).map_err(|error| in_one_line(&error))?;
-                let text = String::from_utf8_lossy(&bytes);
-                let log = hide.redact(&text);
-                self.artifacts
-                    .save(session, *step, *kind, name, log.as_bytes())
+                let log = hide.redact_file(bytes);
+                self.artifacts.save(session, *step, *kind, name, &log)
             }
         };
         saved.map(Some).map_err(|error| in_one_line(&error))

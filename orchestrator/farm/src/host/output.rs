@@ -7,6 +7,7 @@ use bytes::Bytes;
 use chrono::Utc;
 use packtrain_drivers::BoxFuture;
 use packtrain_engine::{ArtifactContent, NewArtifact, SessionSink};
+use packtrain_model::memory::Redactor;
 use packtrain_model::{RunEvent, RunId, SessionId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -144,8 +145,8 @@ fn read(content: ArtifactContent) -> Result<Option<Vec<u8>>, String> {
             let _ = std::fs::remove_file(path);
             return Ok(None);
         }
-        ArtifactContent::File(path) => (path, None),
-        ArtifactContent::Log { path, hide } => (path, Some(hide)),
+        ArtifactContent::File(path) => (path, Redactor::default()),
+        ArtifactContent::Log { path, hide } => (path, hide),
     };
     let about = match std::fs::symlink_metadata(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -156,13 +157,7 @@ fn read(content: ArtifactContent) -> Result<Option<Vec<u8>>, String> {
     }
     let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
     let _ = std::fs::remove_file(&path);
-    Ok(Some(match hide {
-        Some(hide) if !hide.is_empty() => {
-            let text = String::from_utf8_lossy(&bytes);
-            hide.redact(&text).into_owned().into_bytes()
-        }
-        _ => bytes,
-    }))
+    Ok(Some(hide.redact_file(bytes)))
 }
 
 /// Sends what is queued until all outputs are gone; how many items there were, or why they are refused.

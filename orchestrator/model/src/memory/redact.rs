@@ -111,6 +111,15 @@ impl Redactor {
         Cow::Owned(redacted)
     }
 
+    /// What a file holds, with every secret in it replaced; as it is when nothing is hidden.
+    pub fn redact_file(&self, bytes: Vec<u8>) -> Vec<u8> {
+        if self.is_empty() {
+            return bytes;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        self.redact(&text).into_owned().into_bytes()
+    }
+
     /// The JSON with every secret in it replaced, in keys and numbers too.
     pub fn redact_json(&self, json: &serde_json::Value) -> serde_json::Value {
         match json {
