@@ -36,11 +36,6 @@ impl Color {
         }
     }
 
-    /// Whether standard output is coloured.
-    pub fn on_stdout(self) -> bool {
-        self.wanted(std::io::stdout().is_terminal())
-    }
-
     /// Whether standard error is coloured.
     pub fn on_stderr(self) -> bool {
         self.wanted(std::io::stderr().is_terminal())

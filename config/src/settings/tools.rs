@@ -115,9 +115,6 @@ impl Default for McpServer {
 }
 
 impl McpServer {
-    /// Where a started server listens that says nothing else.
-    pub const DEFAULT_URL: &str = "http://{host}:{port}/mcp";
-
     /// Whether the source is a program to start, not one that is already running.
     pub fn is_started(&self) -> bool {
         !self.command.is_empty() || self.script.is_some() || self.trailmap.is_some()

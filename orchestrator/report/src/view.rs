@@ -315,14 +315,6 @@ impl AttemptView {
     pub fn first_bad_step(&self) -> Option<&StepView> {
         self.steps.iter().find(|step| step.is_bad())
     }
-
-    /// How many steps came true.
-    pub fn passed_steps(&self) -> usize {
-        self.steps
-            .iter()
-            .filter(|step| step.status == Status::Ended(Outcome::Passed))
-            .count()
-    }
 }
 
 impl StepView {
