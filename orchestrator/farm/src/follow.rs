@@ -8,13 +8,14 @@ use std::time::Duration;
 use async_nats::Subscriber;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, push};
 use async_nats::jetstream::message::Message;
+use async_nats::jetstream::stream::ConsumerErrorKind;
 use futures::StreamExt as _;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::link::{FarmError, Link, in_one_line};
 use crate::names;
-use crate::store::{Stored, new_id};
+use crate::store::{Stored, is_not_found, new_id};
 
 /// How often the server says that there is nothing new.
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -249,13 +250,14 @@ impl Wanted {
             .jetstream
             .create_consumer_on_stream(config, &self.stream);
         let consumer = made.await.map_err(|error| {
-            let text = in_one_line(&error);
-            match self.link.refusal(&asked) {
-                Some(refusal) => FarmError::Forbidden(refusal),
-                None if text.contains("stream not found") => {
+            if let Some(refusal) = self.link.refusal(&asked) {
+                return FarmError::Forbidden(refusal);
+            }
+            match error.kind() {
+                ConsumerErrorKind::JetStream(cause) if is_not_found(&cause) => {
                     FarmError::NotSetUp(self.stream.clone())
                 }
-                None => server(&error),
+                _ => server(&error),
             }
         })?;
         let pending = consumer.cached_info().num_pending;

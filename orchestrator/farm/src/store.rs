@@ -1,13 +1,14 @@
 //! What is stored on the server: writing once, writing by compare-and-set, reading back.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use async_nats::jetstream::context::{PublishErrorKind, traits::Publisher as _};
-use async_nats::jetstream::kv;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{
     Config, DiscardPolicy, InfoError, RawMessageErrorKind, RetentionPolicy, StorageType, Stream,
 };
+use async_nats::jetstream::{self, kv};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
@@ -395,12 +396,14 @@ impl Link {
                 Err::<_, InfoError>(error) => error,
             };
             // Whoever makes it may just have been started.
-            let error = in_one_line(&error);
-            let is_missing = error.contains("stream not found");
+            let cause = error
+                .source()
+                .and_then(|cause| cause.downcast_ref::<jetstream::Error>());
+            let is_missing = cause.is_some_and(is_not_found);
             if is_missing && begun.elapsed() >= SET_UP_PATIENCE {
                 return Err(FarmError::NotSetUp(name));
             }
-            tracing::debug!(error, filter, "not listed yet");
+            tracing::debug!(%error, filter, "not listed yet");
             let asked = format!("$JS.API.STREAM.INFO.{name}");
             let doing = format!("list {filter}");
             self.try_again(&asked, &doing, begun, PATIENCE).await?;
@@ -436,6 +439,11 @@ pub(crate) fn stream_of(subject: &str) -> String {
         (Some("blob"), _) => names::BLOBS.to_owned(),
         _ => names::RUNS.to_owned(),
     }
+}
+
+/// Whether a stream is not there.
+pub(crate) fn is_not_found(error: &jetstream::Error) -> bool {
+    error.error_code() == jetstream::ErrorCode::STREAM_NOT_FOUND
 }
 
 /// Text that nobody else makes: one token.
