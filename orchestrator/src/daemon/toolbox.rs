@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use actix_rt::ArbiterHandle;
 use packtrain_config::{Config, Loaded};
 use packtrain_device_actors::Fleet;
-use packtrain_tools::{Registry, SharedRegistry};
+use packtrain_tools::Registry;
 use tokio::runtime::Handle;
 use tokio::sync::{OnceCell, RwLock};
 

@@ -8,10 +8,7 @@ use std::time::Duration;
 use packtrain_config::Config;
 use packtrain_device_actors::Fleet;
 use packtrain_drivers::{BoxFuture, DeviceInfo};
-use packtrain_engine::{
-    DeviceRequirement, NewArtifact, SessionOptions, SessionOrder, SessionOutput, SessionSink,
-    SessionStop, SessionValues,
-};
+use packtrain_engine::{NewArtifact, SessionOrder, SessionOutput, SessionSink, SessionStop};
 use packtrain_farm::bundle::{
     CacheLimits, CollectOptions, MemoryBlobs, Secrets, collect, inside, materialise,
 };
@@ -19,10 +16,7 @@ use packtrain_farm::host::devices::HostDevices;
 use packtrain_farm::host::workplace::{OpenRun, Opening, Workplace};
 use packtrain_farm::wire::OutOfService;
 use packtrain_model::trail::Trail;
-use packtrain_model::{
-    AttemptNumber, Outcome, PlannedSession, RunEvent, RunId, SessionId, SessionIndex,
-};
-use packtrain_tools::Target;
+use packtrain_model::{Outcome, RunEvent, RunId};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;

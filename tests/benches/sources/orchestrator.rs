@@ -10,20 +10,19 @@ use packtrain_drivers::{
     Observation, Platform, Size, WebCommand,
 };
 use packtrain_engine::{
-    DeviceRequirement, Here, Journal, SessionContext, SessionOptions, SessionOrder, SessionOutput,
-    SessionStop, SessionValues, TrailLoader,
+    Here, Journal, SessionContext, SessionOrder, SessionOutput, SessionStop, TrailLoader,
 };
 use packtrain_model::memory::Redactor;
 use packtrain_model::trail::{ToolCall, Trail};
 use packtrain_model::yaml::{DecodeError, Value};
-use packtrain_model::{AttemptNumber, PlannedSession, RunId, SessionId, SessionIndex};
+use packtrain_model::{AttemptNumber, RunId, SessionId, SessionIndex};
 use packtrain_orchestrator::http::callbacks::CallbackServer;
 use packtrain_orchestrator::sinks::disk::Disk;
 use packtrain_record::JournalWriter;
 use packtrain_testing::{Script, scripted};
 use packtrain_tools::{
     Answer, Call, CallbackLimits, Callbacks, Caller, Kind, Launch, LaunchProgram, Registry,
-    SourceSettings, SupervisorOptions, Target, Tool, ToolError, ToolSources, ToolSpec, Transport,
+    SourceSettings, SupervisorOptions, Tool, ToolError, ToolSources, ToolSpec, Transport,
 };
 
 use crate::ROUNDS;
