@@ -42,6 +42,7 @@ const TAB_TIMEOUT: Duration = Duration::from_secs(2);
 /// Playwright's worlds are called so, and then by their page.
 const WORLD: &str = "__playwright_utility_world_";
 const NOT_TAKEN: &str = "The page did not take the events";
+const NOT_ARRIVED: &str = "The page began to go to another and did not arrive";
 /// Where the script answers, in that world alone.
 const SCRIPT: &str = "globalThis[Symbol.for('packtrain')]";
 
@@ -182,6 +183,7 @@ impl Lane {
             for _ in 0..3 {
                 match self.evaluate(call, limit).await? {
                     Evaluated::Value(value) => return T::deserialize(value).ok(),
+                    Evaluated::Threw => return None,
                     Evaluated::NoScript if has_opened => return None,
                     Evaluated::NoScript => has_opened = reading::open(page).await.ok()?,
                     // Both at once: nobody who stops waiting leaves it disabled.
@@ -213,7 +215,7 @@ impl Lane {
             Ok(mut answer) => {
                 let answer = answer["result"].take();
                 if answer.get("exceptionDetails").is_some() {
-                    return None;
+                    return Some(Evaluated::Threw);
                 }
                 let value = answer["result"].get("value").cloned();
                 Some(value.map_or(Evaluated::NoScript, Evaluated::Value))
@@ -282,6 +284,8 @@ enum Evaluated {
     Value(Value),
     /// Nobody has asked this document anything yet.
     NoScript,
+    /// The script did not get to its end.
+    Threw,
     /// The document that was known is gone, and nothing was evaluated.
     NoDocument,
 }
@@ -385,11 +389,18 @@ impl Lane {
             answer = self.evaluate("release()", limit) => answer,
             () = leaving.has_left() => None,
         };
-        if let Some(Evaluated::Value(value)) = answer {
-            return Ok(Some(Released::deserialize(value)?));
+        let silent = "The page did not say whether it was hit";
+        match answer {
+            Some(Evaluated::Value(value)) => return Ok(Some(Released::deserialize(value)?)),
+            // The document is there, and what was to answer is not.
+            Some(Evaluated::NoScript | Evaluated::Threw) if !leaving.is_elsewhere() => {
+                return Err(Error::ProtocolError(silent.to_owned()));
+            }
+            _ => {}
         }
         if begun.elapsed() >= limit {
-            return Err(late(limit, "The page did not say whether it was hit"));
+            let has_asked = leaving.documents.borrow().asked > leaving.before.asked;
+            return Err(late(limit, if has_asked { NOT_ARRIVED } else { silent }));
         }
         if !page.is_closed() {
             leaving.is_told().await;
@@ -418,6 +429,12 @@ impl Leaving {
             world,
             left,
         }
+    }
+
+    /// Whether there is another document.
+    fn is_elsewhere(&self) -> bool {
+        let world = self.world.borrow();
+        world.is_some() && *world != self.left
     }
 
     /// Ends when there is another document.
@@ -461,7 +478,6 @@ impl Leaving {
             }
             Ok(())
         };
-        let what = "The page began to go to another and did not arrive";
-        in_time(ctx, what, ended).await
+        in_time(ctx, NOT_ARRIVED, ended).await
     }
 }

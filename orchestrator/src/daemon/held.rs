@@ -64,6 +64,8 @@ pub(crate) struct Held {
     /// Why the journal is not whole, when it is not.
     unwritten: Arc<OnceLock<String>>,
     seen: Mutex<Seen>,
+    /// Who has it carries out several actions, which no other's come between.
+    turn: tokio::sync::Mutex<()>,
     activity: Arc<Activity>,
     /// How long it may be kept without doing anything with it.
     idle_timeout: Duration,
@@ -257,6 +259,7 @@ impl Held {
             closed,
             unwritten,
             seen: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
             activity: Activity::new(),
             idle_timeout: project.config.devices.idle_timeout.get(),
         }))
@@ -289,6 +292,11 @@ impl Held {
             answer = calling => answer,
             () = self.closing.cancelled() => None,
         }
+    }
+
+    /// Waits for the others that carry out several actions.
+    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// Whether nobody does anything with it any more, or it was kept for too long.

@@ -41,6 +41,7 @@ impl Desk {
                 return failed(format!("action {number}: {why}; nothing was done"));
             }
         }
+        let _turn = held.turn().await;
         let (end, mut lines, mut done) = (Instant::now() + CALL_TIMEOUT, Vec::new(), 0);
         let mut failure = None;
         for action in actions {

@@ -115,6 +115,55 @@ fn the_first_action_that_fails_ends_it_and_says_what_was_done() {
 }
 
 #[test]
+fn a_text_is_on_a_page_though_its_list_breaks_it_or_leaves_it_out() {
+    let lab = all_kinds();
+    let agent = lab.stdio("agent");
+    let lease = agent.acquires("web/desktop");
+    let page = "data:text/html,<p>Your payment <a href=%23x>has</a> <b>failed</b></p>\
+        <div aria-hidden=true>Try once <i>more</i></div><p hidden>All is paid</p><p>Unpaid</p>";
+    let open = json!({ "tool": "web_navigate", "args": { "url": page } });
+    acts(&agent, &lease, json!([open]));
+    let expect = |text: &str, gone: bool| json!([{ "action": "expect", "text": text, "gone": gone, "timeout_ms": 1 }]);
+    for (text, is_there) in [
+        ("payment HAS failed", true),
+        ("try once more", true),
+        ("All is paid", false),
+        ("paid", false),
+    ] {
+        acts(&agent, &lease, expect(text, !is_there));
+        refused(agent.call("act", acting(&lease, expect(text, is_there))));
+    }
+}
+
+#[test]
+fn the_actions_of_two_calls_are_not_mixed() {
+    let lab = all_kinds();
+    let agent = lab.stdio("agent");
+    let lease = agent.acquires("web/desktop");
+    let page = "data:text/html,<p id=shown></p><script>add=of=>shown.append(of)</script>\
+        <button onclick=add(1)>One</button><button onclick=add(2)>Two</button>";
+    let open = json!({ "tool": "web_navigate", "args": { "url": page } });
+    acts(&agent, &lease, json!([open]));
+    let taps = |name: &str| {
+        json!(vec![
+            json!({ "action": "tap", "role": "button", "name": name });
+            4
+        ])
+    };
+    std::thread::scope(|scope| {
+        for name in ["One", "Two"] {
+            let (agent, lease) = (&agent, &lease);
+            scope.spawn(move || acts(agent, lease, taps(name)));
+        }
+    });
+    let seen = agent.does("snapshot", json!({ "lease": lease })).text;
+    assert!(
+        seen.contains("11112222") || seen.contains("22221111"),
+        "{seen}"
+    );
+}
+
+#[test]
 fn what_can_mean_several_elements_touches_none() {
     let lab = all_kinds();
     let agent = lab.stdio("agent");

@@ -241,7 +241,9 @@
 
   /** @param {Extract<Question, { do: 'read' }>} asked */
   const read = asked => {
-    const tree = injected.utils.generateAriaTree(document.documentElement, { mode: 'default' });
+    // A document may have lost its root.
+    const root = document.documentElement ?? document.createElement('html');
+    const tree = injected.utils.generateAriaTree(root, { mode: 'default' });
     /** @type {Row[]} */
     const rows = [];
     const keep = { serial: ++last, rows: /** @type {typeof held.rows} */ ([]) };
@@ -282,9 +284,9 @@
       add(row, element);
       if (inline === undefined) for (const child of node.children) visit(child, depth + 1, element);
     };
-    for (const node of tree.root.children) visit(node, 0, document.documentElement);
+    for (const node of tree.root.children) visit(node, 0, root);
     if (rows.length >= MOST_ROWS) rows.push({ d: 0, role: 'text', unread: 'more, cut' });
-    const elements = all(document.body ?? document.documentElement, MOST_LOOKED_AT);
+    const elements = all(document.body ?? root, MOST_LOOKED_AT);
     for (const element of elements) {
       const unread = isClosed(element) ? 'a closed shadow tree' : isEmbedded(element) ? 'a document that is embedded' : undefined;
       if (unread) rows.push({ d: 1, role: 'generic', name: element.localName, unread });
@@ -298,7 +300,7 @@
     });
     return { serial: keep.serial, rows, title: document.title, location: location.href, width: innerWidth, height: innerHeight,
       frames: rows.some(row => row.f) ? inner() : [],
-      ...asked.layout && { masked, hidden: hidden(elements), defects: layout({ elements, told, parentOf }) } };
+      ...asked.layout && { masked, hidden: hidden(elements), defects: root.isConnected ? layout({ elements, told, parentOf }) : [] } };
   };
 
   /** The frames of this document: where each shows its own, and whether it can be seen at all. */

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use packtrain_drivers::{NodeDetail, Platform, Snapshot, SnapshotDetail, SnapshotRef};
+use packtrain_device_actors::CommandError;
+use packtrain_drivers::{
+    Command, DriverError, NodeDetail, Platform, Snapshot, SnapshotDetail, SnapshotRef, TextMatch,
+    WebCommand,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -104,7 +108,10 @@ impl ReadScreen {
             let named =
                 named.map(|it| json!({ "ref": it.name, "role": it.role, "name": it.label }));
             data["found"] = named.collect();
-            data["line"] = json!(sought.only_line(&snapshot));
+            let is_on_page = met && !sought.gone && !sought.is_met(&snapshot);
+            let text = sought.text.as_ref().filter(|_| is_on_page);
+            let line = sought.only_line(&snapshot);
+            data["line"] = json!(line.or_else(|| Some(format!("text: {}", text?))));
         }
         Ok(Answer {
             data: Some(data),
@@ -162,10 +169,38 @@ impl Sought {
         let mut watch = Watch::new(call, limit);
         loop {
             let snapshot = watch.look().await?;
-            let met = self.is_met(&snapshot);
+            let is_listed = self.is_met(&snapshot);
+            let met = match self.gone {
+                false => is_listed || self.is_on_page(&snapshot, call).await?,
+                true => is_listed && !self.is_on_page(&snapshot, call).await?,
+            };
             if met || !watch.changes().await? {
                 return Ok((Some(snapshot), met));
             }
+        }
+    }
+
+    /// Whether a page shows a text that its list has nowhere: the list breaks a sentence at what stands in
+    /// it, and leaves out what is hidden from assistive technology.
+    async fn is_on_page(&self, snapshot: &Snapshot, call: &Call<'_>) -> Result<bool, ToolError> {
+        let is_web = call.session.platform() == Platform::Web;
+        let Some(text) = self.text.as_ref().filter(|_| is_web && self.role.is_none()) else {
+            return Ok(false);
+        };
+        let mut shown = snapshot.text.lines().flat_map(|line| Line::of(line).shown);
+        // Also within other words, which the page does not tell apart.
+        if shown.any(|shown| folded(&shown).contains(&folded(text))) {
+            return Ok(false);
+        }
+        let command = WebCommand::ExpectText {
+            text: text.clone(),
+            matching: TextMatch::Contains,
+            limit: Some(Duration::from_millis(1)),
+        };
+        match call.device(Command::Web(command)).await {
+            Ok(_) => Ok(true),
+            Err(ToolError::Command(CommandError::Driver(DriverError::Unmet { .. }))) => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
