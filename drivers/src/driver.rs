@@ -25,9 +25,6 @@ pub struct CommandContext {
     pub cancel: CancellationToken,
 }
 
-/// How long before a command's deadline its parts give up, at most.
-const DEADLINE_GRACE: Duration = Duration::from_millis(250);
-
 impl CommandContext {
     /// A context with so much time that nobody cancels.
     pub fn within(time: Duration) -> Self {
@@ -37,10 +34,10 @@ impl CommandContext {
         }
     }
 
-    /// For the parts of a command: whoever waits inside is done a little earlier and can say what it
-    /// waited for.
-    pub fn early(&self) -> Self {
-        let early = (self.remaining() / 20).min(DEADLINE_GRACE);
+    /// For the parts of a command: whoever waits inside is done a little earlier, by `most` at most, and
+    /// can say what it waited for.
+    pub fn early(&self, most: Duration) -> Self {
+        let early = (self.remaining() / 20).min(most);
         Self {
             deadline: self.deadline.checked_sub(early).unwrap_or(self.deadline),
             cancel: self.cancel.clone(),

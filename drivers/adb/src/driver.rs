@@ -1,16 +1,20 @@
 //! A connected phone: commands in, observations out.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use packtrain_drivers::{
     ActionReport, AxisRestore, BoxFuture, Command, CommandContext, DeviceEvent, DeviceInfo, Driver,
     DriverError, EventSink, Observation, SessionOptions,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::app::AppContext;
 use crate::axes::Restoring;
 use crate::device::{AndroidDevice, Result};
 use crate::session::{Session, UNDO_TIMEOUT};
+
+/// How long before a command's deadline its parts give up, at most.
+const DEADLINE_GRACE: Duration = Duration::from_millis(100);
 
 /// One phone, with a session at a time.
 pub(crate) struct AdbDriver {
@@ -43,16 +47,21 @@ impl AdbDriver {
         ctx: &CommandContext,
     ) -> std::result::Result<Observation, DriverError> {
         let name = command.name();
+        let mut ctx = ctx.clone();
+        if matches!(command, Command::End) {
+            // Who gives a session up wants it to end.
+            ctx.cancel = CancellationToken::new();
+        }
         // A command that is given up closes its streams, which ends it on the device.
         let work = async {
-            let answer = self.dispatch(command, ctx).await;
+            let answer = self.dispatch(command, &ctx).await;
             answer.map_err(|error| error.into_driver_error(name))
         };
         ctx.bound(name, work).await
     }
 
     async fn dispatch(&mut self, command: Command, ctx: &CommandContext) -> Result<Observation> {
-        let deadline = ctx.early().deadline;
+        let deadline = ctx.early(DEADLINE_GRACE).deadline;
         match command {
             Command::Begin(options) => {
                 // Whoever began before has been told what is left, or is gone.

@@ -21,6 +21,8 @@ use crate::{act, expect, expect_value, look, navigate, observe, read, upload, wi
 
 /// How much longer than the deadline Playwright may take to notice its own timeout.
 const TIMEOUT_GRACE: Duration = Duration::from_secs(2);
+/// How long before a command's deadline its parts give up, at most.
+const DEADLINE_GRACE: Duration = Duration::from_millis(250);
 /// How long a browser may take to say that it is there.
 const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long pages, a context or a browser may take to close.
@@ -142,7 +144,7 @@ impl WebDriver {
             }
             Command::App(command) => Err(act::unsupported(command.name())),
             Command::Android(command) => Err(act::unsupported(command.name())),
-            Command::Web(command) => self.web(command, &ctx.early()).await,
+            Command::Web(command) => self.web(command, &ctx.early(DEADLINE_GRACE)).await,
         }
     }
 
