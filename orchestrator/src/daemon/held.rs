@@ -210,6 +210,7 @@ impl Held {
         let (over, ended) = (closing.clone(), closed.clone());
         // Whoever asks for it may go away meanwhile: it is begun, and it is ended.
         work.spawn(async move {
+            let _ended = ended.drop_guard();
             // The tools stay as long as what calls them.
             let _toolbox = toolbox;
             let version = super::wire::VERSION.to_owned();
@@ -238,7 +239,6 @@ impl Held {
                 // The first counts.
                 let _ = failure.set(why);
             }
-            ended.cancel();
         });
         match is_ready.await {
             Ok(Ok(())) => {}

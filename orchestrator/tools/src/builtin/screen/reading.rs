@@ -171,13 +171,23 @@ impl Sought {
             let snapshot = watch.look().await?;
             let is_listed = self.is_met(&snapshot);
             let met = match self.gone {
-                false => is_listed || self.is_on_page(&snapshot, call).await?,
+                false => {
+                    is_listed
+                        || self.is_in_pieces(&snapshot) && self.is_on_page(&snapshot, call).await?
+                }
                 true => is_listed && !self.is_on_page(&snapshot, call).await?,
             };
             if met || !watch.changes().await? {
                 return Ok((Some(snapshot), met));
             }
         }
+    }
+
+    /// Whether the list has it in lines that follow one another.
+    fn is_in_pieces(&self, snapshot: &Snapshot) -> bool {
+        let shown = snapshot.text.lines().flat_map(|line| Line::of(line).shown);
+        let all = folded(&shown.collect::<Vec<_>>().join(" "));
+        self.words().is_some_and(|words| has_words(&all, &words))
     }
 
     /// Whether a page shows a text that its list has nowhere: the list breaks a sentence at what stands in
